@@ -1,0 +1,53 @@
+import { anyAbort } from '../async/abort.js';
+import type { Dispose } from '../async/abort.js';
+import type { Lease, LeaseState } from '../contract/lease.js';
+
+// The state of a set is that of its member in the worst state.
+const WORST_FIRST: readonly LeaseState[] = ['lost', 'released', 'revoking', 'suspended', 'held'];
+
+/** The leases of several keys, held as one: one lost member loses the set. */
+export class MultiLease implements Lease {
+  readonly key: string;
+  readonly mode = 'exclusive';
+  readonly acquiredAt = new Date();
+  readonly signal: AbortSignal;
+  readonly #disposeSignal: Dispose;
+
+  constructor(
+    /** One lease a key, in the order in which they were acquired. */
+    readonly leases: readonly Lease[],
+  ) {
+    this.key = leases.map((lease) => lease.key).join(', ');
+    const any = anyAbort(leases.map((lease) => lease.signal));
+    this.signal = any.signal;
+    this.#disposeSignal = any.dispose;
+  }
+
+  /** The largest of the members' tokens: grows for one and the same set of keys. For a key of its own, use `leases`. */
+  get fencingToken(): bigint {
+    return this.leases.map((lease) => lease.fencingToken).reduce((a, b) => (a > b ? a : b));
+  }
+
+  get state(): LeaseState {
+    const states = this.leases.map((lease) => lease.state);
+    return WORST_FIRST.find((state) => states.includes(state)) ?? 'released';
+  }
+
+  isHeld(): boolean {
+    return this.leases.every((lease) => lease.isHeld());
+  }
+
+  async release(): Promise<void> {
+    this.#disposeSignal();
+    await releaseInReverse(this.leases);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+}
+
+/** One after another, last acquired first. */
+export async function releaseInReverse(leases: readonly Lease[]): Promise<void> {
+  for (const lease of [...leases].reverse()) await lease.release();
+}

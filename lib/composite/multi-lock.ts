@@ -1,0 +1,100 @@
+/**
+ * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
+ * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
+ * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
+ */
+import { now } from '../async/clock.js';
+import { LockTimeoutError } from '../contract/errors.js';
+import type { Lease } from '../contract/lease.js';
+import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
+import { MultiLease, releaseInReverse } from './multi-lease.js';
+
+export interface Member {
+  readonly key: string;
+  readonly identity: string;
+  readonly lock: Lock;
+}
+
+/** Runs `work` with the set's lease as the current one. */
+export type Enclose = <T>(lease: Lease, work: () => T | Promise<T>) => Promise<T>;
+
+export class MultiLock implements Lock {
+  readonly #members: readonly Member[];
+  readonly #waitMs: number;
+  readonly #enclose: Enclose;
+
+  constructor(members: readonly Member[], waitMs: number, enclose: Enclose) {
+    this.#members = inFixedOrder(members);
+    this.#waitMs = waitMs;
+    this.#enclose = enclose;
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
+    const waitMs = options.waitMs ?? this.#waitMs;
+    const remaining = countdown(waitMs);
+    const leases: Lease[] = [];
+    for (const { key, lock } of this.#members) {
+      const attempt = lock.acquire({ ...options, waitMs: remaining() });
+      leases.push(await attempt.catch((error: unknown) => this.#giveUp(leases, error, key, waitMs)));
+    }
+    return new MultiLease(leases);
+  }
+
+  async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
+    return this.acquire({ waitMs: 0, ...options }).catch((error: unknown) => {
+      if (error instanceof LockTimeoutError) return null;
+      throw error;
+    });
+  }
+
+  /** Enters what the calling context already holds, and acquires the rest. */
+  async using<T>(work: (lease: Lease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    const waitMs = options.waitMs ?? this.#waitMs;
+    return this.#usingFrom(0, [], work, options, waitMs, countdown(waitMs));
+  }
+
+  async #usingFrom<T>(
+    place: number,
+    leases: readonly Lease[],
+    work: (lease: Lease) => T | Promise<T>,
+    options: UsingOptions,
+    waitMs: number,
+    remaining: () => number,
+  ): Promise<T> {
+    const member = this.#members[place];
+    if (!member) return this.#work(leases, work);
+    let isGranted = false;
+    const next = (lease: Lease) => {
+      isGranted = true;
+      return this.#usingFrom(place + 1, [...leases, lease], work, options, waitMs, remaining);
+    };
+    return member.lock.using(next, { ...options, waitMs: remaining() }).catch((error: unknown) => {
+      throw isGranted ? error : timeoutOf(error, member.key, waitMs);
+    });
+  }
+
+  #work<T>(leases: readonly Lease[], work: (lease: Lease) => T | Promise<T>): Promise<T> {
+    const set = new MultiLease(leases);
+    return this.#enclose(set, () => work(set));
+  }
+
+  async #giveUp(leases: readonly Lease[], error: unknown, key: string, waitMs: number): Promise<never> {
+    await releaseInReverse(leases);
+    throw timeoutOf(error, key, waitMs);
+  }
+}
+
+function inFixedOrder(members: readonly Member[]): readonly Member[] {
+  const distinct = new Map(members.map((member) => [member.identity, member]));
+  return [...distinct.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
+}
+
+/** A member's time-out, told with the time that the whole set was given. */
+function timeoutOf(error: unknown, key: string, waitMs: number): unknown {
+  return error instanceof LockTimeoutError ? new LockTimeoutError(key, waitMs) : error;
+}
+
+function countdown(waitMs: number): () => number {
+  const end = now() + waitMs;
+  return () => Math.max(0, end - now());
+}

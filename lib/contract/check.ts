@@ -1,0 +1,40 @@
+import { LockConfigurationError } from './errors.js';
+
+/** @throws LockConfigurationError that names the field, the kind of the value and what is allowed */
+export function check(allowed: boolean, field: string, value: unknown, expected: string): asserts allowed {
+  if (!allowed) throw new LockConfigurationError(`${field} must be ${expected}, got ${describe(value)}`);
+}
+
+/** Refuses what is not an object, and fields that nobody reads: a misspelt option must not be ignored. */
+export function checkFields(what: string, options: unknown, known: readonly string[]): void {
+  check(typeof options === 'object' && options !== null && !Array.isArray(options), what, options, 'an object');
+  for (const field of Object.keys(options as object)) {
+    if (known.includes(field)) continue;
+    throw new LockConfigurationError(`${what}: unknown field "${field}" (known: ${known.join(', ')})`);
+  }
+}
+
+/** A number of milliseconds; with `atLeast` 1 where zero makes no sense. */
+export function checkMs(field: string, value: unknown, atLeast = 0, atMost = Infinity): void {
+  const allowed = typeof value === 'number' && value >= atLeast && value <= atMost;
+  const limits = atMost === Infinity ? `${atLeast} or more` : `from ${atLeast} to ${atMost}`;
+  check(allowed, field, value, `a number of milliseconds, ${limits}`);
+}
+
+/** The value's kind, and the value itself where it is short: enough to find it, without printing a whole object. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  switch (typeof value) {
+    case 'string':
+      return `the string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return `the ${typeof value} ${value}`;
+    case 'object':
+      return `an object (${value.constructor?.name ?? 'no class'})`;
+    default:
+      return typeof value;
+  }
+}

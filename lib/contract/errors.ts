@@ -1,0 +1,98 @@
+/** The stable `code` of every error this package throws. */
+export type LockErrorCode =
+  | 'LOCK_TIMEOUT'
+  | 'LOCK_LOST'
+  | 'LOCK_REVOKED'
+  | 'LOCK_UNAVAILABLE'
+  | 'LOCK_REENTRANCY'
+  | 'LOCK_SHUTDOWN'
+  | 'LOCK_CONFIGURATION';
+
+export interface LockErrorDetails {
+  /** The key (or keys) the error is about, as the application wrote it. */
+  readonly key?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * Base of every error this package throws. Carries the signature of http-errors (`status`,
+ * `statusCode`, `expose`), so Nest answers with the right status without a filter.
+ */
+export abstract class LockError extends Error {
+  readonly key: string | undefined;
+  readonly statusCode: number;
+  readonly expose: boolean;
+
+  protected constructor(
+    readonly code: LockErrorCode,
+    readonly status: number,
+    message: string,
+    details: LockErrorDetails = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.key = details.key;
+    this.statusCode = status;
+    this.expose = status < 500;
+  }
+}
+
+/** Somebody else held the key for the whole of `waitMs`. HTTP 423. */
+export class LockTimeoutError extends LockError {
+  constructor(
+    key: string,
+    /** How long the caller was ready to wait, in milliseconds. */
+    readonly waitMs: number,
+  ) {
+    super('LOCK_TIMEOUT', 423, `"${key}" is locked by somebody else (waited ${waitMs} ms)`, { key });
+  }
+}
+
+/** The lease ended before it was released: the work done under it may have overlapped with another's. HTTP 503. */
+export class LockLostError extends LockError {
+  constructor(
+    key: string,
+    /** What ended the lease. */
+    readonly reason: string,
+    details: LockErrorDetails = {},
+  ) {
+    super('LOCK_LOST', 503, `the lease on "${key}" was lost: ${reason}`, { ...details, key });
+  }
+}
+
+/** The holder was asked to give way. HTTP 503. */
+export class LockRevokedError extends LockError {
+  constructor(key: string) {
+    super('LOCK_REVOKED', 503, `the lease on "${key}" was revoked`, { key });
+  }
+}
+
+/** The backend could not be asked: nothing is known about who holds the key. HTTP 503. */
+export class LockUnavailableError extends LockError {
+  constructor(message: string, details: LockErrorDetails = {}) {
+    super('LOCK_UNAVAILABLE', 503, message, details);
+  }
+}
+
+/** The caller asks for what it already holds in a way that could only wait for itself. HTTP 500. */
+export class LockReentrancyError extends LockError {
+  constructor(key: string, why: string) {
+    super('LOCK_REENTRANCY', 500, `"${key}" is already held by this call: ${why}`, { key });
+  }
+}
+
+/** The application is shutting down and no longer waits for locks. HTTP 503. */
+export class LockShutdownError extends LockError {
+  constructor(key?: string) {
+    super('LOCK_SHUTDOWN', 503, `${key === undefined ? 'locks' : `"${key}"`}: the application is shutting down`, {
+      key,
+    });
+  }
+}
+
+/** A key, an option or a place of use is wrong; nothing was sent. HTTP 500. */
+export class LockConfigurationError extends LockError {
+  constructor(message: string, details: LockErrorDetails = {}) {
+    super('LOCK_CONFIGURATION', 500, message, details);
+  }
+}

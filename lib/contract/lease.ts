@@ -1,0 +1,32 @@
+/** How a key is held: alone, together with other readers, alone among readers, or as one of several permits. */
+export type LeaseMode = 'exclusive' | 'read' | 'write' | 'permit';
+
+/**
+ * What may be assumed about a lease.
+ * - `held`: the backend grants the key to nobody else.
+ * - `suspended`: the backend is out of reach, but the lease's time has not run out: still nobody else's.
+ * - `revoking`: held, and asked to give way.
+ * - `lost`: it may be somebody else's by now.
+ * - `released`: given back by its holder.
+ */
+export type LeaseState = 'held' | 'suspended' | 'revoking' | 'lost' | 'released';
+
+/** What a caller holds while it has a lock. `await using lease = …` releases it at the end of the block. */
+export interface Lease extends AsyncDisposable {
+  /** The key as the application wrote it. */
+  readonly key: string;
+  readonly mode: LeaseMode;
+  /**
+   * Grows with every grant of this key, across processes, restarts and fail-overs. Hand it to the storage that the
+   * lock protects and let it refuse a smaller one: only that stops a holder which was paused and does not know it.
+   */
+  readonly fencingToken: bigint;
+  readonly acquiredAt: Date;
+  readonly state: LeaseState;
+  /** Aborts with a `LockLostError` when the lease is lost, with a `LockRevokedError` when asked to give way. */
+  readonly signal: AbortSignal;
+  /** Whether the lease still stands, by the monotonic clock at this instant and not by a flag set earlier. */
+  isHeld(): boolean;
+  /** Gives the key back. Idempotent, never rejects; resolves once nobody else is kept waiting by this lease. */
+  release(): Promise<void>;
+}

@@ -1,0 +1,28 @@
+import type { GrantedLease } from './granted-lease.js';
+import type { LockRequest } from './lock-request.js';
+
+/** What may be assumed of a backend: it answers; it is out of reach but nothing is lost yet; its leases are lost. */
+export type BackendState = 'connected' | 'suspended' | 'lost';
+
+/** Who grants leases. Implementations live in folders of their own and never see each other. */
+export interface LockBackend {
+  readonly name: string;
+  readonly state: BackendState;
+  /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
+  identify(key: string): string;
+  /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */
+  connect(): Promise<void>;
+  /**
+   * Grants the lease, or `null` when `request.wait` is false and somebody is ahead.
+   * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
+   */
+  acquire(request: LockRequest): Promise<GrantedLease | null>;
+  /** Gives up everything this backend holds and waits for. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A validated recipe for a backend; every application that uses it gets a backend of its own. */
+export interface LockBackendDefinition {
+  readonly name: string;
+  create(): LockBackend;
+}

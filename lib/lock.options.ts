@@ -1,0 +1,61 @@
+import { check, checkFields, checkMs } from './contract/check.js';
+import type { LockBackendDefinition } from './contract/lock-backend.js';
+
+export interface LockModuleOptions {
+  /** Who grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
+  readonly backend: LockBackendDefinition;
+  /** How long an acquisition waits when it does not say, in milliseconds. Default 10 000; `Infinity`: no limit. */
+  readonly waitMs?: number;
+  /** How long `app.close()` lets holders finish before it ends their leases, in milliseconds. Default 10 000. */
+  readonly drainTimeoutMs?: number;
+  /**
+   * `'required'` (default): the application does not start without a connection. `'background'`: it starts, and serves
+   * locks as soon as a server answers; until then acquisitions reject with `LockUnavailableError`.
+   */
+  readonly connectOnStart?: 'required' | 'background';
+}
+
+/** Options that must be known before the module is built, of `forRoot` and of `forRootAsync`. */
+export interface LockModuleExtras {
+  /** Whether every module of the application sees the services. Default `true`. */
+  readonly isGlobal?: boolean;
+  /** The connection's name, for applications with several. Default `'default'`. */
+  readonly name?: string;
+}
+
+export type ResolvedLockModuleOptions = Required<LockModuleOptions>;
+
+export const DEFAULTS = Object.freeze({
+  waitMs: 10_000,
+  drainTimeoutMs: 10_000,
+  connectOnStart: 'required',
+} as const);
+
+const FIELDS = ['backend', 'waitMs', 'drainTimeoutMs', 'connectOnStart'];
+
+/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLockModuleOptions {
+  checkFields('LockModule options', options, FIELDS);
+  const resolved = { ...DEFAULTS, ...withoutUndefined(options) };
+  check(
+    typeof resolved.backend?.create === 'function',
+    'backend',
+    resolved.backend,
+    'a backend such as zookeeper({…})',
+  );
+  checkMs('waitMs', resolved.waitMs);
+  checkMs('drainTimeoutMs', resolved.drainTimeoutMs);
+  const { connectOnStart } = resolved;
+  check(
+    connectOnStart === 'required' || connectOnStart === 'background',
+    'connectOnStart',
+    connectOnStart,
+    "'required' or 'background'",
+  );
+  return resolved;
+}
+
+function withoutUndefined(options: LockModuleOptions): LockModuleOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as LockModuleOptions &
+    object;
+}

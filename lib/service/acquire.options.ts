@@ -1,0 +1,25 @@
+import { check, checkFields, checkMs } from '../contract/check.js';
+import type { UsingOptions } from '../contract/lock.js';
+
+/** Every option of an acquisition, checked and with its default filled in. */
+export interface ResolvedAcquireOptions {
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly reentrant: boolean;
+  readonly label: string | undefined;
+  readonly onLost: 'throw' | 'ignore';
+}
+
+const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
+
+/** Merges and checks the options of one call. @throws LockConfigurationError that names the wrong field */
+export function resolveAcquireOptions(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {
+  checkFields('acquire options', options, FIELDS);
+  const { waitMs = defaultWaitMs, signal, reentrant = true, label, onLost = 'throw' } = options;
+  checkMs('waitMs', waitMs);
+  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+  check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
+  check(label === undefined || typeof label === 'string', 'label', label, 'a string');
+  check(onLost === 'throw' || onLost === 'ignore', 'onLost', onLost, "'throw' or 'ignore'");
+  return { waitMs, signal, reentrant, label, onLost };
+}
