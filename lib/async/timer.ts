@@ -35,3 +35,11 @@ export function settledWithin(promise: Promise<unknown>, ms: number): Promise<vo
     promise.then(done, done);
   });
 }
+
+/** The promise, or a rejection with `error()` after `ms`, whichever is first. */
+export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = after(ms, () => reject(error()));
+    promise.then(resolve, reject).finally(cancel);
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * node-zookeeper-client 1.1.3, pinned: the only file that names the driver. It brings the TCP connection, the
+ * handshake, the session id and password, the numbering of requests and the reconnect loop. What it gets wrong for
+ * locks is replaced from outside, on one instance (see connection.ts), so the parts leaned on are checked here.
+ */
+import type { Socket } from 'node:net';
+import driver from 'node-zookeeper-client';
+import type { ServerAddress } from './connect-string.js';
+
+/** A request as the driver queues it; it sets `header.xid`, then asks for the bytes. */
+export interface DriverRequest {
+  readonly header: { readonly type: number; xid: number };
+  readonly payload: null;
+  toBuffer(): Buffer;
+}
+
+export interface DriverPacket {
+  readonly request: DriverRequest;
+  readonly callback: (error: unknown) => void;
+}
+
+/** The driver's states, of which only these matter here. */
+export const DriverState = {
+  disconnected: 0,
+  connecting: 1,
+  connected: 2,
+  closing: -1,
+  expired: -3,
+  authFailed: -4,
+} as const;
+
+/** The part of the driver's connection manager that this package reads, calls or replaces. */
+export interface ConnectionManager {
+  state: number;
+  servers: ServerAddress[];
+  sessionTimeout: number;
+  connectTimeout: number;
+  sessionId: Buffer;
+  zxid: Buffer;
+  xid: number;
+  pendingBuffer: Buffer | null;
+  readonly socket?: Socket;
+  readonly connectTimeoutHandler: NodeJS.Timeout | null;
+  readonly packetQueue: { readonly queue: DriverPacket[] };
+  readonly pendingQueue: DriverPacket[];
+  on(event: 'state', listener: (state: number) => void): unknown;
+  connect(): void;
+  queue(request: DriverRequest, callback: (error: unknown) => void): void;
+  setState(state: number): void;
+  addAuthInfo(scheme: string, auth: Buffer): void;
+  updateTimeout(sessionTimeoutMs: number): void;
+  findNextServer(callback: (server: ServerAddress) => void): void;
+  onSocketConnected(): void;
+  onSocketData(chunk: Buffer): void;
+  onSocketError(error: Error): void;
+  onSocketTimeout(): void;
+  onSocketClosed(hasError: boolean): void;
+}
+
+const METHODS = [
+  'on',
+  'connect',
+  'queue',
+  'setState',
+  'addAuthInfo',
+  'updateTimeout',
+  'findNextServer',
+  'onSocketConnected',
+  'onSocketData',
+  'onSocketError',
+  'onSocketTimeout',
+  'onSocketClosed',
+] as const;
+
+/** A connection manager that has not connected yet. @throws Error when the installed driver is not the pinned one */
+export function openDriver(servers: readonly ServerAddress[], sessionTimeoutMs: number): ConnectionManager {
+  // The driver parses no IPv6 address, so it is given a name that parses and then the real list.
+  const client = driver.createClient('localhost', { sessionTimeout: sessionTimeoutMs, retries: 0 });
+  const manager = client.connectionManager;
+  assertInternals(manager);
+  manager.servers = [...servers];
+  manager.updateTimeout(sessionTimeoutMs);
+  // The first request is number 1, as in every other client.
+  manager.xid = 1;
+  return manager;
+}
+
+function assertInternals(manager: unknown): asserts manager is ConnectionManager {
+  const candidate = Object(manager) as Record<string, unknown> & { packetQueue?: { queue?: unknown } };
+  const missing: string[] = METHODS.filter((method) => typeof candidate[method] !== 'function');
+  if (!Array.isArray(candidate.packetQueue?.queue)) missing.push('packetQueue.queue');
+  if (!Array.isArray(candidate['pendingQueue'])) missing.push('pendingQueue');
+  if (missing.length === 0) return;
+  throw new Error(`node-zookeeper-client is not the pinned version 1.1.3: it lacks ${missing.join(', ')}`);
+}

@@ -1,0 +1,29 @@
+import { ErrorCode, errorName } from '../wire/error-codes.js';
+
+const LOSSES: readonly number[] = [ErrorCode.connectionLoss, ErrorCode.sessionExpired, ErrorCode.sessionMoved];
+
+/** ZooKeeper's answer to one request, or the reason why there was none. */
+export class KeeperError extends Error {
+  constructor(
+    /** ZooKeeper's numeric code. */
+    readonly code: number,
+    /** The znode that was asked about. */
+    readonly path?: string,
+  ) {
+    super(`ZooKeeper: ${errorName(code)}${path === undefined ? '' : ` at ${path}`}`);
+    this.name = 'KeeperError';
+  }
+
+  /** The connection or the session ended before an answer came: the request may or may not have been applied. */
+  get isConnectionLoss(): boolean {
+    return LOSSES.includes(this.code);
+  }
+}
+
+export function isKeeperError(error: unknown, code: keyof typeof ErrorCode): error is KeeperError {
+  return error instanceof KeeperError && error.code === ErrorCode[code];
+}
+
+export function isConnectionLoss(error: unknown): boolean {
+  return error instanceof KeeperError && error.isConnectionLoss;
+}

@@ -1,0 +1,78 @@
+import { now } from '../../async/clock.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { JuteReader } from '../wire/jute.js';
+import { OpCode } from '../wire/op-codes.js';
+import { REPLY_HEADER_BYTES, requestFrame } from '../wire/records.js';
+import type { ReplyHeader } from '../wire/records.js';
+import type { DriverPacket, DriverRequest } from './driver.js';
+import { KeeperError } from './keeper-error.js';
+
+export interface Reply {
+  readonly zxid: bigint;
+  readonly body: JuteReader;
+}
+
+const READS: ReadonlySet<number> = new Set([
+  OpCode.exists,
+  OpCode.getData,
+  OpCode.getChildren2,
+  OpCode.sync,
+  OpCode.removeWatches,
+  OpCode.setWatches,
+]);
+
+// Refusals that the leader itself decided, as a transaction that a quorum agreed to.
+const DECIDED: ReadonlySet<number> = new Set([
+  ErrorCode.ok,
+  ErrorCode.noNode,
+  ErrorCode.badVersion,
+  ErrorCode.nodeExists,
+  ErrorCode.notEmpty,
+]);
+
+/** One request on its way through the driver, and the promise of its reply. */
+export class PendingRequest implements DriverRequest {
+  readonly header: { readonly type: number; xid: number };
+  readonly payload = null;
+  readonly reply: Promise<Reply>;
+  /** When the bytes went out, on `now()`; the driver may hold a request back while the socket is full. */
+  sentAt: number | undefined;
+  readonly #body: Buffer;
+  readonly #path: string | undefined;
+  #resolve!: (reply: Reply) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(type: number, body: Buffer, path?: string) {
+    this.header = { type, xid: 0 };
+    this.#body = body;
+    this.#path = path;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  toBuffer(): Buffer {
+    this.sentAt = now();
+    return requestFrame(this.header.xid, this.header.type, this.#body);
+  }
+
+  answer(header: ReplyHeader, frame: Buffer): void {
+    if (header.error !== ErrorCode.ok) return this.fail(header.error);
+    this.#resolve({ zxid: header.zxid, body: new JuteReader(frame, REPLY_HEADER_BYTES) });
+  }
+
+  fail(code: number): void {
+    this.#reject(new KeeperError(code, this.#path));
+  }
+
+  /** Whether an answer with this code proves that the leader had a quorum when it was given. */
+  isQuorumAnswer(error: number): boolean {
+    return !READS.has(this.header.type) && DECIDED.has(error);
+  }
+}
+
+/** The request inside a packet of the driver's queues; every one of them is ours but for its own `auth`. */
+export function pendingRequestOf(packet: DriverPacket | undefined): PendingRequest | undefined {
+  return packet?.request instanceof PendingRequest ? packet.request : undefined;
+}

@@ -1,0 +1,19 @@
+/**
+ * Exclusive lock.
+ * Znodes: `<path>/_c_<uuid>-lock-<number>`, ephemeral and sequential, one a contender.
+ * Who waits for whom: each for the nearest contender before it, readers and writers included; it watches that one.
+ * Session loss: the servers remove the znode. A holder's lease is lost before that; a waiter enters the line again.
+ * Source: ZooKeeper Recipes, "Locks"; the names are those of Curator's InterProcessMutex, which it excludes.
+ */
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import type { Session } from '../session/session.js';
+import { acquireEntered } from './acquire.js';
+import type { Place } from './place.js';
+import { enterLine } from './protected-create.js';
+import { waitTurn } from './wait-turn.js';
+
+export function acquireMutex(session: Session, place: Place, request: LockRequest): Promise<GrantedLease | null> {
+  const entering = enterLine(session, place, 'lock', request.label);
+  return acquireEntered(session, place, request, entering, waitTurn(session, place, request.wait));
+}

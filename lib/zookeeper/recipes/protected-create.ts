@@ -1,0 +1,94 @@
+/**
+ * Entering with a znode that can be told from all others: when the connection is lost before the reply, the znode is
+ * found again if the create was applied, and is never made twice. The list of contenders is asked for right behind the
+ * create on the same connection, so it shows all who were before, and costs no round trip.
+ * Source: Curator's "protected" creates.
+ */
+import { randomUUID } from 'node:crypto';
+import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
+import type { CreatedNode } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { contenderData, contenderId } from './contender-data.js';
+import { Contender } from './contender.js';
+import { createNode } from './create-node.js';
+import type { NewNode } from './create-node.js';
+import type { Place } from './place.js';
+import { markOf, SINGLE_NODE } from './predecessor.js';
+import type { ContenderKind } from './predecessor.js';
+
+/** A contender that has just entered, and who was there then, if that was learned in the same round trip. */
+export interface Entry {
+  readonly contender: Contender;
+  readonly names: readonly string[] | undefined;
+}
+
+/** A znode to be made, and how to look for it when it is not known whether it was. */
+interface Attempt {
+  readonly node: NewNode;
+  readonly find: () => Promise<CreatedNode | undefined>;
+}
+
+/** Takes a place at the end of the line. */
+export function enterLine(session: Session, place: Place, kind: ContenderKind, label?: string): Promise<Entry> {
+  return enter(session, place, () => {
+    const name = `_c_${randomUUID()}-${markOf(kind)}`;
+    const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label) };
+    return { node, find: () => findByName(session, place, name) };
+  });
+}
+
+/** Takes the single znode. @throws KeeperError `nodeExists` when somebody else has it */
+export function enterAlone(session: Session, place: Place, label?: string): Promise<Entry> {
+  return enter(session, place, () => {
+    const id = randomUUID();
+    const node = { name: SINGLE_NODE, mode: CreateMode.ephemeral, data: contenderData(label, id) };
+    return { node, find: () => findById(session, `${place.path}/${SINGLE_NODE}`, id) };
+  });
+}
+
+async function enter(session: Session, place: Place, nextAttempt: () => Attempt): Promise<Entry> {
+  for (;;) {
+    await session.whenConnected();
+    const { node, find } = nextAttempt();
+    const created = createNode(session.requests, place, node);
+    const listed = session.requests.children(place.path).catch(() => undefined);
+    const found = await created.catch((error: unknown) => findAgain(session, place, find, error));
+    if (!found) continue;
+    const contender = new Contender(session, found);
+    const names = await listed;
+    return { contender, names: names?.includes(contender.name) ? names : undefined };
+  }
+}
+
+/** After a lost reply: the znode, if the create was applied. What an earlier session made is never taken for it. */
+async function findAgain(
+  session: Session,
+  place: Place,
+  find: () => Promise<CreatedNode | undefined>,
+  error: unknown,
+): Promise<CreatedNode | undefined> {
+  if (!isConnectionLoss(error)) throw error;
+  const search = session.persistently(async () => {
+    // The server now connected may not have heard of the create yet; after a sync it has, or never will.
+    await session.requests.sync(place.path);
+    return find();
+  });
+  return search.catch((failure: unknown) => {
+    if (isKeeperError(failure, 'noNode')) return undefined;
+    throw failure;
+  });
+}
+
+async function findByName(session: Session, place: Place, prefix: string): Promise<CreatedNode | undefined> {
+  const names = await session.requests.children(place.path);
+  const name = names.find((other) => other.startsWith(prefix));
+  if (name === undefined) return undefined;
+  const path = `${place.path}/${name}`;
+  const { stat } = await session.requests.read(path);
+  return { path, czxid: stat.czxid };
+}
+
+async function findById(session: Session, path: string, id: string): Promise<CreatedNode | undefined> {
+  const { data, stat } = await session.requests.read(path);
+  return contenderId(data) === id ? { path, czxid: stat.czxid } : undefined;
+}

@@ -1,0 +1,26 @@
+/**
+ * Many readers or one writer.
+ * Znodes: `<path>/_c_<uuid>-__READ__<number>` and `…-__WRIT__<number>`, ephemeral and sequential, one a contender.
+ * Who waits for whom: a reader for the nearest writer before it, a writer for the nearest contender before it; each
+ * watches that one. A release wakes the next writer, or all readers up to the next writer, and nobody else; readers
+ * that come after a waiting writer wait behind it.
+ * Session loss: the servers remove the znode. A holder's lease is lost before that; a waiter enters the line again.
+ * Source: ZooKeeper Recipes, "Shared Locks"; the names are those of Curator's InterProcessReadWriteLock.
+ */
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import type { Session } from '../session/session.js';
+import { acquireEntered } from './acquire.js';
+import type { Place } from './place.js';
+import { enterLine } from './protected-create.js';
+import { waitTurn } from './wait-turn.js';
+
+export function acquireReadWrite(
+  session: Session,
+  place: Place,
+  kind: 'read' | 'write',
+  request: LockRequest,
+): Promise<GrantedLease | null> {
+  const entering = enterLine(session, place, kind, request.label);
+  return acquireEntered(session, place, request, entering, waitTurn(session, place, request.wait));
+}

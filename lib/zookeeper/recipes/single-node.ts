@@ -1,0 +1,34 @@
+/**
+ * Exclusive lock without a line, for those who ask once: two round trips, one to take and one to give back.
+ * Znodes: `<path>/lock-0000000000`, ephemeral, one for all; whoever creates it holds.
+ * Who waits for whom: nobody. Its number is before all that a line gives out, so contenders in a line wait for it;
+ * it is taken only when nobody stands in line, which the list that comes with the create tells.
+ * Session loss: the servers remove the znode; the holder's lease is lost before that.
+ * Source: the exclusive lock on one ephemeral znode, the simplest there is.
+ */
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import { isKeeperError } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { acquireEntered } from './acquire.js';
+import type { Place } from './place.js';
+import { hasOthers } from './predecessor.js';
+import { enterAlone } from './protected-create.js';
+import type { Entry } from './protected-create.js';
+
+export async function acquireSingleNode(
+  session: Session,
+  place: Place,
+  request: LockRequest,
+): Promise<GrantedLease | null> {
+  const isAlone = async ({ contender, names }: Entry, signal: AbortSignal) => {
+    const look = () => session.persistently(() => session.requests.children(place.path), signal);
+    return !hasOthers(contender.name, names ?? (await look()));
+  };
+  try {
+    return await acquireEntered(session, place, request, enterAlone(session, place, request.label), isAlone);
+  } catch (error) {
+    if (isKeeperError(error, 'nodeExists')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { NEVER, orAbort } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { backoff } from '../../async/backoff.js';
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import { after, orTimeout } from '../../async/timer.js';
+import { LockShutdownError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
+import type { BackendState } from '../../contract/lock-backend.js';
+import type { ClientListener, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
+import { Session } from './session.js';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 2_000;
+const GOODBYE_MS = 1_000;
+
+/** Makes a client for one session that reports to `listener`. */
+export type OpenClient = (listener: ClientListener) => ZooKeeperClient;
+
+/** Keeps one session open: the next one is opened when it is over. */
+export class SessionSupervisor {
+  readonly #openClient: OpenClient;
+  readonly #connectTimeoutMs: number;
+  readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  #client: ZooKeeperClient | undefined;
+  #session: Session | undefined;
+  #connected: Deferred<Session> = awaited();
+  #hasLost = false;
+  #isClosed = false;
+  #cancelNext: Dispose = () => {};
+
+  constructor(openClient: OpenClient, connectTimeoutMs: number) {
+    this.#openClient = openClient;
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  get state(): BackendState {
+    if (this.#session?.isConnected) return 'connected';
+    return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
+  }
+
+  /** Begins to connect; calling it again does nothing more. */
+  start(): void {
+    if (!this.#client && !this.#isClosed) this.#open();
+  }
+
+  /** The connected session, or the next one. @throws LockUnavailableError after `connectTimeoutMs` without a server */
+  async session(signal: AbortSignal = NEVER): Promise<Session> {
+    this.start();
+    const connected = orTimeout(this.#connected.promise, this.#connectTimeoutMs, () =>
+      this.#unavailable(this.#connectTimeoutMs),
+    );
+    return orAbort(connected, signal).catch((error: unknown) => {
+      // Nobody was in line: the time did not run out behind somebody else.
+      throw error === signal.reason && error instanceof LockTimeoutError ? this.#unavailable(error.waitMs) : error;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelNext();
+    this.#connected = awaited();
+    this.#connected.reject(new LockShutdownError());
+    this.#session?.ended('closed');
+    await this.#client?.close(GOODBYE_MS);
+  }
+
+  #open(): void {
+    const client = this.#openClient({
+      connected: (handshake) => {
+        if (this.#session) this.#session.connected(handshake);
+        else this.#session = new Session(client, handshake);
+        this.#succeeded(this.#session);
+      },
+      disconnected: () => {
+        this.#session?.disconnected();
+        if (!this.#isClosed) this.#connected = awaited();
+      },
+      answered: (answer) => this.#session?.answered(answer),
+      ended: (why) => this.#ended(why),
+    });
+    this.#client = client;
+    client.connect();
+  }
+
+  #succeeded(session: Session): void {
+    this.#hasLost = false;
+    this.#pauses.reset();
+    this.#connected.resolve(session);
+  }
+
+  #ended(why: SessionEnd): void {
+    this.#session?.ended(why);
+    this.#session = undefined;
+    if (this.#isClosed) return;
+    this.#hasLost = true;
+    this.#connected = awaited();
+    this.#cancelNext = after(this.#pauses.next(), () => this.#open());
+  }
+
+  #unavailable(waitedMs: number): LockUnavailableError {
+    const cause = this.#client?.lastError;
+    const hint = cause ? ` (${cause.message})` : '';
+    return new LockUnavailableError(`no ZooKeeper server answered within ${waitedMs} ms${hint}`, { cause });
+  }
+}
+
+/** A promise that others wait for; that nobody waits for it is no error. */
+function awaited(): Deferred<Session> {
+  const session = deferred<Session>();
+  session.promise.catch(() => {});
+  return session;
+}

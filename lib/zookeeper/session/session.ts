@@ -1,0 +1,123 @@
+import { NEVER, orAbort } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { now } from '../../async/clock.js';
+import { deferred } from '../../async/deferred.js';
+import { pause } from '../../async/timer.js';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import { isConnectionLoss } from '../client/keeper-error.js';
+import type { Answer, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
+import { Heartbeat } from './heartbeat.js';
+import { LeaseClock } from './lease-clock.js';
+import type { Requests } from './requests.js';
+import { SessionEndedError } from './session-ended-error.js';
+import { SessionLeases } from './session-leases.js';
+import { SessionNodes } from './session-nodes.js';
+
+const FRESH_SHARE = 1 / 6;
+
+/**
+ * One ZooKeeper session, from its first handshake to its end: the only live thing under the recipes. Znodes and
+ * leases register here and are told when they are gone. A session that has ended is never used again.
+ */
+export class Session {
+  readonly id: bigint;
+  readonly timeoutMs: number;
+  readonly requests: Requests;
+  readonly #nodes = new SessionNodes();
+  readonly #clock: LeaseClock;
+  readonly #heartbeat: Heartbeat;
+  readonly #leases: SessionLeases;
+  readonly #end = new AbortController();
+  readonly #stopHeartbeat: Dispose;
+  #connection = deferred();
+  #isConnected = false;
+
+  constructor(client: ZooKeeperClient, handshake: Handshake) {
+    this.id = handshake.sessionId;
+    this.timeoutMs = handshake.timeoutMs;
+    this.requests = client;
+    this.#clock = new LeaseClock(handshake.timeoutMs, handshake.sentAt);
+    this.#leases = new SessionLeases(() => this.#clock.deadline);
+    this.#heartbeat = new Heartbeat(client, handshake.timeoutMs, this.#nodes);
+    this.#stopHeartbeat = this.#heartbeat.start();
+    this.connected(handshake);
+  }
+
+  /** Aborts with a `SessionEndedError` when the session is over. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Whether the session's znodes are surely its own at this instant. */
+  get isCurrent(): boolean {
+    return !this.#end.signal.aborted && now() < this.#clock.deadline;
+  }
+
+  /** Resolves while a server is connected; rejects when the session is over or `signal` aborts. */
+  whenConnected(signal: AbortSignal = NEVER): Promise<void> {
+    return orAbort(this.#connection.promise, signal);
+  }
+
+  /** Makes the request until it is answered, or `signal` aborts. Only for requests that may be applied twice. */
+  async persistently<T>(request: () => Promise<T>, signal: AbortSignal = NEVER): Promise<T> {
+    for (;;) {
+      await this.whenConnected(signal);
+      try {
+        return await orAbort(request(), signal);
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+      }
+    }
+  }
+
+  /** Resolves once the session is proven for long enough to begin a lease on it. */
+  async proven(signal: AbortSignal): Promise<void> {
+    while (this.#clock.deadline - now() < this.timeoutMs * FRESH_SHARE) {
+      await this.whenConnected(signal);
+      await orAbort(this.#heartbeat.beat(), signal);
+      await pause(this.timeoutMs / 20, signal);
+    }
+  }
+
+  /** Calls back once, when a heartbeat finds the znode gone. */
+  attend(path: string, onGone: () => void): Dispose {
+    return this.#nodes.attend(path, onGone);
+  }
+
+  /** Ties a lease to this session's life. */
+  carry(lease: GrantedLease): Dispose {
+    return this.#leases.add(lease);
+  }
+
+  connected({ sentAt }: Handshake): void {
+    this.#isConnected = true;
+    this.#clock.reattached(sentAt);
+    this.#leases.resume();
+    this.#connection.resolve();
+  }
+
+  disconnected(): void {
+    this.#isConnected = false;
+    this.#connection = deferred();
+    this.#connection.promise.catch(() => {});
+    this.#leases.suspend();
+  }
+
+  answered({ sentAt, receivedAt, isQuorum }: Answer): void {
+    this.#clock.answered(sentAt, receivedAt, isQuorum);
+  }
+
+  ended(why: SessionEnd): void {
+    if (this.#end.signal.aborted) return;
+    if (this.#isConnected) this.disconnected();
+    const reason = new SessionEndedError(why);
+    this.#stopHeartbeat();
+    this.#end.abort(reason);
+    this.#connection.reject(reason);
+    this.#leases.lose(`the session is over (${why})`);
+  }
+}

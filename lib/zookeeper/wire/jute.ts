@@ -1,0 +1,110 @@
+/**
+ * Jute, ZooKeeper's encoding: big-endian integers, strings and buffers with an int32 length (-1 is null), vectors with
+ * an int32 count, records as their fields in order.
+ */
+export class JuteWriter {
+  #bytes = Buffer.allocUnsafe(256);
+  #length = 0;
+
+  byte(value: number): this {
+    this.#length = this.#room(1).writeInt8(value, this.#length);
+    return this;
+  }
+
+  bool(value: boolean): this {
+    return this.byte(value ? 1 : 0);
+  }
+
+  int(value: number): this {
+    this.#length = this.#room(4).writeInt32BE(value, this.#length);
+    return this;
+  }
+
+  long(value: bigint): this {
+    this.#length = this.#room(8).writeBigInt64BE(value, this.#length);
+    return this;
+  }
+
+  buffer(value: Buffer): this {
+    this.int(value.length);
+    this.#length += value.copy(this.#room(value.length), this.#length);
+    return this;
+  }
+
+  string(value: string): this {
+    const length = Buffer.byteLength(value);
+    this.int(length);
+    this.#length += this.#room(length).write(value, this.#length);
+    return this;
+  }
+
+  vector<T>(items: readonly T[], write: (item: T) => unknown): this {
+    this.int(items.length);
+    items.forEach(write);
+    return this;
+  }
+
+  /** The bytes of an already encoded record. */
+  raw(value: Buffer): this {
+    this.#length += value.copy(this.#room(value.length), this.#length);
+    return this;
+  }
+
+  toBuffer(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #room(bytes: number): Buffer {
+    const needed = this.#length + bytes;
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    return this.#bytes;
+  }
+}
+
+/** Reads what `JuteWriter` and the servers write. Reading past the end throws a RangeError. */
+export class JuteReader {
+  readonly #bytes: Buffer;
+  #offset: number;
+
+  constructor(bytes: Buffer, offset = 0) {
+    this.#bytes = bytes;
+    this.#offset = offset;
+  }
+
+  bool(): boolean {
+    return this.#bytes.readInt8(this.#advance(1)) !== 0;
+  }
+
+  int(): number {
+    return this.#bytes.readInt32BE(this.#advance(4));
+  }
+
+  long(): bigint {
+    return this.#bytes.readBigInt64BE(this.#advance(8));
+  }
+
+  buffer(): Buffer {
+    const length = Math.max(0, this.int());
+    const start = this.#advance(length);
+    if (start + length > this.#bytes.length) throw new RangeError(`a record ends ${length} bytes too early`);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  string(): string {
+    return this.buffer().toString();
+  }
+
+  vector<T>(read: () => T): T[] {
+    return Array.from({ length: Math.max(0, this.int()) }, read);
+  }
+
+  #advance(bytes: number): number {
+    const start = this.#offset;
+    this.#offset += bytes;
+    return start;
+  }
+}

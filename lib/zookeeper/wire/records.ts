@@ -1,0 +1,108 @@
+import { JuteReader, JuteWriter } from './jute.js';
+
+/** Who may do what with a znode. `permissions` is a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16. */
+export interface Acl {
+  readonly permissions: number;
+  readonly scheme: string;
+  readonly id: string;
+}
+
+/** What ZooKeeper keeps about a znode; times in milliseconds of the leader's clock. */
+export interface Stat {
+  readonly czxid: bigint;
+  readonly mzxid: bigint;
+  readonly ctime: bigint;
+  readonly mtime: bigint;
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  readonly ephemeralOwner: bigint;
+  readonly dataLength: number;
+  readonly numChildren: number;
+  readonly pzxid: bigint;
+}
+
+export interface ReplyHeader {
+  readonly xid: number;
+  readonly zxid: bigint;
+  readonly error: number;
+}
+
+export const REPLY_HEADER_BYTES = 16;
+
+/** {ustring path; buffer data; vector<ACL> acl; int flags}: create, create2, createContainer */
+export function createRecord(path: string, data: Buffer, acl: readonly Acl[], flags: number): Buffer {
+  const writer = new JuteWriter().string(path).buffer(data);
+  writer.vector(acl, (entry) => writer.int(entry.permissions).string(entry.scheme).string(entry.id));
+  return writer.int(flags).toBuffer();
+}
+
+/** {ustring path; int version}: delete, check; version -1 is any */
+export function pathVersionRecord(path: string, version: number): Buffer {
+  return new JuteWriter().string(path).int(version).toBuffer();
+}
+
+/** {ustring path; bool watch}: exists, getData, getChildren2 */
+export function pathWatchRecord(path: string, watch: boolean): Buffer {
+  return new JuteWriter().string(path).bool(watch).toBuffer();
+}
+
+/** {ustring path}: sync */
+export function pathRecord(path: string): Buffer {
+  return new JuteWriter().string(path).toBuffer();
+}
+
+/** {ustring path; int type}: removeWatches; type 1 children, 2 data, 3 any */
+export function removeWatchesRecord(path: string, type: number): Buffer {
+  return new JuteWriter().string(path).int(type).toBuffer();
+}
+
+/** {long relativeZxid; vector<ustring> data; vector<ustring> exist; vector<ustring> child} */
+export function setWatchesRecord(relativeZxid: bigint, dataPaths: readonly string[]): Buffer {
+  const writer = new JuteWriter().long(relativeZxid);
+  return writer
+    .vector(dataPaths, (path) => writer.string(path))
+    .int(0)
+    .int(0)
+    .toBuffer();
+}
+
+/** {int xid; int type} body, behind an int32 with the length of both */
+export function requestFrame(xid: number, type: number, body: Buffer): Buffer {
+  const header = new JuteWriter()
+    .int(8 + body.length)
+    .int(xid)
+    .int(type);
+  return header.raw(body).toBuffer();
+}
+
+/** {int xid; long zxid; int err} */
+export function readReplyHeader(frame: Buffer): ReplyHeader {
+  const reader = new JuteReader(frame);
+  return { xid: reader.int(), zxid: reader.long(), error: reader.int() };
+}
+
+/** {long czxid, mzxid, ctime, mtime; int version, cversion, aversion; long ephemeralOwner; int dataLength,
+ * numChildren; long pzxid} */
+export function readStat(reader: JuteReader): Stat {
+  return {
+    czxid: reader.long(),
+    mzxid: reader.long(),
+    ctime: reader.long(),
+    mtime: reader.long(),
+    version: reader.int(),
+    cversion: reader.int(),
+    aversion: reader.int(),
+    ephemeralOwner: reader.long(),
+    dataLength: reader.int(),
+    numChildren: reader.int(),
+    pzxid: reader.long(),
+  };
+}
+
+/** {int type; int state; ustring path} */
+export function readWatcherEvent(reader: JuteReader): { readonly type: number; readonly path: string } {
+  const type = reader.int();
+  reader.int();
+  return { type, path: reader.string() };
+}

@@ -1,0 +1,138 @@
+import { check, checkFields, checkMs } from '../contract/check.js';
+import { LockConfigurationError } from '../contract/errors.js';
+import { parseConnectString } from './client/connect-string.js';
+import type { ConnectString } from './client/connect-string.js';
+import type { Acl } from './client/zookeeper-client.js';
+import { lockPath } from './session/znode-path.js';
+
+export interface ZooKeeperAuth {
+  /** For example `'digest'`. */
+  readonly scheme: string;
+  /** For `digest`: `user:password`. */
+  readonly credentials: string;
+}
+
+export interface ZooKeeperOptions {
+  /**
+   * `host:port,host:port/chroot`; IPv6 addresses in brackets. Default: the environment variable `ZOOKEEPER_CONNECT`,
+   * else `localhost:2181`.
+   */
+  readonly connectString?: string;
+  /**
+   * How long the servers keep this session's locks after they last heard of it, in milliseconds; they clamp it to
+   * 2 to 20 of their ticks. Longer survives longer outages, shorter frees the locks of a dead process sooner.
+   * Default 10 000.
+   */
+  readonly sessionTimeoutMs?: number;
+  /** How long to look for a server before an acquisition rejects with `LockUnavailableError`, in ms. Default 10 000. */
+  readonly connectTimeoutMs?: number;
+  /** How long `release()` waits for its answer before it goes on in the background, in milliseconds. Default 2 000. */
+  readonly releaseTimeoutMs?: number;
+  /** Where keys without a leading slash live. Default `/locks`. */
+  readonly basePath?: string;
+  /** Credentials that the session shows the servers. */
+  readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[];
+  /** Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. */
+  readonly acl?: 'open' | 'creator' | readonly Acl[];
+  /** Whether the servers remove a key's directory once it is empty (`'container'`, default) or it stays. */
+  readonly parents?: 'container' | 'persistent';
+}
+
+export interface ResolvedZooKeeperOptions extends Required<Omit<ZooKeeperOptions, 'connectString' | 'auth' | 'acl'>> {
+  readonly connect: ConnectString;
+  readonly auth: readonly ZooKeeperAuth[];
+  readonly acl: readonly Acl[];
+}
+
+export const DEFAULTS = Object.freeze({
+  sessionTimeoutMs: 10_000,
+  connectTimeoutMs: 10_000,
+  releaseTimeoutMs: 2_000,
+  basePath: '/locks',
+  parents: 'container',
+} as const);
+
+const DEFAULT_CONNECT_STRING = 'localhost:2181';
+const FIELDS = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl'];
+const ALL_PERMISSIONS = 31;
+const OPEN: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
+const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
+
+/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooKeeperOptions {
+  checkFields('zookeeper() options', options, FIELDS);
+  const {
+    connectString = process.env['ZOOKEEPER_CONNECT'] ?? DEFAULT_CONNECT_STRING,
+    sessionTimeoutMs = DEFAULTS.sessionTimeoutMs,
+    connectTimeoutMs = DEFAULTS.connectTimeoutMs,
+    releaseTimeoutMs = DEFAULTS.releaseTimeoutMs,
+    basePath = DEFAULTS.basePath,
+    parents = DEFAULTS.parents,
+  } = options;
+  checkMs('sessionTimeoutMs', sessionTimeoutMs, 100, 2 ** 31 - 1);
+  checkMs('connectTimeoutMs', connectTimeoutMs, 1);
+  checkMs('releaseTimeoutMs', releaseTimeoutMs, 0);
+  check(parents === 'container' || parents === 'persistent', 'parents', parents, "'container' or 'persistent'");
+  const auth = resolveAuth(options.auth);
+  return {
+    connect: resolveConnectString(connectString),
+    sessionTimeoutMs,
+    connectTimeoutMs,
+    releaseTimeoutMs,
+    basePath: resolveBasePath(basePath),
+    parents,
+    auth,
+    acl: resolveAcl(options.acl ?? (auth.length > 0 ? 'creator' : 'open'), auth),
+  };
+}
+
+function resolveConnectString(connectString: unknown): ConnectString {
+  const expected = 'a string such as "zk1:2181,zk2:2181/app"';
+  check(typeof connectString === 'string' && connectString !== '', 'connectString', connectString, expected);
+  try {
+    return parseConnectString(connectString);
+  } catch (cause) {
+    throw new LockConfigurationError(`connectString: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function resolveBasePath(basePath: unknown): string {
+  check(
+    typeof basePath === 'string' && basePath.startsWith('/'),
+    'basePath',
+    basePath,
+    'a path that begins with a slash',
+  );
+  if (basePath === '/') return '';
+  try {
+    return lockPath(basePath, '');
+  } catch (cause) {
+    throw new LockConfigurationError(`basePath: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function resolveAuth(auth: ZooKeeperOptions['auth']): readonly ZooKeeperAuth[] {
+  const list: readonly unknown[] = auth === undefined ? [] : Array.isArray(auth) ? auth : [auth];
+  return list.map((entry) => {
+    const { scheme, credentials } = Object(entry) as Partial<ZooKeeperAuth>;
+    check(typeof scheme === 'string' && scheme !== '', 'auth.scheme', scheme, "a string such as 'digest'");
+    // The value itself is a secret: only its kind is told.
+    check(typeof credentials === 'string', 'auth.credentials', typeof credentials, 'a string such as "user:password"');
+    return { scheme, credentials };
+  });
+}
+
+function resolveAcl(acl: NonNullable<ZooKeeperOptions['acl']>, auth: readonly ZooKeeperAuth[]): readonly Acl[] {
+  if (acl === 'open') return OPEN;
+  if (acl === 'creator') {
+    check(auth.length > 0, 'acl', acl, "'open' or a list where no auth is given");
+    return CREATOR;
+  }
+  check(Array.isArray(acl) && acl.length > 0, 'acl', acl, "'open', 'creator' or a list of at least one entry");
+  for (const { permissions, scheme, id } of acl as readonly Acl[]) {
+    const isPermissions = Number.isInteger(permissions) && permissions >= 1 && permissions <= ALL_PERMISSIONS;
+    check(isPermissions, 'acl.permissions', permissions, 'a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16');
+    check(typeof scheme === 'string' && typeof id === 'string', 'acl.scheme and acl.id', scheme, 'strings');
+  }
+  return acl as readonly Acl[];
+}
