@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Undoes a subscription; calling it twice does nothing more. */
 export type Dispose = () => void;
 
@@ -31,5 +33,12 @@ export function anyAbort(sources: readonly (AbortSignal | undefined)[]): { signa
   return { signal: controller.signal, dispose };
 }
 
+/** A controller whose signal any number of waits may listen to, without Node's warning of a leak at the eleventh. */
+export function sharedAbort(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
 /** A signal that never aborts. */
-export const NEVER: AbortSignal = new AbortController().signal;
+export const NEVER: AbortSignal = sharedAbort().signal;

@@ -5,6 +5,9 @@ import type { ConnectString } from './client/connect-string.js';
 import type { Acl } from './client/zookeeper-client.js';
 import { lockPath } from './session/znode-path.js';
 
+export type { Acl as ZooKeeperAcl } from './client/zookeeper-client.js';
+
+/** Credentials for one authentication scheme. */
 export interface ZooKeeperAuth {
   /** For example `'digest'`. */
   readonly scheme: string;

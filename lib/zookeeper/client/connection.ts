@@ -1,6 +1,6 @@
 /**
  * One driver instance, one session: the driver's connection loop with the parts replaced that break a lock.
- * - frames are cut for each socket, so that a reply cut in the middle can not poison the next connection;
+ * - what the server sends is read by `Inbound`;
  * - an attempt has one deadline for connecting and for the handshake;
  * - authentication and watches go out before anything else on a new connection;
  * - what was not sent when a connection ends is never sent later;
@@ -10,20 +10,17 @@ import { after, settledWithin } from '../../async/timer.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { ErrorCode } from '../wire/error-codes.js';
-import { FrameSplitter } from '../wire/frame-splitter.js';
-import { JuteReader } from '../wire/jute.js';
 import { OpCode, Xid } from '../wire/op-codes.js';
-import { readReplyHeader, readWatcherEvent, REPLY_HEADER_BYTES, requestFrame } from '../wire/records.js';
-import type { ReplyHeader } from '../wire/records.js';
+import { requestFrame } from '../wire/records.js';
 import type { ServerAddress } from './connect-string.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
+import { Inbound } from './inbound.js';
 import { PendingRequest, pendingRequestOf } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import { KeeperError } from './keeper-error.js';
 import { ServerRotation } from './server-rotation.js';
 import { setWatchesBodies } from './set-watches.js';
-import { watchEventOf } from './watch-table.js';
 import type { WatchTable } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 
@@ -42,8 +39,7 @@ export class Connection {
   readonly #rotation: ServerRotation;
   readonly #watches: WatchTable;
   readonly #listener: ClientListener;
-  #frames = new FrameSplitter();
-  #pings: number[] = [];
+  readonly #inbound: Inbound;
   #handshakeSentAt = 0;
   #sessionId = 0n;
   #isUp = false;
@@ -56,6 +52,7 @@ export class Connection {
     this.#rotation = new ServerRotation(options.servers);
     this.#watches = watches;
     this.#listener = listener;
+    this.#inbound = new Inbound(this.#driver, watches, listener, (error) => this.#giveUpLink(error));
     for (const { scheme, credentials } of options.auth) this.#driver.addAuthInfo(scheme, Buffer.from(credentials));
     this.#replaceInternals();
   }
@@ -66,7 +63,7 @@ export class Connection {
 
   get unansweredSince(): number | undefined {
     const oldest = pendingRequestOf(this.#driver.pendingQueue[0])?.sentAt;
-    const ping = this.#pings[0];
+    const ping = this.#inbound.oldestPingSentAt;
     return oldest === undefined || ping === undefined ? (oldest ?? ping) : Math.min(oldest, ping);
   }
 
@@ -78,7 +75,7 @@ export class Connection {
 
   ping(): void {
     if (this.#driver.state !== DriverState.connected) return;
-    this.#pings.push(now());
+    this.#inbound.pinged();
     this.#driver.socket?.write(requestFrame(Xid.ping, OpCode.ping, EMPTY));
   }
 
@@ -98,8 +95,7 @@ export class Connection {
 
   #replaceInternals(): void {
     const driver = this.#driver;
-    const { onSocketConnected, onSocketData, onSocketClosed, onSocketError, updateTimeout } = driver;
-    const handshake = onSocketData.bind(driver);
+    const { onSocketConnected, onSocketClosed, onSocketError, updateTimeout } = driver;
     driver.onSocketTimeout = () => {};
     driver.findNextServer = (callback) => this.#rotation.next((server) => this.#attempt(() => callback(server)));
     driver.updateTimeout = (sessionTimeoutMs) => {
@@ -112,7 +108,6 @@ export class Connection {
       onSocketConnected.call(driver);
       this.#resetWatches();
     };
-    driver.onSocketData = (chunk) => this.#receive(chunk, handshake);
     driver.onSocketError = (error) => {
       this.lastError = error;
       onSocketError.call(driver, error);
@@ -127,10 +122,14 @@ export class Connection {
 
   #attempt(connect: () => void): void {
     connect();
-    this.#cancelAttempt = after(attemptMs(this.#driver.sessionTimeout), () => {
-      this.lastError = new Error('the server accepted the connection but not the session in time');
-      this.drop();
-    });
+    this.#cancelAttempt = after(attemptMs(this.#driver.sessionTimeout), () =>
+      this.#giveUpLink(new Error('a server did not accept the session in time')),
+    );
+  }
+
+  #giveUpLink(why: unknown): void {
+    this.lastError = why instanceof Error ? why : new Error(String(why));
+    this.drop();
   }
 
   #queue(request: PendingRequest): Promise<Reply> {
@@ -148,57 +147,6 @@ export class Connection {
     for (const body of setWatchesBodies(relativeZxid, this.#watches.paths)) {
       this.#queue(new PendingRequest(OpCode.setWatches, body)).catch(() => {});
     }
-  }
-
-  #receive(chunk: Buffer, handshake: (frame: Buffer) => void): void {
-    try {
-      for (const frame of this.#frames.push(chunk)) this.#frame(frame, handshake);
-    } catch (error) {
-      // A frame that cannot be read: whatever comes behind it can not be trusted either.
-      this.lastError = error instanceof Error ? error : new Error(String(error));
-      this.drop();
-    }
-  }
-
-  #frame(frame: Buffer, handshake: (frame: Buffer) => void): void {
-    if (this.#driver.state !== DriverState.connecting) return this.#reply(readReplyHeader(frame), frame);
-    const length = Buffer.alloc(4);
-    length.writeInt32BE(frame.length);
-    this.#driver.pendingBuffer = null;
-    handshake(Buffer.concat([length, frame]));
-  }
-
-  #reply(header: ReplyHeader, frame: Buffer): void {
-    switch (header.xid) {
-      case Xid.notification: {
-        const event = readWatcherEvent(new JuteReader(frame, REPLY_HEADER_BYTES));
-        return this.#watches.fire(event.path, watchEventOf(event.type));
-      }
-      case Xid.ping:
-        return this.#answered(this.#pings.shift(), false);
-      case Xid.auth:
-        if (header.error !== ErrorCode.ok) this.#driver.setState(DriverState.authFailed);
-        return;
-      default:
-        this.#answer(header, frame);
-    }
-  }
-
-  #answer(header: ReplyHeader, frame: Buffer): void {
-    const request = pendingRequestOf(this.#driver.pendingQueue.shift());
-    if (request?.header.xid !== header.xid) {
-      request?.fail(ErrorCode.connectionLoss);
-      throw new Error(`reply ${header.xid} is not the one that is due`);
-    }
-    if (header.zxid > this.#driver.zxid.readBigInt64BE(0)) this.#driver.zxid = frame.subarray(4, 12);
-    this.#answered(request.sentAt, request.isQuorumAnswer(header.error));
-    request.answer(header, frame);
-    if (header.error === ErrorCode.sessionExpired) this.#driver.setState(DriverState.expired);
-    if (header.error === ErrorCode.sessionMoved) this.drop();
-  }
-
-  #answered(sentAt: number | undefined, isQuorum: boolean): void {
-    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum });
   }
 
   #stateChanged(state: number): void {
@@ -240,8 +188,7 @@ export class Connection {
 
   #forgetSocket(): void {
     this.#cancelAttempt();
-    this.#frames = new FrameSplitter();
-    this.#pings = [];
+    this.#inbound.reset();
     const unsent = this.#driver.packetQueue.queue.splice(0);
     unsent.forEach((packet) => pendingRequestOf(packet)?.fail(this.#lossCode()));
   }

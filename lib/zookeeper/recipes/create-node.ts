@@ -4,7 +4,7 @@
  * and nothing above what is missing is touched. Never cached: servers remove empty containers at any time.
  */
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
-import type { CreatedNode, MultiOp, MultiResult, Requests } from '../session/requests.js';
+import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { Place } from './place.js';
 
@@ -26,36 +26,32 @@ export async function createNode(requests: Requests, place: Place, node: NewNode
     return await requests.create({ path, data: node.data, acl: place.acl, mode: node.mode });
   } catch (error) {
     if (!isKeeperError(error, 'noNode')) throw error;
-    return createWithParents(requests, place, node);
+    return createWithParents(requests, place, node, path);
   }
 }
 
-async function createWithParents(requests: Requests, place: Place, node: NewNode): Promise<CreatedNode> {
+async function createWithParents(requests: Requests, place: Place, node: NewNode, path: string): Promise<CreatedNode> {
   const ancestors = withAncestors(place.path);
   let missing = 1;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
     const { results, zxid } = await requests.multi([
-      ...parents.map((path) => parentOp(path, place)),
-      nodeOp(place, node),
+      ...parents.map((parent) => parentOp(parent, place)),
+      nodeOp(place, node, path),
     ]);
-    const failure = firstFailure(results);
-    if (!failure) return { path: results.at(-1)?.path ?? '', czxid: zxid };
-    missing += levelsFurther(failure, place.path);
+    const failed = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
+    if (failed < 0) return { path: results.at(-1)?.path ?? '', czxid: zxid };
+    missing += levelsFurther(results[failed]?.error, failed < parents.length, path);
     if (missing < 0 || missing > ancestors.length) break;
   }
   throw new KeeperError(ErrorCode.noNode, place.path);
 }
 
-/** One more level when a parent's parent is missing, one less when somebody made one of them meanwhile. */
-function levelsFurther(error: number, path: string): number {
+/** One more level when a parent's parent is missing, one less when somebody made one of the parents meanwhile. */
+function levelsFurther(error: number | undefined, isOfParent: boolean, path: string): number {
   if (error === ErrorCode.noNode) return 1;
-  if (error === ErrorCode.nodeExists) return -1;
-  throw new KeeperError(error, path);
-}
-
-function firstFailure(results: readonly MultiResult[]): number | undefined {
-  return results.find(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency)?.error;
+  if (error === ErrorCode.nodeExists && isOfParent) return -1;
+  throw new KeeperError(error ?? ErrorCode.runtimeInconsistency, path);
 }
 
 function parentOp(path: string, { acl, parents }: Place): MultiOp {
@@ -64,6 +60,6 @@ function parentOp(path: string, { acl, parents }: Place): MultiOp {
     : { type: 'create', path, data: EMPTY, acl, flags: CreateMode.persistent };
 }
 
-function nodeOp(place: Place, { name, data, mode }: NewNode): MultiOp {
-  return { type: 'create', path: `${place.path}/${name}`, data, acl: place.acl, flags: mode };
+function nodeOp({ acl }: Place, { data, mode }: NewNode, path: string): MultiOp {
+  return { type: 'create', path, data, acl, flags: mode };
 }

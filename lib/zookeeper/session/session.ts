@@ -1,4 +1,4 @@
-import { NEVER, orAbort } from '../../async/abort.js';
+import { NEVER, orAbort, sharedAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
@@ -27,7 +27,7 @@ export class Session {
   readonly #clock: LeaseClock;
   readonly #heartbeat: Heartbeat;
   readonly #leases: SessionLeases;
-  readonly #end = new AbortController();
+  readonly #end = sharedAbort();
   readonly #stopHeartbeat: Dispose;
   #connection = deferred();
   #isConnected = false;

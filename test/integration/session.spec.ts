@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ZooKeeperServer } from '../../lib/testing/index.js';
+import { freshBasePath } from '../support/base-path.js';
+import { blockEventLoop } from '../support/block-event-loop.js';
+import { eventually } from '../support/eventually.js';
+import { unusedPort } from '../support/unused-port.js';
+import { closeService, openService } from '../support/services.js';
+import { openClient, untilContenders } from '../support/znodes.js';
+
+const SESSION_MS = 1_000;
+
+describe('without a server', () => {
+  it('does not start when a connection is required', async () => {
+    const connectString = `127.0.0.1:${await unusedPort()}`;
+    const start = performance.now();
+    await expect(openService({ connectString, connectTimeoutMs: 300 })).rejects.toMatchObject({
+      name: 'LockUnavailableError',
+      status: 503,
+      message: expect.stringMatching(/no ZooKeeper server answered within 300 ms.*ECONNREFUSED/),
+    });
+    expect(performance.now() - start).toBeGreaterThanOrEqual(295);
+  });
+
+  it('starts in the background, refuses meanwhile, and serves as soon as a server appears', async () => {
+    const port = await unusedPort();
+    const service = await openService({
+      connectString: `127.0.0.1:${port}`,
+      basePath: freshBasePath(),
+      connectTimeoutMs: 300,
+      connectOnStart: 'background',
+    });
+    await expect(service.acquire('k')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await expect(service.tryAcquire('k', { waitMs: 50 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(service.state).toBe('suspended');
+
+    await using server = await ZooKeeperServer.start({ port });
+    expect(server.port).toBe(port);
+    const lease = await eventually(
+      () => service.acquire('k').catch(() => undefined),
+      'an acquisition after the server appeared',
+    );
+    expect(lease.isHeld()).toBe(true);
+    await closeService(service);
+  });
+
+  it('hears an abort at once', async () => {
+    const connectString = `127.0.0.1:${await unusedPort()}`;
+    const service = await openService({ connectString, connectOnStart: 'background' });
+    const waiting = service.acquire('k', { signal: AbortSignal.timeout(20) });
+    await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('closes at once', async () => {
+    const connectString = `127.0.0.1:${await unusedPort()}`;
+    const service = await openService({ connectString, connectOnStart: 'background' });
+    const waiting = expect(service.acquire('k')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+    await closeService(service);
+    await waiting;
+  });
+});
+
+describe('a session', () => {
+  let server: ZooKeeperServer;
+
+  beforeAll(async () => {
+    server = await ZooKeeperServer.start({ tickTimeMs: SESSION_MS / 2 });
+    return () => server.stop();
+  });
+
+  const open = (basePath: string) =>
+    openService({ connectString: server.connectString, basePath, sessionTimeoutMs: SESSION_MS, waitMs: 30_000 });
+
+  it('finds a server among several in the connect string', async () => {
+    const dead = `127.0.0.1:${await unusedPort()}`;
+    const service = await openService({
+      connectString: `${dead},${server.connectString}/chroot/of/ours`,
+      basePath: freshBasePath(),
+    });
+    expect((await service.acquire('k')).isHeld()).toBe(true);
+  });
+
+  it('keeps its lease while it does nothing for longer than its timeout', async () => {
+    const service = await open(freshBasePath());
+    const lease = await service.acquire('k');
+    const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    const quiet = new Promise((resolve) => setTimeout(resolve, 3 * SESSION_MS, 'quiet'));
+    expect(await Promise.race([lost, quiet])).toBe('quiet');
+    expect(lease.isHeld()).toBe(true);
+  });
+
+  it('loses its leases on its own clock when the server is gone, and works again when it is back', async () => {
+    const basePath = freshBasePath();
+    const service = await open(basePath);
+    const lease = await service.acquire('k');
+    const aborted = new Promise((resolve) =>
+      lease.signal.addEventListener('abort', () => resolve(lease.signal.reason)),
+    );
+
+    await server.kill();
+    await eventually(() => lease.state === 'suspended' || undefined, 'a suspended lease');
+    expect(lease.isHeld()).toBe(true);
+
+    expect(await aborted).toMatchObject({ code: 'LOCK_LOST', key: 'k' });
+    expect([lease.state, lease.isHeld()]).toEqual(['lost', false]);
+    await lease.release();
+
+    await server.restart();
+    const next = await service.acquire('k');
+    expect(next.isHeld()).toBe(true);
+    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('knows after a stall, before anything else can tell it, that its leases may be gone', async () => {
+    const basePath = freshBasePath();
+    const [stalled, other] = await Promise.all([open(basePath), open(basePath)]);
+    const lease = await stalled.acquire('k');
+    const client = await openClient(server.connectString);
+
+    blockEventLoop(2.5 * SESSION_MS);
+
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+    await lease.release();
+    await untilContenders(client, `${basePath}/k`, 0);
+    expect((await other.acquire('k')).isHeld()).toBe(true);
+    expect(await stalled.tryAcquire('k')).toBeNull();
+  });
+
+  it('lets a waiter line up again when the session it stood in line with has expired', async () => {
+    const basePath = freshBasePath();
+    const [one, other] = await Promise.all([open(basePath), open(basePath)]);
+    const client = await openClient(server.connectString);
+    await one.acquire('k');
+    const waiting = other.acquire('k');
+    await untilContenders(client, `${basePath}/k`, 2);
+
+    blockEventLoop(2.5 * SESSION_MS);
+
+    const lease = await waiting;
+    expect(lease.isHeld()).toBe(true);
+  });
+
+  it('is closed with its znodes', async () => {
+    const basePath = freshBasePath();
+    const service = await open(basePath);
+    const client = await openClient(server.connectString);
+    await service.acquire('k');
+    await closeService(service);
+    expect(await untilContenders(client, `${basePath}/k`, 0)).toEqual([]);
+    await expect(service.acquire('k')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+    onTestFinished(() => closeService(service));
+  });
+});

@@ -1,0 +1,37 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { freshBasePath } from '../support/base-path.js';
+import { WorkerProcess } from './worker-process.js';
+
+const PROCESSES = 4;
+const INCREMENTS = 75;
+
+/** What the file says after four processes have each added to it 75 times. */
+async function countedBy(isLocked: boolean): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), 'counter-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'count');
+  await writeFile(file, '0');
+  const orders = {
+    connectString: inject('zookeeper'),
+    basePath: freshBasePath(),
+    file,
+    increments: INCREMENTS,
+    isLocked,
+  };
+  const workers = Array.from({ length: PROCESSES }, () => new WorkerProcess('counter', orders));
+  await Promise.all(workers.map((worker) => worker.finished()));
+  return Number(await readFile(file, 'utf8'));
+}
+
+describe('an unprotected counter in a file, shared by four processes', () => {
+  it('is right under the lock', async () => {
+    expect(await countedBy(true)).toBe(PROCESSES * INCREMENTS);
+  });
+
+  it('is wrong when the lock is planted broken: the test above can fail', async () => {
+    expect(await countedBy(false)).toBeLessThan(PROCESSES * INCREMENTS);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, inject, it } from 'vitest';
+import { freshBasePath } from '../support/base-path.js';
+import { openService } from '../support/services.js';
+import { WorkerProcess } from './worker-process.js';
+
+const connectString = inject('zookeeper');
+const SESSION_MS = 1_000;
+
+async function heldElsewhere() {
+  const basePath = freshBasePath();
+  const holder = new WorkerProcess('holder', { connectString, basePath, sessionTimeoutMs: SESSION_MS });
+  const { token } = await holder.message();
+  const locks = await openService({ connectString, basePath, waitMs: 30_000 });
+  return { holder, locks, token: BigInt(String(token)) };
+}
+
+describe('a key held by another process', () => {
+  it('is free soon after that process was killed, with a larger token', async () => {
+    const { holder, locks, token } = await heldElsewhere();
+    expect(await locks.tryAcquire('key')).toBeNull();
+
+    holder.signal('SIGKILL');
+
+    const lease = await locks.acquire('key');
+    expect(lease.fencingToken).toBeGreaterThan(token);
+  });
+
+  it('is not believed to be held by a process that was stopped for too long', async () => {
+    const { holder, locks, token } = await heldElsewhere();
+    expect(await holder.ask()).toEqual({ isHeld: true });
+
+    holder.signal('SIGSTOP');
+    const lease = await locks.acquire('key');
+    const said = holder.message();
+    holder.signal('SIGCONT');
+
+    expect(await said).toEqual({ lost: expect.stringContaining('LockLostError') });
+    expect(await holder.ask()).toEqual({ isHeld: false });
+    expect(lease.isHeld()).toBe(true);
+    expect(lease.fencingToken).toBeGreaterThan(token);
+  });
+});

@@ -1,0 +1,53 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A process of its own that runs `workers/<name>.worker.ts`; killed when the test has finished. */
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #output: Buffer[] = [];
+
+  constructor(name: string, orders: object) {
+    const script = `${root}/build/multi-process/test/multi-process/workers/${name}.worker.js`;
+    this.#child = fork(script, [JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.#child.stdout?.on('data', (bytes: Buffer) => this.#output.push(bytes));
+    this.#child.stderr?.on('data', (bytes: Buffer) => this.#output.push(bytes));
+    onTestFinished(() => void this.#child.kill('SIGKILL'));
+  }
+
+  /** The next thing that the worker says. */
+  async message(): Promise<Record<string, unknown>> {
+    const gone = new AbortController();
+    const exit = once(this.#child, 'exit', { signal: gone.signal }).then(([code]) => {
+      throw new Error(`the worker ended with ${code}: ${Buffer.concat(this.#output).toString()}`);
+    });
+    exit.catch(() => {});
+    try {
+      const [message] = await Promise.race([once(this.#child, 'message', { signal: gone.signal }), exit]);
+      return message as Record<string, unknown>;
+    } finally {
+      gone.abort();
+    }
+  }
+
+  /** Sends something, and waits for what is said next. */
+  async ask(): Promise<Record<string, unknown>> {
+    const answer = this.message();
+    this.#child.send({});
+    return answer;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves when the worker has ended well. @throws Error with its output otherwise */
+  async finished(): Promise<void> {
+    const [code] = this.#child.exitCode === null ? await once(this.#child, 'exit') : [this.#child.exitCode];
+    if (code !== 0) throw new Error(`the worker ended with ${code}: ${Buffer.concat(this.#output).toString()}`);
+  }
+}

@@ -1,0 +1,15 @@
+import { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+
+/** The planted defect: a lock that excludes nobody. */
+export function everybodyBackend(): LockBackend {
+  return {
+    name: 'everybody',
+    state: 'connected',
+    identify: (key) => key,
+    connect: async () => {},
+    close: async () => {},
+    acquire: async ({ key, mode }) =>
+      new GrantedLease({ key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} }),
+  };
+}

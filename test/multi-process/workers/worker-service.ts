@@ -1,0 +1,14 @@
+import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import { LockService } from '../../../lib/service/lock.service.js';
+
+/** A connected service, as a Nest application would have it. */
+export async function connected(backend: LockBackend): Promise<LockService> {
+  const service = new LockService(backend, {
+    connectionName: 'default',
+    waitMs: 120_000,
+    drainTimeoutMs: 0,
+    connectOnStart: 'required',
+  });
+  await service.onModuleInit();
+  return service;
+}

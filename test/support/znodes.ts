@@ -1,0 +1,38 @@
+import { onTestFinished } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
+import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-client.js';
+import { parseConnectString } from '../../lib/zookeeper/client/connect-string.js';
+import type { ZooKeeperClient } from '../../lib/zookeeper/client/zookeeper-client.js';
+import { isKeeperError } from '../../lib/zookeeper/session/requests.js';
+import { eventually } from './eventually.js';
+
+/** A bare client of its own, to look at znodes and to meddle with them from outside. */
+export async function openClient(connectString: string, auth?: string): Promise<ZooKeeperClient> {
+  const connected = deferred();
+  const { servers } = parseConnectString(connectString);
+  const credentials = auth === undefined ? [] : [{ scheme: 'digest', credentials: auth }];
+  const client = new NodeZooKeeperClient(
+    { servers, sessionTimeoutMs: 4_000, auth: credentials },
+    { connected: () => connected.resolve(), disconnected() {}, ended() {}, answered() {} },
+  );
+  onTestFinished(() => client.close(1_000));
+  client.connect();
+  await connected.promise;
+  return client;
+}
+
+/** The names in a line, in order; none when the directory is not there. */
+export async function contendersAt(client: ZooKeeperClient, path: string): Promise<string[]> {
+  const names = await client.children(path).catch((error: unknown) => {
+    if (isKeeperError(error, 'noNode')) return [];
+    throw error;
+  });
+  return [...names].sort((a, b) => a.slice(-10).localeCompare(b.slice(-10)));
+}
+
+export async function untilContenders(client: ZooKeeperClient, path: string, count: number): Promise<string[]> {
+  return eventually(async () => {
+    const names = await contendersAt(client, path);
+    return names.length === count ? names : undefined;
+  }, `${count} contenders at ${path}`);
+}
