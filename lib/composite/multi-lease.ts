@@ -37,8 +37,13 @@ export class MultiLease implements Lease {
     return this.leases.every((lease) => lease.isHeld());
   }
 
-  async release(): Promise<void> {
+  /** @internal Lets go of the members' signals, and leaves the members as they are. */
+  detach(): void {
     this.#disposeSignal();
+  }
+
+  async release(): Promise<void> {
+    this.detach();
     await releaseInReverse(this.leases);
   }
 

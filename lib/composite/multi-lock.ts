@@ -4,6 +4,7 @@
  * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
  */
 import { now } from '../async/clock.js';
+import { checkMs } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
@@ -73,9 +74,14 @@ export class MultiLock implements Lock {
     });
   }
 
-  #work<T>(leases: readonly Lease[], work: (lease: Lease) => T | Promise<T>): Promise<T> {
+  // The members are given back by those who took them: one may belong to a call further out.
+  async #work<T>(leases: readonly Lease[], work: (lease: Lease) => T | Promise<T>): Promise<T> {
     const set = new MultiLease(leases);
-    return this.#enclose(set, () => work(set));
+    try {
+      return await this.#enclose(set, () => work(set));
+    } finally {
+      set.detach();
+    }
   }
 
   async #giveUp(leases: readonly Lease[], error: unknown, key: string, waitMs: number): Promise<never> {
@@ -95,6 +101,7 @@ function timeoutOf(error: unknown, key: string, waitMs: number): unknown {
 }
 
 function countdown(waitMs: number): () => number {
+  checkMs('waitMs', waitMs);
   const end = now() + waitMs;
   return () => Math.max(0, end - now());
 }

@@ -17,6 +17,7 @@ class Tenure {
   constructor(
     readonly lease: Lease,
     readonly holding: Holding | undefined,
+    readonly giveBack: () => Promise<void>,
   ) {}
 
   get isOpen(): boolean {
@@ -29,7 +30,7 @@ class Tenure {
 
   async leave(): Promise<void> {
     this.#inside--;
-    if (this.#inside === 0) await this.lease.release();
+    if (this.#inside === 0) await this.giveBack();
   }
 }
 
@@ -94,8 +95,13 @@ export function frameHolding(holding: Holding): Frame | undefined {
 }
 
 /** Runs `work` inside a new tenure of `lease`, which is given back when it has ended. */
-export function runHolding<T>(lease: Lease, holding: Holding | undefined, work: () => T | Promise<T>): Promise<T> {
-  return runInside(new Tenure(lease, holding), work);
+export function runHolding<T>(lease: Lease, holding: Holding, work: () => T | Promise<T>): Promise<T> {
+  return runInside(new Tenure(lease, holding, () => lease.release()), work);
+}
+
+/** Runs `work` with `lease` as the current one; whoever took it gives it back. */
+export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
+  return runInside(new Tenure(lease, undefined, async () => {}), work);
 }
 
 /** Runs `work` inside the tenure of a frame that is still open. */

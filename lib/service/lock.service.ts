@@ -6,7 +6,7 @@ import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contr
 import type { Line } from '../contract/lock-request.js';
 import { MultiLock } from '../composite/multi-lock.js';
 import { Admission } from './admission.js';
-import { runHolding } from './held-leases.js';
+import { runUnder } from './held-leases.js';
 import { SingleLock } from './single-lock.js';
 
 export interface MutexOptions {
@@ -32,24 +32,24 @@ export interface LockServiceOptions {
  * soon as the ensemble does; those that were waiting line up again within their deadline.
  */
 export class LockService {
-  readonly #backend: LockBackend;
-  readonly #options: LockServiceOptions;
-  readonly #admission: Admission;
+  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  private readonly admission: Admission;
 
-  constructor(backend: LockBackend, options: LockServiceOptions) {
-    this.#backend = backend;
-    this.#options = options;
-    this.#admission = new Admission(backend);
+  constructor(
+    private readonly backend: LockBackend,
+    private readonly options: LockServiceOptions,
+  ) {
+    this.admission = new Admission(backend);
   }
 
   /** The name that this connection was registered under. */
   get connectionName(): string {
-    return this.#options.connectionName;
+    return this.options.connectionName;
   }
 
   /** What may be assumed of the connection right now. */
   get state(): BackendState {
-    return this.#backend.state;
+    return this.backend.state;
   }
 
   /** One holder at a time. */
@@ -57,12 +57,12 @@ export class LockService {
     checkFields('mutex options', options, ['line']);
     const { line = 'fifo' } = options;
     check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
-    return this.#single(key, 'exclusive', line);
+    return this.single(key, 'exclusive', line);
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
   readWriteLock(key: string): ReadWriteLock {
-    return { read: this.#single(key, 'read', 'fifo'), write: this.#single(key, 'write', 'fifo') };
+    return { read: this.single(key, 'read', 'fifo'), write: this.single(key, 'write', 'fifo') };
   }
 
   /** All of the keys or none, in one fixed order and within one deadline. */
@@ -70,8 +70,8 @@ export class LockService {
     if (!Array.isArray(keys) || keys.length === 0) {
       throw new LockConfigurationError('keys must be an array of at least one key');
     }
-    const members = keys.map((key: string) => ({ key, identity: this.#backend.identify(key), lock: this.mutex(key) }));
-    return new MultiLock(members, this.#options.waitMs, (lease, work) => runHolding(lease, undefined, work));
+    const members = keys.map((key: string) => ({ key, identity: this.backend.identify(key), lock: this.mutex(key) }));
+    return new MultiLock(members, this.options.waitMs, runUnder);
   }
 
   /** Short for `mutex(key).acquire(options)`. */
@@ -91,25 +91,25 @@ export class LockService {
 
   /** @internal Connects before anything that depends on this service starts. */
   async onModuleInit(): Promise<void> {
-    const connected = this.#backend.connect();
-    if (this.#options.connectOnStart === 'required') await connected;
+    const connected = this.backend.connect();
+    if (this.options.connectOnStart === 'required') await connected;
     else connected.catch(() => {});
   }
 
   /** @internal Requests in flight may finish, and take what is free; nobody stands in line any more. */
   beforeApplicationShutdown(): void {
-    this.#admission.stopWaiting();
+    this.admission.stopWaiting();
   }
 
   /** @internal Lets holders finish, then gives everything back and closes the session. */
   async onApplicationShutdown(): Promise<void> {
-    await this.#admission.drain(this.#options.drainTimeoutMs);
-    await this.#backend.close();
+    await this.admission.drain(this.options.drainTimeoutMs);
+    await this.backend.close();
   }
 
-  #single(key: string, mode: 'exclusive' | 'read' | 'write', line: Line): SingleLock {
-    const identity = this.#backend.identify(key);
-    const waitMs = line === 'none' ? 0 : this.#options.waitMs;
-    return new SingleLock(this.#admission, { scope: this.#backend, identity, key, mode, line, waitMs });
+  private single(key: string, mode: 'exclusive' | 'read' | 'write', line: Line): SingleLock {
+    const identity = this.backend.identify(key);
+    const waitMs = line === 'none' ? 0 : this.options.waitMs;
+    return new SingleLock(this.admission, { scope: this.backend, identity, key, mode, line, waitMs });
   }
 }

@@ -60,6 +60,7 @@ export class SingleLock implements Lock {
   }
 
   async #enter<T>(outer: Frame, deadline: Deadline, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
+    options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
     const leaveLine = outer.lease.mode === 'read' ? () => {} : await this.#turn(outer, deadline, options);
     try {

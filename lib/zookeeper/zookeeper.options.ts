@@ -2,18 +2,11 @@ import { check, checkFields, checkMs } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import { parseConnectString } from './client/connect-string.js';
 import type { ConnectString } from './client/connect-string.js';
-import type { Acl } from './client/zookeeper-client.js';
 import { lockPath } from './session/znode-path.js';
+import { resolveAcl, resolveAuth } from './access.options.js';
+import type { ZooKeeperAcl, ZooKeeperAuth } from './access.options.js';
 
-export type { Acl as ZooKeeperAcl } from './client/zookeeper-client.js';
-
-/** Credentials for one authentication scheme. */
-export interface ZooKeeperAuth {
-  /** For example `'digest'`. */
-  readonly scheme: string;
-  /** For `digest`: `user:password`. */
-  readonly credentials: string;
-}
+export type { ZooKeeperAcl, ZooKeeperAuth };
 
 export interface ZooKeeperOptions {
   /**
@@ -36,7 +29,7 @@ export interface ZooKeeperOptions {
   /** Credentials that the session shows the servers. */
   readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[];
   /** Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. */
-  readonly acl?: 'open' | 'creator' | readonly Acl[];
+  readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[];
   /** Whether the servers remove a key's directory once it is empty (`'container'`, default) or it stays. */
   readonly parents?: 'container' | 'persistent';
 }
@@ -44,7 +37,7 @@ export interface ZooKeeperOptions {
 export interface ResolvedZooKeeperOptions extends Required<Omit<ZooKeeperOptions, 'connectString' | 'auth' | 'acl'>> {
   readonly connect: ConnectString;
   readonly auth: readonly ZooKeeperAuth[];
-  readonly acl: readonly Acl[];
+  readonly acl: readonly ZooKeeperAcl[];
 }
 
 export const DEFAULTS = Object.freeze({
@@ -57,10 +50,6 @@ export const DEFAULTS = Object.freeze({
 
 const DEFAULT_CONNECT_STRING = 'localhost:2181';
 const FIELDS = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl'];
-const ALL_PERMISSIONS = 31;
-const OPEN: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
-const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
-
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooKeeperOptions {
   checkFields('zookeeper() options', options, FIELDS);
@@ -85,7 +74,7 @@ export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooK
     basePath: resolveBasePath(basePath),
     parents,
     auth,
-    acl: resolveAcl(options.acl ?? (auth.length > 0 ? 'creator' : 'open'), auth),
+    acl: resolveAcl(options.acl, auth),
   };
 }
 
@@ -112,30 +101,4 @@ function resolveBasePath(basePath: unknown): string {
   } catch (cause) {
     throw new LockConfigurationError(`basePath: ${(cause as Error).message}`, { cause });
   }
-}
-
-function resolveAuth(auth: ZooKeeperOptions['auth']): readonly ZooKeeperAuth[] {
-  const list: readonly unknown[] = auth === undefined ? [] : Array.isArray(auth) ? auth : [auth];
-  return list.map((entry) => {
-    const { scheme, credentials } = Object(entry) as Partial<ZooKeeperAuth>;
-    check(typeof scheme === 'string' && scheme !== '', 'auth.scheme', scheme, "a string such as 'digest'");
-    // The value itself is a secret: only its kind is told.
-    check(typeof credentials === 'string', 'auth.credentials', typeof credentials, 'a string such as "user:password"');
-    return { scheme, credentials };
-  });
-}
-
-function resolveAcl(acl: NonNullable<ZooKeeperOptions['acl']>, auth: readonly ZooKeeperAuth[]): readonly Acl[] {
-  if (acl === 'open') return OPEN;
-  if (acl === 'creator') {
-    check(auth.length > 0, 'acl', acl, "'open' or a list where no auth is given");
-    return CREATOR;
-  }
-  check(Array.isArray(acl) && acl.length > 0, 'acl', acl, "'open', 'creator' or a list of at least one entry");
-  for (const { permissions, scheme, id } of acl as readonly Acl[]) {
-    const isPermissions = Number.isInteger(permissions) && permissions >= 1 && permissions <= ALL_PERMISSIONS;
-    check(isPermissions, 'acl.permissions', permissions, 'a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16');
-    check(typeof scheme === 'string' && typeof id === 'string', 'acl.scheme and acl.id', scheme, 'strings');
-  }
-  return acl as readonly Acl[];
 }

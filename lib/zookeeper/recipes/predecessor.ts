@@ -8,7 +8,8 @@
 export type ContenderKind = 'lock' | 'write' | 'read';
 
 const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__' } as const;
-const NAME = /(lock-|__WRIT__|__READ__)(-?\d{10})$/;
+// `%010d` of an int32: a minus sign counts as one of the ten places.
+const NAME = /(lock-|__WRIT__|__READ__)(\d{10}|-\d{9,10})$/;
 
 /** The name of the one znode that contenders without a line race for; before every number that a line gives out. */
 export const SINGLE_NODE = `${MARKS.lock}0000000000`;
@@ -51,11 +52,11 @@ function standingOf(name: string): Standing | undefined {
   return { name, kind, number: Number(number) };
 }
 
-// The difference and not the numbers: the counter is 32 bits wide and goes on at -2147483648.
 function isBefore(a: Standing, b: Standing): boolean {
+  if (a.name === SINGLE_NODE || b.name === SINGLE_NODE) return a.name === SINGLE_NODE && b.name !== SINGLE_NODE;
+  // The difference and not the numbers: the counter is 32 bits wide and goes on at -2147483648.
   const distance = (a.number - b.number) | 0;
-  if (distance !== 0) return distance < 0;
-  return a.name === SINGLE_NODE || (b.name !== SINGLE_NODE && a.name < b.name);
+  return distance === 0 ? a.name < b.name : distance < 0;
 }
 
 function excludes(other: Standing, me: Standing): boolean {

@@ -23,7 +23,7 @@ interface Sample {
 
 export class LeaseClock {
   readonly #timeoutMs: number;
-  #samples: Sample[] = [];
+  readonly #samples: Sample[] = [];
   #provenAt: number;
 
   /** @param provenAt when the handshake was sent that established the session */

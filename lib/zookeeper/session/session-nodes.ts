@@ -6,7 +6,9 @@ export class SessionNodes {
 
   attend(path: string, onGone: () => void): Dispose {
     this.#onGone.set(path, onGone);
-    return () => this.#onGone.delete(path);
+    return () => {
+      if (this.#onGone.get(path) === onGone) this.#onGone.delete(path);
+    };
   }
 
   /** Up to `count` paths, the least recently taken first. */

@@ -24,6 +24,7 @@ export class SessionSupervisor {
   #client: ZooKeeperClient | undefined;
   #session: Session | undefined;
   #connected: Deferred<Session> = awaited();
+  #isConnected = false;
   #hasLost = false;
   #isClosed = false;
   #cancelNext: Dispose = () => {};
@@ -34,7 +35,7 @@ export class SessionSupervisor {
   }
 
   get state(): BackendState {
-    if (this.#session?.isConnected) return 'connected';
+    if (this.#isConnected) return 'connected';
     return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
   }
 
@@ -58,7 +59,7 @@ export class SessionSupervisor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelNext();
-    this.#connected = awaited();
+    this.#disconnected();
     this.#connected.reject(new LockShutdownError());
     this.#session?.ended('closed');
     await this.#client?.close(GOODBYE_MS);
@@ -73,7 +74,7 @@ export class SessionSupervisor {
       },
       disconnected: () => {
         this.#session?.disconnected();
-        if (!this.#isClosed) this.#connected = awaited();
+        this.#disconnected();
       },
       answered: (answer) => this.#session?.answered(answer),
       ended: (why) => this.#ended(why),
@@ -84,6 +85,7 @@ export class SessionSupervisor {
 
   #succeeded(session: Session): void {
     this.#hasLost = false;
+    this.#isConnected = true;
     this.#pauses.reset();
     this.#connected.resolve(session);
   }
@@ -93,8 +95,14 @@ export class SessionSupervisor {
     this.#session = undefined;
     if (this.#isClosed) return;
     this.#hasLost = true;
-    this.#connected = awaited();
+    this.#disconnected();
     this.#cancelNext = after(this.#pauses.next(), () => this.#open());
+  }
+
+  // Whoever waits already goes on waiting for the same promise.
+  #disconnected(): void {
+    if (this.#isConnected) this.#connected = awaited();
+    this.#isConnected = false;
   }
 
   #unavailable(waitedMs: number): LockUnavailableError {

@@ -29,16 +29,16 @@ export function withAncestors(path: string): string[] {
 }
 
 function absolutePath(key: string): string {
-  const encoded = encodedSegments(key.slice(1)).join('/');
+  const encoded = encodedSegments(key, key.slice(1)).join('/');
   const isPlain = encoded === key.slice(1).replaceAll('%', '%25');
   if (!isPlain) throw badKey(key, 'is an absolute path with a character that ZooKeeper does not take');
   return key;
 }
 
-function encodedSegments(key: string): string[] {
+function encodedSegments(key: string, path = key): string[] {
   if (CONTROL.test(key)) throw badKey(key, 'has a control character');
   if (LONE_SURROGATE.test(key)) throw badKey(key, 'has half of a surrogate pair');
-  return key.split('/').map((segment) => {
+  return path.split('/').map((segment) => {
     if (segment === '') throw badKey(key, 'has an empty segment (a slash too many)');
     if (segment === '.' || segment === '..') throw badKey(key, `has the segment "${segment}"`);
     return segment.replace(ENCODED, encodeURIComponent);

@@ -1,0 +1,56 @@
+import { LockConfigurationError } from '../contract/errors.js';
+import type { Lock } from '../contract/lock.js';
+import type { LockService } from '../service/lock.service.js';
+import { readerOfKeys } from './lock-key.js';
+import type { LockKeys } from './lock-key.js';
+import { lockMethod } from './lock-method.js';
+import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
+import type { DistributedLockOptions, OnContention, ResolvedLockingOptions } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
+
+const NAME = '@DistributedLock';
+
+/**
+ * Runs the method for one caller at a time in the whole cluster, under a lease on `key`; several keys are locked all
+ * or none, in one fixed order. The method's code finds the lease with `currentLease()`: its `signal` aborts when the
+ * lease is lost, and its `fencingToken` is what a store needs to refuse a holder that was paused.
+ *
+ * - Goes above or below other decorators (`@Cron`, `@Get`, `@MessagePattern`, `@OnEvent`); above `@Transactional()` and
+ *   the like, so that the lease outlives the commit.
+ * - A method that returns an `Observable` or is `async *` holds the lease until its stream has ended. It gets it when
+ *   it is subscribed to, or iterated; for an `Observable` the return type must be written out, and the compiler must
+ *   emit decorator metadata, as Nest asks of it anyway. A method that yields a stream and is not known to do so yields
+ *   a promise of one, which can be consumed once and must be.
+ * - `this.method()` is locked like any call, and so is `super.method()`; a subclass that overrides the method without
+ *   calling `super` is not locked.
+ * - After a session loss the lease's `signal` aborts at once; the call rejects when the method has ended (see `onLost`).
+ *
+ * @param key the key, several keys, or a function of the method's arguments; annotate its parameters
+ * @throws LockTimeoutError (HTTP 423) when somebody else held the key for all of `waitMs` (see `onContention`),
+ *   LockLostError (503), LockUnavailableError (503), LockReentrancyError (500), LockConfigurationError (500): the
+ *   method did not run, except with LockLostError. The method's own error is never replaced.
+ */
+export function DistributedLock<A extends unknown[], C extends OnContention = 'throw'>(
+  key: LockKeys<A>,
+  options: DistributedLockOptions & { readonly onContention?: C } = {},
+): LockDecorator<A, C> {
+  return lockMethod(NAME, (at) => {
+    const keyOf = readerOfKeys(at.title, key);
+    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, 'line']);
+    return {
+      options: resolved,
+      lockOf: (service, instance, args) => mutexOf(at.title, service, keyOf(instance, args), resolved),
+    };
+  });
+}
+
+function mutexOf(
+  title: string,
+  service: LockService,
+  key: string | readonly string[],
+  { line }: ResolvedLockingOptions,
+): Lock {
+  if (typeof key === 'string') return service.mutex(key, { line });
+  if (line === 'fifo') return service.multi(key);
+  throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);
+}

@@ -1,0 +1,82 @@
+/**
+ * The one mechanism behind every lock decorator: a call runs inside `lock.using`, and a call that returns a stream
+ * stays inside until the stream has ended.
+ */
+import { Logger } from '@nestjs/common';
+import { LockTimeoutError } from '../contract/errors.js';
+import type { Lock } from '../contract/lock.js';
+import { heldStream } from './held-stream.js';
+import type { ResolvedLockingOptions } from './locking.options.js';
+import { StreamEnd } from './stream-end.js';
+
+/** One call of a locked method. */
+export interface LockedCall {
+  readonly options: ResolvedLockingOptions;
+  /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
+  lock(): Lock;
+  /** Runs the method. */
+  run(): unknown;
+}
+
+const logger = new Logger('DistributedLock');
+
+/**
+ * The method's result, or a stream that holds the lease until it ends.
+ * @param gone aborts when nobody wants the result any more
+ */
+export async function holdDuring(call: LockedCall, gone?: AbortSignal): Promise<unknown> {
+  const lock = call.lock();
+  const handover = new Handover();
+  let isEntered = false;
+  const work = (): unknown => {
+    isEntered = true;
+    return runWhileWanted(call, handover, gone);
+  };
+  const { waitMs, reentrant, label, onLost } = call.options;
+  const options = { reentrant, label, onLost, ...(waitMs !== undefined && { waitMs }), ...(gone && { signal: gone }) };
+  const outcome = lock.using(work, options).catch((error: unknown) => {
+    if (isEntered || !isSkippable(call, error)) throw error;
+    logger.debug(`${call.options.label} was skipped: ${error.message}`);
+  });
+  return handover.orElse(outcome);
+}
+
+function isSkippable(call: LockedCall, error: unknown): error is LockTimeoutError {
+  return call.options.onContention === 'skip' && error instanceof LockTimeoutError;
+}
+
+async function runWhileWanted(call: LockedCall, handover: Handover, gone: AbortSignal | undefined): Promise<unknown> {
+  gone?.throwIfAborted();
+  const value = await call.run();
+  const end = new StreamEnd();
+  const stream = heldStream(value, end);
+  if (!stream) return value;
+  if (gone?.aborted) return undefined;
+  gone?.addEventListener('abort', () => end.complete(), { once: true });
+  handover.give(stream, end);
+  return end.reached;
+}
+
+/** Gives the caller the result: a stream while the lease is held, everything else when it has been given back. */
+class Handover {
+  #resolve: ((result: unknown) => void) | undefined;
+  #end: StreamEnd | undefined;
+
+  give(stream: object, end: StreamEnd): void {
+    this.#end = end;
+    this.#resolve?.(stream);
+    // Nothing here may keep the stream alive: a caller who drops it is noticed by the garbage collector only.
+    this.#resolve = undefined;
+  }
+
+  orElse(outcome: Promise<unknown>): Promise<unknown> {
+    const settle = () => this.#settle(outcome);
+    outcome.then(settle, settle);
+    return new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  #settle(outcome: Promise<unknown>): void {
+    this.#resolve?.(outcome);
+    this.#end?.follow(outcome);
+  }
+}

@@ -1,0 +1,66 @@
+type Step = IteratorResult<unknown, unknown>;
+type Iterator = AsyncIterator<unknown, unknown, unknown>;
+
+/** For `async *` methods: as lazy as they were, the call gets its lock at the first `next()`. */
+export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> {
+  readonly #open: () => Promise<unknown>;
+  #opening: Promise<Iterator | undefined> | undefined;
+  #isOver = false;
+
+  constructor(open: () => Promise<unknown>) {
+    this.#open = open;
+  }
+
+  async next(...value: [] | [unknown]): Promise<Step> {
+    if (this.#isOver) return done();
+    this.#opening ??= this.#start();
+    const iterator = await this.#opening;
+    return iterator ? iterator.next(...value) : done();
+  }
+
+  async return(value: unknown): Promise<Step> {
+    const iterator = await this.#started();
+    return iterator?.return ? iterator.return(value) : done(await value);
+  }
+
+  async throw(error: unknown): Promise<Step> {
+    const iterator = await this.#started();
+    if (iterator?.throw) return iterator.throw(error);
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return(undefined);
+  }
+
+  /** `undefined` when the call was skipped. */
+  async #start(): Promise<Iterator | undefined> {
+    try {
+      const opened = await this.#open();
+      if (isIterator(opened)) return opened;
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
+    }
+    this.#isOver = true;
+    return undefined;
+  }
+
+  /** What runs already. A generator that is ended before it began never begins. */
+  async #started(): Promise<Iterator | undefined> {
+    this.#isOver ||= !this.#opening;
+    return this.#opening?.catch(() => undefined);
+  }
+}
+
+function done(value?: unknown): Step {
+  return { done: true, value };
+}
+
+function isIterator(value: unknown): value is Iterator {
+  return typeof value === 'object' && value !== null && 'next' in value;
+}

@@ -1,0 +1,59 @@
+import { check } from '../contract/check.js';
+
+/**
+ * What a method locks: a fixed key, or a function of the method's arguments (annotate its parameters; `this` is the
+ * instance in a `function`).
+ */
+export type LockKey<A extends unknown[]> = string | ((this: never, ...args: A) => string);
+
+/** One key, or several that are locked together, all or none. */
+export type LockKeys<A extends unknown[]> =
+  string | readonly string[] | ((this: never, ...args: A) => string | readonly string[]);
+
+/** Refuses what a decorator cannot lock. */
+type KeyCheck<K> = (title: string, key: unknown) => asserts key is K;
+
+/** Reads the key off one call. @throws what the key function throws; LockConfigurationError when it returns no key */
+type KeyReader<K> = (instance: unknown, args: unknown[]) => K;
+
+/** @throws LockConfigurationError when a fixed key is not one: at decoration rather than at the first call */
+export function readerOfKey<A extends unknown[]>(title: string, source: LockKey<A>): KeyReader<string> {
+  return readerOf(title, source, checkKey);
+}
+
+/** @throws LockConfigurationError when fixed keys are not some: at decoration rather than at the first call */
+export function readerOfKeys<A extends unknown[]>(
+  title: string,
+  source: LockKeys<A>,
+): KeyReader<string | readonly string[]> {
+  return readerOf(title, source, checkKeys);
+}
+
+function readerOf<K extends string | readonly string[]>(
+  title: string,
+  source: unknown,
+  checkIt: KeyCheck<K>,
+): KeyReader<K> {
+  if (typeof source !== 'function') {
+    checkIt(title, source);
+    return () => source;
+  }
+  return (instance, args) => {
+    const key: unknown = Reflect.apply(source, instance, args);
+    checkIt(title, key);
+    return key;
+  };
+}
+
+function checkKey(title: string, key: unknown): asserts key is string {
+  check(isText(key), `${title}: the key`, key, 'text that is not empty');
+}
+
+function checkKeys(title: string, key: unknown): asserts key is string | readonly string[] {
+  const areSeveral = Array.isArray(key) && key.length > 0 && key.every(isText);
+  check(isText(key) || areSeveral, `${title}: the key`, key, 'text that is not empty, or an array of such');
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,61 @@
+import 'reflect-metadata';
+import { Observable } from 'rxjs';
+import type { Lock } from '../contract/lock.js';
+import type { LockService } from '../service/lock.service.js';
+import { decoratedPlace } from './decorated-place.js';
+import type { DecoratedPlace } from './decorated-place.js';
+import { holdDuring } from './hold-during.js';
+import type { LockedCall } from './hold-during.js';
+import { LazyGenerator } from './lazy-generator.js';
+import { lazyObservable } from './lazy-observable.js';
+import { registerLockedMethod, serviceFor } from './locked-method.js';
+import type { LockedMethod } from './locked-method.js';
+import type { ResolvedLockingOptions } from './locking.options.js';
+
+/** What one kind of lock decorator adds to the mechanism that all share. */
+export interface Locking {
+  readonly options: ResolvedLockingOptions;
+  /** The lock of one call. */
+  lockOf(service: LockService, instance: unknown, args: unknown[]): Lock;
+}
+
+/** Starts one call: the way a method's result is handed out depends on what it declares. */
+type Start = (call: LockedCall) => unknown;
+
+/** A method decorator that runs each call of the method under the lock that `configure` names. */
+export function lockMethod(decorator: string, configure: (at: DecoratedPlace) => Locking) {
+  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+    const at = decoratedPlace(decorator, target, name, descriptor);
+    const locking = configure(at);
+    const { title, place } = at;
+    const method = registerLockedMethod(at.prototype, { title, place }, locking.options.connection);
+    const original = descriptor.value;
+    if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at));
+  };
+}
+
+/** Looks like the original to everyone: name, length, own properties, and whatever decorators have said about it. */
+function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
+  const proxy = new Proxy(original, {
+    apply: (target, instance: unknown, args: unknown[]) =>
+      start({
+        options: locking.options,
+        lock: () => locking.lockOf(serviceFor(method, instance), instance, args),
+        run: () => Reflect.apply(target as Function, instance, args),
+      }),
+  });
+  for (const key of Reflect.getOwnMetadataKeys(original)) {
+    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), proxy);
+  }
+  return proxy;
+}
+
+function startOf(original: object, at: DecoratedPlace): Start {
+  if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') {
+    return (call) => new LazyGenerator(() => holdDuring(call));
+  }
+  const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
+  return declared === Observable
+    ? (call) => lazyObservable((gone) => holdDuring(call, gone))
+    : (call) => holdDuring(call);
+}

@@ -1,0 +1,56 @@
+import { LockConfigurationError } from '../contract/errors.js';
+import type { LockService } from '../service/lock.service.js';
+import { ServiceSlot } from './service-slot.js';
+
+/** One decorated method: where it stands, and where it finds its `LockService`. */
+export interface LockedMethod {
+  /** `@DistributedLock on Orders.place`, for messages. */
+  readonly title: string;
+  /** `Orders.place` */
+  readonly place: string;
+  readonly slot: ServiceSlot;
+}
+
+const methodsByPrototype = new WeakMap<object, LockedMethod[]>();
+
+/** Notes that a method of the class is locked, and has Nest inject what it needs. */
+export function registerLockedMethod(
+  prototype: object,
+  at: Omit<LockedMethod, 'slot'>,
+  connection: string,
+): LockedMethod {
+  const methods = methodsByPrototype.get(prototype) ?? [];
+  const known = methods.find(({ slot }) => slot.connection === connection);
+  const method = { ...at, slot: known?.slot ?? new ServiceSlot(prototype, connection, at.title) };
+  methodsByPrototype.set(prototype, [...methods, method]);
+  return method;
+}
+
+/** The locked methods of an instance, inherited ones included. Touches no property of it. */
+export function lockedMethodsOf(instance: object): readonly LockedMethod[] {
+  const methods: LockedMethod[] = [];
+  for (let chain = Object.getPrototypeOf(instance); chain; chain = Object.getPrototypeOf(chain)) {
+    methods.push(...(methodsByPrototype.get(chain) ?? []));
+  }
+  return methods;
+}
+
+/** @throws LockConfigurationError when there is no service: the method must not run without its lock */
+export function serviceFor(method: LockedMethod, instance: unknown): LockService {
+  if (typeof instance !== 'object' || instance === null) {
+    throw new LockConfigurationError(
+      `${method.title} was called without its instance: call it as a method, or bind it`,
+    );
+  }
+  const service = method.slot.serviceOf(instance);
+  if (!service) throw new LockConfigurationError(`${method.title} ${unboundReason(method.slot.connection)}`);
+  return service;
+}
+
+function unboundReason(connection: string): string {
+  return (
+    `has no LockService (connection "${connection}"), so it did not run: its instance was not made by Nest. Make the ` +
+    'class a provider of an application that imports LockModule.forRoot(). What "new" makes, outside of Nest or in a ' +
+    'factory that is request-scoped, transient or loaded lazily, cannot be given its locks.'
+  );
+}

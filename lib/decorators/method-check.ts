@@ -1,0 +1,51 @@
+/** What the compiler checks about a decorated method. Each refusal is a sentence that can be read in the error. */
+import type { Observable } from 'rxjs';
+import type { OnContention } from './locking.options.js';
+
+/** A method decorator for methods whose parameters fit `A` (those of the key function) and which are not static. */
+export type LockDecorator<A extends unknown[], C extends OnContention> = <T>(
+  target: object & { readonly prototype?: never },
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T, A, C>>,
+) => void;
+
+// Complaints are sentences, `never` is none: a union of checks must not lose a sentence.
+type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
+
+type Complaint<T, A extends unknown[], C extends OnContention> = T extends (...args: infer P) => infer R
+  ? KeyComplaint<P, A> | ReturnComplaint<R, C>
+  : 'a lock goes on a method, not on an accessor or a property';
+
+type KeyComplaint<P extends unknown[], A extends unknown[]> = ((...args: A) => void) extends (...args: P) => void
+  ? never
+  : 'the key function must take what the method takes, and no more';
+
+type ReturnComplaint<R, C extends OnContention> = 0 extends 1 & R
+  ? never
+  : R extends PromiseLike<infer V>
+    ? Stranger<Promise<V>, R> | StreamComplaint<V> | SkipComplaint<V, C>
+    : R extends Observable<infer V>
+      ? Stranger<Observable<V>, R> | SkipComplaint<V, C>
+      : R extends AsyncIterable<infer V>
+        ? Stranger<AsyncGenerator<V>, R>
+        : 'a locked method must return a Promise, an Observable or an AsyncIterable: getting a lock takes time';
+
+// A promise of a stream resolves to a stream that holds the lease, and is no more than a stream.
+type StreamComplaint<V> =
+  V extends Observable<infer X>
+    ? Stranger<Observable<X>, V>
+    : V extends AsyncIterable<infer X>
+      ? Stranger<AsyncGenerator<X>, V>
+      : never;
+
+type Stranger<Ours, R> = [Ours] extends [R]
+  ? never
+  : 'declare a plain Promise, Observable or AsyncIterable: that is what the caller gets, not the object you return';
+
+type SkipComplaint<V, C extends OnContention> = 'skip' extends C
+  ? undefined extends V
+    ? never
+    : [void] extends [V]
+      ? never
+      : "with onContention: 'skip' a call may yield undefined: the method's return type must say so"
+  : never;

@@ -1,0 +1,50 @@
+import type { Lock, ReadWriteLock } from '../contract/lock.js';
+import { readerOfKey } from './lock-key.js';
+import type { LockKey } from './lock-key.js';
+import { lockMethod } from './lock-method.js';
+import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
+import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
+
+export type ReadLockOptions = LockingOptions;
+export type WriteLockOptions = LockingOptions;
+
+/**
+ * Runs the method together with any number of readers of `key`, never together with its writer. A reader that calls a
+ * method with `@WriteLock` or `@DistributedLock` of the same key gets a `LockReentrancyError`: it would wait for itself.
+ * In everything else like `DistributedLock`.
+ * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
+ */
+export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
+  key: LockKey<A>,
+  options: ReadLockOptions & { readonly onContention?: C } = {},
+): LockDecorator<A, C> {
+  return lockSide('@ReadLock', (lock) => lock.read, key, options);
+}
+
+/**
+ * Runs the method alone: no reader of `key` and no other writer is inside. May call methods with `@ReadLock` of the
+ * same key. In everything else like `DistributedLock`.
+ * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
+ */
+export function WriteLock<A extends unknown[], C extends OnContention = 'throw'>(
+  key: LockKey<A>,
+  options: WriteLockOptions & { readonly onContention?: C } = {},
+): LockDecorator<A, C> {
+  return lockSide('@WriteLock', (lock) => lock.write, key, options);
+}
+
+function lockSide<A extends unknown[]>(
+  decorator: string,
+  sideOf: (lock: ReadWriteLock) => Lock,
+  key: LockKey<A>,
+  options: LockingOptions,
+) {
+  return lockMethod(decorator, (at) => {
+    const keyOf = readerOfKey(at.title, key);
+    return {
+      options: resolveLockingOptions(at, options, LOCKING_FIELDS),
+      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args))),
+    };
+  });
+}

@@ -1,0 +1,2 @@
+export { ZooKeeperServer } from './zookeeper-server.js';
+export type { ZooKeeperServerOptions } from './zookeeper-server.js';

@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const LOG_TAIL_LINES = 30;
+
+/** A server's directory: configuration, data and log. */
+export class ServerFiles {
+  readonly dir: string;
+  /** Whether nobody asked for it, so that it goes with the server. */
+  readonly isTemporary: boolean;
+
+  constructor(dir: string | undefined) {
+    this.isTemporary = dir === undefined;
+    this.dir = dir ?? mkdtempSync(join(tmpdir(), 'zookeeper-'));
+    mkdirSync(join(this.dir, 'data'), { recursive: true });
+  }
+
+  get logFile(): string {
+    return join(this.dir, 'server.log');
+  }
+
+  logTail(): string {
+    return readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+  }
+
+  writeConfig(text: string): void {
+    writeFileSync(join(this.dir, 'zoo.cfg'), text);
+  }
+
+  removeIfTemporary(): void {
+    if (this.isTemporary) rmSync(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,31 @@
+import { basename } from 'node:path';
+import { Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { LockModule, zookeeper } from 'nestjs-distributed-lock';
+import { FilesModule } from './files/files.module.js';
+import { noLocks } from './locks/no-locks.js';
+import { watched } from './locks/watched.js';
+import { OrdersModule } from './orders/orders.module.js';
+import { PricesModule } from './prices/prices.module.js';
+import { ReportsModule } from './reports/reports.module.js';
+import { settings } from './settings.js';
+import { StockModule } from './stock/stock.module.js';
+import { TransfersModule } from './transfers/transfers.module.js';
+
+// Shops with different files must not wait for each other, also where they share a ZooKeeper.
+const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.shopDir)}` }) : noLocks();
+
+@Module({
+  imports: [
+    // watched() is for the live view only; an application of yours says `backend: zookeeper({ … })`.
+    LockModule.forRoot({ backend: watched(backend), waitMs: 30_000, drainTimeoutMs: 3_000 }),
+    ScheduleModule.forRoot(),
+    FilesModule,
+    OrdersModule,
+    PricesModule,
+    TransfersModule,
+    StockModule,
+    ReportsModule,
+  ],
+})
+export class AppModule {}

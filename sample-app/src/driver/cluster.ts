@@ -1,0 +1,33 @@
+import { Instance } from './instance.js';
+import type { InstanceListener } from './instance.js';
+
+export const INSTANCES = ['A', 'B', 'C'];
+
+/** The shop as its clients see it: three instances, and a balancer that hands the requests round. */
+export class Cluster implements AsyncDisposable {
+  private turn = 0;
+
+  private constructor(readonly instances: readonly Instance[]) {}
+
+  static async start(
+    env: Readonly<Record<string, string>>,
+    listener: InstanceListener,
+    signal: AbortSignal,
+  ): Promise<Cluster> {
+    const starts = await Promise.allSettled(INSTANCES.map((name) => Instance.start(name, env, listener, signal)));
+    const cluster = new Cluster(starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])));
+    const failure = starts.find((start) => start.status === 'rejected');
+    if (!failure) return cluster;
+    await cluster[Symbol.asyncDispose]();
+    throw failure.reason;
+  }
+
+  /** The instance whose turn it is. */
+  get next(): Instance {
+    return this.instances[this.turn++ % this.instances.length]!;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.instances.map((instance) => instance.stop()));
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/**
+ * The shop's database: files that all instances share. Each file is whole at any time, and that is all it promises.
+ * What happens between a read and the write that follows is up to whoever calls: no transactions, no row locks.
+ */
+export class ShopFiles {
+  constructor(private readonly dir: string) {}
+
+  async find<T>(name: string): Promise<T | undefined> {
+    const text = await readFile(this.pathOf(name), 'utf8').catch(ifMissing);
+    return text === undefined ? undefined : (JSON.parse(text) as T);
+  }
+
+  async read<T>(name: string): Promise<T> {
+    const value = await this.find<T>(name);
+    if (value === undefined) throw new Error(`there is no ${name}`);
+    return value;
+  }
+
+  async write(name: string, value: unknown): Promise<void> {
+    const path = await this.placeFor(name);
+    const draft = `${path}.${randomUUID()}`;
+    await writeFile(draft, JSON.stringify(value));
+    await rename(draft, path);
+  }
+
+  /** Adds a line to a journal. */
+  async append(journal: string, record: unknown): Promise<void> {
+    await appendFile(await this.placeFor(journal), `${JSON.stringify(record)}\n`);
+  }
+
+  /** All lines of a journal. */
+  async records<T>(journal: string): Promise<readonly T[]> {
+    const text = (await readFile(this.pathOf(journal), 'utf8').catch(ifMissing)) ?? '';
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as T);
+  }
+
+  private async placeFor(name: string): Promise<string> {
+    const path = this.pathOf(name);
+    await mkdir(dirname(path), { recursive: true });
+    return path;
+  }
+
+  private pathOf(name: string): string {
+    if (!/^[\w-]+(\/[\w-]+)*$/.test(name)) throw new Error(`not a name for a file: ${name}`);
+    return join(this.dir, `${name}.json`);
+  }
+}
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,53 @@
+import type {
+  BackendState,
+  GrantedLease,
+  LockBackend,
+  LockBackendDefinition,
+  LockRequest,
+} from 'nestjs-distributed-lock';
+import { tellConductor } from './lock-report.js';
+
+/** Passes everything on to another backend, and tells the conductor who asks, holds and leaves. */
+class WatchedBackend implements LockBackend {
+  constructor(private readonly inner: LockBackend) {}
+
+  get name(): string {
+    return this.inner.name;
+  }
+
+  get state(): BackendState {
+    return this.inner.state;
+  }
+
+  identify(key: string): string {
+    return this.inner.identify(key);
+  }
+
+  connect(): Promise<void> {
+    return this.inner.connect();
+  }
+
+  async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    const { key, mode } = request;
+    tellConductor({ kind: 'asks', key });
+    let lease: GrantedLease | null = null;
+    try {
+      lease = await this.inner.acquire(request);
+    } finally {
+      if (!lease) tellConductor({ kind: 'refused', key });
+    }
+    if (!lease) return null;
+    const token = String(lease.fencingToken);
+    tellConductor({ kind: 'holds', key, mode, token });
+    void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
+    return lease;
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
+
+export function watched(definition: LockBackendDefinition): LockBackendDefinition {
+  return { name: definition.name, create: () => new WatchedBackend(definition.create()) };
+}

@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ConflictException, Injectable } from '@nestjs/common';
+import { DistributedLock } from 'nestjs-distributed-lock';
+import { ShopFiles } from '../files/shop-files.js';
+
+export interface PlaceOrder {
+  readonly id: number;
+  readonly cents: number;
+}
+
+/** What the bank has seen: between `from` and `to` it took the money. */
+export interface Charge {
+  readonly orderId: number;
+  readonly cents: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const BANK_TAKES_MS = 100;
+
+@Injectable()
+export class OrdersService {
+  constructor(private readonly files: ShopFiles) {}
+
+  /** Check, then act: right only because nobody else places this order in between. */
+  @DistributedLock((order: PlaceOrder) => `order/${order.id}`)
+  async place(order: PlaceOrder): Promise<void> {
+    const file = `orders/${order.id}`;
+    if (await this.files.find(file)) throw new ConflictException('already placed');
+    await this.charge(order);
+    await this.files.write(file, order);
+  }
+
+  private async charge({ id: orderId, cents }: PlaceOrder): Promise<void> {
+    const from = Date.now();
+    await pause(BANK_TAKES_MS);
+    await this.files.append('charges', { orderId, cents, from, to: Date.now() } satisfies Charge);
+  }
+}

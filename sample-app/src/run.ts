@@ -1,0 +1,62 @@
+import { parseOptions, USAGE } from './driver/options.js';
+import { perform } from './driver/performance.js';
+import { bold, green, red } from './driver/style.js';
+import { isRight, table } from './driver/table.js';
+import type { Row } from './driver/table.js';
+import { provideZooKeeper } from './driver/zookeeper.js';
+
+const INTERRUPTED = 130;
+// No scene takes so long: something hangs.
+const END_WITHIN_MS = 180_000;
+
+async function run(signal: AbortSignal): Promise<void> {
+  const { help, sizes } = parseOptions(process.argv.slice(2));
+  if (help) return console.log(USAGE);
+
+  await using zooKeeper = await provideZooKeeper();
+  signal.throwIfAborted();
+  const env = { ZOOKEEPER_CONNECT: zooKeeper.connectString };
+  console.log(
+    `\n${bold('WITH LOCKS')}  three instances of the shop, the same files, ZooKeeper at ${zooKeeper.connectString}`,
+  );
+  const locked = await perform({ ...env, LOCKS: 'on' }, sizes, signal);
+  console.log(
+    `\n${bold('WITHOUT')}  the same code once more, with a backend that grants everybody everything (LOCKS=off)`,
+  );
+  const unlocked = await perform({ ...env, LOCKS: 'off' }, sizes, signal);
+
+  console.log(`\n${bold('With locks')}\n\n${table(locked)}`);
+  console.log(`\n${bold('Without')}\n\n${table(unlocked)}`);
+  console.log(`\n${verdict(locked, unlocked)}\n`);
+  process.exitCode = locked.every(isRight) ? 0 : 1;
+}
+
+function verdict(locked: readonly Row[], unlocked: readonly Row[]): string {
+  if (!locked.every(isRight)) return red('Something went wrong under locks: see the first table.');
+  const wrong = unlocked.filter((row) => !isRight(row)).map(({ scene }) => scene.name);
+  const without = wrong.length > 0 ? `Without them it did: ${wrong.join(', ')}.` : 'Without them, luck: run it again.';
+  return `${green('With locks nothing went wrong.')} ${without}`;
+}
+
+/** Ctrl-C is a reason to stop like any other: what was started is ended on the way out. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      process.exitCode = INTERRUPTED;
+      interrupted.abort(new Error('interrupted'));
+    });
+  }
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', () => interrupted.abort(new Error('nobody reads this any more')));
+  }
+  setTimeout(() => interrupted.abort(new Error('it took too long')), END_WITHIN_MS).unref();
+  return interrupted.signal;
+}
+
+const signal = interruption();
+run(signal).catch((error: unknown) => {
+  const reason: unknown = signal.aborted ? signal.reason : error;
+  console.error(`\n${reason instanceof Error ? reason.message : String(reason)}`);
+  process.exitCode ??= 1;
+});

@@ -1,0 +1,14 @@
+import 'reflect-metadata';
+import * as locks from 'nestjs-distributed-lock';
+import * as testing from 'nestjs-distributed-lock/testing';
+
+const { LockModule, zookeeper } = locks;
+const registered = LockModule.forRoot({ backend: zookeeper({ connectString: '127.0.0.1:2181' }) });
+
+console.log(
+  JSON.stringify({
+    exports: Object.keys(locks).sort(),
+    testing: Object.keys(testing).sort(),
+    registersItself: registered.module === LockModule,
+  }),
+);

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** Runs a program to its end; resolves with its output. @throws Error with all that it said */
+export async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+  try {
+    const { stdout } = await execute(program, args, { cwd, env: cleanEnv(), maxBuffer: 2 ** 26 });
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(' ')}: failed\n${stdout ?? ''}\n${stderr ?? String(error)}`);
+  }
+}
+
+/** Without what npm and vitest say to the programs that they start: these here are to think that they are on their own. */
+function cleanEnv(): NodeJS.ProcessEnv {
+  const foreign = /^(npm_(package|lifecycle)_|NODE_OPTIONS$|NODE_ENV$|VITEST|INIT_CWD$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+}

@@ -1,0 +1,70 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from './command.js';
+import { installedPackages } from './installed-packages.js';
+import { consumer, NEST_HOMES, NODE_MODULES } from './repository.js';
+import type { NestMajor } from './repository.js';
+
+const FRAMEWORK = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
+const TYPES = ['@types/node'];
+
+/** An application somewhere else on the disk, with the tarball installed by npm. */
+export class InstalledApp implements AsyncDisposable {
+  private constructor(readonly dir: string) {}
+
+  /**
+   * Makes one of test/consumers. What the package needs is copied from here first, so that npm has nothing to fetch
+   * (`--offline` holds it to that) and still checks every range, peers included.
+   */
+  static async create(name: string, nest: NestMajor, tarball: string): Promise<InstalledApp> {
+    const app = new InstalledApp(mkdtempSync(join(tmpdir(), `${name}-app-`)));
+    try {
+      await app.#install(name, nest, tarball);
+      return app;
+    } catch (error) {
+      await app[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  run(program: string, ...args: string[]): Promise<string> {
+    return run(this.dir, program, ...args);
+  }
+
+  async #install(name: string, nest: NestMajor, tarball: string): Promise<void> {
+    cpSync(consumer(name), this.dir, { recursive: true });
+    copyPackages(NEST_HOMES[nest], FRAMEWORK, this.dir);
+    copyPackages(NODE_MODULES, ['node-zookeeper-client', ...TYPES], this.dir);
+    writeManifest(this.dir, [...FRAMEWORK, ...TYPES]);
+    await this.run('npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
+  }
+
+  versionOf(name: string): string {
+    return versionIn(join(this.dir, 'node_modules', name));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    rmSync(this.dir, { recursive: true });
+  }
+}
+
+function copyPackages(home: string, names: readonly string[], dir: string): void {
+  for (const folder of installedPackages(home, names)) {
+    // Nested packages come by a path of their own, and only if they are needed.
+    const filter = (path: string) => !path.slice(join(home, folder).length).startsWith('/node_modules');
+    cpSync(join(home, folder), join(dir, 'node_modules', folder), { recursive: true, filter });
+  }
+}
+
+/** The versions that are there, as an application would ask for them. */
+function writeManifest(dir: string, names: readonly string[]): void {
+  const file = join(dir, 'package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as object;
+  const versions = names.map((name) => [name, versionIn(join(dir, 'node_modules', name))]);
+  writeFileSync(file, JSON.stringify({ ...manifest, dependencies: Object.fromEntries(versions) }));
+}
+
+function versionIn(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+}

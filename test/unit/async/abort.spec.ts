@@ -1,0 +1,161 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { anyAbort, NEVER, onAbort, orAbort, sharedAbort } from '../../../lib/async/abort.js';
+import { deferred } from '../../../lib/async/deferred.js';
+
+const listenersOf = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
+
+describe('onAbort', () => {
+  it('calls back once with the reason', () => {
+    const controller = new AbortController();
+    const listener = vi.fn<(reason: unknown) => void>();
+    onAbort(controller.signal, listener);
+    expect(listener).not.toHaveBeenCalled();
+    controller.abort('why');
+    controller.signal.dispatchEvent(new Event('abort'));
+    expect(listener.mock.calls).toEqual([['why']]);
+    expect(listenersOf(controller.signal)).toBe(0);
+  });
+
+  it('calls back at once when the signal has aborted', () => {
+    const signal = AbortSignal.abort('before');
+    const listener = vi.fn<(reason: unknown) => void>();
+    const dispose = onAbort(signal, listener);
+    expect(listenersOf(signal)).toBe(0);
+    dispose();
+    expect(listener.mock.calls).toEqual([['before']]);
+  });
+
+  it('does not call back once disposed, however often that is done', () => {
+    const controller = new AbortController();
+    const listener = vi.fn<(reason: unknown) => void>();
+    const dispose = onAbort(controller.signal, listener);
+    dispose();
+    dispose();
+    controller.abort();
+    expect(listener).not.toHaveBeenCalled();
+    expect(listenersOf(controller.signal)).toBe(0);
+  });
+
+  it('keeps two subscriptions of one listener apart', () => {
+    const controller = new AbortController();
+    const listener = vi.fn<(reason: unknown) => void>();
+    const disposeFirst = onAbort(controller.signal, listener);
+    onAbort(controller.signal, listener);
+    disposeFirst();
+    controller.abort();
+    expect(listener).toHaveBeenCalledOnce();
+  });
+});
+
+describe('orAbort', () => {
+  it('is the promise’s value, and leaves no listener', async () => {
+    const { signal } = new AbortController();
+    const wait = orAbort(Promise.resolve(7), signal);
+    expect(listenersOf(signal)).toBe(1);
+    await expect(wait).resolves.toBe(7);
+    expect(listenersOf(signal)).toBe(0);
+  });
+
+  it('is the promise’s rejection, untouched, and leaves no listener', async () => {
+    const { signal } = new AbortController();
+    const error = new Error('of the promise');
+    await expect(orAbort(Promise.reject(error), signal)).rejects.toBe(error);
+    expect(listenersOf(signal)).toBe(0);
+  });
+
+  it('rejects with the reason while the promise goes on, and leaves no listener', async () => {
+    const controller = new AbortController();
+    const { promise } = deferred();
+    const wait = orAbort(promise, controller.signal);
+    const reason = { any: 'value' };
+    controller.abort(reason);
+    await expect(wait).rejects.toBe(reason);
+    expect(listenersOf(controller.signal)).toBe(0);
+  });
+
+  it('takes over the rejection of a promise that comes too late', async () => {
+    const unhandled = vi.fn<(reason: unknown) => void>();
+    process.on('unhandledRejection', unhandled);
+    const { promise, reject } = deferred();
+    const wait = orAbort(promise, AbortSignal.abort('first'));
+    await expect(wait).rejects.toBe('first');
+    reject(new Error('second'));
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it('prefers the reason of a signal that has aborted to a promise that has resolved', async () => {
+    await expect(orAbort(Promise.resolve('value'), AbortSignal.abort('reason'))).rejects.toBe('reason');
+  });
+});
+
+describe('anyAbort', () => {
+  it.each([0, 1])('aborts with the reason of source %i', (which) => {
+    const sources = [new AbortController(), new AbortController()];
+    const { signal } = anyAbort(sources.map((source) => source.signal));
+    expect(signal.aborted).toBe(false);
+    sources[which]?.abort('this one');
+    expect(signal.reason).toBe('this one');
+  });
+
+  it('keeps the first reason', () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const { signal } = anyAbort([first.signal, second.signal]);
+    second.abort('second');
+    first.abort('first');
+    expect(signal.reason).toBe('second');
+  });
+
+  it('has aborted at once when a source has, and takes absent ones', () => {
+    const { signal } = anyAbort([undefined, AbortSignal.abort('before'), undefined]);
+    expect(signal.reason).toBe('before');
+  });
+
+  it('lets go of every source when disposed', () => {
+    const sources = [new AbortController(), new AbortController()];
+    const { signal, dispose } = anyAbort(sources.map((source) => source.signal));
+    expect(sources.map((source) => listenersOf(source.signal))).toEqual([1, 1]);
+    dispose();
+    dispose();
+    expect(sources.map((source) => listenersOf(source.signal))).toEqual([0, 0]);
+    sources[0]?.abort();
+    expect(signal.aborted).toBe(false);
+  });
+
+  it('lets go of the other sources after one aborted, too', () => {
+    const [aborted, other] = [new AbortController(), new AbortController()];
+    const { dispose } = anyAbort([aborted.signal, other.signal]);
+    aborted.abort();
+    dispose();
+    expect(listenersOf(other.signal)).toBe(0);
+  });
+});
+
+describe.each([
+  ['sharedAbort', () => sharedAbort().signal],
+  ['NEVER', () => NEVER],
+])('%s', (_name, signalOf) => {
+  it('takes any number of listeners without a warning', async () => {
+    const warning = vi.fn<(warning: Error) => void>();
+    process.on('warning', warning);
+    const signal = signalOf();
+    const disposals = Array.from({ length: 50 }, () => onAbort(signal, () => {}));
+    await new Promise(setImmediate);
+    disposals.forEach((dispose) => dispose());
+    process.off('warning', warning);
+    expect(warning).not.toHaveBeenCalled();
+    expect(listenersOf(signal)).toBe(0);
+  });
+});
+
+describe('sharedAbort', () => {
+  it('aborts like any controller, apart from every other one', () => {
+    const [one, other] = [sharedAbort(), sharedAbort()];
+    one.abort('reason');
+    expect(one.signal.reason).toBe('reason');
+    expect(other.signal.aborted).toBe(false);
+    expect(NEVER.aborted).toBe(false);
+  });
+});

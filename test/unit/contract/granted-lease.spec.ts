@@ -1,0 +1,198 @@
+import { describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { LockLostError, LockRevokedError } from '../../../lib/contract/errors.js';
+import { granted } from './granting.js';
+
+const LOST = new LockLostError('orders/42', 'for a test');
+
+describe('a lease that was granted', () => {
+  it('is held, and shows what was granted', () => {
+    const before = Date.now();
+    const lease = granted({ key: 'prices', mode: 'read', fencingToken: 99n });
+    expect(lease).toMatchObject({ key: 'prices', mode: 'read', fencingToken: 99n, state: 'held' });
+    expect(lease.isHeld()).toBe(true);
+    expect(lease.signal.aborted).toBe(false);
+    expect(lease.acquiredAt.getTime()).toBeGreaterThanOrEqual(before);
+    expect(lease.acquiredAt.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('asks the backend’s clock each time whether it stands', () => {
+    const isCurrent = vi.fn<() => boolean>(() => true);
+    const lease = granted({ isCurrent });
+    lease.isHeld();
+    lease.isHeld();
+    expect(isCurrent).toHaveBeenCalledTimes(2);
+  });
+
+  it('is lost by the very question that finds its time over, before any event', () => {
+    let isCurrent = true;
+    const lease = granted({ isCurrent: () => isCurrent });
+    isCurrent = false;
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.state).toBe('lost');
+    expect(lease.signal.reason).toBeInstanceOf(LockLostError);
+    expect(lease.signal.reason).toMatchObject({ key: 'orders/42', code: 'LOCK_LOST' });
+  });
+
+  it('stays lost when the clock says otherwise later', () => {
+    let isCurrent = false;
+    const lease = granted({ isCurrent: () => isCurrent });
+    lease.isHeld();
+    isCurrent = true;
+    expect(lease.isHeld()).toBe(false);
+  });
+});
+
+describe('a suspended lease', () => {
+  it('is held all the same while its time runs', () => {
+    const lease = granted();
+    lease.suspend();
+    expect(lease.state).toBe('suspended');
+    expect(lease.isHeld()).toBe(true);
+    expect(lease.signal.aborted).toBe(false);
+  });
+
+  it('is held again when resumed', () => {
+    const lease = granted();
+    lease.suspend();
+    lease.resume();
+    expect(lease.state).toBe('held');
+  });
+
+  it('is lost when its time runs out', () => {
+    const lease = granted({ isCurrent: () => false });
+    lease.suspend();
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.state).toBe('lost');
+  });
+});
+
+describe('a revoked lease', () => {
+  it('is held, and its signal asks to give way', () => {
+    const lease = granted();
+    lease.revoke();
+    expect(lease.state).toBe('revoking');
+    expect(lease.isHeld()).toBe(true);
+    expect(lease.signal.reason).toBeInstanceOf(LockRevokedError);
+  });
+
+  it('stays revoked through a disconnection', () => {
+    const lease = granted();
+    lease.revoke();
+    lease.suspend();
+    expect(lease.state).toBe('revoking');
+    lease.resume();
+    expect(lease.state).toBe('revoking');
+  });
+
+  it('can be revoked while it is suspended', () => {
+    const lease = granted();
+    lease.suspend();
+    lease.revoke();
+    expect(lease.state).toBe('revoking');
+  });
+
+  it('can still be lost; the signal keeps its first reason', () => {
+    const lease = granted();
+    lease.revoke();
+    lease.lose(LOST);
+    expect(lease.state).toBe('lost');
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.signal.reason).toBeInstanceOf(LockRevokedError);
+  });
+});
+
+describe('a lost lease', () => {
+  it('tells why, once', () => {
+    const lease = granted();
+    const told = vi.fn<() => void>();
+    lease.signal.addEventListener('abort', told);
+    lease.lose(LOST);
+    lease.lose(new LockLostError('orders/42', 'again'));
+    expect(told).toHaveBeenCalledOnce();
+    expect(lease.signal.reason).toBe(LOST);
+  });
+
+  it.each(['suspend', 'resume', 'revoke', 'release'] as const)('stays lost through %s()', async (verb) => {
+    const lease = granted();
+    lease.lose(LOST);
+    await lease[verb]();
+    expect(lease.state).toBe('lost');
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.signal.reason).toBe(LOST);
+  });
+
+  it('is given back all the same, so that nothing is left behind', async () => {
+    const giveBack = vi.fn<() => Promise<void>>(async () => {});
+    const lease = granted({ giveBack });
+    lease.lose(LOST);
+    await lease.release();
+    expect(giveBack).toHaveBeenCalledOnce();
+    await expect(lease.released).resolves.toBeUndefined();
+  });
+});
+
+describe('a released lease', () => {
+  it('is not held from the moment of the call, and its signal is silent', async () => {
+    const { promise, resolve } = deferred();
+    const lease = granted({ giveBack: () => promise });
+    const releasing = lease.release();
+    expect(lease.state).toBe('released');
+    expect(lease.isHeld()).toBe(false);
+    resolve();
+    await releasing;
+    expect(lease.signal.aborted).toBe(false);
+  });
+
+  it('is given back once, and every call waits for that', async () => {
+    const { promise, resolve } = deferred();
+    const giveBack = vi.fn<() => Promise<void>>(() => promise);
+    const lease = granted({ giveBack });
+    const ends: string[] = [];
+    const calls = [lease.release(), lease.release()].map((call) => call.then(() => ends.push('released')));
+    await new Promise(setImmediate);
+    expect(ends).toEqual([]);
+    resolve();
+    await Promise.all(calls);
+    await lease.release();
+    expect(giveBack).toHaveBeenCalledOnce();
+  });
+
+  it('resolves `released` when it was given back and not before', async () => {
+    const { promise, resolve } = deferred();
+    const lease = granted({ giveBack: () => promise });
+    const told = vi.fn<() => void>();
+    const waiting = lease.released.then(told);
+    void lease.release();
+    await new Promise(setImmediate);
+    expect(told).not.toHaveBeenCalled();
+    resolve();
+    await waiting;
+    expect(told).toHaveBeenCalledOnce();
+  });
+
+  it.each(['suspend', 'resume', 'revoke'] as const)('stays released through %s()', async (verb) => {
+    const lease = granted();
+    await lease.release();
+    lease[verb]();
+    expect(lease.state).toBe('released');
+    expect(lease.signal.aborted).toBe(false);
+  });
+
+  it('cannot be lost any more', async () => {
+    const lease = granted({ isCurrent: () => false });
+    await lease.release();
+    lease.lose(LOST);
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.state).toBe('released');
+    expect(lease.signal.aborted).toBe(false);
+  });
+
+  it('is what `await using` leaves at the end of its block', async () => {
+    const giveBack = vi.fn<() => Promise<void>>(async () => {});
+    const lease = granted({ giveBack });
+    await lease[Symbol.asyncDispose]();
+    expect(lease.state).toBe('released');
+    expect(giveBack).toHaveBeenCalledOnce();
+  });
+});

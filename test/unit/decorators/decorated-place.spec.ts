@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { DistributedLock, LockConfigurationError, ReadLock, WriteLock } from '../../../lib/index.js';
+
+/** The decorators as plain functions: what stands here could not be compiled as a decorator. */
+const decorators: Record<string, (...args: unknown[]) => void> = {
+  '@DistributedLock': DistributedLock('key') as never,
+  '@ReadLock': ReadLock('key') as never,
+  '@WriteLock': WriteLock('key') as never,
+};
+
+class Orders {
+  static all() {}
+  get total() {
+    return 0;
+  }
+  set total(_value: number) {}
+  place() {}
+}
+
+const descriptorOf = (target: object, name: string) => Object.getOwnPropertyDescriptor(target, name);
+const total = descriptorOf(Orders.prototype, 'total');
+
+describe.each(Object.keys(decorators))('%s refuses', (name) => {
+  const decorate = (...args: unknown[]) => {
+    const decorator = decorators[name];
+    return () => decorator?.(...args);
+  };
+
+  it.each([
+    ['a static method', 'on Orders.all cannot lock a static method', Orders, 'all', descriptorOf(Orders, 'all')],
+    ['an accessor', 'on Orders.total cannot lock an accessor', Orders.prototype, 'total', total],
+    ['an arrow function', 'on Orders.arrow cannot lock a property: turn the arrow function', Orders.prototype, 'arrow'],
+    ['a value', 'on Orders.field can only lock a method', Orders.prototype, 'field', { value: 5 }],
+    ['a class', 'goes on a method, not on a class or parameter', Orders],
+    ['a constructor parameter', 'goes on a method, not on a class or parameter', Orders, undefined, 0],
+    ['standard decorators', 'needs "experimentalDecorators": true', Orders.prototype.place, { kind: 'method' }],
+  ])('%s', (_what, message, ...args) => {
+    expect(decorate(...args)).toThrow(LockConfigurationError);
+    expect(decorate(...args)).toThrow(`${name} ${message}`);
+  });
+});
+
+describe('options and keys are checked where the decorator stands', () => {
+  const decorating = (key: unknown, options: object, make: (key: never, options: never) => unknown) => () => {
+    const decorator = make(key as never, options as never) as (...args: unknown[]) => void;
+    decorator(Orders.prototype, 'place', { value: () => {} });
+  };
+
+  it.each([
+    [{ waitMs: -1 }, 'waitMs must be a number of milliseconds, 0 or more, got the number -1'],
+    [{ waitMs: '5' }, 'waitMs must be a number of milliseconds'],
+    [{ onContention: 'wait' }, "onContention must be 'throw' or 'skip', got the string \"wait\""],
+    [{ onLost: 'shrug' }, "onLost must be 'throw' or 'ignore'"],
+    [{ label: 5 }, 'label must be a string'],
+    [{ reentrant: 1 }, 'reentrant must be true or false'],
+    [{ connection: '' }, 'connection must be a name'],
+    [{ line: 'lifo' }, "line must be 'fifo' or 'none'"],
+    [{ line: 'none', waitMs: 5 }, "waitMs must be 0 where line is 'none'"],
+  ])('%o', (options, message) => {
+    expect(decorating('key', options, DistributedLock)).toThrow(LockConfigurationError);
+    expect(decorating('key', options, DistributedLock)).toThrow(`@DistributedLock on Orders.place: ${message}`);
+  });
+
+  it('an option that nobody reads', () => {
+    const message = ': unknown field "timeout" (known: waitMs, onContention,';
+    expect(decorating('key', { timeout: 5 }, DistributedLock)).toThrow(`@DistributedLock on Orders.place${message}`);
+    expect(decorating('key', { line: 'none' }, ReadLock)).toThrow('@ReadLock on Orders.place: unknown field "line"');
+  });
+
+  it('a fixed key', () => {
+    for (const key of ['', [], ['a', ''], 5, undefined, null]) {
+      expect(decorating(key, {}, DistributedLock)).toThrow('@DistributedLock on Orders.place: the key must be text');
+    }
+    for (const key of ['', ['a'], 5]) {
+      expect(decorating(key, {}, WriteLock)).toThrow('@WriteLock on Orders.place: the key must be text');
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import { NEVER, Observable } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { holdDuring } from '../../../lib/decorators/hold-during.js';
+import type { LockedCall } from '../../../lib/decorators/hold-during.js';
+import { resolveLockingOptions } from '../../../lib/decorators/locking.options.js';
+import { startLocks } from '../service/locks.js';
+
+const options = resolveLockingOptions({ title: '@DistributedLock on Orders.place', place: 'Orders.place' }, {}, []);
+
+/** A caller who goes away at the moments that a test of the whole cannot hit. */
+function startCall(run: (leave: () => void) => unknown) {
+  const { locks, backend } = startLocks();
+  const gone = new AbortController();
+  const call: LockedCall = { options, lock: () => locks.mutex('a'), run: () => run(() => gone.abort()) };
+  return { call, gone, backend, locks };
+}
+
+describe('a caller who goes away', () => {
+  it('between the grant and the method: the method does not run', async () => {
+    let hasRun = false;
+    const { call, gone, backend, locks } = startCall(() => (hasRun = true));
+    const mutex = locks.mutex('a');
+    call.lock = () => ({
+      ...mutex,
+      using: (work) => mutex.using((lease) => (gone.abort(), work(lease))),
+    });
+    await expect(holdDuring(call, gone.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    expect([hasRun, backend.busyKeys]).toEqual([false, []]);
+  });
+
+  it('while the method runs: its stream is not begun, and the lease is given back', async () => {
+    let subscriptions = 0;
+    const source = new Observable(() => void subscriptions++);
+    const { call, gone, backend } = startCall((leave) => (leave(), source));
+    expect(await holdDuring(call, gone.signal)).toBeUndefined();
+    expect([subscriptions, backend.busyKeys]).toEqual([0, []]);
+  });
+
+  it('before the stream has reached it: the lease is given back', async () => {
+    const { call, gone, backend } = startCall(() => NEVER);
+    await holdDuring(call, gone.signal);
+    const released = deferred();
+    void backend.leaseOn('a')?.released.then(released.resolve);
+    gone.abort();
+    await released.promise;
+    expect(backend.busyKeys).toEqual([]);
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { LockConfigurationError, LockLostError, LockReentrancyError } from '../../../lib/contract/errors.js';
+import type { Lease } from '../../../lib/contract/lease.js';
+import { assertHeld, currentLease } from '../../../lib/service/held-leases.js';
+import { startLocks } from './locks.js';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('currentLease', () => {
+  it('is the lease inside, across awaits, and nothing outside', async () => {
+    const { locks } = startLocks();
+    expect(currentLease()).toBeUndefined();
+    await locks.using('a', async (lease) => {
+      expect(currentLease()).toBe(lease);
+      await turn();
+      expect(currentLease()).toBe(lease);
+    });
+    expect(currentLease()).toBeUndefined();
+  });
+
+  it('is the innermost of several keys, and the outer one again after it', async () => {
+    const { locks } = startLocks();
+    await locks.using('a', async () => {
+      await locks.using('b', () => expect(currentLease()?.key).toBe('b'));
+      expect(currentLease()?.key).toBe('a');
+    });
+  });
+
+  it('is each caller’s own when several work at once', async () => {
+    const { locks } = startLocks();
+    const keys = ['a', 'b', 'c'];
+    const seen = keys.map((key) => locks.using(key, async () => (await turn(), currentLease()?.key)));
+    expect(await Promise.all(seen)).toEqual(keys);
+  });
+
+  it('is nothing for work that was not awaited and outlived it', async () => {
+    const { locks } = startLocks();
+    const mayLook = deferred();
+    let detached: Promise<Lease | undefined> | undefined;
+    await locks.using('a', () => {
+      detached = mayLook.promise.then(() => currentLease());
+    });
+    mayLook.resolve();
+    expect(await detached).toBeUndefined();
+  });
+
+  it('is not made by acquire(), which belongs to no work', async () => {
+    const { locks } = startLocks();
+    await using _lease = await locks.acquire('a');
+    expect(currentLease()).toBeUndefined();
+  });
+});
+
+describe('assertHeld', () => {
+  it('returns a lease that stands, and throws what ended one that does not', async () => {
+    const { locks, backend } = startLocks();
+    const lost = new LockLostError('a', 'test');
+    expect(() => assertHeld()).toThrow(LockConfigurationError);
+    const running = locks.using('a', (lease) => {
+      expect(assertHeld()).toBe(lease);
+      backend.leaseOn('a')?.lose(lost);
+      expect(() => assertHeld()).toThrow(lost);
+    });
+    await expect(running).rejects.toBe(lost);
+  });
+
+  it('throws for a lease that its work has released', async () => {
+    const { locks } = startLocks();
+    await locks.using('a', async (lease) => {
+      await lease.release();
+      expect(() => assertHeld()).toThrow('the lease on "a" was lost: it was released');
+    });
+  });
+});
+
+describe('a nested call for a key that is held', () => {
+  it('enters: same lease, same token, nothing asked', async () => {
+    const { locks, backend } = startLocks();
+    await locks.using('a', async (outer) => {
+      const inner = await locks.using('a', (lease) => lease);
+      expect(inner).toBe(outer);
+      expect(outer.isHeld()).toBe(true);
+      await locks.using('a', () => locks.using('a', () => expect(currentLease()).toBe(outer)));
+    });
+    expect(backend.requests).toHaveLength(1);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('enters through other keys, and in other contexts waits like anybody', async () => {
+    const { locks, backend } = startLocks();
+    await locks.using('a', () => locks.using('b', () => locks.using('a', () => {})));
+    expect(backend.requests.map(({ key }) => key)).toEqual(['a', 'b']);
+    const held = await locks.acquire('a');
+    const other = locks.using('a', () => 'other');
+    await backend.standing('a', 2);
+    await held.release();
+    expect(await other).toBe('other');
+  });
+
+  it('is told apart by connection: the same key elsewhere is another lock', async () => {
+    const [one, two] = [startLocks(), startLocks()];
+    await one.locks.using('a', () => two.locks.using('a', () => {}));
+    expect([one.backend.requests.length, two.backend.requests.length]).toEqual([1, 1]);
+  });
+
+  it('lets siblings in one after another', async () => {
+    const { locks, backend } = startLocks();
+    const events: string[] = [];
+    const step = (name: string) =>
+      locks.using('a', async () => {
+        events.push(`${name} in`);
+        await turn();
+        events.push(`${name} out`);
+      });
+    await locks.using('a', () => Promise.all([step('one'), step('two'), step('three')]));
+    expect(events).toEqual(['one in', 'one out', 'two in', 'two out', 'three in', 'three out']);
+    expect(backend.requests).toHaveLength(1);
+  });
+
+  it('lets the next sibling in when the one before has failed', async () => {
+    const { locks } = startLocks();
+    const results = await locks.using('a', () =>
+      Promise.allSettled([locks.using('a', () => Promise.reject(new TypeError())), locks.using('a', () => 'in')]),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  it('gives up waiting for a sibling by its own deadline or signal, and the line goes on', async () => {
+    const { locks } = startLocks();
+    const mayLeave = deferred();
+    const caller = new AbortController();
+    await locks.using('a', async () => {
+      const first = locks.using('a', () => mayLeave.promise);
+      const late = locks.using('a', () => 'late', { waitMs: 1 });
+      const asksOnce = locks.using('a', () => 'once', { waitMs: 0 });
+      const aborted = locks.using('a', () => 'aborted', { signal: caller.signal });
+      const last = locks.using('a', () => 'last');
+      await expect(asksOnce).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 0 });
+      await expect(late).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 1 });
+      caller.abort('mine');
+      await expect(aborted).rejects.toBe('mine');
+      mayLeave.resolve();
+      await first;
+      expect(await last).toBe('last');
+    });
+  });
+
+  it('does not enter with a signal that has aborted', async () => {
+    const { locks } = startLocks();
+    const { read } = locks.readWriteLock('a');
+    const signal = AbortSignal.abort('mine');
+    await locks.using('a', () => expect(locks.using('a', () => {}, { signal })).rejects.toBe('mine'));
+    await read.using(() => expect(read.using(() => {}, { signal })).rejects.toBe('mine'));
+  });
+
+  it('tells the inner caller too that the lease was lost', async () => {
+    const { locks, backend } = startLocks();
+    const inner = () =>
+      locks.using('a', () => {
+        backend.leaseOn('a')?.lose(new LockLostError('a', 'test'));
+      });
+    await locks.using('a', () => expect(inner()).rejects.toMatchObject({ code: 'LOCK_LOST' }), { onLost: 'ignore' });
+  });
+
+  it('is refused with reentrant: false, and by acquire(), which would wait for itself', async () => {
+    const { locks, backend } = startLocks();
+    await locks.using('a', async (lease) => {
+      await expect(locks.using('a', () => {}, { reentrant: false })).rejects.toBeInstanceOf(LockReentrancyError);
+      await expect(locks.acquire('a')).rejects.toBeInstanceOf(LockReentrancyError);
+      expect(await locks.tryAcquire('a')).toBeNull();
+      expect(lease.isHeld()).toBe(true);
+    });
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('work that was not awaited', () => {
+  it('keeps the lease when it is inside already', async () => {
+    const { locks, backend } = startLocks();
+    const mayLeave = deferred();
+    let inner: Promise<void> | undefined;
+    await locks.using('a', async () => {
+      const entered = deferred();
+      inner = locks.using('a', () => (entered.resolve(), mayLeave.promise));
+      await entered.promise;
+    });
+    expect(backend.leaseOn('a')?.isHeld()).toBe(true);
+    mayLeave.resolve();
+    await inner;
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('gets a lease of its own when it comes, or its turn comes, too late', async () => {
+    const { locks, backend } = startLocks();
+    const [mayEnter, mayLeave] = [deferred(), deferred()];
+    const tokens: (bigint | undefined)[] = [];
+    let detached: Promise<unknown> | undefined;
+    await locks.using('a', async (lease) => {
+      tokens.push(lease.fencingToken);
+      detached = mayEnter.promise.then(() => locks.using('a', (own) => tokens.push(own.fencingToken)));
+    });
+    mayEnter.resolve();
+    await detached;
+    await locks.using('a', async () => {
+      const first = locks.using('a', () => mayLeave.promise);
+      detached = Promise.all([first, locks.using('a', (own) => tokens.push(own.fencingToken))]);
+    });
+    mayLeave.resolve();
+    await detached;
+    expect(new Set(tokens).size).toBe(tokens.length);
+    expect(tokens).toHaveLength(3);
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('reading and writing by one caller', () => {
+  it('a reader that wants to write is told so at once', async () => {
+    const { locks } = startLocks();
+    const { read, write } = locks.readWriteLock('a');
+    for (const upgrade of [() => write.using(() => {}), () => locks.using('a', () => {})]) {
+      await read.using(() => expect(upgrade()).rejects.toBeInstanceOf(LockReentrancyError));
+    }
+  });
+
+  it('a writer that reads keeps the writer’s token, and stays the writer', async () => {
+    const { locks, backend } = startLocks();
+    const { read, write } = locks.readWriteLock('a');
+    await write.using((writer) =>
+      read.using(async (reader) => {
+        expect(reader.fencingToken).toBe(writer.fencingToken);
+        await write.using((again) => expect(again.fencingToken).toBe(writer.fencingToken));
+      }),
+    );
+    expect(backend.requests).toHaveLength(1);
+  });
+
+  it('readers inside a reader are not made to wait for each other', async () => {
+    const { locks } = startLocks();
+    const { read } = locks.readWriteLock('a');
+    const bothIn = deferred();
+    let inside = 0;
+    const enter = () => read.using(() => (++inside === 2 ? bothIn.resolve() : undefined, bothIn.promise));
+    await read.using(() => Promise.all([enter(), enter()]));
+    expect(inside).toBe(2);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { isConnectionLoss, isKeeperError, KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
+import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+
+describe('a KeeperError', () => {
+  it.each([
+    [ErrorCode.noNode, '/a', 'ZooKeeper: noNode at /a'],
+    [ErrorCode.sessionExpired, undefined, 'ZooKeeper: sessionExpired'],
+    [-777, '/a', 'ZooKeeper: code -777 at /a'],
+  ])('says what the code %d means, and where', (code, path, message) => {
+    const error = new KeeperError(code, path);
+    expect(error.message).toBe(message);
+    expect(error).toMatchObject({ name: 'KeeperError', code, path });
+  });
+
+  it('leaves it open whether the request was applied when the connection or the session ended', () => {
+    const losses = Object.values(ErrorCode).filter((code) => isConnectionLoss(new KeeperError(code)));
+    expect(losses).toEqual([ErrorCode.connectionLoss, ErrorCode.sessionExpired, ErrorCode.sessionMoved]);
+  });
+});
+
+describe('telling errors apart', () => {
+  it('goes by the code', () => {
+    const error = new KeeperError(ErrorCode.nodeExists);
+    expect(isKeeperError(error, 'nodeExists')).toBe(true);
+    expect(isKeeperError(error, 'noNode')).toBe(false);
+  });
+
+  it.each([undefined, null, new Error('noNode'), { code: ErrorCode.noNode }, { isConnectionLoss: true }])(
+    'does not take %o for one',
+    (error) => {
+      expect(isKeeperError(error, 'noNode')).toBe(false);
+      expect(isConnectionLoss(error)).toBe(false);
+    },
+  );
+});

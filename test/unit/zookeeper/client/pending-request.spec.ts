@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { now } from '../../../../lib/async/clock.js';
+import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
+import { PendingRequest, pendingRequestOf } from '../../../../lib/zookeeper/client/pending-request.js';
+import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
+import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
+
+const request = (type: number = OpCode.create2, body: Buffer = Buffer.alloc(0)) =>
+  new PendingRequest(type, body, '/locks/a');
+
+describe('a pending request', () => {
+  it('is framed with the number that it has when its bytes are asked for', () => {
+    const pending = request(OpCode.delete, Buffer.from([0xaa, 0xbb]));
+    pending.header.xid = 258;
+    expect(pending.toBuffer().toString('hex')).toBe('0000000a' + '00000102' + '00000002' + 'aabb');
+  });
+
+  it('was sent when its bytes were asked for, and not before', () => {
+    const pending = request();
+    expect(pending.sentAt).toBeUndefined();
+    const before = now();
+    pending.toBuffer();
+    expect(pending.sentAt).toBeGreaterThanOrEqual(before);
+    expect(pending.sentAt).toBeLessThanOrEqual(now());
+  });
+
+  it('resolves with the zxid and with the body behind the reply’s header', async () => {
+    const pending = request();
+    const header = { xid: 1, zxid: 77n, error: 0 };
+    pending.answer(header, new JuteWriter().int(1).long(77n).int(0).string('/locks/a').toBuffer());
+    const { zxid, body } = await pending.reply;
+    expect(zxid).toBe(77n);
+    expect(body.string()).toBe('/locks/a');
+  });
+
+  it('rejects with the server’s error, which names the path', async () => {
+    const pending = request();
+    pending.answer({ xid: 1, zxid: 77n, error: ErrorCode.noNode }, Buffer.alloc(16));
+    await expect(pending.reply).rejects.toBeInstanceOf(KeeperError);
+    await expect(pending.reply).rejects.toMatchObject({ code: -101, path: '/locks/a' });
+  });
+
+  it('fails once, and is not answered after that', async () => {
+    const pending = request();
+    pending.fail(ErrorCode.connectionLoss);
+    pending.answer({ xid: 1, zxid: 77n, error: 0 }, Buffer.alloc(16));
+    await expect(pending.reply).rejects.toMatchObject({ code: ErrorCode.connectionLoss, isConnectionLoss: true });
+  });
+});
+
+describe('an answer that proves a quorum', () => {
+  const WRITES = [
+    OpCode.create,
+    OpCode.create2,
+    OpCode.createContainer,
+    OpCode.delete,
+    OpCode.setData,
+    OpCode.multi,
+    OpCode.closeSession,
+  ];
+  const READS = [
+    OpCode.exists,
+    OpCode.getData,
+    OpCode.getChildren2,
+    OpCode.sync,
+    OpCode.removeWatches,
+    OpCode.setWatches,
+  ];
+  const DECIDED = [
+    ErrorCode.ok,
+    ErrorCode.noNode,
+    ErrorCode.nodeExists,
+    ErrorCode.notEmpty,
+    ErrorCode.badVersion,
+  ] as const;
+  const UNDECIDED = [
+    ErrorCode.connectionLoss,
+    ErrorCode.sessionExpired,
+    ErrorCode.sessionMoved,
+    ErrorCode.throttled,
+    ErrorCode.noAuth,
+    ErrorCode.unimplemented,
+    ErrorCode.badArguments,
+    -9_999,
+  ];
+
+  it.each(WRITES)('is one to a transaction (%i) that was applied, or refused for what stood in the tree', (type) => {
+    expect(DECIDED.filter((error) => !request(type).isQuorumAnswer(error))).toEqual([]);
+  });
+
+  it.each(WRITES)('is none to a transaction (%i) that was turned away', (type) => {
+    expect(UNDECIDED.filter((error) => request(type).isQuorumAnswer(error))).toEqual([]);
+  });
+
+  it.each(READS)('is none to what a follower answers by itself (%i)', (type) => {
+    expect([...DECIDED, ...UNDECIDED].filter((error) => request(type).isQuorumAnswer(error))).toEqual([]);
+  });
+});
+
+describe('pendingRequestOf', () => {
+  const callback = () => {};
+
+  it('is the request in a packet', () => {
+    const pending = request();
+    expect(pendingRequestOf({ request: pending, callback })).toBe(pending);
+  });
+
+  it('is nothing for a packet of the driver’s own, or for none', () => {
+    const foreign = { header: { type: 100, xid: -4 }, payload: null, toBuffer: () => Buffer.alloc(0) };
+    expect(pendingRequestOf({ request: foreign, callback })).toBeUndefined();
+    expect(pendingRequestOf(undefined)).toBeUndefined();
+  });
+});

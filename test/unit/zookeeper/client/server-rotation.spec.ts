@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ServerAddress } from '../../../../lib/zookeeper/client/connect-string.js';
+import { ServerRotation } from '../../../../lib/zookeeper/client/server-rotation.js';
+
+const SERVERS: readonly ServerAddress[] = ['zk1', 'zk2', 'zk3'].map((host) => ({ host, port: 2181 }));
+const IN_ORDER = () => 0;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Asks `count` times, and waits out every pause. */
+function hostsOf(rotation: ServerRotation, count: number): string[] {
+  const hosts: string[] = [];
+  for (let attempt = 0; attempt < count; attempt++) {
+    rotation.next(({ host }) => hosts.push(host));
+    vi.runAllTimers();
+  }
+  return hosts;
+}
+
+/** How long the rotation pauses before its next server. */
+function pauseOf(rotation: ServerRotation): number {
+  const before = Date.now();
+  rotation.next(() => {});
+  vi.advanceTimersToNextTimer();
+  return Date.now() - before;
+}
+
+describe('the rotation of servers', () => {
+  it('tries each once, then each again in the same order', () => {
+    const hosts = hostsOf(new ServerRotation(SERVERS), 9);
+    const round = hosts.slice(0, 3);
+    expect(round.toSorted()).toEqual(['zk1', 'zk2', 'zk3']);
+    expect(hosts).toEqual([...round, ...round, ...round]);
+  });
+
+  it('goes on with the next one after a server answered', () => {
+    const rotation = new ServerRotation(SERVERS, IN_ORDER);
+    hostsOf(rotation, 1);
+    rotation.succeeded();
+    expect(hostsOf(rotation, 3)).toEqual(['zk2', 'zk3', 'zk1']);
+  });
+
+  it('has an order of its own for every client, and leaves the list alone', () => {
+    const orders = Array.from({ length: 200 }, () => hostsOf(new ServerRotation(SERVERS), 3).join());
+    expect(new Set(orders).size).toBe(6);
+    expect(SERVERS.map(({ host }) => host)).toEqual(['zk1', 'zk2', 'zk3']);
+  });
+
+  it('shuffles by the random numbers that it is given', () => {
+    const last = () => 0.999;
+    expect(hostsOf(new ServerRotation(SERVERS, IN_ORDER), 3)).toEqual(['zk1', 'zk2', 'zk3']);
+    expect(hostsOf(new ServerRotation(SERVERS, last), 3)).toEqual(['zk3', 'zk2', 'zk1']);
+  });
+
+  it('never calls back in the same turn', () => {
+    const callback = vi.fn<(server: ServerAddress) => void>();
+    new ServerRotation(SERVERS).next(callback);
+    expect(callback).not.toHaveBeenCalled();
+    vi.runAllTimers();
+    expect(callback).toHaveBeenCalledOnce();
+  });
+
+  it('does not call back when stopped', () => {
+    const rotation = new ServerRotation(SERVERS);
+    const callback = vi.fn<(server: ServerAddress) => void>();
+    rotation.stop();
+    rotation.next(callback);
+    rotation.stop();
+    vi.runAllTimers();
+    expect(callback).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the pauses of a rotation', () => {
+  it('begin when every server was tried in vain, and grow to a second', () => {
+    const rotation = new ServerRotation(SERVERS);
+    const pauses = Array.from({ length: 12 }, () => pauseOf(rotation));
+    expect(Math.max(...pauses.slice(0, 3))).toBeLessThanOrEqual(1);
+    pauses.slice(3).forEach((pauseMs, round) => {
+      const limitMs = Math.min(1_000, 50 * 2 ** round);
+      expect(pauseMs).toBeGreaterThanOrEqual(Math.floor(limitMs / 2));
+      expect(pauseMs).toBeLessThanOrEqual(limitMs);
+    });
+  });
+
+  it('end when a server answered, and are short again when they begin again', () => {
+    const rotation = new ServerRotation(SERVERS);
+    hostsOf(rotation, 20);
+    rotation.succeeded();
+    const pauses = Array.from({ length: 4 }, () => pauseOf(rotation));
+    expect(Math.max(...pauses.slice(0, 3))).toBeLessThanOrEqual(1);
+    expect(pauses[3]).toBeLessThanOrEqual(50);
+    expect(pauses[3]).toBeGreaterThanOrEqual(25);
+  });
+
+  it('begin after one attempt when there is one server', () => {
+    const rotation = new ServerRotation(SERVERS.slice(0, 1));
+    expect(pauseOf(rotation)).toBeLessThanOrEqual(1);
+    expect(pauseOf(rotation)).toBeGreaterThanOrEqual(25);
+  });
+});

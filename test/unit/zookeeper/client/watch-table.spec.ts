@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { watchEventOf, WatchTable } from '../../../../lib/zookeeper/client/watch-table.js';
+import type { WatchEvent } from '../../../../lib/zookeeper/client/watch-table.js';
+
+describe('watchEventOf', () => {
+  it.each([
+    [1, 'created'],
+    [2, 'deleted'],
+    [3, 'changed'],
+    [4, 'children'],
+    [-1, 'unknown'],
+    [0, 'unknown'],
+    [5, 'unknown'],
+  ])('%i is %s', (type, event) => {
+    expect(watchEventOf(type)).toBe(event);
+  });
+});
+
+describe('the table of watches', () => {
+  const watcher = () => vi.fn<(event: WatchEvent) => void>();
+  let table: WatchTable;
+
+  beforeEach(() => {
+    table = new WatchTable();
+  });
+
+  it('lists each path once', () => {
+    table.add('/a', watcher());
+    table.add('/a', watcher());
+    table.add('/b', watcher());
+    expect(table.paths).toEqual(['/a', '/b']);
+  });
+
+  it('tells all who watch the path, and nobody else', () => {
+    const [first, second, other] = [watcher(), watcher(), watcher()];
+    table.add('/a', first);
+    table.add('/a', second);
+    table.add('/b', other);
+    table.fire('/a', 'deleted');
+    expect([first, second, other].map(({ mock }) => mock.calls)).toEqual([[['deleted']], [['deleted']], []]);
+    expect(table.paths).toEqual(['/b']);
+  });
+
+  it('tells once: whoever wants to know more watches again', () => {
+    const told = watcher();
+    table.add('/a', told);
+    table.fire('/a', 'changed');
+    table.fire('/a', 'deleted');
+    expect(told.mock.calls).toEqual([['changed']]);
+  });
+
+  it('keeps what is added by a watcher that is being told', () => {
+    const again = watcher();
+    table.add('/a', () => table.add('/a', again));
+    table.fire('/a', 'changed');
+    expect(again).not.toHaveBeenCalled();
+    table.fire('/a', 'deleted');
+    expect(again.mock.calls).toEqual([['deleted']]);
+  });
+
+  it('takes no notice of a path that nobody watches', () => {
+    table.fire('/a', 'deleted');
+    expect(table.paths).toEqual([]);
+  });
+
+  it('tells whoever lets go whether it was the path’s last', () => {
+    const [letGo, letLastGo] = [table.add('/a', watcher()), table.add('/a', watcher())];
+    expect(letGo()).toBe(false);
+    expect(table.paths).toEqual(['/a']);
+    expect(letLastGo()).toBe(true);
+    expect(table.paths).toEqual([]);
+  });
+
+  it('does not tell whoever has let go', () => {
+    const [gone, staying] = [watcher(), watcher()];
+    const letGo = table.add('/a', gone);
+    table.add('/a', staying);
+    letGo();
+    table.fire('/a', 'deleted');
+    expect(gone).not.toHaveBeenCalled();
+    expect(staying).toHaveBeenCalledOnce();
+  });
+
+  it('answers a second letting go with no', () => {
+    const letGo = table.add('/a', watcher());
+    letGo();
+    expect(letGo()).toBe(false);
+  });
+
+  it('does not mistake a letting go after the event for that of the next watch', () => {
+    const letGo = table.add('/a', watcher());
+    table.fire('/a', 'changed');
+    const next = watcher();
+    table.add('/a', next);
+    expect(letGo()).toBe(false);
+    table.fire('/a', 'deleted');
+    expect(next).toHaveBeenCalledOnce();
+  });
+
+  it('forgets everybody without a word', () => {
+    const told = watcher();
+    const letGo = table.add('/a', told);
+    table.clear();
+    table.fire('/a', 'deleted');
+    expect(told).not.toHaveBeenCalled();
+    expect(letGo()).toBe(false);
+    expect(table.paths).toEqual([]);
+  });
+});

@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hasOthers, markOf, predecessorOf, SINGLE_NODE } from '../../../../lib/zookeeper/recipes/predecessor.js';
+import type { ContenderKind } from '../../../../lib/zookeeper/recipes/predecessor.js';
+
+const UUID = '8b3f5c1e-2a4d-4f6b-9c8e-0d1a2b3c4d5e';
+const HEX = '8b3f5c1e2a4d4f6b9c8e0d1a2b3c4d5e';
+
+/** A child's number as the servers write it: `%010d` of a signed 32-bit counter, the sign included. */
+const sequence = (number: number) => {
+  const counter = number | 0;
+  return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
+};
+const nameOf = (kind: ContenderKind, number: number, id = UUID) => `_c_${id}-${markOf(kind)}${sequence(number)}`;
+const lock = (number: number, id?: string) => nameOf('lock', number, id);
+const read = (number: number, id?: string) => nameOf('read', number, id);
+const write = (number: number, id?: string) => nameOf('write', number, id);
+
+interface Member {
+  readonly place: number;
+  readonly kind: ContenderKind;
+  readonly name: string;
+}
+
+/** Lines as they can stand: in any order of the list, with gaps, beginning anywhere and running over the counter's end. */
+const lines = (kinds: readonly ContenderKind[]) => {
+  const start = fc.oneof(fc.nat({ max: 2 ** 31 - 1 }), fc.integer({ min: 2 ** 31 - 50, max: 2 ** 31 + 50 }));
+  const member = fc.record({
+    place: fc.oneof(fc.nat({ max: 30 }), fc.nat({ max: 1_000_000 })),
+    kind: fc.constantFrom(...kinds),
+    id: fc.uuid(),
+  });
+  const members = fc.uniqueArray(member, { minLength: 1, maxLength: 20, selector: ({ place }) => place });
+  return fc
+    .tuple(start, members)
+    .map(([first, standing]): Member[] =>
+      standing.map(({ place, kind, id }) => ({ place, kind, name: nameOf(kind, first + place, id) })),
+    );
+};
+const namesOf = (line: readonly Member[]) => line.map(({ name }) => name);
+const excludes = (other: Member, me: Member) => me.kind !== 'read' || other.kind !== 'read';
+
+const FOREIGN = [
+  '',
+  'lock-',
+  'lock-1',
+  'lock-000000001',
+  'lock-00000000010',
+  'lock-0000000001.tmp',
+  'config',
+  '0000000001',
+  `${HEX}__lock__0000000001`,
+  `${HEX}__rlock__0000000001`,
+  `_c_${UUID}-latch-0000000001`,
+  `_c_${UUID}-lease-0000000001`,
+  'x-72057594037927936-0000000001',
+  '__WRIT__',
+  `__read__0000000001`,
+  `lock-0000000001/child`,
+];
+
+describe('a line of exclusive contenders', () => {
+  it('has exactly one that waits for nobody, and it is the first', () => {
+    fc.assert(
+      fc.property(lines(['lock', 'write']), (line) => {
+        const first = line.toSorted((a, b) => a.place - b.place)[0];
+        const free = line.filter(({ name }) => predecessorOf(name, namesOf(line)) === undefined);
+        expect(free).toEqual([first]);
+      }),
+    );
+  });
+
+  it('is a chain: each waits for the one right before it', () => {
+    fc.assert(
+      fc.property(lines(['lock', 'write']), (line) => {
+        const inOrder = namesOf(line.toSorted((a, b) => a.place - b.place));
+        const awaited = inOrder.map((name) => predecessorOf(name, namesOf(line)));
+        expect(awaited).toEqual([undefined, ...inOrder.slice(0, -1)]);
+      }),
+    );
+  });
+});
+
+describe('a line of readers, writers and exclusive contenders', () => {
+  it('makes each wait for the nearest that excludes it', () => {
+    fc.assert(
+      fc.property(lines(['lock', 'read', 'write']), (line) => {
+        for (const me of line) {
+          const ahead = line.filter((other) => other.place < me.place && excludes(other, me));
+          const nearest = ahead.toSorted((a, b) => b.place - a.place)[0];
+          expect(predecessorOf(me.name, namesOf(line))).toBe(nearest?.name);
+        }
+      }),
+    );
+  });
+
+  it('never lets two go at once that exclude each other, while some go', () => {
+    fc.assert(
+      fc.property(lines(['lock', 'read', 'write']), (line) => {
+        const free = line.filter(({ name }) => predecessorOf(name, namesOf(line)) === undefined);
+        expect(free).not.toEqual([]);
+        expect(free.length === 1 || free.every(({ kind }) => kind === 'read')).toBe(true);
+      }),
+    );
+  });
+
+  it('has readers wait for writers and exclusive ones only', () => {
+    const names = [lock(1), read(2), write(3), read(4), read(5)];
+    expect(names.map((name) => predecessorOf(name, names))).toEqual([undefined, lock(1), read(2), write(3), write(3)]);
+  });
+
+  it('lets readers hold together when nobody else was before them', () => {
+    const names = [read(7), read(8), write(9)];
+    expect(names.map((name) => predecessorOf(name, names))).toEqual([undefined, undefined, read(8)]);
+  });
+
+  it('has a writer wait for a reader that took the number of a writer before it', () => {
+    const downgraded = read(3, HEX);
+    expect(predecessorOf(write(4), [downgraded, write(4)])).toBe(downgraded);
+    expect([downgraded, write(3)]).toContain(predecessorOf(write(4), [downgraded, write(3), write(4)]));
+  });
+});
+
+describe('the counter’s end', () => {
+  it('is followed by the smallest number, not preceded by it', () => {
+    const [last, next] = [lock(2 ** 31 - 1), lock(2 ** 31)];
+    expect([last, next].map((name) => name.slice(-11))).toEqual(['-2147483647', '-2147483648']);
+    expect(predecessorOf(last, [next, last])).toBeUndefined();
+    expect(predecessorOf(next, [next, last])).toBe(last);
+  });
+
+  it('keeps a line in order that runs across it', () => {
+    const names = [-2, -1, 0, 1, 2].map((offset) => lock(2 ** 31 + offset));
+    expect(names.map((name) => predecessorOf(name, names.toReversed()))).toEqual([undefined, ...names.slice(0, -1)]);
+  });
+
+  it('holds for readers and writers too', () => {
+    const names = [write(2 ** 31 - 1), read(2 ** 31), read(2 ** 31 + 1), write(2 ** 31 + 2)];
+    expect(names.map((name) => predecessorOf(name, names))).toEqual([undefined, names[0], names[0], names[2]]);
+  });
+
+  it.each([-2_147_483_648, -1_000_000_000, -999_999_999, -5, -1])(
+    'lets a contender stand that has the number %d as the servers write it',
+    (number) => {
+      const [first, second] = [lock(number), lock(number + 1)];
+      expect(predecessorOf(first, [first, second])).toBeUndefined();
+      expect(predecessorOf(second, [first, second])).toBe(first);
+    },
+  );
+
+  it('leaves equal numbers in an order that all agree on', () => {
+    const stuck = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(stuck, (ids) => {
+        const names = ids.map((id) => lock(2 ** 31 - 1, id));
+        const awaited = names.map((name) => predecessorOf(name, names));
+        expect(awaited.filter((name) => name === undefined)).toHaveLength(1);
+        expect(new Set(awaited).size).toBe(names.length);
+      }),
+    );
+  });
+});
+
+describe('the single znode', () => {
+  it.each([0, 1, 7_000, 2 ** 31 - 1])('is before the contender with the number %d', (number) => {
+    const name = lock(number);
+    expect(predecessorOf(name, [name, SINGLE_NODE])).toBe(SINGLE_NODE);
+  });
+
+  it.each([2 ** 31, 2 ** 31 + 1, 2 ** 31 + 1_000_000])(
+    'is before the contender after the counter’s end: %d',
+    (number) => {
+      const name = lock(number);
+      expect(predecessorOf(name, [name, SINGLE_NODE])).toBe(SINGLE_NODE);
+    },
+  );
+
+  it('waits for nobody, itself included', () => {
+    expect(predecessorOf(SINGLE_NODE, [lock(0), SINGLE_NODE, read(1)])).toBeUndefined();
+  });
+
+  it('keeps readers and writers waiting as well', () => {
+    expect(predecessorOf(read(0), [SINGLE_NODE, read(0)])).toBe(SINGLE_NODE);
+    expect(predecessorOf(write(0), [SINGLE_NODE, write(0)])).toBe(SINGLE_NODE);
+  });
+
+  it('is before a contender whose name sorts before its own', () => {
+    const name = '_c_-lock-0000000000';
+    expect(name < SINGLE_NODE).toBe(true);
+    expect(predecessorOf(name, [name, SINGLE_NODE])).toBe(SINGLE_NODE);
+  });
+});
+
+describe('a contender that does not stand in line any more', () => {
+  it.each([
+    ['an empty list', []],
+    ['a list of others', [lock(1), lock(3)]],
+    ['its own number under another name', [lock(2, HEX)]],
+  ])('is gone from %s', (_what, names) => {
+    expect(predecessorOf(lock(2), names)).toBe('gone');
+  });
+});
+
+describe('names of other kinds', () => {
+  it('block nobody and change nothing', () => {
+    const others = fc.array(fc.constantFrom(...FOREIGN));
+    fc.assert(
+      fc.property(lines(['lock', 'read', 'write']), others, (line, foreign) => {
+        const names = namesOf(line);
+        for (const name of names) {
+          expect(predecessorOf(name, [...foreign, ...names])).toBe(predecessorOf(name, names));
+        }
+      }),
+    );
+  });
+
+  it.each(FOREIGN)('are no others: %j', (name) => {
+    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE, name])).toBe(false);
+  });
+});
+
+describe('names of other clients', () => {
+  it.each([
+    ['Curator’s InterProcessMutex', `_c_${UUID}-lock-0000000001`],
+    ['Curator’s write lock', `_c_${UUID}-__WRIT__0000000001`],
+    ['Curator’s read lock', `_c_${UUID}-__READ__0000000001`],
+    ['Go’s lock', `_c_${HEX}-lock-0000000001`],
+    ['a kazoo lock with the node name "-lock-"', `${HEX}-lock-0000000001`],
+    ['a lock without an id', 'lock-0000000001'],
+  ])('are waited for: %s', (_whose, name) => {
+    expect(predecessorOf(lock(2), [name, lock(2)])).toBe(name);
+    expect(predecessorOf(name, [name, lock(2)])).toBeUndefined();
+    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE, name])).toBe(true);
+  });
+
+  it('are ordered by the number and not by the id', () => {
+    const names = [`_c_ffff-lock-0000000001`, `_c_0000-lock-0000000002`];
+    expect(names.map((name) => predecessorOf(name, names))).toEqual([undefined, names[0]]);
+  });
+
+  it('have the kind of their last mark', () => {
+    const reader = `_c_${UUID}-__WRIT__0000000001-__READ__0000000002`;
+    expect(predecessorOf(read(3), [reader, read(3)])).toBeUndefined();
+  });
+});
+
+describe('hasOthers', () => {
+  it('does not count oneself', () => {
+    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE])).toBe(false);
+    expect(hasOthers(SINGLE_NODE, [])).toBe(false);
+  });
+
+  it.each([lock(5), read(5), write(5)])('counts %s', (name) => {
+    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE, name])).toBe(true);
+  });
+});
+
+describe('markOf', () => {
+  it('is what Curator writes before the number', () => {
+    expect([markOf('lock'), markOf('write'), markOf('read')]).toEqual(['lock-', '__WRIT__', '__READ__']);
+  });
+});

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
+import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import { Heartbeat } from '../../../../lib/zookeeper/session/heartbeat.js';
+import { SessionNodes } from '../../../../lib/zookeeper/session/session-nodes.js';
+import { AnsweringClient } from './answering-client.js';
+
+// The lease clock is real under fake timers; here it is to move with them.
+vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
+
+const T = 12_000;
+/** Time enough for what is put off to the next turns of the event loop. */
+const SOON_MS = 5;
+
+let client: AnsweringClient;
+let nodes: SessionNodes;
+let heartbeat: Heartbeat;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+  client = new AnsweringClient();
+  nodes = new SessionNodes();
+  heartbeat = new Heartbeat(client, T, nodes);
+});
+afterEach(() => void vi.useRealTimers());
+
+describe('a beat', () => {
+  it('is a ping while the session owns nothing', async () => {
+    await heartbeat.beat();
+    expect(client.asked).toEqual(['ping']);
+  });
+
+  it('is a transaction that checks the session’s znodes and nothing else', async () => {
+    nodes.attend('/locks/a', () => {});
+    nodes.attend('/locks/b', () => {});
+    await heartbeat.beat();
+    expect(client.asked).toEqual(['check /locks/a, check /locks/b']);
+  });
+
+  it('checks a limited number, and the others next time', async () => {
+    const paths = Array.from({ length: 40 }, (_, number) => `/locks/${number}`);
+    paths.forEach((path) => nodes.attend(path, () => {}));
+    await heartbeat.beat();
+    await heartbeat.beat();
+    const checked = client.asked.map((beat) => beat.split(', '));
+    expect(checked.map(({ length }) => length)).toEqual([32, 32]);
+    expect(new Set(checked.flat())).toEqual(new Set(paths.map((path) => `check ${path}`)));
+  });
+
+  it('tells of the znode that is not there, and of no other', async () => {
+    const told: string[] = [];
+    ['/a', '/b', '/c'].forEach((path) => nodes.attend(path, () => told.push(path)));
+    client.errors = [ErrorCode.ok, ErrorCode.noNode, ErrorCode.runtimeInconsistency];
+    await heartbeat.beat();
+    expect(told).toEqual(['/b']);
+    expect(nodes.take(5)).toEqual(['/a', '/c']);
+  });
+
+  it.each([ErrorCode.noAuth, ErrorCode.runtimeInconsistency, ErrorCode.badVersion])(
+    'does not take the error %d for a znode that is gone',
+    async (code) => {
+      const onGone = vi.fn<() => void>();
+      nodes.attend('/a', onGone);
+      client.errors = [code];
+      await heartbeat.beat();
+      expect(onGone).not.toHaveBeenCalled();
+    },
+  );
+
+  it('ends without an error, and tells of nothing, when it is not answered', async () => {
+    const onGone = vi.fn<() => void>();
+    nodes.attend('/a', onGone);
+    client.failure = new KeeperError(ErrorCode.connectionLoss);
+    await expect(heartbeat.beat()).resolves.toBeUndefined();
+    expect(onGone).not.toHaveBeenCalled();
+  });
+});
+
+describe('a heart', () => {
+  it('beats every sixth of the session timeout', async () => {
+    const stop = heartbeat.start();
+    await vi.advanceTimersByTimeAsync(T);
+    stop();
+    expect(client.asked).toEqual(Array.from({ length: 6 }, () => 'ping'));
+  });
+
+  it('spares a beat when one was made in between', async () => {
+    const stop = heartbeat.start();
+    await vi.advanceTimersByTimeAsync(T / 12);
+    await vi.advanceTimersByTimeAsync(T / 12 - 1);
+    await heartbeat.beat();
+    await vi.advanceTimersByTimeAsync(1);
+    stop();
+    expect(client.asked).toHaveLength(2);
+  });
+
+  it('goes on after a beat that was not answered', async () => {
+    nodes.attend('/a', () => {});
+    client.failure = new KeeperError(ErrorCode.connectionLoss);
+    const stop = heartbeat.start();
+    await vi.advanceTimersByTimeAsync(T / 2);
+    stop();
+    expect(client.asked).toHaveLength(3);
+  });
+
+  it('stops', async () => {
+    heartbeat.start()();
+    await vi.advanceTimersByTimeAsync(10 * T);
+    expect(client.asked).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a link on which something is without an answer', () => {
+  const drops = () => client.asked.filter((what) => what === 'drop');
+  let stop: () => void;
+
+  beforeEach(() => {
+    stop = heartbeat.start();
+  });
+  afterEach(() => stop());
+
+  it('is given up after a third of the session timeout and by the next twelfth', async () => {
+    client.unansweredSince = 0;
+    await vi.advanceTimersByTimeAsync(T / 3);
+    expect(drops()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(T / 12 + SOON_MS);
+    expect(drops()).toEqual(['drop']);
+  });
+
+  it('is kept when the answer comes in time', async () => {
+    client.unansweredSince = 0;
+    await vi.advanceTimersByTimeAsync(T / 3);
+    client.unansweredSince = undefined;
+    await vi.advanceTimersByTimeAsync(T);
+    expect(drops()).toEqual([]);
+  });
+
+  it('is kept when each request is answered within a third, although something always is on its way', async () => {
+    for (let round = 0; round < 20; round++) {
+      client.unansweredSince = Date.now();
+      await vi.advanceTimersByTimeAsync(T / 4);
+    }
+    expect(drops()).toEqual([]);
+  });
+
+  it.each([
+    ['given up when it still is', 0, ['drop']],
+    ['kept when the answers were waiting in the socket', undefined, []],
+    ['kept when only a later request is without one', 1, []],
+  ])('is looked at again after this process stood still: %s', (_what, since, dropped) => {
+    client.unansweredSince = 0;
+    vi.setSystemTime(T);
+    vi.advanceTimersToNextTimer();
+    expect(drops()).toEqual([]);
+    client.unansweredSince = since;
+    vi.advanceTimersByTime(SOON_MS);
+    expect(drops()).toEqual(dropped);
+  });
+});

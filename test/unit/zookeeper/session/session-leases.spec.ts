@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LockLostError } from '../../../../lib/contract/errors.js';
+import { SessionLeases } from '../../../../lib/zookeeper/session/session-leases.js';
+import { granted } from '../../contract/granting.js';
+
+// The lease clock is real under fake timers; here it is to move with them.
+vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
+
+describe('the leases of a session', () => {
+  let deadline: number;
+  let leases: SessionLeases;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ now: 0 });
+    deadline = 1_000;
+    leases = new SessionLeases(() => deadline);
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it('are suspended and resumed all together', () => {
+    const held = [granted(), granted()];
+    held.forEach((lease) => leases.add(lease));
+    leases.suspend();
+    expect(held.map(({ state }) => state)).toEqual(['suspended', 'suspended']);
+    leases.resume();
+    expect(held.map(({ state }) => state)).toEqual(['held', 'held']);
+  });
+
+  it('are lost all together, each with an error of its own that says why', () => {
+    const held = [granted({ key: 'a' }), granted({ key: 'b' })];
+    held.forEach((lease) => leases.add(lease));
+    leases.lose('the session is over');
+    expect(held.map(({ state }) => state)).toEqual(['lost', 'lost']);
+    expect(held.map(({ signal }) => (signal.reason as LockLostError).key)).toEqual(['a', 'b']);
+    expect(held[0]?.signal.reason).toBeInstanceOf(LockLostError);
+    expect(held[0]?.signal.reason).toMatchObject({ reason: 'the session is over' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are lost at the deadline and not before, without a question or an event', () => {
+    const lease = granted();
+    leases.add(lease);
+    vi.advanceTimersByTime(999);
+    expect(lease.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(lease.signal.reason).toMatchObject({ reason: 'the session was not proven alive in time' });
+  });
+
+  it('are lost while suspended, too', () => {
+    const lease = granted();
+    leases.add(lease);
+    leases.suspend();
+    vi.advanceTimersByTime(1_000);
+    expect(lease.state).toBe('lost');
+  });
+
+  it('stand until the deadline to which the session was proven meanwhile', () => {
+    const lease = granted();
+    leases.add(lease);
+    deadline = 5_000;
+    vi.advanceTimersByTime(4_999);
+    expect(lease.state).toBe('held');
+    vi.advanceTimersByTime(1);
+    expect(lease.state).toBe('lost');
+  });
+
+  it('are lost at once when they are added after the deadline', () => {
+    vi.setSystemTime(2_000);
+    const lease = granted();
+    leases.add(lease);
+    vi.advanceTimersByTime(1);
+    expect(lease.state).toBe('lost');
+  });
+
+  it('need one timer, however many there are', () => {
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    for (let count = 0; count < 10; count++) leases.add(granted());
+    vi.advanceTimersByTime(999);
+    expect(setTimer).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(1);
+  });
+
+  it('keep the timer until the last one is taken away', () => {
+    const [letGo, letLastGo] = [leases.add(granted()), leases.add(granted())];
+    letGo();
+    letGo();
+    expect(vi.getTimerCount()).toBe(1);
+    letLastGo();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('do not concern the session any more once taken away', () => {
+    const lease = granted();
+    leases.add(lease)();
+    leases.suspend();
+    leases.lose('too late');
+    vi.advanceTimersByTime(10_000);
+    expect(lease.state).toBe('held');
+  });
+
+  it('are watched again after all were lost or taken away', () => {
+    leases.add(granted())();
+    leases.add(granted());
+    leases.lose('once');
+    const lease = granted();
+    leases.add(lease);
+    vi.advanceTimersByTime(1_000);
+    expect(lease.state).toBe('lost');
+  });
+
+  it('may be released by whoever is told of the loss', async () => {
+    const lease = granted();
+    const letGo = leases.add(lease);
+    lease.signal.addEventListener('abort', letGo);
+    leases.lose('the session is over');
+    await lease.release();
+    expect(lease.state).toBe('lost');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

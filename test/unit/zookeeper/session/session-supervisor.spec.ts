@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { now } from '../../../../lib/async/clock.js';
+import type { ClientListener, ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import { SessionSupervisor } from '../../../../lib/zookeeper/session/session-supervisor.js';
+
+/** Clients that only say what the test has them say. */
+function scriptedClients() {
+  const listeners: ClientListener[] = [];
+  let opened: () => void = () => {};
+  const client: ZooKeeperClient = {
+    unansweredSince: undefined,
+    lastError: undefined,
+    connect: () => opened(),
+    create: () => Promise.reject(new Error('not scripted')),
+    delete: () => Promise.reject(new Error('not scripted')),
+    children: () => Promise.reject(new Error('not scripted')),
+    read: () => Promise.reject(new Error('not scripted')),
+    watch: () => Promise.reject(new Error('not scripted')),
+    sync: () => Promise.reject(new Error('not scripted')),
+    multi: () => Promise.reject(new Error('not scripted')),
+    ping: () => {},
+    dropLink: () => {},
+    close: async () => listeners.at(-1)?.ended('closed'),
+  };
+  return {
+    supervisor: new SessionSupervisor((listener) => {
+      listeners.push(listener);
+      return client;
+    }, 60_000),
+    /** The listener of the client opened last. */
+    listener: () => listeners.at(-1) ?? expect.unreachable('no client was opened'),
+    nextOpened: () => new Promise<void>((resolve) => (opened = resolve)),
+  };
+}
+
+const handshake = (sessionId: bigint) => ({ sessionId, timeoutMs: 10_000, sentAt: now() });
+
+describe('SessionSupervisor', () => {
+  it('hands the next session to those who wait since before the first client failed', async () => {
+    const { supervisor, listener, nextOpened } = scriptedClients();
+    const waiting = supervisor.session();
+    const reopened = nextOpened();
+    listener().ended('authentication failed');
+    await reopened;
+    listener().connected(handshake(2n));
+
+    expect((await waiting).id).toBe(2n);
+    await supervisor.close();
+  });
+
+  it('rejects those who wait, and those who come, when it is closed', async () => {
+    const { supervisor } = scriptedClients();
+    const waiting = expect(supervisor.session()).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+    await supervisor.close();
+    await waiting;
+    await expect(supervisor.session()).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+  });
+
+  it('keeps the session through a disconnection, and opens another when it has ended', async () => {
+    const { supervisor, listener, nextOpened } = scriptedClients();
+    supervisor.start();
+    listener().connected(handshake(1n));
+    const first = await supervisor.session();
+    expect(supervisor.state).toBe('connected');
+
+    listener().disconnected();
+    expect(supervisor.state).toBe('suspended');
+    listener().connected(handshake(1n));
+    expect(await supervisor.session()).toBe(first);
+
+    const reopened = nextOpened();
+    listener().disconnected();
+    listener().ended('expired');
+    expect(first.signal.reason).toMatchObject({ why: 'expired' });
+    expect(supervisor.state).toBe('lost');
+    await reopened;
+    listener().connected(handshake(2n));
+    expect((await supervisor.session()).id).toBe(2n);
+    await supervisor.close();
+  });
+});

@@ -1,0 +1,236 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
+import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import { SessionEndedError } from '../../../../lib/zookeeper/session/session-ended-error.js';
+import { Session } from '../../../../lib/zookeeper/session/session.js';
+import { granted } from '../../contract/granting.js';
+import { AnsweringClient } from './answering-client.js';
+
+// The lease clock is real under fake timers; here it is to move with them.
+vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
+
+const T = 12_000;
+const LEASE_MS = T * 0.98 - 15;
+
+const handshake = () => ({ sessionId: 7n, timeoutMs: T, sentAt: Date.now() });
+const loss = () => new KeeperError(ErrorCode.connectionLoss, '/a');
+
+let client: AnsweringClient;
+let session: Session;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+  client = new AnsweringClient();
+  session = new Session(client, handshake());
+});
+afterEach(() => {
+  session.ended('closed');
+  vi.useRealTimers();
+});
+
+/** What has become of the promise by now. */
+async function stateOf(promise: Promise<unknown>): Promise<unknown> {
+  let state: unknown = 'pending';
+  promise.then(
+    () => (state = 'resolved'),
+    (error: unknown) => (state = error),
+  );
+  await vi.advanceTimersByTimeAsync(0);
+  return state;
+}
+
+describe('a session', () => {
+  it('is connected, and current, from its handshake', async () => {
+    expect(session).toMatchObject({ id: 7n, timeoutMs: T, isConnected: true, isCurrent: true });
+    expect(session.requests).toBe(client);
+    await expect(session.whenConnected()).resolves.toBeUndefined();
+  });
+
+  it('is current until its deadline by the clock, without an event', () => {
+    vi.setSystemTime(LEASE_MS - 1);
+    expect(session.isCurrent).toBe(true);
+    vi.setSystemTime(LEASE_MS);
+    expect(session.isCurrent).toBe(false);
+  });
+
+  it('is proven by answers, in two steps', () => {
+    session.answered({ sentAt: 1_000, receivedAt: 1_010, isQuorum: false });
+    session.answered({ sentAt: 4_010, receivedAt: 4_020, isQuorum: true });
+    vi.setSystemTime(LEASE_MS + 999);
+    expect(session.isCurrent).toBe(true);
+    vi.setSystemTime(LEASE_MS + 1_000);
+    expect(session.isCurrent).toBe(false);
+  });
+
+  it('is current again when a server accepts it again', () => {
+    vi.setSystemTime(LEASE_MS);
+    session.disconnected();
+    session.connected(handshake());
+    expect(session.isCurrent).toBe(true);
+  });
+});
+
+describe('the leases of a session', () => {
+  it('are suspended, resumed and lost with it', () => {
+    const lease = granted();
+    session.carry(lease);
+    session.disconnected();
+    expect(lease.state).toBe('suspended');
+    session.connected(handshake());
+    expect(lease.state).toBe('held');
+    session.ended('expired');
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST', reason: 'the session is over (expired)' });
+  });
+
+  it('are lost at the deadline when nothing is answered', () => {
+    const lease = granted();
+    session.carry(lease);
+    session.disconnected();
+    vi.advanceTimersByTime(LEASE_MS - 1);
+    expect(lease.state).toBe('suspended');
+    vi.advanceTimersByTime(2);
+    expect(lease.state).toBe('lost');
+  });
+});
+
+describe('the end of a session', () => {
+  it('is told once, with why', () => {
+    session.ended('expired');
+    session.ended('closed');
+    expect(session.signal.reason).toBeInstanceOf(SessionEndedError);
+    expect(session.signal.reason).toMatchObject({ why: 'expired' });
+    expect(session).toMatchObject({ isConnected: false, isCurrent: false });
+  });
+
+  it('stops its heart', () => {
+    session.ended('expired');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([true, false])('rejects whoever waits for a connection (connected before: %s)', async (isConnected) => {
+    if (!isConnected) session.disconnected();
+    const waiting = isConnected ? undefined : session.whenConnected();
+    session.ended('expired');
+    await expect(waiting ?? session.whenConnected()).rejects.toBe(session.signal.reason);
+    await expect(session.persistently(async () => 'asked')).rejects.toBe(session.signal.reason);
+  });
+});
+
+describe('waiting for a connection', () => {
+  it('ends with the next handshake', async () => {
+    session.disconnected();
+    const waiting = session.whenConnected();
+    expect(await stateOf(waiting)).toBe('pending');
+    session.connected(handshake());
+    expect(await stateOf(waiting)).toBe('resolved');
+  });
+
+  it('ends with the signal, and leaves no listener', async () => {
+    const controller = new AbortController();
+    session.disconnected();
+    const waiting = session.whenConnected(controller.signal);
+    controller.abort('enough');
+    await expect(waiting).rejects.toBe('enough');
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('a request made persistently', () => {
+  it('is made once when it is answered', async () => {
+    const request = vi.fn<() => Promise<string>>(async () => 'answer');
+    await expect(session.persistently(request)).resolves.toBe('answer');
+    expect(request).toHaveBeenCalledOnce();
+  });
+
+  it('is made again on the next connection when the last one was lost', async () => {
+    const request = vi.fn<() => Promise<string>>(async () => 'answer');
+    request.mockImplementationOnce(async () => {
+      session.disconnected();
+      throw loss();
+    });
+    const asking = session.persistently(request);
+    expect(await stateOf(asking)).toBe('pending');
+    expect(request).toHaveBeenCalledOnce();
+    session.connected(handshake());
+    await expect(asking).resolves.toBe('answer');
+    expect(request).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([new KeeperError(ErrorCode.noNode), new Error('of the caller')])(
+    'ends with another error: %s',
+    async (error) => {
+      const request = vi.fn<() => Promise<never>>(() => Promise.reject(error));
+      await expect(session.persistently(request)).rejects.toBe(error);
+      expect(request).toHaveBeenCalledOnce();
+    },
+  );
+
+  it('ends with the signal while it is not answered', async () => {
+    const controller = new AbortController();
+    const asking = session.persistently(() => new Promise(() => {}), controller.signal);
+    await vi.advanceTimersByTimeAsync(0);
+    controller.abort('enough');
+    await expect(asking).rejects.toBe('enough');
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('a znode that is attended', () => {
+  it('is told to be gone when a heartbeat finds that', async () => {
+    const onGone = vi.fn<() => void>();
+    session.attend('/a', onGone);
+    client.errors = [ErrorCode.noNode];
+    await vi.advanceTimersByTimeAsync(T / 6);
+    expect(client.asked).toContain('check /a');
+    expect(onGone).toHaveBeenCalledOnce();
+  });
+
+  it('is not checked any more when it is let go', async () => {
+    session.attend('/a', () => {})();
+    await vi.advanceTimersByTimeAsync(T);
+    expect(new Set(client.asked)).toEqual(new Set(['ping']));
+  });
+});
+
+describe('proving a session before a lease begins', () => {
+  const { signal } = new AbortController();
+
+  it('takes no request when there is time enough left', async () => {
+    vi.setSystemTime(LEASE_MS - T / 6);
+    await expect(session.proven(signal)).resolves.toBeUndefined();
+    expect(client.asked).toEqual([]);
+  });
+
+  it('asks the servers until there is', async () => {
+    session.attend('/a', () => {});
+    vi.setSystemTime(LEASE_MS - T / 6 + 1);
+    const proving = session.proven(signal);
+    expect(await stateOf(proving)).toBe('pending');
+    await vi.advanceTimersByTimeAsync(T / 20);
+    expect(await stateOf(proving)).toBe('pending');
+    expect(client.asked.filter((what) => what === 'check /a').length).toBeGreaterThanOrEqual(2);
+    session.connected(handshake());
+    await vi.advanceTimersByTimeAsync(T / 20);
+    expect(await stateOf(proving)).toBe('resolved');
+  });
+
+  it('waits for a connection', async () => {
+    vi.setSystemTime(LEASE_MS);
+    session.disconnected();
+    const proving = session.proven(signal);
+    expect(await stateOf(proving)).toBe('pending');
+    expect(client.asked).toEqual([]);
+    session.connected(handshake());
+    await vi.advanceTimersByTimeAsync(T / 20);
+    expect(await stateOf(proving)).toBe('resolved');
+  });
+
+  it('ends with the signal', async () => {
+    const controller = new AbortController();
+    vi.setSystemTime(LEASE_MS);
+    const proving = session.proven(controller.signal);
+    controller.abort('enough');
+    await expect(proving).rejects.toBe('enough');
+  });
+});

@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { nest11 } from './test/nest-11/resolve-nest-11.js';
+
+const lib = (file: string) => fileURLToPath(new URL(`./lib/${file}`, import.meta.url));
+
+/** Which folders a project runs; test/architecture checks that no spec file is left out. */
+export const PROJECTS = {
+  unit: ['test/unit'],
+  nest: ['test/nest'],
+  'nest-11': ['test/nest'],
+  architecture: ['test/architecture'],
+  package: ['test/package'],
+  integration: ['test/integration', 'test/multi-process', 'test/testing'],
+} as const;
+
+const specsOf = (project: keyof typeof PROJECTS) => PROJECTS[project].map((folder) => `${folder}/**/*.spec.ts`);
+
+/** One project; `groupOrder` makes the heavy ones start when the quick ones are done. */
+const project = (name: keyof typeof PROJECTS, groupOrder = 0) => ({
+  name,
+  include: specsOf(name),
+  sequence: { groupOrder },
+});
+
+export default defineConfig({
+  // Decorators need the flags here: otherwise they come from whichever tsconfig happens to include the file.
+  oxc: { target: 'node20', decorator: { legacy: true, emitDecoratorMetadata: true } },
+  resolve: {
+    alias: [
+      // Sources, not dist: a test never runs against a build that is older than what it looks at.
+      { find: /^nestjs-distributed-lock$/, replacement: lib('index.ts') },
+      { find: /^nestjs-distributed-lock\/testing$/, replacement: lib('testing/index.ts') },
+    ],
+  },
+  test: {
+    pool: 'forks',
+    // Shared CI machines stall for seconds; a test that needs a tight limit sets its own.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: project('unit') },
+      { extends: true, test: { ...project('nest'), env: { NEST_MAJOR: '12' } } },
+      { extends: true, plugins: [nest11()], test: { ...project('nest-11'), env: { NEST_MAJOR: '11' } } },
+      { extends: true, test: project('architecture') },
+      {
+        extends: true,
+        test: { ...project('package', 1), maxWorkers: 2, testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          ...project('integration', 2),
+          maxWorkers: 2,
+          globalSetup: ['test/support/zookeeper.ts', 'test/multi-process/compile-workers.ts'],
+        },
+      },
+    ],
+  },
+});
