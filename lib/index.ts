@@ -21,6 +21,7 @@ export { LockService } from './service/lock.service.js';
 export type { MutexOptions } from './service/lock.service.js';
 export { assertHeld, currentLease } from './service/held-leases.js';
 export type { MultiLease } from './composite/multi-lease.js';
+export type { MultiLock } from './composite/multi-lock.js';
 export type { Lease, LeaseMode, LeaseState } from './contract/lease.js';
 export type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from './contract/lock.js';
 

@@ -1,7 +1,8 @@
-import { setMaxListeners } from 'node:events';
-
 /** Undoes a subscription; calling it twice does nothing more. */
 export type Dispose = () => void;
+
+// One event listener a signal, however many wait for it: Node warns of a leak at the eleventh, and each costs.
+const waiting = new WeakMap<AbortSignal, Subscribers>();
 
 /** Calls `listener` once, when `signal` aborts or at once when it has. */
 export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): Dispose {
@@ -9,9 +10,41 @@ export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void
     listener(signal.reason);
     return () => {};
   }
-  const abort = () => listener(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  return () => signal.removeEventListener('abort', abort);
+  const subscribers = waiting.get(signal) ?? new Subscribers(signal);
+  waiting.set(signal, subscribers);
+  return subscribers.add(listener);
+}
+
+class Subscribers {
+  readonly #signal: AbortSignal;
+  readonly #listeners = new Map<symbol, (reason: unknown) => void>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#aborted, { once: true });
+  }
+
+  add(listener: (reason: unknown) => void): Dispose {
+    const key = Symbol('subscription');
+    this.#listeners.set(key, listener);
+    return () => {
+      if (this.#listeners.delete(key) && this.#listeners.size === 0) this.#leave();
+    };
+  }
+
+  readonly #aborted = (): void => {
+    this.#leave();
+    // One may dispose another, which must then not be called.
+    for (const [key, listener] of this.#listeners) {
+      this.#listeners.delete(key);
+      listener(this.#signal.reason);
+    }
+  };
+
+  #leave(): void {
+    waiting.delete(this.#signal);
+    this.#signal.removeEventListener('abort', this.#aborted);
+  }
 }
 
 /** The promise, or a rejection with `signal.reason`, whichever is first. Leaves no listener behind. */
@@ -33,12 +66,5 @@ export function anyAbort(sources: readonly (AbortSignal | undefined)[]): { signa
   return { signal: controller.signal, dispose };
 }
 
-/** A controller whose signal any number of waits may listen to, without Node's warning of a leak at the eleventh. */
-export function sharedAbort(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
-}
-
 /** A signal that never aborts. */
-export const NEVER: AbortSignal = sharedAbort().signal;
+export const NEVER: AbortSignal = new AbortController().signal;

@@ -1,19 +1,29 @@
 import { performance } from 'node:perf_hooks';
 
 // Taken at import, so that a test's fake timers do not stop the clock that leases are judged by.
-const monotonic = performance.now.bind(performance);
-const wall = Date.now.bind(Date);
+const monotonicNow = performance.now.bind(performance);
+const wallNow = Date.now.bind(Date);
 
-const origin = wall() - monotonic();
-let suspendedMs = 0;
+// Less than this between two readings is rounding, or the wall clock being slewed.
+const SLEPT_MS = 50;
+
+/** A clock over a monotonic one, which stops while the machine is suspended, and the wall clock, which may be set. */
+export function suspendAwareClock(monotonic: () => number, wall: () => number): () => number {
+  let slept = 0;
+  let lastMonotonic = monotonic();
+  let lastWall = wall();
+  return () => {
+    const [newMonotonic, newWall] = [monotonic(), wall()];
+    const ahead = newWall - lastWall - (newMonotonic - lastMonotonic);
+    if (ahead > SLEPT_MS) slept += ahead;
+    [lastMonotonic, lastWall] = [newMonotonic, newWall];
+    return newMonotonic + slept;
+  };
+}
 
 /**
- * Milliseconds on a clock that never runs backwards and also runs while the machine is suspended: the monotonic clock
- * stops then, so whatever the wall clock is ahead by counts as slept. A wall clock set forward costs a lease too early,
- * never too late.
+ * Milliseconds on a clock that never runs backwards and also runs while the machine is suspended: what the wall clock
+ * gains on the monotonic one between two readings counts as slept. A wall clock that is set forward costs a lease too
+ * early; one that is set back changes nothing, unless the machine sleeps between the same two readings.
  */
-export function now(): number {
-  const elapsed = monotonic();
-  suspendedMs = Math.max(suspendedMs, wall() - elapsed - origin);
-  return elapsed + suspendedMs;
-}
+export const now: () => number = suspendAwareClock(monotonicNow, wallNow);

@@ -38,18 +38,20 @@ export class MultiLock implements Lock {
       const attempt = lock.acquire({ ...options, waitMs: remaining() });
       leases.push(await attempt.catch((error: unknown) => this.#giveUp(leases, error, key, waitMs)));
     }
-    return new MultiLease(leases);
+    const set = new MultiLease(leases);
+    if (!set.isHeld()) await this.#giveUp(leases, set.signal.reason, set.key, waitMs);
+    return set;
   }
 
   async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return this.acquire({ waitMs: 0, ...options }).catch((error: unknown) => {
-      if (error instanceof LockTimeoutError) return null;
+    return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
+      if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
       throw error;
     });
   }
 
   /** Enters what the calling context already holds, and acquires the rest. */
-  async using<T>(work: (lease: Lease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+  async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
     const waitMs = options.waitMs ?? this.#waitMs;
     return this.#usingFrom(0, [], work, options, waitMs, countdown(waitMs));
   }
@@ -57,7 +59,7 @@ export class MultiLock implements Lock {
   async #usingFrom<T>(
     place: number,
     leases: readonly Lease[],
-    work: (lease: Lease) => T | Promise<T>,
+    work: (lease: MultiLease) => T | Promise<T>,
     options: UsingOptions,
     waitMs: number,
     remaining: () => number,
@@ -75,9 +77,10 @@ export class MultiLock implements Lock {
   }
 
   // The members are given back by those who took them: one may belong to a call further out.
-  async #work<T>(leases: readonly Lease[], work: (lease: Lease) => T | Promise<T>): Promise<T> {
+  async #work<T>(leases: readonly Lease[], work: (lease: MultiLease) => T | Promise<T>): Promise<T> {
     const set = new MultiLease(leases);
     try {
+      if (!set.isHeld()) throw set.signal.reason;
       return await this.#enclose(set, () => work(set));
     } finally {
       set.detach();

@@ -10,6 +10,9 @@ export interface ResolvedAcquireOptions {
   readonly onLost: 'throw' | 'ignore';
 }
 
+// It travels with every contender and is kept in its znode.
+const LONGEST_LABEL = 256;
+
 const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
 
 /** Merges and checks the options of one call. @throws LockConfigurationError that names the wrong field */
@@ -19,7 +22,8 @@ export function resolveAcquireOptions(options: UsingOptions, defaultWaitMs: numb
   checkMs('waitMs', waitMs);
   check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
   check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
-  check(label === undefined || typeof label === 'string', 'label', label, 'a string');
+  const isLabel = label === undefined || (typeof label === 'string' && label.length <= LONGEST_LABEL);
+  check(isLabel, 'label', label, `a string of at most ${LONGEST_LABEL} characters`);
   check(onLost === 'throw' || onLost === 'ignore', 'onLost', onLost, "'throw' or 'ignore'");
   return { waitMs, signal, reentrant, label, onLost };
 }

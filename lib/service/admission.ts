@@ -1,4 +1,4 @@
-import { anyAbort, onAbort, sharedAbort } from '../async/abort.js';
+import { anyAbort, onAbort } from '../async/abort.js';
 import { settledWithin } from '../async/timer.js';
 import { LockShutdownError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -12,7 +12,7 @@ import type { LockRequest } from '../contract/lock-request.js';
 export class Admission {
   readonly #backend: LockBackend;
   readonly #held = new Set<GrantedLease>();
-  readonly #waitingEnded = sharedAbort();
+  readonly #waitingEnded = new AbortController();
   #closed = false;
 
   constructor(backend: LockBackend) {

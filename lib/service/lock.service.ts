@@ -66,7 +66,7 @@ export class LockService {
   }
 
   /** All of the keys or none, in one fixed order and within one deadline. */
-  multi(keys: readonly string[]): Lock {
+  multi(keys: readonly string[]): MultiLock {
     if (!Array.isArray(keys) || keys.length === 0) {
       throw new LockConfigurationError('keys must be an array of at least one key');
     }
@@ -92,8 +92,9 @@ export class LockService {
   /** @internal Connects before anything that depends on this service starts. */
   async onModuleInit(): Promise<void> {
     const connected = this.backend.connect();
-    if (this.options.connectOnStart === 'required') await connected;
-    else connected.catch(() => {});
+    if (this.options.connectOnStart === 'background') return void connected.catch(() => {});
+    // Nest does not shut down what failed to start.
+    await connected.catch((error: unknown) => this.backend.close().then(() => Promise.reject(error)));
   }
 
   /** @internal Requests in flight may finish, and take what is free; nobody stands in line any more. */

@@ -1,7 +1,7 @@
-import { anyAbort } from '../async/abort.js';
+import { anyAbort, onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { check } from '../contract/check.js';
-import { LockReentrancyError } from '../contract/errors.js';
+import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease, LeaseMode } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
@@ -9,8 +9,9 @@ import { resolveAcquireOptions } from './acquire.options.js';
 import type { ResolvedAcquireOptions } from './acquire.options.js';
 import type { Admission } from './admission.js';
 import { Deadline } from './deadline.js';
-import { frameHolding, lossOf, runHolding, runNested } from './held-leases.js';
-import type { Frame, Holding } from './held-leases.js';
+import { EnteredLease } from './entered-lease.js';
+import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
+import type { Frame, Holding } from './tenure.js';
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
 
@@ -34,15 +35,13 @@ export class SingleLock implements Lock {
 
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     const resolved = this.#resolve(options, this.#target.waitMs);
-    if (frameHolding(this.#target)) throw this.#selfWait('acquire() would wait for itself; use using()');
-    const deadline = new Deadline(this.#target.key, resolved.waitMs);
-    return this.#acquireBy(deadline, resolved).finally(deadline.dispose);
+    const lease = await this.#askByHandle(resolved);
+    if (!lease) throw new LockTimeoutError(this.#target.key, resolved.waitMs);
+    return lease;
   }
 
   async tryAcquire(options: AcquireOptions = {}): Promise<Lease | null> {
-    const resolved = this.#resolve(options, 0);
-    const deadline = new Deadline(this.#target.key, resolved.waitMs);
-    return this.#ask(deadline, resolved).finally(deadline.dispose);
+    return this.#askByHandle(this.#resolve(options, 0));
   }
 
   async using<T>(work: Work<T>, options: UsingOptions = {}): Promise<T> {
@@ -54,7 +53,8 @@ export class SingleLock implements Lock {
   }
 
   async #hold<T>(deadline: Deadline, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
-    const lease = await this.#acquireBy(deadline, options);
+    const lease = await this.#ask(deadline, options);
+    if (!lease) throw deadline.timeout();
     deadline.dispose();
     return runHolding(lease, this.#target, () => guarded(lease, options, work));
   }
@@ -62,11 +62,12 @@ export class SingleLock implements Lock {
   async #enter<T>(outer: Frame, deadline: Deadline, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
-    const leaveLine = outer.lease.mode === 'read' ? () => {} : await this.#turn(outer, deadline, options);
+    const leaveLine = outer.tenure.lease.mode === 'read' ? () => {} : await this.#turn(outer, deadline, options);
     try {
       if (!outer.isOpen) return await this.#hold(deadline, options, work);
       deadline.dispose();
-      return await runNested(outer, () => guarded(outer.lease, options, work));
+      const lease = new EnteredLease(outer.lease, this.#target.mode);
+      return await runNested(outer, lease, () => guarded(lease, options, work));
     } finally {
       leaveLine();
     }
@@ -80,13 +81,16 @@ export class SingleLock implements Lock {
 
   #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
-    const isUpgrade = outer.lease.mode === 'read' && this.#target.mode !== 'read';
+    const isUpgrade = outer.tenure.lease.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 
-  async #acquireBy(deadline: Deadline, options: ResolvedAcquireOptions): Promise<Lease> {
-    const lease = await this.#ask(deadline, options);
-    if (!lease) throw deadline.timeout();
+  /** A lease that its holder gives back. One that is lost is of no use to anybody: it is given back at once. */
+  async #askByHandle(options: ResolvedAcquireOptions): Promise<Lease | null> {
+    if (frameHolding(this.#target)) throw this.#selfWait('a second lease would wait for the first; use using()');
+    const deadline = new Deadline(this.#target.key, options.waitMs);
+    const lease = await this.#ask(deadline, options).finally(deadline.dispose);
+    if (lease) onAbort(lease.signal, () => lease.state === 'lost' && void lease.release());
     return lease;
   }
 
@@ -117,10 +121,11 @@ export class SingleLock implements Lock {
   }
 }
 
-/** The work's result, unless the lease was lost while it ran and the caller wants to know. */
+/** The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. */
 async function guarded<T>(lease: Lease, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
+  assertStands(lease);
   const result = await work(lease);
   const isLost = !lease.isHeld() && lease.state === 'lost';
-  if (isLost && options.onLost === 'throw') throw lossOf(lease);
+  if (isLost && options.onLost === 'throw') throw lease.signal.reason;
   return result;
 }

@@ -1,10 +1,13 @@
-import { LockConfigurationError, LockUnavailableError } from '../contract/errors.js';
+import { anyAbort } from '../async/abort.js';
+import { after } from '../async/timer.js';
+import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
+import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { acquireMutex } from './recipes/mutex.js';
-import type { Place } from './recipes/place.js';
+import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquireSingleNode } from './recipes/single-node.js';
@@ -44,24 +47,51 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const place = this.#placeOf(request.key);
-    for (;;) {
-      const session = await this.#sessions.session(request.signal);
-      try {
-        return await acquireOn(session, place, request);
-      } catch (error) {
-        // The place in line is gone, but not the caller: once more from the end of the line.
-        if (!(error instanceof SessionEndedError) && !(error instanceof PlaceLostError))
-          throw explained(error, request);
-      }
-    }
+    const directory = this.#directoryOf(request.key);
+    if (request.wait) return this.#acquireIn(directory, request);
+    // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
+    const limit = new AbortController();
+    const { connectTimeoutMs } = this.#options;
+    const cancel = after(connectTimeoutMs, () => limit.abort(this.#sessions.unavailable(connectTimeoutMs)));
+    const limits = anyAbort([request.signal, limit.signal]);
+    return this.#acquireIn(directory, { ...request, signal: limits.signal }).finally(() => {
+      cancel();
+      limits.dispose();
+    });
   }
 
   async close(): Promise<void> {
     await this.#sessions.close();
   }
 
-  #placeOf(key: string): Place {
+  async #acquireIn(directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+    for (;;) {
+      const session = await this.#sessions.session(request.signal);
+      try {
+        return await acquireOn(session, directory, request);
+      } catch (error) {
+        const goesOn = await canBeginAgain(error, session, directory, request);
+        if (goesOn === undefined) throw this.#explained(error, session, request);
+        if (!goesOn) return null;
+      }
+    }
+  }
+
+  /** An answer of the servers, or none, as the error that tells the caller what to do. */
+  #explained(error: unknown, session: Session, { key, signal }: LockRequest): unknown {
+    const isDeadline = error === signal.reason && error instanceof LockTimeoutError;
+    // Cut off from the servers, nobody knows whether somebody else still has the key.
+    if (isDeadline && !session.isConnected) return this.#sessions.unavailable(error.waitMs);
+    if (!(error instanceof KeeperError)) return error;
+    const details = { key, cause: error };
+    const isRefused = isKeeperError(error, 'noAuth') || isKeeperError(error, 'invalidAcl');
+    const message = `"${key}": ${error.message}`;
+    return isRefused
+      ? new LockConfigurationError(`${message}; check the auth and acl options of zookeeper()`, details)
+      : new LockUnavailableError(message, details);
+  }
+
+  #directoryOf(key: string): LockDirectory {
     const { acl, parents, releaseTimeoutMs } = this.#options;
     return { path: this.identify(key), acl, parents, releaseTimeoutMs };
   }
@@ -76,18 +106,25 @@ export function zookeeper(options: ZooKeeperOptions = {}): LockBackendDefinition
   return { name: 'zookeeper', create: () => new ZooKeeperBackend(resolved) };
 }
 
-function acquireOn(session: Session, place: Place, request: LockRequest): Promise<GrantedLease | null> {
-  if (request.mode !== 'exclusive') return acquireReadWrite(session, place, request.mode, request);
-  return request.line === 'none' ? acquireSingleNode(session, place, request) : acquireMutex(session, place, request);
+/** Whether the caller can line up once more: `undefined` when the error is theirs to know, `false` when not this time. */
+async function canBeginAgain(
+  error: unknown,
+  session: Session,
+  { path }: LockDirectory,
+  { wait, signal }: LockRequest,
+): Promise<boolean | undefined> {
+  if (error instanceof SessionEndedError || error instanceof PlaceLostError) return true;
+  if (error instanceof CounterEndingError) return restartCounter(session, path, wait, signal).catch(unlessEnded);
+  return undefined;
 }
 
-/** An answer of the servers as the error that tells the caller what to do. */
-function explained(error: unknown, { key }: LockRequest): unknown {
-  if (!(error instanceof KeeperError)) return error;
-  const details = { key, cause: error };
-  const isRefused = isKeeperError(error, 'noAuth') || isKeeperError(error, 'invalidAcl');
-  const message = `"${key}": ${error.message}`;
-  return isRefused
-    ? new LockConfigurationError(`${message}; check the auth and acl options of zookeeper()`, details)
-    : new LockUnavailableError(message, details);
+function unlessEnded(error: unknown): boolean {
+  if (error instanceof SessionEndedError) return true;
+  throw error;
+}
+
+function acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+  const { mode, line } = request;
+  if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
+  return line === 'none' ? acquireSingleNode(session, directory, request) : acquireMutex(session, directory, request);
 }

@@ -227,7 +227,7 @@ describe('@ReadLock and @WriteLock', () => {
     const { desk } = await startDesk();
     let seen: unknown;
     await desk.write('a', async () => (seen = await desk.read('a', () => {})));
-    expect(seen).toBe('write');
+    expect(seen).toBe('read');
     await expect(desk.read('a', () => desk.write('a', () => {}))).rejects.toThrow('a reader cannot become the writer');
   });
 });

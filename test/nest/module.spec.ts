@@ -103,6 +103,24 @@ describe('LockModule.forRoot', () => {
     await expect(boot({ imports: [Inside, Outside] })).rejects.toThrow("can't resolve dependencies of the Orders");
   });
 
+  it('has bound what factories made before any module is initialised, also with isGlobal: false', async () => {
+    class Early extends Orders {
+      key: string | undefined;
+
+      async onModuleInit() {
+        this.key = await this.place();
+      }
+    }
+    @Module({ providers: [{ provide: 'made', useFactory: () => new Early() }] })
+    class Inner {}
+    @Module({ imports: [Inner] })
+    class Middle {}
+    @Module({ imports: [Middle] })
+    class Outer {}
+    const app = await boot({ imports: [Outer, LockModule.forRoot({ backend: observed(), isGlobal: false })] });
+    expect(app.get('made')).toMatchObject({ key: 'order' });
+  });
+
   it('hands its options on', async () => {
     const { app } = await startApp({}, { waitMs: 0 });
     await using _held = await app.get(LockService).acquire('a');

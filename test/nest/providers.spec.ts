@@ -131,6 +131,11 @@ describe('the instances whose methods are locked', () => {
     }
   });
 
+  it('an instance behind a Proxy that somebody has put around it', async () => {
+    const { app } = await startApp({ providers: [Orders] });
+    expect(await new Proxy(app.get(Orders), {}).place('1')).toBe('base: order/1, placed 1');
+  });
+
   it('instances that Nest was told to put behind a Proxy', async () => {
     @Module({
       imports: [LockModule.forRoot({ backend: observed() })],

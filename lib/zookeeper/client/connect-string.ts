@@ -10,6 +10,7 @@ export interface ConnectString {
 }
 
 const DEFAULT_PORT = 2181;
+const UNPRINTABLE = /[\u0000-\u0020\u007f-\u00a0]/u;
 const SERVER = /^(?:\[(?<ipv6>[0-9a-fA-F:.%a-z]+)\]|(?<host>[^\s:[\]/]+))(?::(?<port>\d{1,5}))?$/;
 
 /** Parses `host1:2181,host2,[::1]:2181/chroot`. @throws RangeError that says which part is wrong */
@@ -35,7 +36,7 @@ function checkChroot(chroot: string): string {
   const isValid = chroot
     .split('/')
     .slice(1)
-    .every((part) => part !== '' && part !== '.' && part !== '..');
+    .every((part) => part !== '' && part !== '.' && part !== '..' && !UNPRINTABLE.test(part));
   if (!isValid) throw new RangeError(`"${chroot}" is not a chroot; write it as /a/b, without a slash at the end`);
   return chroot;
 }

@@ -11,28 +11,22 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { OpCode, Xid } from '../wire/op-codes.js';
-import { requestFrame } from '../wire/records.js';
-import type { ServerAddress } from './connect-string.js';
+import { requestFrame, setWatchesRecord } from '../wire/records.js';
+import { attemptMs } from './connection.options.js';
+import type { ConnectionOptions } from './connection.options.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { Inbound } from './inbound.js';
 import { PendingRequest, pendingRequestOf } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import { KeeperError } from './keeper-error.js';
+import { isConnectionLoss, KeeperError } from './keeper-error.js';
 import { ServerRotation } from './server-rotation.js';
-import { setWatchesBodies } from './set-watches.js';
+import { watchBatches } from './watch-batches.js';
 import type { WatchTable } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 
 const EMPTY = Buffer.alloc(0);
 const LARGEST_XID = 2 ** 30;
-const SHORTEST_ATTEMPT_MS = 250;
-
-export interface ConnectionOptions {
-  readonly servers: readonly ServerAddress[];
-  readonly sessionTimeoutMs: number;
-  readonly auth: readonly { readonly scheme: string; readonly credentials: string }[];
-}
 
 export class Connection {
   readonly #driver: ConnectionManager;
@@ -40,6 +34,7 @@ export class Connection {
   readonly #watches: WatchTable;
   readonly #listener: ClientListener;
   readonly #inbound: Inbound;
+  readonly #auths: number;
   #handshakeSentAt = 0;
   #sessionId = 0n;
   #isUp = false;
@@ -52,7 +47,12 @@ export class Connection {
     this.#rotation = new ServerRotation(options.servers);
     this.#watches = watches;
     this.#listener = listener;
-    this.#inbound = new Inbound(this.#driver, watches, listener, (error) => this.#giveUpLink(error));
+    this.#auths = options.auth.length;
+    this.#inbound = new Inbound(this.#driver, watches, {
+      answered: (answer) => listener.answered(answer),
+      authenticated: () => this.#connected(),
+      unreadable: (error) => this.#giveUpLink(error),
+    });
     for (const { scheme, credentials } of options.auth) this.#driver.addAuthInfo(scheme, Buffer.from(credentials));
     this.#replaceInternals();
   }
@@ -105,6 +105,7 @@ export class Connection {
     driver.onSocketConnected = () => {
       driver.packetQueue.queue.length = 0;
       this.#handshakeSentAt = now();
+      this.#inbound.unconfirmedAuths = this.#auths;
       onSocketConnected.call(driver);
       this.#resetWatches();
     };
@@ -134,23 +135,23 @@ export class Connection {
 
   #queue(request: PendingRequest): Promise<Reply> {
     if (this.#driver.xid >= LARGEST_XID) this.#driver.xid = 1;
-    this.#driver.queue(request, () => request.fail(this.#lossCode()));
+    this.#driver.queue(request, () => request.fail(ErrorCode.connectionLoss));
     return request.reply;
-  }
-
-  #lossCode(): number {
-    return this.#driver.state === DriverState.expired ? ErrorCode.sessionExpired : ErrorCode.connectionLoss;
   }
 
   #resetWatches(): void {
     const relativeZxid = this.#driver.zxid.readBigInt64BE(0);
-    for (const body of setWatchesBodies(relativeZxid, this.#watches.paths)) {
-      this.#queue(new PendingRequest(OpCode.setWatches, body)).catch(() => {});
+    for (const paths of watchBatches(this.#watches.paths)) {
+      const request = new PendingRequest(OpCode.setWatches, setWatchesRecord(relativeZxid, paths));
+      this.#queue(request).catch((error: unknown) => {
+        // Refused, the watches are not there: whoever relies on one has to look again. Lost, they are set next time.
+        if (!isConnectionLoss(error)) paths.forEach((path) => this.#watches.fire(path, 'unknown'));
+      });
     }
   }
 
   #stateChanged(state: number): void {
-    if (state === DriverState.connected) return this.#connected();
+    if (state === DriverState.connected && this.#inbound.unconfirmedAuths === 0) return this.#connected();
     if (state === DriverState.expired) return this.#end('expired');
     if (state === DriverState.authFailed) return this.#end('authentication failed');
     if (state !== DriverState.disconnected || !this.#isUp) return;
@@ -188,12 +189,10 @@ export class Connection {
 
   #forgetSocket(): void {
     this.#cancelAttempt();
+    // The driver forgets its own timer, which would then end the next connection.
+    clearTimeout(this.#driver.connectTimeoutHandler ?? undefined);
     this.#inbound.reset();
     const unsent = this.#driver.packetQueue.queue.splice(0);
-    unsent.forEach((packet) => pendingRequestOf(packet)?.fail(this.#lossCode()));
+    unsent.forEach((packet) => pendingRequestOf(packet)?.fail(ErrorCode.connectionLoss));
   }
-}
-
-function attemptMs(sessionTimeoutMs: number): number {
-  return Math.max(SHORTEST_ATTEMPT_MS, sessionTimeoutMs / 6);
 }

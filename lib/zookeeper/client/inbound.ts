@@ -10,7 +10,16 @@ import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
 import { watchEventOf } from './watch-table.js';
 import type { WatchTable } from './watch-table.js';
-import type { ClientListener } from './zookeeper-client.js';
+import type { Answer } from './zookeeper-client.js';
+
+/** What `Inbound` reports. */
+export interface InboundListener {
+  answered(answer: Answer): void;
+  /** The server has accepted the last of the credentials. */
+  authenticated(): void;
+  /** Something that cannot be read: what comes behind it can not be trusted either. */
+  unreadable(error: unknown): void;
+}
 
 /**
  * What the server sends, in place of the driver's own reading: frames are cut for each socket, so that one cut in the
@@ -19,18 +28,15 @@ import type { ClientListener } from './zookeeper-client.js';
 export class Inbound {
   readonly #driver: ConnectionManager;
   readonly #watches: WatchTable;
-  readonly #listener: ClientListener;
+  readonly #listener: InboundListener;
   readonly #handshake: (frame: Buffer) => void;
   #frames = new FrameSplitter();
   #pingsSentAt: number[] = [];
+  /** How many credentials the server still has to accept on this connection. */
+  unconfirmedAuths = 0;
 
   /** Takes over `driver.onSocketData`; only the handshake's reply still goes to the driver. */
-  constructor(
-    driver: ConnectionManager,
-    watches: WatchTable,
-    listener: ClientListener,
-    unreadable: (error: unknown) => void,
-  ) {
+  constructor(driver: ConnectionManager, watches: WatchTable, listener: InboundListener) {
     this.#driver = driver;
     this.#watches = watches;
     this.#listener = listener;
@@ -39,7 +45,7 @@ export class Inbound {
       try {
         this.#frames.push(chunk).forEach((frame) => this.#frame(frame));
       } catch (error) {
-        unreadable(error);
+        listener.unreadable(error);
       }
     };
   }
@@ -76,10 +82,16 @@ export class Inbound {
       case Xid.ping:
         return this.#answered(this.#pingsSentAt.shift(), false);
       case Xid.auth:
-        return header.error === ErrorCode.ok ? undefined : this.#driver.setState(DriverState.authFailed);
+        return this.#authReply(header);
       default:
         return this.#reply(header, frame);
     }
+  }
+
+  #authReply(header: ReplyHeader): void {
+    if (header.error !== ErrorCode.ok) return this.#driver.setState(DriverState.authFailed);
+    this.unconfirmedAuths--;
+    if (this.unconfirmedAuths === 0) this.#listener.authenticated();
   }
 
   #reply(header: ReplyHeader, frame: Buffer): void {

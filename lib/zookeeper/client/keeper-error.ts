@@ -27,3 +27,10 @@ export function isKeeperError(error: unknown, code: keyof typeof ErrorCode): err
 export function isConnectionLoss(error: unknown): boolean {
   return error instanceof KeeperError && error.isConnectionLoss;
 }
+
+const PASSING: readonly number[] = [ErrorCode.systemError, ErrorCode.operationTimeout, ErrorCode.throttled];
+
+/** A refusal that says nothing about the next attempt. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof KeeperError && PASSING.includes(error.code);
+}

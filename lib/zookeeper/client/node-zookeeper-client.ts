@@ -4,13 +4,13 @@ import { CreateMode, OpCode } from '../wire/op-codes.js';
 import {
   createRecord,
   pathRecord,
-  pathVersionRecord,
+  anyVersionRecord,
   pathWatchRecord,
   readStat,
   removeWatchesRecord,
 } from '../wire/records.js';
 import { Connection } from './connection.js';
-import type { ConnectionOptions } from './connection.js';
+import type { ConnectionOptions } from './connection.options.js';
 import { WatchTable } from './watch-table.js';
 import type { Watch, WatchEvent } from './watch-table.js';
 import type {
@@ -23,7 +23,6 @@ import type {
   ZooKeeperClient,
 } from './zookeeper-client.js';
 
-const ANY_VERSION = -1;
 const DATA_WATCH = 2;
 
 /** ZooKeeper's requests over one hardened driver connection. */
@@ -54,7 +53,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async delete(path: string): Promise<void> {
-    await this.#connection.request(OpCode.delete, pathVersionRecord(path, ANY_VERSION), path);
+    await this.#connection.request(OpCode.delete, anyVersionRecord(path), path);
   }
 
   async children(path: string): Promise<readonly string[]> {

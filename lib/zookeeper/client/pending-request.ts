@@ -13,7 +13,6 @@ export interface Reply {
 }
 
 const READS: ReadonlySet<number> = new Set([
-  OpCode.exists,
   OpCode.getData,
   OpCode.getChildren2,
   OpCode.sync,

@@ -3,7 +3,7 @@ import { settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
 import type { Entry } from './protected-create.js';
 import { grantLease } from './zookeeper-lease.js';
 
@@ -16,7 +16,7 @@ const LEAVING_MS = 100;
  */
 export async function acquireEntered(
   session: Session,
-  place: Place,
+  directory: LockDirectory,
   request: LockRequest,
   entering: Promise<Entry>,
   isMyTurn: (entry: Entry, signal: AbortSignal) => Promise<boolean>,
@@ -26,15 +26,15 @@ export async function acquireEntered(
   const limits = anyAbort([request.signal, session.signal, contender.gone]);
   try {
     if (!(await isMyTurn(entry, limits.signal))) {
-      await settledWithin(contender.leave(), place.releaseTimeoutMs);
+      await contender.leave(directory.releaseTimeoutMs);
       return null;
     }
     // A grant that lay in a buffer while this process stood still is not reported: the session must be proven now.
     await session.proven(limits.signal);
     limits.signal.throwIfAborted();
-    return grantLease(session, place, contender, request);
+    return grantLease(session, directory, contender, request);
   } catch (error) {
-    await settledWithin(contender.leave(), LEAVING_MS);
+    await contender.leave(LEAVING_MS);
     throw error;
   } finally {
     limits.dispose();
@@ -44,10 +44,8 @@ export async function acquireEntered(
 /** The entry, or a rejection with `signal.reason` while whoever enters nevertheless leaves again. */
 async function entered(entering: Promise<Entry>, signal: AbortSignal): Promise<Entry> {
   return orAbort(entering, signal).catch(async (error: unknown) => {
-    await settledWithin(
-      entering.then(({ contender }) => contender.leave()),
-      LEAVING_MS,
-    );
+    const left = entering.then(({ contender }) => contender.leave(LEAVING_MS));
+    await settledWithin(left, LEAVING_MS);
     throw error;
   });
 }

@@ -6,45 +6,50 @@
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
 import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
 
 const EMPTY = Buffer.alloc(0);
 // Every attempt learns one level; more than this means that somebody removes parents as fast as they are made.
 const MOST_ATTEMPTS = 64;
 
 export interface NewNode {
-  /** The name below the place's path; of a sequential znode, without the number. */
+  /** The name below the directory; of a sequential znode, without the number. */
   readonly name: string;
   readonly mode: CreateMode;
   readonly data: Buffer;
 }
 
 /** @throws KeeperError; a connection loss leaves it open whether the znode is there */
-export async function createNode(requests: Requests, place: Place, node: NewNode): Promise<CreatedNode> {
-  const path = `${place.path}/${node.name}`;
+export async function createNode(requests: Requests, directory: LockDirectory, node: NewNode): Promise<CreatedNode> {
+  const path = `${directory.path}/${node.name}`;
   try {
-    return await requests.create({ path, data: node.data, acl: place.acl, mode: node.mode });
+    return await requests.create({ path, data: node.data, acl: directory.acl, mode: node.mode });
   } catch (error) {
     if (!isKeeperError(error, 'noNode')) throw error;
-    return createWithParents(requests, place, node, path);
+    return createWithParents(requests, directory, node, path);
   }
 }
 
-async function createWithParents(requests: Requests, place: Place, node: NewNode, path: string): Promise<CreatedNode> {
-  const ancestors = withAncestors(place.path);
+async function createWithParents(
+  requests: Requests,
+  directory: LockDirectory,
+  node: NewNode,
+  path: string,
+): Promise<CreatedNode> {
+  const ancestors = withAncestors(directory.path);
   let missing = 1;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
     const { results, zxid } = await requests.multi([
-      ...parents.map((parent) => parentOp(parent, place)),
-      nodeOp(place, node, path),
+      ...parents.map((parent) => parentOp(parent, directory)),
+      nodeOp(directory, node, path),
     ]);
     const failed = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
     if (failed < 0) return { path: results.at(-1)?.path ?? '', czxid: zxid };
     missing += levelsFurther(results[failed]?.error, failed < parents.length, path);
     if (missing < 0 || missing > ancestors.length) break;
   }
-  throw new KeeperError(ErrorCode.noNode, place.path);
+  throw new KeeperError(ErrorCode.noNode, directory.path);
 }
 
 /** One more level when a parent's parent is missing, one less when somebody made one of the parents meanwhile. */
@@ -54,12 +59,12 @@ function levelsFurther(error: number | undefined, isOfParent: boolean, path: str
   throw new KeeperError(error ?? ErrorCode.runtimeInconsistency, path);
 }
 
-function parentOp(path: string, { acl, parents }: Place): MultiOp {
+function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
   return parents === 'container'
     ? { type: 'createContainer', path, data: EMPTY, acl, flags: CreateMode.container }
     : { type: 'create', path, data: EMPTY, acl, flags: CreateMode.persistent };
 }
 
-function nodeOp({ acl }: Place, { data, mode }: NewNode, path: string): MultiOp {
+function nodeOp({ acl }: LockDirectory, { data, mode }: NewNode, path: string): MultiOp {
   return { type: 'create', path, data, acl, flags: mode };
 }

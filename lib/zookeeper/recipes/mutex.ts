@@ -9,11 +9,15 @@ import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
 import { waitTurn } from './wait-turn.js';
 
-export function acquireMutex(session: Session, place: Place, request: LockRequest): Promise<GrantedLease | null> {
-  const entering = enterLine(session, place, 'lock', request.label);
-  return acquireEntered(session, place, request, entering, waitTurn(session, place, request.wait));
+export function acquireMutex(
+  session: Session,
+  directory: LockDirectory,
+  request: LockRequest,
+): Promise<GrantedLease | null> {
+  const entering = enterLine(session, directory, 'lock', request);
+  return acquireEntered(session, directory, request, entering, waitTurn(session, directory, request.wait));
 }

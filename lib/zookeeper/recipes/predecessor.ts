@@ -33,11 +33,16 @@ export function predecessorOf(own: string, names: readonly string[]): string | '
   const line = names.map(standingOf).filter((standing) => standing !== undefined);
   const me = line.find((standing) => standing.name === own);
   if (!me) return 'gone';
-  const ahead = line.filter((other) => isBefore(other, me) && excludes(other, me));
+  const ahead = line.filter((other) => other !== me && isBefore(other, me) && excludes(other, me));
   return ahead.reduce<Standing | undefined>(
     (nearest, other) => (nearest && !isBefore(nearest, other) ? nearest : other),
     undefined,
   )?.name;
+}
+
+/** The number that the parent gave to a contender; `undefined` for what is none. */
+export function numberOf(name: string): number | undefined {
+  return standingOf(name)?.number;
 }
 
 /** Whether anybody but `own` stands in line. */
@@ -54,9 +59,9 @@ function standingOf(name: string): Standing | undefined {
 
 function isBefore(a: Standing, b: Standing): boolean {
   if (a.name === SINGLE_NODE || b.name === SINGLE_NODE) return a.name === SINGLE_NODE && b.name !== SINGLE_NODE;
-  // The difference and not the numbers: the counter is 32 bits wide and goes on at -2147483648.
-  const distance = (a.number - b.number) | 0;
-  return distance === 0 ? a.name < b.name : distance < 0;
+  // The difference and not the numbers: the counter is 32 bits wide. Equal numbers say nothing about the order, so each
+  // takes the other to be before it and neither goes first.
+  return ((a.number - b.number) | 0) <= 0;
 }
 
 function excludes(other: Standing, me: Standing): boolean {

@@ -5,6 +5,7 @@
  * Source: Curator's "protected" creates.
  */
 import { randomUUID } from 'node:crypto';
+import type { LockRequest } from '../../contract/lock-request.js';
 import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -12,7 +13,7 @@ import { contenderData, contenderId } from './contender-data.js';
 import { Contender } from './contender.js';
 import { createNode } from './create-node.js';
 import type { NewNode } from './create-node.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
 import { markOf, SINGLE_NODE } from './predecessor.js';
 import type { ContenderKind } from './predecessor.js';
 
@@ -22,37 +23,50 @@ export interface Entry {
   readonly names: readonly string[] | undefined;
 }
 
+/** Who enters: what its znode says, and when it has given up. */
+type Entrant = Pick<LockRequest, 'label' | 'signal'>;
+
 /** A znode to be made, and how to look for it when it is not known whether it was. */
 interface Attempt {
   readonly node: NewNode;
   readonly find: () => Promise<CreatedNode | undefined>;
 }
 
-/** Takes a place at the end of the line. */
-export function enterLine(session: Session, place: Place, kind: ContenderKind, label?: string): Promise<Entry> {
-  return enter(session, place, () => {
+/** Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt. */
+export function enterLine(
+  session: Session,
+  directory: LockDirectory,
+  kind: ContenderKind,
+  { label, signal }: Entrant,
+): Promise<Entry> {
+  return enter(session, directory, signal, () => {
     const name = `_c_${randomUUID()}-${markOf(kind)}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label) };
-    return { node, find: () => findByName(session, place, name) };
+    return { node, find: () => findByName(session, directory, name) };
   });
 }
 
-/** Takes the single znode. @throws KeeperError `nodeExists` when somebody else has it */
-export function enterAlone(session: Session, place: Place, label?: string): Promise<Entry> {
-  return enter(session, place, () => {
+/** Takes the single znode. @throws KeeperError `nodeExists` when somebody else has it; `signal.reason`, as above */
+export function enterAlone(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
+  return enter(session, directory, signal, () => {
     const id = randomUUID();
     const node = { name: SINGLE_NODE, mode: CreateMode.ephemeral, data: contenderData(label, id) };
-    return { node, find: () => findById(session, `${place.path}/${SINGLE_NODE}`, id) };
+    return { node, find: () => findById(session, `${directory.path}/${SINGLE_NODE}`, id) };
   });
 }
 
-async function enter(session: Session, place: Place, nextAttempt: () => Attempt): Promise<Entry> {
+async function enter(
+  session: Session,
+  directory: LockDirectory,
+  signal: AbortSignal,
+  nextAttempt: () => Attempt,
+): Promise<Entry> {
   for (;;) {
-    await session.whenConnected();
+    await session.whenConnected(signal);
     const { node, find } = nextAttempt();
-    const created = createNode(session.requests, place, node);
-    const listed = session.requests.children(place.path).catch(() => undefined);
-    const found = await created.catch((error: unknown) => findAgain(session, place, find, error));
+    const created = createNode(session.requests, directory, node);
+    const listed = session.requests.children(directory.path).catch(() => undefined);
+    const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     if (!found) continue;
     const contender = new Contender(session, found);
     const names = await listed;
@@ -63,14 +77,15 @@ async function enter(session: Session, place: Place, nextAttempt: () => Attempt)
 /** After a lost reply: the znode, if the create was applied. What an earlier session made is never taken for it. */
 async function findAgain(
   session: Session,
-  place: Place,
+  directory: LockDirectory,
   find: () => Promise<CreatedNode | undefined>,
   error: unknown,
 ): Promise<CreatedNode | undefined> {
   if (!isConnectionLoss(error)) throw error;
-  const search = session.persistently(async () => {
+  // Not cut short by the caller's signal: whoever gave up still has to know whether there is a znode to delete.
+  const search = session.surely(async () => {
     // The server now connected may not have heard of the create yet; after a sync it has, or never will.
-    await session.requests.sync(place.path);
+    await session.requests.sync(directory.path);
     return find();
   });
   return search.catch((failure: unknown) => {
@@ -79,11 +94,15 @@ async function findAgain(
   });
 }
 
-async function findByName(session: Session, place: Place, prefix: string): Promise<CreatedNode | undefined> {
-  const names = await session.requests.children(place.path);
+async function findByName(
+  session: Session,
+  directory: LockDirectory,
+  prefix: string,
+): Promise<CreatedNode | undefined> {
+  const names = await session.requests.children(directory.path);
   const name = names.find((other) => other.startsWith(prefix));
   if (name === undefined) return undefined;
-  const path = `${place.path}/${name}`;
+  const path = `${directory.path}/${name}`;
   const { stat } = await session.requests.read(path);
   return { path, czxid: stat.czxid };
 }

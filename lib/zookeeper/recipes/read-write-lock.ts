@@ -11,16 +11,16 @@ import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
 import { waitTurn } from './wait-turn.js';
 
 export function acquireReadWrite(
   session: Session,
-  place: Place,
+  directory: LockDirectory,
   kind: 'read' | 'write',
   request: LockRequest,
 ): Promise<GrantedLease | null> {
-  const entering = enterLine(session, place, kind, request.label);
-  return acquireEntered(session, place, request, entering, waitTurn(session, place, request.wait));
+  const entering = enterLine(session, directory, kind, request);
+  return acquireEntered(session, directory, request, entering, waitTurn(session, directory, request.wait));
 }

@@ -11,22 +11,25 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
+import { PlaceLostError } from './place-lost-error.js';
 import { hasOthers } from './predecessor.js';
 import { enterAlone } from './protected-create.js';
 import type { Entry } from './protected-create.js';
 
 export async function acquireSingleNode(
   session: Session,
-  place: Place,
+  directory: LockDirectory,
   request: LockRequest,
 ): Promise<GrantedLease | null> {
   const isAlone = async ({ contender, names }: Entry, signal: AbortSignal) => {
-    const look = () => session.persistently(() => session.requests.children(place.path), signal);
-    return !hasOthers(contender.name, names ?? (await look()));
+    const look = () => session.persistently(() => session.requests.children(directory.path), signal);
+    const present = names ?? (await look());
+    if (!present.includes(contender.name)) throw new PlaceLostError(contender.path);
+    return !hasOthers(contender.name, present);
   };
   try {
-    return await acquireEntered(session, place, request, enterAlone(session, place, request.label), isAlone);
+    return await acquireEntered(session, directory, request, enterAlone(session, directory, request), isAlone);
   } catch (error) {
     if (isKeeperError(error, 'nodeExists')) return null;
     throw error;

@@ -1,6 +1,8 @@
+import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { untilChanged } from '../session/watch.js';
-import type { Place } from './place.js';
+import { CounterEndingError, isCounterEnding } from './counter.js';
+import type { LockDirectory } from './lock-directory.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { predecessorOf } from './predecessor.js';
 import type { Entry } from './protected-create.js';
@@ -10,15 +12,24 @@ import type { Entry } from './protected-create.js';
  * a hint: the line is read again after each. Resolves to whether it is the contender's turn: with `wait` only once it
  * is, otherwise with the answer of the first look. Rejects with `signal.reason`, leaving no watch.
  */
-export function waitTurn(session: Session, place: Place, wait: boolean) {
+export function waitTurn(session: Session, directory: LockDirectory, wait: boolean) {
   return async ({ contender, names: seen }: Entry, signal: AbortSignal): Promise<boolean> => {
-    const look = () => session.persistently(() => session.requests.children(place.path), signal);
-    for (let names = seen ?? (await look()); ; names = await look()) {
-      const predecessor = predecessorOf(contender.name, names);
+    if (isCounterEnding(contender.name)) throw new CounterEndingError(directory.path);
+    for (let names = seen; ; names = undefined) {
+      const predecessor = predecessorOf(contender.name, names ?? (await look(session, directory, signal)));
       if (predecessor === undefined) return true;
       if (predecessor === 'gone') throw new PlaceLostError(contender.path);
       if (!wait) return false;
-      await untilChanged(session, `${place.path}/${predecessor}`, signal);
+      await untilChanged(session, `${directory.path}/${predecessor}`, signal);
     }
   };
+}
+
+/** Who stands in line; nobody, when the whole directory was deleted. */
+async function look(session: Session, directory: LockDirectory, signal: AbortSignal): Promise<readonly string[]> {
+  const names = session.persistently(() => session.requests.children(directory.path), signal);
+  return names.catch((error: unknown) => {
+    if (isKeeperError(error, 'noNode')) return [];
+    throw error;
+  });
 }

@@ -1,17 +1,21 @@
 import { onAbort } from '../../async/abort.js';
-import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
-import type { Place } from './place.js';
+import type { LockDirectory } from './lock-directory.js';
 
 /**
  * The lease of the contender whose turn it is. It stands while the session surely does and the znode was not deleted
  * from outside; its token is the znode's creation zxid, which grows across parents deleted and made again.
  */
-export function grantLease(session: Session, place: Place, contender: Contender, request: LockRequest): GrantedLease {
+export function grantLease(
+  session: Session,
+  directory: LockDirectory,
+  contender: Contender,
+  request: LockRequest,
+): GrantedLease {
   const lease = new GrantedLease({
     key: request.key,
     mode: request.mode,
@@ -20,7 +24,7 @@ export function grantLease(session: Session, place: Place, contender: Contender,
     giveBack: () => {
       uncarry();
       unwatch();
-      return settledWithin(contender.leave(), place.releaseTimeoutMs);
+      return contender.leave(directory.releaseTimeoutMs);
     },
   });
   const uncarry = session.carry(lease);

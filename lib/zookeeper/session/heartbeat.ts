@@ -1,8 +1,7 @@
 import { now } from '../../async/clock.js';
-import type { Dispose } from '../../async/abort.js';
 import { ErrorCode } from '../client/zookeeper-client.js';
 import type { ZooKeeperClient } from '../client/zookeeper-client.js';
-import type { SessionNodes } from './session-nodes.js';
+import type { OwnNode, SessionNodes } from './session-nodes.js';
 
 const TICK_SHARE = 1 / 12;
 const BEAT_SHARE = 1 / 6;
@@ -16,32 +15,48 @@ const MOST_CHECKS = 32;
  */
 export class Heartbeat {
   readonly #client: ZooKeeperClient;
-  readonly #timeoutMs: number;
   readonly #nodes: SessionNodes;
+  #timeoutMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #lastBeatAt = -Infinity;
 
-  constructor(client: ZooKeeperClient, timeoutMs: number, nodes: SessionNodes) {
+  constructor(client: ZooKeeperClient, nodes: SessionNodes) {
     this.#client = client;
-    this.#timeoutMs = timeoutMs;
     this.#nodes = nodes;
   }
 
-  start(): Dispose {
-    this.#timer = setInterval(() => this.#tick(), this.#timeoutMs * TICK_SHARE);
-    return () => clearInterval(this.#timer);
+  /** Begins, or goes on with another session timeout. */
+  start(timeoutMs: number): void {
+    this.stop();
+    this.#timeoutMs = timeoutMs;
+    this.#timer = setInterval(() => this.#tick(), timeoutMs * TICK_SHARE);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
   }
 
   /** Resolves when the beat was answered, or with nothing when it was not. */
   async beat(): Promise<void> {
     this.#lastBeatAt = now();
-    const paths = this.#nodes.take(MOST_CHECKS);
-    if (paths.length === 0) return this.#client.ping();
-    const reply = await this.#client.multi(paths.map((path) => ({ type: 'check', path }))).catch(() => undefined);
+    const nodes = this.#nodes.take(MOST_CHECKS);
+    if (nodes.length === 0) return this.#client.ping();
+    await Promise.all([this.#checkAll(nodes), ...nodes.map((node) => this.#checkIdentity(node))]);
+  }
+
+  async #checkAll(nodes: readonly OwnNode[]): Promise<void> {
+    const reply = await this.#client.multi(nodes.map(({ path }) => ({ type: 'check', path }))).catch(() => undefined);
     reply?.results.forEach(({ error }, place) => {
-      const path = paths[place];
-      if (error === ErrorCode.noNode && path !== undefined) this.#nodes.gone(path);
+      const node = nodes[place];
+      if (error === ErrorCode.noNode && node) this.#nodes.gone(node);
     });
+  }
+
+  // A check finds anybody's znode at that path.
+  async #checkIdentity(node: OwnNode): Promise<void> {
+    if (node.czxid === undefined) return;
+    const found = await this.#client.read(node.path).catch(() => undefined);
+    if (found && found.stat.czxid !== node.czxid) this.#nodes.gone(node);
   }
 
   #tick(): void {

@@ -7,7 +7,8 @@
  * follower; a later transaction sent at K >= R + delta that a quorum agreed to proves that the follower's word of it
  * had reached the leader in between. Hence the deadline: the latest such S, plus T, less a margin for clock rates.
  * delta must be at least half the servers' tickTime, which is at most T/4 unless minSessionTimeout was lowered.
- * A handshake is validated at the leader itself and counts at once.
+ * A new session is itself such a transaction and counts at once. A handshake that takes a session up again was
+ * validated by the leader, or by one who no longer is and does not know: it counts with the first transaction behind it.
  */
 const DELTA_SHARE = 1 / 4;
 // Two clocks may differ in rate by this much; quartz differs by far less, a clock that is being slewed by up to 1 %.
@@ -22,14 +23,19 @@ interface Sample {
 }
 
 export class LeaseClock {
-  readonly #timeoutMs: number;
   readonly #samples: Sample[] = [];
+  #timeoutMs: number;
   #provenAt: number;
+  #handshake: (Sample & { readonly timeoutMs: number }) | undefined;
 
-  /** @param provenAt when the handshake was sent that established the session */
+  /** @param provenAt when the handshake was sent that made the session */
   constructor(timeoutMs: number, provenAt: number) {
     this.#timeoutMs = timeoutMs;
     this.#provenAt = provenAt;
+  }
+
+  get timeoutMs(): number {
+    return this.#timeoutMs;
   }
 
   /** Until when the session's znodes are surely its own. */
@@ -37,21 +43,32 @@ export class LeaseClock {
     return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
   }
 
-  /** A server accepted the session again. */
-  reattached(sentAt: number): void {
-    this.#provenAt = Math.max(this.#provenAt, sentAt);
+  /** A server took the session up again with this timeout: a shorter one counts at once, a longer one once proven. */
+  reattached(timeoutMs: number, sentAt: number, receivedAt: number): void {
+    this.#timeoutMs = Math.min(this.#timeoutMs, timeoutMs);
+    this.#handshake = { timeoutMs, sentAt, receivedAt };
   }
 
   answered(sentAt: number, receivedAt: number, isQuorum: boolean): void {
-    if (isQuorum) this.#prove(sentAt - this.#timeoutMs * DELTA_SHARE);
+    if (isQuorum) this.#prove(sentAt);
     const last = this.#samples.at(-1);
     if (last && receivedAt - last.receivedAt < this.#timeoutMs * GRAIN_SHARE) return;
     this.#samples.push({ sentAt, receivedAt });
+    // Older than the timeout proves nothing any more.
+    while ((this.#samples[0]?.sentAt ?? sentAt) < sentAt - this.#timeoutMs) this.#samples.shift();
   }
 
-  #prove(answeredBy: number): void {
-    const known = this.#samples.findIndex((sample) => sample.receivedAt > answeredBy);
-    const proven = this.#samples.splice(0, known < 0 ? this.#samples.length : known).at(-1);
-    if (proven) this.#provenAt = Math.max(this.#provenAt, proven.sentAt);
+  #prove(transactionSentAt: number): void {
+    const answeredBy = transactionSentAt - this.#timeoutMs * DELTA_SHARE;
+    const unproven = this.#samples.findIndex((sample) => sample.receivedAt > answeredBy);
+    const proven = this.#samples.splice(0, unproven < 0 ? this.#samples.length : unproven).at(-1);
+    this.#provenAt = Math.max(this.#provenAt, proven?.sentAt ?? -Infinity);
+    if (this.#handshake && this.#handshake.receivedAt <= transactionSentAt) this.#proveHandshake(this.#handshake);
+  }
+
+  #proveHandshake({ timeoutMs, sentAt }: { readonly timeoutMs: number; readonly sentAt: number }): void {
+    this.#handshake = undefined;
+    this.#timeoutMs = timeoutMs;
+    this.#provenAt = Math.max(this.#provenAt, sentAt);
   }
 }

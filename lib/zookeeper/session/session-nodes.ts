@@ -1,29 +1,34 @@
 import type { Dispose } from '../../async/abort.js';
 
-/** The znodes that this session owns and somebody relies on, and whom to tell when one turns out to be gone. */
+/** A znode that this session owns and somebody relies on. */
+export interface OwnNode {
+  readonly path: string;
+  /** Where the path alone does not tell whose znode it is, because others use the same: the zxid of its creation. */
+  readonly czxid?: bigint | undefined;
+  /** Called once, when the znode turns out to be gone. */
+  readonly onGone: () => void;
+}
+
+/** The znodes of a session that are to be checked from time to time. */
 export class SessionNodes {
-  readonly #onGone = new Map<string, () => void>();
+  readonly #nodes = new Set<OwnNode>();
 
-  attend(path: string, onGone: () => void): Dispose {
-    this.#onGone.set(path, onGone);
-    return () => {
-      if (this.#onGone.get(path) === onGone) this.#onGone.delete(path);
-    };
+  attend(node: OwnNode): Dispose {
+    this.#nodes.add(node);
+    return () => this.#nodes.delete(node);
   }
 
-  /** Up to `count` paths, the least recently taken first. */
-  take(count: number): string[] {
-    const taken = [...this.#onGone].slice(0, count);
-    for (const [path, onGone] of taken) {
-      this.#onGone.delete(path);
-      this.#onGone.set(path, onGone);
+  /** Up to `count` of them, the least recently taken first. */
+  take(count: number): OwnNode[] {
+    const taken = [...this.#nodes].slice(0, count);
+    for (const node of taken) {
+      this.#nodes.delete(node);
+      this.#nodes.add(node);
     }
-    return taken.map(([path]) => path);
+    return taken;
   }
 
-  gone(path: string): void {
-    const tell = this.#onGone.get(path);
-    this.#onGone.delete(path);
-    tell?.();
+  gone(node: OwnNode): void {
+    if (this.#nodes.delete(node)) node.onGone();
   }
 }

@@ -4,7 +4,12 @@ import { backoff } from '../../async/backoff.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { after, orTimeout } from '../../async/timer.js';
-import { LockShutdownError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
+import {
+  LockConfigurationError,
+  LockShutdownError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../../contract/errors.js';
 import type { BackendState } from '../../contract/lock-backend.js';
 import type { ClientListener, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 import { Session } from './session.js';
@@ -48,11 +53,11 @@ export class SessionSupervisor {
   async session(signal: AbortSignal = NEVER): Promise<Session> {
     this.start();
     const connected = orTimeout(this.#connected.promise, this.#connectTimeoutMs, () =>
-      this.#unavailable(this.#connectTimeoutMs),
+      this.unavailable(this.#connectTimeoutMs),
     );
     return orAbort(connected, signal).catch((error: unknown) => {
       // Nobody was in line: the time did not run out behind somebody else.
-      throw error === signal.reason && error instanceof LockTimeoutError ? this.#unavailable(error.waitMs) : error;
+      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs) : error;
     });
   }
 
@@ -96,7 +101,14 @@ export class SessionSupervisor {
     if (this.#isClosed) return;
     this.#hasLost = true;
     this.#disconnected();
+    if (why === 'authentication failed') this.#refused();
     this.#cancelNext = after(this.#pauses.next(), () => this.#open());
+  }
+
+  // Whoever comes later tries again: the credentials may be known to the servers by then.
+  #refused(): void {
+    this.#connected.reject(new LockConfigurationError('the servers refused the credentials; check the auth option'));
+    this.#connected = awaited();
   }
 
   // Whoever waits already goes on waiting for the same promise.
@@ -105,7 +117,8 @@ export class SessionSupervisor {
     this.#isConnected = false;
   }
 
-  #unavailable(waitedMs: number): LockUnavailableError {
+  /** The error for those who waited for a server in vain. */
+  unavailable(waitedMs: number): LockUnavailableError {
     const cause = this.#client?.lastError;
     const hint = cause ? ` (${cause.message})` : '';
     return new LockUnavailableError(`no ZooKeeper server answered within ${waitedMs} ms${hint}`, { cause });

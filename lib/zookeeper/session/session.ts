@@ -1,10 +1,11 @@
-import { NEVER, orAbort, sharedAbort } from '../../async/abort.js';
+import { NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
+import { backoff } from '../../async/backoff.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import { pause } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
-import { isConnectionLoss } from '../client/keeper-error.js';
+import { isConnectionLoss, isPassing } from '../client/keeper-error.js';
 import type { Answer, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 import { Heartbeat } from './heartbeat.js';
 import { LeaseClock } from './lease-clock.js';
@@ -12,8 +13,11 @@ import type { Requests } from './requests.js';
 import { SessionEndedError } from './session-ended-error.js';
 import { SessionLeases } from './session-leases.js';
 import { SessionNodes } from './session-nodes.js';
+import type { OwnNode } from './session-nodes.js';
 
 const FRESH_SHARE = 1 / 6;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * One ZooKeeper session, from its first handshake to its end: the only live thing under the recipes. Znodes and
@@ -21,31 +25,32 @@ const FRESH_SHARE = 1 / 6;
  */
 export class Session {
   readonly id: bigint;
-  readonly timeoutMs: number;
   readonly requests: Requests;
   readonly #nodes = new SessionNodes();
   readonly #clock: LeaseClock;
   readonly #heartbeat: Heartbeat;
   readonly #leases: SessionLeases;
-  readonly #end = sharedAbort();
-  readonly #stopHeartbeat: Dispose;
+  readonly #end = new AbortController();
   #connection = deferred();
   #isConnected = false;
 
   constructor(client: ZooKeeperClient, handshake: Handshake) {
     this.id = handshake.sessionId;
-    this.timeoutMs = handshake.timeoutMs;
     this.requests = client;
     this.#clock = new LeaseClock(handshake.timeoutMs, handshake.sentAt);
     this.#leases = new SessionLeases(() => this.#clock.deadline);
-    this.#heartbeat = new Heartbeat(client, handshake.timeoutMs, this.#nodes);
-    this.#stopHeartbeat = this.#heartbeat.start();
-    this.connected(handshake);
+    this.#heartbeat = new Heartbeat(client, this.#nodes);
+    this.#isUp(handshake);
   }
 
   /** Aborts with a `SessionEndedError` when the session is over. */
   get signal(): AbortSignal {
     return this.#end.signal;
+  }
+
+  /** The session timeout in milliseconds that the servers granted last. */
+  get timeoutMs(): number {
+    return this.#clock.timeoutMs;
   }
 
   get isConnected(): boolean {
@@ -62,7 +67,7 @@ export class Session {
     return orAbort(this.#connection.promise, signal);
   }
 
-  /** Makes the request until it is answered, or `signal` aborts. Only for requests that may be applied twice. */
+  /** Makes the request again while the connection is lost before its answer, until `signal` aborts. */
   async persistently<T>(request: () => Promise<T>, signal: AbortSignal = NEVER): Promise<T> {
     for (;;) {
       await this.whenConnected(signal);
@@ -71,6 +76,19 @@ export class Session {
       } catch (error) {
         if (!isConnectionLoss(error)) throw error;
       }
+    }
+  }
+
+  /** As `persistently`, and also through refusals that pass, such as throttling. For what must not be left undone. */
+  async surely<T>(request: () => Promise<T>): Promise<T> {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    for (;;) {
+      try {
+        return await this.persistently(request);
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+      }
+      await pause(pauses.next(), this.signal);
     }
   }
 
@@ -84,23 +102,26 @@ export class Session {
   }
 
   /** Calls back once, when a heartbeat finds the znode gone. */
-  attend(path: string, onGone: () => void): Dispose {
-    return this.#nodes.attend(path, onGone);
+  attend(node: OwnNode): Dispose {
+    return this.#nodes.attend(node);
   }
 
   /** Ties a lease to this session's life. */
   carry(lease: GrantedLease): Dispose {
+    if (!this.#isConnected) lease.suspend();
     return this.#leases.add(lease);
   }
 
-  connected({ sentAt }: Handshake): void {
-    this.#isConnected = true;
-    this.#clock.reattached(sentAt);
-    this.#leases.resume();
-    this.#connection.resolve();
+  /** A server took the session up again. */
+  connected(handshake: Handshake): void {
+    this.#clock.reattached(handshake.timeoutMs, handshake.sentAt, now());
+    this.#isUp(handshake);
+    // What the handshake is worth shows with the first transaction behind it.
+    void this.#heartbeat.beat();
   }
 
   disconnected(): void {
+    if (this.#end.signal.aborted) return;
     this.#isConnected = false;
     this.#connection = deferred();
     this.#connection.promise.catch(() => {});
@@ -115,9 +136,16 @@ export class Session {
     if (this.#end.signal.aborted) return;
     if (this.#isConnected) this.disconnected();
     const reason = new SessionEndedError(why);
-    this.#stopHeartbeat();
+    this.#heartbeat.stop();
     this.#end.abort(reason);
     this.#connection.reject(reason);
     this.#leases.lose(`the session is over (${why})`);
+  }
+
+  #isUp({ timeoutMs }: Handshake): void {
+    this.#isConnected = true;
+    this.#heartbeat.start(timeoutMs);
+    this.#leases.resume();
+    this.#connection.resolve();
   }
 }

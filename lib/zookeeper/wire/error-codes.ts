@@ -1,9 +1,11 @@
 /** ZooKeeper's error codes (org.apache.zookeeper.KeeperException.Code) that decide anything here. */
 export const ErrorCode = {
   ok: 0,
+  systemError: -1,
   runtimeInconsistency: -2,
   connectionLoss: -4,
   unimplemented: -6,
+  operationTimeout: -7,
   badArguments: -8,
   noNode: -101,
   noAuth: -102,

@@ -1,6 +1,6 @@
 import { JuteReader, JuteWriter } from './jute.js';
 import { OpCode } from './op-codes.js';
-import { createRecord, pathVersionRecord, readStat } from './records.js';
+import { createRecord, anyVersionRecord, readStat } from './records.js';
 import type { Acl } from './records.js';
 
 /** One operation of a transaction: all are applied, or none. */
@@ -22,7 +22,6 @@ export interface MultiResult {
 }
 
 const ERROR_RESULT = -1;
-const ANY_VERSION = -1;
 
 /** {int type; bool done; int err} and the operation's record, repeated; then {-1, true, -1} */
 export function multiRecord(ops: readonly MultiOp[]): Buffer {
@@ -44,7 +43,7 @@ export function readMultiResults(reader: JuteReader): MultiResult[] {
 
 function opRecord(op: MultiOp): Buffer {
   if ('data' in op) return createRecord(op.path, op.data, op.acl, op.flags);
-  return pathVersionRecord(op.path, ANY_VERSION);
+  return anyVersionRecord(op.path);
 }
 
 function readApplied(type: number, reader: JuteReader): { path?: string } {

@@ -37,12 +37,14 @@ export function createRecord(path: string, data: Buffer, acl: readonly Acl[], fl
   return writer.int(flags).toBuffer();
 }
 
-/** {ustring path; int version}: delete, check; version -1 is any */
-export function pathVersionRecord(path: string, version: number): Buffer {
-  return new JuteWriter().string(path).int(version).toBuffer();
+const ANY_VERSION = -1;
+
+/** {ustring path; int version}: delete, check; of any version */
+export function anyVersionRecord(path: string): Buffer {
+  return new JuteWriter().string(path).int(ANY_VERSION).toBuffer();
 }
 
-/** {ustring path; bool watch}: exists, getData, getChildren2 */
+/** {ustring path; bool watch}: getData, getChildren2 */
 export function pathWatchRecord(path: string, watch: boolean): Buffer {
   return new JuteWriter().string(path).bool(watch).toBuffer();
 }

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { anyAbort, NEVER, onAbort, orAbort, sharedAbort } from '../../../lib/async/abort.js';
+import { anyAbort, NEVER, onAbort, orAbort } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
 
 const listenersOf = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
@@ -43,8 +43,58 @@ describe('onAbort', () => {
     const disposeFirst = onAbort(controller.signal, listener);
     onAbort(controller.signal, listener);
     disposeFirst();
+    disposeFirst();
     controller.abort();
     expect(listener).toHaveBeenCalledOnce();
+  });
+});
+
+describe('many subscriptions of one signal', () => {
+  it('are one listener, which goes with the last of them', () => {
+    const { signal } = new AbortController();
+    const disposals = Array.from({ length: 50 }, () => onAbort(signal, () => {}));
+    expect(listenersOf(signal)).toBe(1);
+    disposals.slice(1).forEach((dispose) => dispose());
+    expect(listenersOf(signal)).toBe(1);
+    disposals[0]?.();
+    expect(listenersOf(signal)).toBe(0);
+  });
+
+  it('can begin again after all have gone', () => {
+    const controller = new AbortController();
+    onAbort(controller.signal, () => {})();
+    const listener = vi.fn<(reason: unknown) => void>();
+    onAbort(controller.signal, listener);
+    controller.abort('why');
+    expect(listener.mock.calls).toEqual([['why']]);
+  });
+
+  it('are called in the order in which they began', () => {
+    const controller = new AbortController();
+    const called: number[] = [];
+    [1, 2, 3].forEach((number) => onAbort(controller.signal, () => called.push(number)));
+    controller.abort();
+    expect(called).toEqual([1, 2, 3]);
+  });
+
+  it('are not called once disposed, even by one that is called before them', () => {
+    const controller = new AbortController();
+    const listener = vi.fn<(reason: unknown) => void>();
+    onAbort(controller.signal, () => dispose());
+    const dispose = onAbort(controller.signal, listener);
+    controller.abort();
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  it('make no warning of a leak', async () => {
+    const warning = vi.fn<(warning: Error) => void>();
+    process.on('warning', warning);
+    const disposals = Array.from({ length: 50 }, () => onAbort(NEVER, () => {}));
+    await new Promise(setImmediate);
+    disposals.forEach((dispose) => dispose());
+    process.off('warning', warning);
+    expect(warning).not.toHaveBeenCalled();
+    expect(listenersOf(NEVER)).toBe(0);
   });
 });
 
@@ -130,32 +180,5 @@ describe('anyAbort', () => {
     aborted.abort();
     dispose();
     expect(listenersOf(other.signal)).toBe(0);
-  });
-});
-
-describe.each([
-  ['sharedAbort', () => sharedAbort().signal],
-  ['NEVER', () => NEVER],
-])('%s', (_name, signalOf) => {
-  it('takes any number of listeners without a warning', async () => {
-    const warning = vi.fn<(warning: Error) => void>();
-    process.on('warning', warning);
-    const signal = signalOf();
-    const disposals = Array.from({ length: 50 }, () => onAbort(signal, () => {}));
-    await new Promise(setImmediate);
-    disposals.forEach((dispose) => dispose());
-    process.off('warning', warning);
-    expect(warning).not.toHaveBeenCalled();
-    expect(listenersOf(signal)).toBe(0);
-  });
-});
-
-describe('sharedAbort', () => {
-  it('aborts like any controller, apart from every other one', () => {
-    const [one, other] = [sharedAbort(), sharedAbort()];
-    one.abort('reason');
-    expect(one.signal.reason).toBe('reason');
-    expect(other.signal.aborted).toBe(false);
-    expect(NEVER.aborted).toBe(false);
   });
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { now } from '../../../lib/async/clock.js';
 import { MultiLease } from '../../../lib/composite/multi-lease.js';
@@ -137,6 +138,14 @@ describe('several keys of which the caller holds some', () => {
     });
     expect(backend.requests.map(({ key }) => key)).toEqual(['b', 'a']);
     expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('leave no listener on the lease that outlives them', async () => {
+    const { locks } = startLocks();
+    await locks.using('b', async (outer) => {
+      await locks.multi(['a', 'b']).using(() => expect(getEventListeners(outer.signal, 'abort')).toHaveLength(1));
+      expect(getEventListeners(outer.signal, 'abort')).toHaveLength(0);
+    });
   });
 
   it('let single keys be entered inside', async () => {

@@ -178,6 +178,16 @@ describe('a wait that is given up', () => {
     expect(backend.contenders('orders/42')).toEqual([]);
   });
 
+  it('is too late in the very turn in which the lease is granted', async () => {
+    const backend = new MemoryBackend();
+    const controller = new AbortController();
+    const asking = backend.acquire(request({ signal: controller.signal }));
+    controller.abort();
+    const lease = await asking;
+    expect(lease?.isHeld()).toBe(true);
+    expect(backend.leaseOn('orders/42')).toBe(lease);
+  });
+
   it('is too late once the lease is granted', async () => {
     const backend = new MemoryBackend();
     const controller = new AbortController();

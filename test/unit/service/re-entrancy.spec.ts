@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
-import { LockConfigurationError, LockLostError, LockReentrancyError } from '../../../lib/contract/errors.js';
+import { LockConfigurationError, LockError, LockLostError, LockReentrancyError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import { assertHeld, currentLease } from '../../../lib/service/held-leases.js';
 import { startLocks } from './locks.js';
@@ -65,23 +65,28 @@ describe('assertHeld', () => {
     await expect(running).rejects.toBe(lost);
   });
 
-  it('throws for a lease that its work has released', async () => {
+  it('throws when its work has released the lease', async () => {
     const { locks } = startLocks();
     await locks.using('a', async (lease) => {
       await lease.release();
-      expect(() => assertHeld()).toThrow('the lease on "a" was lost: it was released');
+      expect(() => assertHeld()).toThrow(LockError);
     });
   });
 });
 
 describe('a nested call for a key that is held', () => {
-  it('enters: same lease, same token, nothing asked', async () => {
+  it('enters with the outer lease’s token, asking nothing, and cannot give it back', async () => {
     const { locks, backend } = startLocks();
     await locks.using('a', async (outer) => {
-      const inner = await locks.using('a', (lease) => lease);
-      expect(inner).toBe(outer);
-      expect(outer.isHeld()).toBe(true);
-      await locks.using('a', () => locks.using('a', () => expect(currentLease()).toBe(outer)));
+      await locks.using('a', async (inner) => {
+        expect(currentLease()).toBe(inner);
+        expect([inner.key, inner.fencingToken, inner.isHeld()]).toEqual(['a', outer.fencingToken, true]);
+        expect(inner.signal).toBe(outer.signal);
+        await inner.release();
+        await inner[Symbol.asyncDispose]();
+        await locks.using('a', (innermost) => expect(innermost.fencingToken).toBe(outer.fencingToken));
+      });
+      expect([currentLease(), outer.isHeld()]).toEqual([outer, true]);
     });
     expect(backend.requests).toHaveLength(1);
     expect(backend.busyKeys).toEqual([]);
@@ -163,12 +168,12 @@ describe('a nested call for a key that is held', () => {
     await locks.using('a', () => expect(inner()).rejects.toMatchObject({ code: 'LOCK_LOST' }), { onLost: 'ignore' });
   });
 
-  it('is refused with reentrant: false, and by acquire(), which would wait for itself', async () => {
+  it('is refused with reentrant: false, and by acquire() and tryAcquire(), which would wait for themselves', async () => {
     const { locks, backend } = startLocks();
     await locks.using('a', async (lease) => {
       await expect(locks.using('a', () => {}, { reentrant: false })).rejects.toBeInstanceOf(LockReentrancyError);
       await expect(locks.acquire('a')).rejects.toBeInstanceOf(LockReentrancyError);
-      expect(await locks.tryAcquire('a')).toBeNull();
+      await expect(locks.tryAcquire('a')).rejects.toBeInstanceOf(LockReentrancyError);
       expect(lease.isHeld()).toBe(true);
     });
     expect(backend.busyKeys).toEqual([]);
@@ -191,25 +196,31 @@ describe('work that was not awaited', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gets a lease of its own when it comes, or its turn comes, too late', async () => {
+  it('gets a lease of its own when it comes too late', async () => {
     const { locks, backend } = startLocks();
-    const [mayEnter, mayLeave] = [deferred(), deferred()];
-    const tokens: (bigint | undefined)[] = [];
-    let detached: Promise<unknown> | undefined;
-    await locks.using('a', async (lease) => {
-      tokens.push(lease.fencingToken);
-      detached = mayEnter.promise.then(() => locks.using('a', (own) => tokens.push(own.fencingToken)));
+    const mayEnter = deferred();
+    let detached: Promise<boolean> | undefined;
+    const outer = await locks.using('a', (lease) => {
+      detached = mayEnter.promise.then(() =>
+        locks.using('a', (own) => own.fencingToken > lease.fencingToken && own.isHeld()),
+      );
+      return lease;
     });
     mayEnter.resolve();
-    await detached;
-    await locks.using('a', async () => {
+    expect(await detached).toBe(true);
+    expect([outer.state, backend.busyKeys]).toEqual(['released', []]);
+  });
+
+  it('gets a lease of its own when its turn comes too late', async () => {
+    const { locks, backend } = startLocks();
+    const mayLeave = deferred();
+    let detached: Promise<[void, boolean]> | undefined;
+    await locks.using('a', (lease) => {
       const first = locks.using('a', () => mayLeave.promise);
-      detached = Promise.all([first, locks.using('a', (own) => tokens.push(own.fencingToken))]);
+      detached = Promise.all([first, locks.using('a', (own) => own.fencingToken > lease.fencingToken && own.isHeld())]);
     });
     mayLeave.resolve();
-    await detached;
-    expect(new Set(tokens).size).toBe(tokens.length);
-    expect(tokens).toHaveLength(3);
+    expect(await detached).toEqual([undefined, true]);
     expect(backend.busyKeys).toEqual([]);
   });
 });

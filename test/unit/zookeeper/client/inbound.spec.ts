@@ -26,6 +26,7 @@ describe('what comes in', () => {
   let driver: ConnectionManager;
   let watches: WatchTable;
   let answers: Answer[];
+  let authenticated: ReturnType<typeof vi.fn<() => void>>;
   let unreadable: unknown[];
   let inbound: Inbound;
 
@@ -56,14 +57,12 @@ describe('what comes in', () => {
     watches = new WatchTable();
     answers = [];
     unreadable = [];
-    const nothing = () => {};
-    const listener = {
-      connected: nothing,
-      disconnected: nothing,
-      ended: nothing,
-      answered: (answer: Answer) => void answers.push(answer),
-    };
-    inbound = new Inbound(driver, watches, listener, (error) => unreadable.push(error));
+    authenticated = vi.fn<() => void>();
+    inbound = new Inbound(driver, watches, {
+      answered: (answer) => void answers.push(answer),
+      authenticated,
+      unreadable: (error) => void unreadable.push(error),
+    });
   });
 
   describe('as a reply', () => {
@@ -174,12 +173,21 @@ describe('what comes in', () => {
   });
 
   describe('as the answer to credentials', () => {
-    it.each([
-      [ErrorCode.ok, []],
-      [ErrorCode.authFailed, [[DriverState.authFailed]]],
-    ])('%i ends the session only when they were refused', (error, states) => {
-      receive(reply(Xid.auth, { error }));
-      expect(setState.mock.calls).toEqual(states);
+    it('is told with the last of them', () => {
+      inbound.unconfirmedAuths = 2;
+      receive(reply(Xid.auth));
+      expect(authenticated).not.toHaveBeenCalled();
+      receive(reply(Xid.auth));
+      expect(authenticated).toHaveBeenCalledOnce();
+      expect(inbound.unconfirmedAuths).toBe(0);
+      expect(setState).not.toHaveBeenCalled();
+    });
+
+    it('ends the session when they were refused', () => {
+      inbound.unconfirmedAuths = 1;
+      receive(reply(Xid.auth, { error: ErrorCode.authFailed }));
+      expect(setState.mock.calls).toEqual([[DriverState.authFailed]]);
+      expect(authenticated).not.toHaveBeenCalled();
     });
   });
 

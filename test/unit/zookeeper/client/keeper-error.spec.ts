@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isConnectionLoss, isKeeperError, KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
+import {
+  isConnectionLoss,
+  isKeeperError,
+  isPassing,
+  KeeperError,
+} from '../../../../lib/zookeeper/client/keeper-error.js';
 import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 
 describe('a KeeperError', () => {
@@ -19,6 +24,16 @@ describe('a KeeperError', () => {
   });
 });
 
+describe('a refusal', () => {
+  it.each([ErrorCode.throttled, ErrorCode.operationTimeout, ErrorCode.systemError])('passes: %i', (code) => {
+    expect(isPassing(new KeeperError(code))).toBe(true);
+  });
+
+  it.each([ErrorCode.noNode, ErrorCode.noAuth, ErrorCode.invalidAcl])('is final: %i', (code) => {
+    expect(isPassing(new KeeperError(code))).toBe(false);
+  });
+});
+
 describe('telling errors apart', () => {
   it('goes by the code', () => {
     const error = new KeeperError(ErrorCode.nodeExists);
@@ -31,6 +46,7 @@ describe('telling errors apart', () => {
     (error) => {
       expect(isKeeperError(error, 'noNode')).toBe(false);
       expect(isConnectionLoss(error)).toBe(false);
+      expect(isPassing(error)).toBe(false);
     },
   );
 });

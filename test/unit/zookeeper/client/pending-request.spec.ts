@@ -55,18 +55,10 @@ describe('an answer that proves a quorum', () => {
     OpCode.create2,
     OpCode.createContainer,
     OpCode.delete,
-    OpCode.setData,
     OpCode.multi,
     OpCode.closeSession,
   ];
-  const READS = [
-    OpCode.exists,
-    OpCode.getData,
-    OpCode.getChildren2,
-    OpCode.sync,
-    OpCode.removeWatches,
-    OpCode.setWatches,
-  ];
+  const READS = [OpCode.getData, OpCode.getChildren2, OpCode.sync, OpCode.removeWatches, OpCode.setWatches];
   const DECIDED = [
     ErrorCode.ok,
     ErrorCode.noNode,

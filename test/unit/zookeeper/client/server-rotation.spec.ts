@@ -2,6 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServerAddress } from '../../../../lib/zookeeper/client/connect-string.js';
 import { ServerRotation } from '../../../../lib/zookeeper/client/server-rotation.js';
 
+// The real clock does not move with fake timers; here it is to.
+vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
+
 const SERVERS: readonly ServerAddress[] = ['zk1', 'zk2', 'zk3'].map((host) => ({ host, port: 2181 }));
 const IN_ORDER = () => 0;
 
@@ -85,14 +88,35 @@ describe('the pauses of a rotation', () => {
     });
   });
 
-  it('end when a server answered, and are short again when they begin again', () => {
+  it('end when a server was of use for a second, and are short again when they begin again', () => {
     const rotation = new ServerRotation(SERVERS);
     hostsOf(rotation, 20);
     rotation.succeeded();
+    vi.advanceTimersByTime(1_000);
     const pauses = Array.from({ length: 4 }, () => pauseOf(rotation));
     expect(Math.max(...pauses.slice(0, 3))).toBeLessThanOrEqual(1);
     expect(pauses[3]).toBeLessThanOrEqual(50);
     expect(pauses[3]).toBeGreaterThanOrEqual(25);
+  });
+
+  it('go on when the servers take connections and end them again at once', () => {
+    const rotation = new ServerRotation(SERVERS);
+    const pauses = Array.from({ length: 12 }, () => {
+      const pauseMs = pauseOf(rotation);
+      rotation.succeeded();
+      vi.advanceTimersByTime(999);
+      return pauseMs;
+    });
+    expect(Math.min(...pauses.slice(9))).toBeGreaterThanOrEqual(500);
+  });
+
+  it('go on when a server was of use long ago but not the last one', () => {
+    const rotation = new ServerRotation(SERVERS);
+    hostsOf(rotation, 20);
+    rotation.succeeded();
+    hostsOf(rotation, 1);
+    vi.advanceTimersByTime(60_000);
+    expect(pauseOf(rotation)).toBeGreaterThanOrEqual(500);
   });
 
   it('begin after one attempt when there is one server', () => {

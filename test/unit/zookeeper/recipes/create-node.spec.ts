@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createNode } from '../../../../lib/zookeeper/recipes/create-node.js';
 import type { NewNode } from '../../../../lib/zookeeper/recipes/create-node.js';
-import type { Place } from '../../../../lib/zookeeper/recipes/place.js';
+import type { LockDirectory } from '../../../../lib/zookeeper/recipes/lock-directory.js';
 import { CreateMode, ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { CreatedNode, MultiOp, MultiResult, Requests } from '../../../../lib/zookeeper/session/requests.js';
 
@@ -65,21 +65,21 @@ function refusedAt(ops: readonly MultiOp[], place: number, error: number): Multi
 }
 
 const acl = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
-const place: Place = { path: '/locks/orders/42', acl, parents: 'container', releaseTimeoutMs: 1 };
+const directory: LockDirectory = { path: '/locks/orders/42', acl, parents: 'container', releaseTimeoutMs: 1 };
 const node: NewNode = { name: 'lock-', mode: CreateMode.ephemeralSequential, data: Buffer.from('me') };
 const PARENTS = ['/locks', '/locks/orders', '/locks/orders/42'];
 
 describe('creating a znode', () => {
   it('is one request when its parent is there', async () => {
     const tree = new Tree(...PARENTS);
-    const created = await createNode(tree, place, node);
+    const created = await createNode(tree, directory, node);
     expect(created).toEqual({ path: '/locks/orders/42/lock-0000000000', czxid: 101n });
     expect(tree.transactions).toEqual([]);
   });
 
   it.each([0, 1, 2])('makes what is missing of its parents when there are %i', async (there) => {
     const tree = new Tree(...PARENTS.slice(0, there));
-    const { path } = await createNode(tree, place, node);
+    const { path } = await createNode(tree, directory, node);
     expect(path).toBe('/locks/orders/42/lock-0000000000');
     expect([...tree.paths]).toEqual(['', ...PARENTS, '/locks/orders/42/lock-']);
     const applied = tree.transactions.at(-1)?.map((op) => op.path);
@@ -88,13 +88,13 @@ describe('creating a znode', () => {
   });
 
   it('has the zxid of the transaction that made it', async () => {
-    const { czxid } = await createNode(new Tree('/locks', '/locks/orders'), place, node);
+    const { czxid } = await createNode(new Tree('/locks', '/locks/orders'), directory, node);
     expect(czxid).toBe(101n);
   });
 
-  it('makes containers, with the access list of the place, and the znode as it was asked for', async () => {
+  it('makes containers, with the access list of the directory, and the znode as it was asked for', async () => {
     const tree = new Tree('/locks', '/locks/orders');
-    await createNode(tree, place, node);
+    await createNode(tree, directory, node);
     expect(tree.transactions).toEqual([
       [
         { type: 'createContainer', path: '/locks/orders/42', data: Buffer.alloc(0), acl, flags: CreateMode.container },
@@ -105,7 +105,7 @@ describe('creating a znode', () => {
 
   it('makes persistent parents where they are to stay', async () => {
     const tree = new Tree('/locks', '/locks/orders');
-    await createNode(tree, { ...place, parents: 'persistent' }, node);
+    await createNode(tree, { ...directory, parents: 'persistent' }, node);
     expect(tree.transactions[0]?.[0]).toMatchObject({ type: 'create', flags: CreateMode.persistent });
   });
 });
@@ -119,7 +119,9 @@ describe('creating a znode while others work on its parents', () => {
 
   it('uses the parents that somebody else has just made', async () => {
     tree.meanwhile.push(() => PARENTS.forEach((path) => tree.paths.add(path)));
-    await expect(createNode(tree, place, node)).resolves.toMatchObject({ path: '/locks/orders/42/lock-0000000000' });
+    await expect(createNode(tree, directory, node)).resolves.toMatchObject({
+      path: '/locks/orders/42/lock-0000000000',
+    });
   });
 
   it('makes the parents again that a server has just removed', async () => {
@@ -127,7 +129,7 @@ describe('creating a znode while others work on its parents', () => {
       () => {},
       () => tree.paths.delete('/locks'),
     );
-    await createNode(tree, place, node);
+    await createNode(tree, directory, node);
     expect(tree.paths).toContain('/locks/orders/42/lock-');
   });
 
@@ -137,14 +139,14 @@ describe('creating a znode while others work on its parents', () => {
       tree.paths.add('/locks/orders/42').add('/locks/orders/42/lock-0000000000');
     });
     const single = { ...node, name: 'lock-0000000000', mode: CreateMode.ephemeral };
-    await expect(createNode(tree, place, single)).rejects.toMatchObject({ code: ErrorCode.nodeExists });
+    await expect(createNode(tree, directory, single)).rejects.toMatchObject({ code: ErrorCode.nodeExists });
   });
 
   it('gives up when parents vanish as fast as they are made', async () => {
     const vanish = () => PARENTS.forEach((path) => tree.paths.delete(path));
     const appear = () => PARENTS.forEach((path) => tree.paths.add(path));
     tree.meanwhile.push(...Array.from({ length: 500 }, (_, turn) => (turn % 2 === 0 ? appear : vanish)));
-    await expect(createNode(tree, place, node)).rejects.toMatchObject({ code: ErrorCode.noNode });
+    await expect(createNode(tree, directory, node)).rejects.toMatchObject({ code: ErrorCode.noNode });
     expect(tree.transactions.length).toBeLessThan(100);
   });
 });
@@ -155,7 +157,7 @@ describe('creating a znode that is refused', () => {
     async (code) => {
       for (const tree of [new Tree(...PARENTS), new Tree('/locks')]) {
         tree.refusal = code;
-        await expect(createNode(tree, place, node)).rejects.toMatchObject({ code });
+        await expect(createNode(tree, directory, node)).rejects.toMatchObject({ code });
         expect([...tree.paths]).not.toContain('/locks/orders/42/lock-');
       }
     },
@@ -164,13 +166,13 @@ describe('creating a znode that is refused', () => {
   it('ends at the root when not even that is there', async () => {
     const tree = new Tree();
     tree.paths.clear();
-    await expect(createNode(tree, place, node)).rejects.toMatchObject({ code: ErrorCode.noNode });
+    await expect(createNode(tree, directory, node)).rejects.toMatchObject({ code: ErrorCode.noNode });
     expect(tree.transactions).toHaveLength(PARENTS.length);
   });
 
   it('makes no parents when the znode is there', async () => {
     const tree = new Tree(...PARENTS, '/locks/orders/42/lock-');
-    await expect(createNode(tree, place, node)).rejects.toMatchObject({ code: ErrorCode.nodeExists });
+    await expect(createNode(tree, directory, node)).rejects.toMatchObject({ code: ErrorCode.nodeExists });
     expect(tree.transactions).toEqual([]);
   });
 });

@@ -1,16 +1,37 @@
-import type { MultiOp, TransactionReply, ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
+import type {
+  MultiOp,
+  Stat,
+  TransactionReply,
+  ZooKeeperClient,
+} from '../../../../lib/zookeeper/client/zookeeper-client.js';
 
-const notAsked = () => Promise.reject(new Error('this client answers heartbeats only'));
+const notAsked = () => Promise.reject(new Error('this client does not answer that'));
+const STAT: Stat = {
+  czxid: 0n,
+  mzxid: 0n,
+  ctime: 0n,
+  mtime: 0n,
+  version: 0,
+  cversion: 0,
+  aversion: 0,
+  ephemeralOwner: 0n,
+  dataLength: 0,
+  numChildren: 0,
+  pzxid: 0n,
+};
 
 /** A client without a connection: it writes down what it is asked, and answers as it is told. */
 export class AnsweringClient implements ZooKeeperClient {
   readonly asked: string[] = [];
+  /** The znodes that can be read, by the zxid of their creation. */
+  readonly czxids = new Map<string, bigint>();
+  /** What the next requests reject with, one each; the others are answered. */
+  readonly failures: unknown[] = [];
   unansweredSince: number | undefined;
   readonly lastError = undefined;
   /** The error codes of the next transactions' operations; without, all are applied. */
   errors: readonly number[] | undefined;
-  /** What the next transactions reject with. */
-  failure: unknown;
 
   connect(): void {
     this.asked.push('connect');
@@ -25,9 +46,19 @@ export class AnsweringClient implements ZooKeeperClient {
   }
 
   async multi(ops: readonly MultiOp[]): Promise<TransactionReply> {
-    this.asked.push(ops.map(({ type, path }) => `${type} ${path}`).join(', '));
-    if (this.failure !== undefined) throw this.failure;
-    return { results: ops.map((_, place) => ({ error: this.errors?.[place] ?? 0 })), zxid: 1n };
+    this.#ask(ops.map(({ type, path }) => `${type} ${path}`).join(', '));
+    return { results: ops.map((_, place) => ({ error: this.errors?.[place] ?? ErrorCode.ok })), zxid: 1n };
+  }
+
+  async read(path: string): Promise<{ data: Buffer; stat: Stat }> {
+    this.#ask(`read ${path}`);
+    const czxid = this.czxids.get(path);
+    if (czxid === undefined) throw new KeeperError(ErrorCode.noNode, path);
+    return { data: Buffer.alloc(0), stat: { ...STAT, czxid } };
+  }
+
+  async delete(path: string): Promise<void> {
+    this.#ask(`delete ${path}`);
   }
 
   async close(): Promise<void> {
@@ -35,9 +66,12 @@ export class AnsweringClient implements ZooKeeperClient {
   }
 
   readonly create = notAsked;
-  readonly delete = notAsked;
   readonly children = notAsked;
-  readonly read = notAsked;
   readonly watch = notAsked;
   readonly sync = notAsked;
+
+  #ask(what: string): void {
+    this.asked.push(what);
+    if (this.failures.length > 0) throw this.failures.shift();
+  }
 }

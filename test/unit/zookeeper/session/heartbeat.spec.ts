@@ -20,9 +20,14 @@ beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
   client = new AnsweringClient();
   nodes = new SessionNodes();
-  heartbeat = new Heartbeat(client, T, nodes);
+  heartbeat = new Heartbeat(client, nodes);
 });
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  heartbeat.stop();
+  vi.useRealTimers();
+});
+
+const attend = (path: string, onGone: () => void = () => {}, czxid?: bigint) => nodes.attend({ path, onGone, czxid });
 
 describe('a beat', () => {
   it('is a ping while the session owns nothing', async () => {
@@ -31,15 +36,15 @@ describe('a beat', () => {
   });
 
   it('is a transaction that checks the session’s znodes and nothing else', async () => {
-    nodes.attend('/locks/a', () => {});
-    nodes.attend('/locks/b', () => {});
+    attend('/locks/a');
+    attend('/locks/b');
     await heartbeat.beat();
     expect(client.asked).toEqual(['check /locks/a, check /locks/b']);
   });
 
   it('checks a limited number, and the others next time', async () => {
     const paths = Array.from({ length: 40 }, (_, number) => `/locks/${number}`);
-    paths.forEach((path) => nodes.attend(path, () => {}));
+    paths.forEach((path) => attend(path));
     await heartbeat.beat();
     await heartbeat.beat();
     const checked = client.asked.map((beat) => beat.split(', '));
@@ -49,18 +54,18 @@ describe('a beat', () => {
 
   it('tells of the znode that is not there, and of no other', async () => {
     const told: string[] = [];
-    ['/a', '/b', '/c'].forEach((path) => nodes.attend(path, () => told.push(path)));
+    ['/a', '/b', '/c'].forEach((path) => attend(path, () => told.push(path)));
     client.errors = [ErrorCode.ok, ErrorCode.noNode, ErrorCode.runtimeInconsistency];
     await heartbeat.beat();
     expect(told).toEqual(['/b']);
-    expect(nodes.take(5)).toEqual(['/a', '/c']);
+    expect(nodes.take(5).map(({ path }) => path)).toEqual(['/a', '/c']);
   });
 
   it.each([ErrorCode.noAuth, ErrorCode.runtimeInconsistency, ErrorCode.badVersion])(
     'does not take the error %d for a znode that is gone',
     async (code) => {
       const onGone = vi.fn<() => void>();
-      nodes.attend('/a', onGone);
+      attend('/a', onGone);
       client.errors = [code];
       await heartbeat.beat();
       expect(onGone).not.toHaveBeenCalled();
@@ -69,42 +74,85 @@ describe('a beat', () => {
 
   it('ends without an error, and tells of nothing, when it is not answered', async () => {
     const onGone = vi.fn<() => void>();
-    nodes.attend('/a', onGone);
-    client.failure = new KeeperError(ErrorCode.connectionLoss);
+    attend('/a', onGone);
+    client.failures.push(new KeeperError(ErrorCode.connectionLoss));
     await expect(heartbeat.beat()).resolves.toBeUndefined();
     expect(onGone).not.toHaveBeenCalled();
   });
 });
 
+describe('a beat for a znode whose path others use, too', () => {
+  const beat = async (czxid: bigint | undefined, there: bigint | undefined) => {
+    const onGone = vi.fn<() => void>();
+    attend('/single', onGone, czxid);
+    if (there !== undefined) client.czxids.set('/single', there);
+    await heartbeat.beat();
+    return onGone.mock.calls.length;
+  };
+
+  it('looks whose it is', async () => {
+    expect(await beat(7n, 7n)).toBe(0);
+    expect(client.asked.toSorted()).toEqual(['check /single', 'read /single']);
+  });
+
+  it('tells that it is gone when there is another’s', async () => {
+    expect(await beat(7n, 8n)).toBe(1);
+  });
+
+  it('tells nothing when it cannot be read', async () => {
+    expect(await beat(7n, undefined)).toBe(0);
+  });
+
+  it('tells once when neither is there', async () => {
+    client.errors = [ErrorCode.noNode];
+    expect(await beat(7n, 8n)).toBe(1);
+  });
+
+  it('does not look where the path alone tells', async () => {
+    expect(await beat(undefined, 8n)).toBe(0);
+    expect(client.asked).toEqual(['check /single']);
+  });
+});
+
 describe('a heart', () => {
   it('beats every sixth of the session timeout', async () => {
-    const stop = heartbeat.start();
+    heartbeat.start(T);
     await vi.advanceTimersByTimeAsync(T);
-    stop();
+    heartbeat.stop();
     expect(client.asked).toEqual(Array.from({ length: 6 }, () => 'ping'));
   });
 
+  it('goes on at the pace of another session timeout', async () => {
+    heartbeat.start(T);
+    heartbeat.start(T / 2);
+    await vi.advanceTimersByTimeAsync(T);
+    expect(client.asked).toHaveLength(12);
+    heartbeat.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('spares a beat when one was made in between', async () => {
-    const stop = heartbeat.start();
+    heartbeat.start(T);
     await vi.advanceTimersByTimeAsync(T / 12);
     await vi.advanceTimersByTimeAsync(T / 12 - 1);
     await heartbeat.beat();
     await vi.advanceTimersByTimeAsync(1);
-    stop();
+    heartbeat.stop();
     expect(client.asked).toHaveLength(2);
   });
 
   it('goes on after a beat that was not answered', async () => {
-    nodes.attend('/a', () => {});
-    client.failure = new KeeperError(ErrorCode.connectionLoss);
-    const stop = heartbeat.start();
+    attend('/a');
+    client.failures.push(...Array.from({ length: 9 }, () => new KeeperError(ErrorCode.connectionLoss)));
+    heartbeat.start(T);
     await vi.advanceTimersByTimeAsync(T / 2);
-    stop();
+    heartbeat.stop();
     expect(client.asked).toHaveLength(3);
   });
 
   it('stops', async () => {
-    heartbeat.start()();
+    heartbeat.start(T);
+    heartbeat.stop();
     await vi.advanceTimersByTimeAsync(10 * T);
     expect(client.asked).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
@@ -113,12 +161,8 @@ describe('a heart', () => {
 
 describe('a link on which something is without an answer', () => {
   const drops = () => client.asked.filter((what) => what === 'drop');
-  let stop: () => void;
 
-  beforeEach(() => {
-    stop = heartbeat.start();
-  });
-  afterEach(() => stop());
+  beforeEach(() => heartbeat.start(T));
 
   it('is given up after a third of the session timeout and by the next twelfth', async () => {
     client.unansweredSince = 0;

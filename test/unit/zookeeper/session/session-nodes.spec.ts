@@ -3,19 +3,31 @@ import { SessionNodes } from '../../../../lib/zookeeper/session/session-nodes.js
 
 describe('the znodes of a session', () => {
   let nodes: SessionNodes;
-  const attend = (...paths: string[]) => paths.map((path) => nodes.attend(path, () => {}));
+  const node = (path: string) => ({ path, onGone: vi.fn<() => void>() });
+  const attend = (...paths: string[]) =>
+    paths.map((path) => {
+      const own = node(path);
+      return { own, letGo: nodes.attend(own) };
+    });
+  const taken = (count: number) => nodes.take(count).map(({ path }) => path);
 
   beforeEach(() => {
     nodes = new SessionNodes();
   });
 
   it('are none at first', () => {
-    expect(nodes.take(10)).toEqual([]);
+    expect(taken(10)).toEqual([]);
+  });
+
+  it('are taken as they were given', () => {
+    const own = { ...node('/a'), czxid: 7n };
+    nodes.attend(own);
+    expect(nodes.take(1)[0]).toBe(own);
   });
 
   it('are taken in turn, so that each comes up when there are more than are taken at a time', () => {
     attend('/a', '/b', '/c');
-    expect([nodes.take(2), nodes.take(2), nodes.take(2)]).toEqual([
+    expect([taken(2), taken(2), taken(2)]).toEqual([
       ['/a', '/b'],
       ['/c', '/a'],
       ['/b', '/c'],
@@ -24,52 +36,48 @@ describe('the znodes of a session', () => {
 
   it('are taken once each when fewer stand than are asked for', () => {
     attend('/a', '/b');
-    expect(nodes.take(5)).toEqual(['/a', '/b']);
+    expect(taken(5)).toEqual(['/a', '/b']);
   });
 
   it('are taken no more when they are not attended any more', () => {
-    const [letGo] = attend('/a', '/b');
-    letGo?.();
-    letGo?.();
-    expect(nodes.take(5)).toEqual(['/b']);
+    const [first] = attend('/a', '/b');
+    first?.letGo();
+    first?.letGo();
+    expect(taken(5)).toEqual(['/b']);
   });
 
   it('tell when one is gone, once, and only whom it concerns', () => {
-    const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
-    nodes.attend('/a', first);
-    nodes.attend('/b', second);
-    nodes.gone('/a');
-    nodes.gone('/a');
-    expect(first).toHaveBeenCalledOnce();
-    expect(second).not.toHaveBeenCalled();
-    expect(nodes.take(5)).toEqual(['/b']);
-  });
-
-  it('still tell after they were taken', () => {
-    const onGone = vi.fn<() => void>();
-    nodes.attend('/a', onGone);
-    nodes.take(1);
-    nodes.gone('/a');
-    expect(onGone).toHaveBeenCalledOnce();
+    const [first, second] = [node('/a'), node('/b')];
+    nodes.attend(first);
+    nodes.attend(second);
+    nodes.take(2);
+    nodes.gone(first);
+    nodes.gone(first);
+    expect(first.onGone).toHaveBeenCalledOnce();
+    expect(second.onGone).not.toHaveBeenCalled();
+    expect(taken(5)).toEqual(['/b']);
   });
 
   it('tell nobody who has let go', () => {
-    const onGone = vi.fn<() => void>();
-    nodes.attend('/a', onGone)();
-    nodes.gone('/a');
-    expect(onGone).not.toHaveBeenCalled();
+    const own = node('/a');
+    nodes.attend(own)();
+    nodes.gone(own);
+    expect(own.onGone).not.toHaveBeenCalled();
   });
 
   it('take no notice of a znode that nobody attends', () => {
-    expect(() => nodes.gone('/unknown')).not.toThrow();
+    const own = node('/a');
+    nodes.gone(own);
+    expect(own.onGone).not.toHaveBeenCalled();
   });
 
-  it('stay attended by the next owner of a path when the last one lets go late', () => {
-    const onGone = vi.fn<() => void>();
-    const letGo = nodes.attend('/single', () => {});
-    nodes.attend('/single', onGone);
+  it('may share a path: each is told, and let go, by itself', () => {
+    const [old, young] = [node('/single'), node('/single')];
+    const letGo = nodes.attend(old);
+    nodes.attend(young);
     letGo();
-    nodes.gone('/single');
-    expect(onGone).toHaveBeenCalledOnce();
+    nodes.gone(young);
+    expect(old.onGone).not.toHaveBeenCalled();
+    expect(young.onGone).toHaveBeenCalledOnce();
   });
 });

@@ -40,11 +40,25 @@ describe('SessionSupervisor', () => {
     const { supervisor, listener, nextOpened } = scriptedClients();
     const waiting = supervisor.session();
     const reopened = nextOpened();
-    listener().ended('authentication failed');
+    listener().ended('expired');
     await reopened;
     listener().connected(handshake(2n));
 
     expect((await waiting).id).toBe(2n);
+    await supervisor.close();
+  });
+
+  it('tells those who wait that the credentials were refused, and tries again for those who come', async () => {
+    const { supervisor, listener, nextOpened } = scriptedClients();
+    const waiting = expect(supervisor.session()).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
+    const reopened = nextOpened();
+    listener().ended('authentication failed');
+    await waiting;
+    const later = supervisor.session();
+    await reopened;
+    listener().connected(handshake(2n));
+
+    expect((await later).id).toBe(2n);
     await supervisor.close();
   });
 

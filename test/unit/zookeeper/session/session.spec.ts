@@ -63,11 +63,29 @@ describe('a session', () => {
     expect(session.isCurrent).toBe(false);
   });
 
-  it('is current again when a server accepts it again', () => {
+  it('is current again with the first transaction after a server took it up again', () => {
+    session.disconnected();
     vi.setSystemTime(LEASE_MS);
+    session.connected(handshake());
+    expect(session.isCurrent).toBe(false);
+    session.answered({ sentAt: LEASE_MS, receivedAt: LEASE_MS, isQuorum: true });
+    expect(session.isCurrent).toBe(true);
+  });
+
+  it('makes that transaction at once', () => {
+    session.attend({ path: '/a', onGone: () => {} });
     session.disconnected();
     session.connected(handshake());
-    expect(session.isCurrent).toBe(true);
+    expect(client.asked).toEqual(['check /a']);
+  });
+
+  it('has the session timeout that was granted last', async () => {
+    session.disconnected();
+    session.connected({ ...handshake(), timeoutMs: T / 2 });
+    expect(session.timeoutMs).toBe(T / 2);
+    client.asked.length = 0;
+    await vi.advanceTimersByTimeAsync(T);
+    expect(client.asked).toHaveLength(12);
   });
 });
 
@@ -94,6 +112,17 @@ describe('the leases of a session', () => {
   });
 });
 
+describe('a lease that begins while no server is connected', () => {
+  it('is suspended until one is', () => {
+    session.disconnected();
+    const lease = granted();
+    session.carry(lease);
+    expect(lease.state).toBe('suspended');
+    session.connected(handshake());
+    expect(lease.state).toBe('held');
+  });
+});
+
 describe('the end of a session', () => {
   it('is told once, with why', () => {
     session.ended('expired');
@@ -101,6 +130,12 @@ describe('the end of a session', () => {
     expect(session.signal.reason).toBeInstanceOf(SessionEndedError);
     expect(session.signal.reason).toMatchObject({ why: 'expired' });
     expect(session).toMatchObject({ isConnected: false, isCurrent: false });
+  });
+
+  it('stays the end when the connection goes after it', async () => {
+    session.ended('expired');
+    session.disconnected();
+    await expect(session.whenConnected()).rejects.toBe(session.signal.reason);
   });
 
   it('stops its heart', () => {
@@ -176,10 +211,64 @@ describe('a request made persistently', () => {
   });
 });
 
+describe('a request made surely', () => {
+  const refusal = (code: number) => Promise.reject(new KeeperError(code));
+
+  it('is made again after a pause when it is refused for now', async () => {
+    const request = vi.fn<() => Promise<string>>(async () => 'answer');
+    request.mockImplementationOnce(() => refusal(ErrorCode.throttled));
+    const asking = session.surely(request);
+    await vi.advanceTimersByTimeAsync(24);
+    expect(request).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(26);
+    await expect(asking).resolves.toBe('answer');
+    expect(request).toHaveBeenCalledTimes(2);
+  });
+
+  it('is made less and less often, every two seconds at last', async () => {
+    const request = vi.fn<() => Promise<never>>(() => refusal(ErrorCode.throttled));
+    session.surely(request).catch(() => {});
+    await vi.advanceTimersByTimeAsync(60_000);
+    request.mockClear();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(request.mock.calls.length).toBeGreaterThanOrEqual(29);
+    expect(request.mock.calls.length).toBeLessThanOrEqual(61);
+  });
+
+  it('is made again at once on the next connection', async () => {
+    const request = vi.fn<() => Promise<string>>(async () => 'answer');
+    request.mockImplementationOnce(() => Promise.reject(loss()));
+    await expect(session.surely(request)).resolves.toBe('answer');
+  });
+
+  it.each([ErrorCode.noNode, ErrorCode.noAuth, ErrorCode.invalidAcl])(
+    'ends with the final refusal %i',
+    async (code) => {
+      const request = vi.fn<() => Promise<never>>(() => refusal(code));
+      await expect(session.surely(request)).rejects.toMatchObject({ code });
+      expect(request).toHaveBeenCalledOnce();
+    },
+  );
+
+  it('ends with an error that is no answer', async () => {
+    const error = new TypeError('of the caller');
+    await expect(session.surely(() => Promise.reject(error))).rejects.toBe(error);
+  });
+
+  it('ends with the session', async () => {
+    const asking = session.surely(() => refusal(ErrorCode.throttled));
+    const rejected = expect(asking).rejects.toBeInstanceOf(SessionEndedError);
+    await vi.advanceTimersByTimeAsync(1_000);
+    session.ended('expired');
+    await rejected;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 describe('a znode that is attended', () => {
   it('is told to be gone when a heartbeat finds that', async () => {
     const onGone = vi.fn<() => void>();
-    session.attend('/a', onGone);
+    session.attend({ path: '/a', onGone });
     client.errors = [ErrorCode.noNode];
     await vi.advanceTimersByTimeAsync(T / 6);
     expect(client.asked).toContain('check /a');
@@ -187,7 +276,7 @@ describe('a znode that is attended', () => {
   });
 
   it('is not checked any more when it is let go', async () => {
-    session.attend('/a', () => {})();
+    session.attend({ path: '/a', onGone: () => {} })();
     await vi.advanceTimersByTimeAsync(T);
     expect(new Set(client.asked)).toEqual(new Set(['ping']));
   });
@@ -196,6 +285,12 @@ describe('a znode that is attended', () => {
 describe('proving a session before a lease begins', () => {
   const { signal } = new AbortController();
 
+  /** A server takes the session up again, and answers a transaction. */
+  const take = () => {
+    session.connected(handshake());
+    session.answered({ sentAt: Date.now(), receivedAt: Date.now(), isQuorum: true });
+  };
+
   it('takes no request when there is time enough left', async () => {
     vi.setSystemTime(LEASE_MS - T / 6);
     await expect(session.proven(signal)).resolves.toBeUndefined();
@@ -203,14 +298,14 @@ describe('proving a session before a lease begins', () => {
   });
 
   it('asks the servers until there is', async () => {
-    session.attend('/a', () => {});
+    session.attend({ path: '/a', onGone: () => {} });
     vi.setSystemTime(LEASE_MS - T / 6 + 1);
     const proving = session.proven(signal);
     expect(await stateOf(proving)).toBe('pending');
     await vi.advanceTimersByTimeAsync(T / 20);
     expect(await stateOf(proving)).toBe('pending');
     expect(client.asked.filter((what) => what === 'check /a').length).toBeGreaterThanOrEqual(2);
-    session.connected(handshake());
+    take();
     await vi.advanceTimersByTimeAsync(T / 20);
     expect(await stateOf(proving)).toBe('resolved');
   });
@@ -221,7 +316,7 @@ describe('proving a session before a lease begins', () => {
     const proving = session.proven(signal);
     expect(await stateOf(proving)).toBe('pending');
     expect(client.asked).toEqual([]);
-    session.connected(handshake());
+    take();
     await vi.advanceTimersByTimeAsync(T / 20);
     expect(await stateOf(proving)).toBe('resolved');
   });

@@ -1,8 +1,7 @@
 import type { Acl } from '../session/requests.js';
 
-/** Where contenders of one key stand, and how their znodes are made. */
-export interface Place {
-  /** The directory of the line. */
+/** The znode under which the contenders of one key stand, and how they and it are made. */
+export interface LockDirectory {
   readonly path: string;
   readonly acl: readonly Acl[];
   /** Containers are removed by the servers once they are empty; persistent parents stay. */

@@ -1,0 +1,82 @@
+import { orAbort } from '../async/abort.js';
+import type { Dispose } from '../async/abort.js';
+import type { Lease } from '../contract/lease.js';
+
+/** What identifies a key in this process: the backend that grants it and the name that the backend gives it. */
+export interface Holding {
+  readonly scope: object;
+  readonly identity: string;
+}
+
+/** One granted lease and those inside it: given back when the last of them has left, so nobody works on unlocked. */
+export class Tenure {
+  #inside = 0;
+
+  constructor(
+    readonly lease: Lease,
+    readonly holding: Holding | undefined,
+    readonly giveBack: () => Promise<void>,
+  ) {}
+
+  /** Whether the lease is still to be given back: not after the last has left, nor after somebody did it early. */
+  get isOpen(): boolean {
+    return this.#inside > 0 && this.lease.state !== 'released';
+  }
+
+  enter(): void {
+    this.#inside++;
+  }
+
+  async leave(): Promise<void> {
+    this.#inside--;
+    if (this.#inside === 0) await this.giveBack();
+  }
+}
+
+/** A stretch of one async context that runs inside a tenure. */
+export class Frame {
+  active = true;
+  #inLine = 0;
+  #lastInLine: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly tenure: Tenure,
+    /** The tenure's lease, as this stretch may use it. */
+    readonly lease: Lease,
+    readonly outer: Frame | undefined,
+  ) {}
+
+  /** Whether work may still enter: the frame has not ended, nor has its lease been given back. */
+  get isOpen(): boolean {
+    return this.active && this.tenure.isOpen;
+  }
+
+  /** Whether a nested call is inside already. */
+  get isOccupied(): boolean {
+    return this.#inLine > 0;
+  }
+
+  isFor(holding: Holding): boolean {
+    const own = this.tenure.holding;
+    return own !== undefined && own.scope === holding.scope && own.identity === holding.identity;
+  }
+
+  /** Waits for the siblings that came before: they share the lease, but run one after another. */
+  async turn(signal: AbortSignal): Promise<Dispose> {
+    const previous = this.#lastInLine;
+    let pass!: (to?: Promise<void>) => void;
+    this.#lastInLine = new Promise((resolve) => (pass = resolve));
+    this.#inLine++;
+    const leave = () => {
+      this.#inLine--;
+      pass(previous);
+    };
+    return orAbort(previous, signal).then(
+      () => leave,
+      (reason: unknown) => {
+        leave();
+        throw reason;
+      },
+    );
+  }
+}

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CounterEndingError, isCounterEnding, restartCounter } from '../../../../lib/zookeeper/recipes/counter.js';
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
+import { Session } from '../../../../lib/zookeeper/session/session.js';
+import { AnsweringClient } from '../session/answering-client.js';
+
+const LIMIT = 2 ** 31 - 2 ** 20;
+const { signal } = new AbortController();
+
+describe('the end of a counter', () => {
+  it.each([0, 1, 1_000_000_000, LIMIT])('is not near at %d', (number) => {
+    expect(isCounterEnding(`_c_x-lock-${String(number).padStart(10, '0')}`)).toBe(false);
+  });
+
+  it.each(['2146435073', '2147483647', '-2147483648', '-000000001'])('is near, or past, at %s', (number) => {
+    expect(isCounterEnding(`_c_x-lock-${number}`)).toBe(true);
+    expect(isCounterEnding(`_c_x-__READ__${number}`)).toBe(true);
+  });
+
+  it.each(['config', '_c_x-latch-2147483647', ''])('does not show in what is no contender: %j', (name) => {
+    expect(isCounterEnding(name)).toBe(false);
+  });
+
+  it('is told with the directory', () => {
+    expect(new CounterEndingError('/locks/a')).toMatchObject({
+      name: 'CounterEndingError',
+      message: 'the numbers of /locks/a are used up',
+    });
+  });
+});
+
+describe('starting a counter again', () => {
+  let client: AnsweringClient;
+  let session: Session;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    client = new AnsweringClient();
+    session = new Session(client, { sessionId: 1n, timeoutMs: 3_600_000, sentAt: 0 });
+  });
+  afterEach(() => {
+    session.ended('closed');
+    vi.useRealTimers();
+  });
+
+  it('removes the directory', async () => {
+    await expect(restartCounter(session, '/locks/a', true, signal)).resolves.toBe(true);
+    expect(client.asked).toEqual(['delete /locks/a']);
+  });
+
+  it('has nothing to do when somebody else has removed it', async () => {
+    client.failures.push(new KeeperError(ErrorCode.noNode));
+    await expect(restartCounter(session, '/locks/a', true, signal)).resolves.toBe(true);
+  });
+
+  it('waits until the last one has left', async () => {
+    client.failures.push(new KeeperError(ErrorCode.notEmpty), new KeeperError(ErrorCode.notEmpty));
+    const restarting = restartCounter(session, '/locks/a', true, signal);
+    await vi.advanceTimersByTimeAsync(199);
+    expect(client.asked).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(restarting).resolves.toBe(true);
+    expect(client.asked).toHaveLength(3);
+  });
+
+  it('does not wait for who does not', async () => {
+    client.failures.push(new KeeperError(ErrorCode.notEmpty));
+    await expect(restartCounter(session, '/locks/a', false, signal)).resolves.toBe(false);
+    expect(client.asked).toHaveLength(1);
+  });
+
+  it('ends with the signal', async () => {
+    const controller = new AbortController();
+    client.failures.push(new KeeperError(ErrorCode.notEmpty));
+    const restarting = restartCounter(session, '/locks/a', true, controller.signal);
+    await vi.advanceTimersByTimeAsync(50);
+    controller.abort('enough');
+    await expect(restarting).rejects.toBe('enough');
+  });
+
+  it('ends with another refusal', async () => {
+    client.failures.push(new KeeperError(ErrorCode.noAuth));
+    await expect(restartCounter(session, '/locks/a', true, signal)).rejects.toMatchObject({ code: ErrorCode.noAuth });
+  });
+});
