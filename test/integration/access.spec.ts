@@ -34,6 +34,11 @@ describe('authentication and access', () => {
     await expect(refused).rejects.toThrow(/noAuth.*check the auth and acl options/);
   });
 
+  it('does not start, and says why, when the servers refuse the credentials', async () => {
+    const auth = { scheme: 'unheard-of', credentials: 'x' };
+    await expect(openService({ connectString, auth })).rejects.toThrow(/refused the credentials/);
+  });
+
   it('gives the access that a list says', async () => {
     const basePath = freshBasePath();
     const shop = await openService({

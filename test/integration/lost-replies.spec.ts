@@ -3,14 +3,15 @@ import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openReplyThief } from '../support/reply-thief.js';
 import { openService } from '../support/services.js';
+import type { ServiceOptions } from '../support/services.js';
 import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 
-async function behindThief() {
+async function behindThief(options: Partial<ServiceOptions> = {}) {
   const basePath = freshBasePath();
   const thief = await openReplyThief(connectString);
-  const service = await openService({ connectString: thief.connectString, basePath });
+  const service = await openService({ ...options, connectString: thief.connectString, basePath });
   const client = await openClient(connectString);
   return { basePath, thief, service, client, path: `${basePath}/k` };
 }
@@ -101,5 +102,86 @@ describe('a waiter', () => {
 
     expect((await waiting).isHeld()).toBe(true);
     expect(await contendersAt(client, path)).toEqual(before.slice(1));
+  });
+});
+
+describe('an acquisition that was under way when the servers went out of reach', () => {
+  it('is refused in time when it asks once', async () => {
+    const { thief, service } = await behindThief({ connectTimeoutMs: 300 });
+    await service.using('k', () => {});
+    thief.isOpen = false;
+    const cut = thief.cutBefore(OpCode.create2);
+    const asking = expect(service.tryAcquire('k')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await cut;
+    await asking;
+  });
+
+  it('is not said to be contended when its time runs out', async () => {
+    const { basePath, thief, service, client, path } = await behindThief();
+    const holder = await openService({ connectString, basePath });
+    await holder.acquire('k');
+    const waiting = expect(service.acquire('k', { waitMs: 1_500 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await untilContenders(client, path, 2);
+    thief.isOpen = false;
+    await thief.cutBefore(OpCode.multi);
+    await waiting;
+  });
+});
+
+describe('the single znode of those who race', () => {
+  it('is not deleted once more when it has become somebody else’s', async () => {
+    const { basePath, thief, service, client, path } = await behindThief();
+    const [next, last] = await Promise.all([0, 1].map(() => openService({ connectString, basePath })));
+    const lockOf = (of = service) => of.mutex('k', { line: 'none' });
+    const lease = await lockOf().acquire();
+    thief.isOpen = false;
+    const cut = thief.stealNext(OpCode.delete);
+    const releasing = lease.release();
+    await cut;
+
+    const taken = await lockOf(next).acquire();
+    thief.isOpen = true;
+    await releasing;
+    await service.using('another', () => {});
+
+    expect(await contendersAt(client, path)).toHaveLength(1);
+    expect(await lockOf(last).tryAcquire()).toBeNull();
+    expect(taken.isHeld()).toBe(true);
+  });
+
+  it('is known to be gone, and left alone, when somebody else has it after it was deleted from outside', async () => {
+    const { basePath, service, client, path } = await behindThief({ sessionTimeoutMs: 1_000 });
+    const next = await openService({ connectString, basePath });
+    const lease = await service.mutex('k', { line: 'none' }).acquire();
+    await client.delete(`${path}/lock-0000000000`);
+    const taken = await next.mutex('k', { line: 'none' }).acquire();
+
+    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+    await lease.release();
+    expect(await contendersAt(client, path)).toHaveLength(1);
+    expect(taken.isHeld()).toBe(true);
+  });
+});
+
+describe('a contender deleted from outside', () => {
+  it('loses its lease', async () => {
+    const { service, client, path } = await behindThief({ sessionTimeoutMs: 1_000 });
+    const lease = await service.acquire('k');
+    const [name = ''] = await contendersAt(client, path);
+    await client.delete(`${path}/${name}`);
+    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    expect([lease.state, lease.isHeld()]).toEqual(['lost', false]);
+  });
+
+  it('lines up again while it waits', async () => {
+    const { basePath, service, client, path } = await behindThief();
+    const holder = await openService({ connectString, basePath });
+    await holder.acquire('k');
+    const waiting = service.acquire('k');
+    const [first, second] = await untilContenders(client, path, 2);
+    await client.multi([first, second].map((name) => ({ type: 'delete' as const, path: `${path}/${name}` })));
+    expect((await waiting).isHeld()).toBe(true);
   });
 });

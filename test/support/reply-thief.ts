@@ -12,6 +12,8 @@ export interface ReplyThief {
   stealNext(opType: number): Promise<void>;
   /** Cuts the connection before the next request of this type reaches the server. */
   cutBefore(opType: number): Promise<void>;
+  /** Whether new connections reach the server; they do at first. */
+  isOpen: boolean;
 }
 
 interface Plan {
@@ -25,6 +27,7 @@ export async function openReplyThief(target: string): Promise<ReplyThief> {
   let plan: Plan | undefined;
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
+    if (!thief.isOpen) return client.destroy();
     const upstream = connect(port, '127.0.0.1');
     const cut = () => [client, upstream].forEach((socket) => socket.destroy());
     [client, upstream].forEach((socket) => sockets.add(socket.on('error', cut).on('close', cut)));
@@ -56,11 +59,13 @@ export async function openReplyThief(target: string): Promise<ReplyThief> {
     plan = { opType, forward, done: stolen.resolve };
     return stolen.promise;
   };
-  return {
+  const thief: ReplyThief = {
     connectString: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     stealNext: (opType) => arm(opType, true),
     cutBefore: (opType) => arm(opType, false),
+    isOpen: true,
   };
+  return thief;
 }
 
 /** The request types in a chunk of whole frames; the driver writes each request at once. */

@@ -37,7 +37,8 @@ export class Contender {
    */
   leave(ms: number): Promise<void> {
     this.#unattend();
-    this.#left ??= this.#surelyDelete();
+    // What was found gone may have been made again by somebody else, at the same path.
+    this.#left ??= this.gone.aborted ? Promise.resolve() : this.#surelyDelete();
     return settledWithin(this.#left, ms);
   }
 

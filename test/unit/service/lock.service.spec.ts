@@ -237,6 +237,8 @@ describe('starting and stopping', () => {
     const starting = locks.onModuleInit();
     connection.reject(new TypeError('no servers'));
     await expect(starting).rejects.toThrow('no servers');
+    // Nest shuts nothing down that failed to start.
+    expect(backend.closes).toBe(1);
   });
 
   it("starts without a connection with connectOnStart: 'background'", async () => {

@@ -41,6 +41,12 @@ async function stateOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a session', () => {
+  it('stays over when its link goes down after its end', async () => {
+    session.ended('closed');
+    session.disconnected();
+    await expect(session.whenConnected()).rejects.toBeInstanceOf(SessionEndedError);
+  });
+
   it('is connected, and current, from its handshake', async () => {
     expect(session).toMatchObject({ id: 7n, timeoutMs: T, isConnected: true, isCurrent: true });
     expect(session.requests).toBe(client);

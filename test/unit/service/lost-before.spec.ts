@@ -1,0 +1,96 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { LockLostError } from '../../../lib/contract/errors.js';
+import { currentLease } from '../../../lib/service/held-leases.js';
+import { startLocks } from './locks.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const lost = (key: string) => new LockLostError(key, 'the test said so');
+
+describe('a lease that was lost before the work began', () => {
+  it('lets no nested work begin', async () => {
+    const { locks, backend } = startLocks();
+    let began = false;
+    const outer = locks.using('z', async () => {
+      backend.leaseOn('z')?.lose(lost('z'));
+      await locks.using('z', () => {
+        began = true;
+      });
+    });
+    await expect(outer).rejects.toMatchObject({ code: 'LOCK_LOST' });
+    expect(began).toBe(false);
+  });
+
+  it('lets no work on several keys begin, and gives the others back', async () => {
+    const { locks, backend } = startLocks();
+    const blocker = await locks.acquire('b');
+    let began = false;
+    const set = locks.multi(['a', 'b']).using(() => {
+      began = true;
+    });
+    await backend.standing('b', 2);
+    backend.leaseOn('a')?.lose(lost('a'));
+    await blocker.release();
+
+    await expect(set).rejects.toMatchObject({ code: 'LOCK_LOST', key: 'a' });
+    expect(began).toBe(false);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('is not handed out as one of a set', async () => {
+    const { locks, backend } = startLocks();
+    const blocker = await locks.acquire('b');
+    const set = locks.multi(['a', 'b']).acquire();
+    await backend.standing('b', 2);
+    backend.leaseOn('a')?.lose(lost('a'));
+    await blocker.release();
+
+    await expect(set).rejects.toMatchObject({ code: 'LOCK_LOST', key: 'a' });
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('a lease that was acquired by handle', () => {
+  it('is given back when it is lost, although its holder has forgotten it', async () => {
+    const { locks, backend } = startLocks();
+    const lease = await locks.acquire('k');
+    backend.leaseOn('k')?.lose(lost('k'));
+    expect((await locks.acquire('k')).isHeld()).toBe(true);
+    expect(lease.state).toBe('lost');
+  });
+});
+
+describe('a lease that its work has released early', () => {
+  it('is not entered any more', async () => {
+    const { locks, backend } = startLocks();
+    await locks.using('k', async (lease) => {
+      await lease.release();
+      expect(currentLease()).toBeUndefined();
+      await locks.using('k', (next) => expect(next.fencingToken).toBeGreaterThan(lease.fencingToken));
+      await (await locks.acquire('k')).release();
+    });
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('work that starts itself again and again', () => {
+  it('keeps nothing of what has ended', async () => {
+    const { locks } = startLocks();
+    const first = await new Promise<WeakRef<object>>((resolve) => {
+      let seen: WeakRef<object>;
+      const round = (rounds: number): Promise<void> =>
+        locks.using('k', (lease) => {
+          seen ??= new WeakRef(lease);
+          setImmediate(() => (rounds === 0 ? resolve(seen) : void round(rounds - 1)));
+        });
+      void round(20);
+    });
+    // A WeakRef is not cleared in the turn in which it was made or read.
+    await new Promise(setImmediate);
+    collectGarbage();
+    expect(first.deref()).toBeUndefined();
+  });
+});
