@@ -6,7 +6,7 @@ import type { Holding } from './tenure.js';
 
 const context = new AsyncLocalStorage<Frame | undefined>();
 
-/** The innermost frame of this async context that holds the key and has not ended. */
+/** The innermost tenure of this async context that holds the key, through the frame that entered it. */
 export function frameHolding(holding: Holding): Frame | undefined {
   return innermost((frame) => frame.isOpen && frame.isFor(holding));
 }
@@ -21,31 +21,21 @@ export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T
   return runInside(new Tenure(lease, undefined, async () => {}), lease, work);
 }
 
-/** Runs `work` inside the tenure of a frame that is still open, with `lease` as the current one. */
-export function runNested<T>(frame: Frame, lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(frame.tenure, lease, work);
+/** Runs `work` inside a tenure that is still open, with `lease` as the current one. */
+export function runNested<T>(tenure: Tenure, lease: Lease, work: () => T | Promise<T>): Promise<T> {
+  return runInside(tenure, lease, work);
 }
 
 async function runInside<T>(tenure: Tenure, lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  const frame = new Frame(tenure, lease, innermost(isActive));
+  const outer = innermost((frame) => frame.isActive);
+  const frame = new Frame({ tenure, lease }, outer);
   tenure.enter();
   try {
     return await context.run(frame, work);
   } finally {
-    frame.active = false;
+    frame.end();
     await tenure.leave();
   }
-}
-
-function innermost(matches: (frame: Frame) => boolean): Frame | undefined {
-  let frame = context.getStore();
-  while (frame && !matches(frame)) frame = frame.outer;
-  return frame;
-}
-
-// What has ended is passed over for good: work that starts itself again and again must not grow a chain of frames.
-function isActive(frame: Frame): boolean {
-  return frame.active;
 }
 
 /**
@@ -63,10 +53,16 @@ export function currentLease(): Lease | undefined {
  */
 export function assertHeld(): Lease {
   // Not the next one further out when the innermost was released early: the caller means the one it is under.
-  const lease = innermost(isActive)?.lease;
+  const lease = innermost((frame) => frame.isActive)?.lease;
   if (!lease) throw new LockConfigurationError('assertHeld() was called outside of a decorated method and of using()');
   assertStands(lease);
   return lease;
+}
+
+function innermost(matches: (frame: Frame) => boolean): Frame | undefined {
+  let frame = context.getStore();
+  while (frame && !matches(frame)) frame = frame.outer;
+  return frame;
 }
 
 /** @throws why the lease does not stand any more */

@@ -62,12 +62,13 @@ export class SingleLock implements Lock {
   async #enter<T>(outer: Frame, deadline: Deadline, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
-    const leaveLine = outer.tenure.lease.mode === 'read' ? () => {} : await this.#turn(outer, deadline, options);
+    const leaveLine = outer.tenure?.lease.mode === 'read' ? () => {} : await this.#turn(outer, deadline, options);
     try {
-      if (!outer.isOpen) return await this.#hold(deadline, options, work);
+      const { tenure } = outer;
+      if (!tenure?.isOpen) return await this.#hold(deadline, options, work);
       deadline.dispose();
-      const lease = new EnteredLease(outer.lease, this.#target.mode);
-      return await runNested(outer, lease, () => guarded(lease, options, work));
+      const lease = new EnteredLease(tenure.lease, this.#target.mode);
+      return await runNested(tenure, lease, () => guarded(lease, options, work));
     } finally {
       leaveLine();
     }
@@ -81,7 +82,7 @@ export class SingleLock implements Lock {
 
   #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
-    const isUpgrade = outer.tenure.lease.mode === 'read' && this.#target.mode !== 'read';
+    const isUpgrade = outer.tenure?.lease.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 

@@ -33,22 +33,51 @@ export class Tenure {
   }
 }
 
+/** What a frame is about while it lasts. */
+interface Stretch {
+  readonly tenure: Tenure;
+  /** The tenure's lease, as this stretch may use it. */
+  readonly lease: Lease;
+}
+
 /** A stretch of one async context that runs inside a tenure. */
 export class Frame {
-  active = true;
+  #stretch: Stretch | undefined;
+  #outer: Frame | undefined;
   #inLine = 0;
   #lastInLine: Promise<void> = Promise.resolve();
 
-  constructor(
-    readonly tenure: Tenure,
-    /** The tenure's lease, as this stretch may use it. */
-    readonly lease: Lease,
-    readonly outer: Frame | undefined,
-  ) {}
+  constructor(stretch: Stretch, outer: Frame | undefined) {
+    this.#stretch = stretch;
+    this.#outer = outer;
+  }
+
+  /** Empties the frame: promises made inside refer to it for as long as they live, and must not keep all that was. */
+  end(): void {
+    this.#stretch = undefined;
+  }
+
+  get isActive(): boolean {
+    return this.#stretch !== undefined;
+  }
+
+  get tenure(): Tenure | undefined {
+    return this.#stretch?.tenure;
+  }
+
+  get lease(): Lease | undefined {
+    return this.#stretch?.lease;
+  }
+
+  /** The nearest frame that this one is nested in and that has not ended. */
+  get outer(): Frame | undefined {
+    while (this.#outer && !this.#outer.isActive) this.#outer = this.#outer.outer;
+    return this.#outer;
+  }
 
   /** Whether work may still enter: the frame has not ended, nor has its lease been given back. */
   get isOpen(): boolean {
-    return this.active && this.tenure.isOpen;
+    return this.#stretch?.tenure.isOpen ?? false;
   }
 
   /** Whether a nested call is inside already. */
@@ -57,7 +86,7 @@ export class Frame {
   }
 
   isFor(holding: Holding): boolean {
-    const own = this.tenure.holding;
+    const own = this.#stretch?.tenure.holding;
     return own !== undefined && own.scope === holding.scope && own.identity === holding.identity;
   }
 

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -79,18 +80,20 @@ describe('a lease that its work has released early', () => {
 describe('work that starts itself again and again', () => {
   it('keeps nothing of what has ended', async () => {
     const { locks } = startLocks();
-    const first = await new Promise<WeakRef<object>>((resolve) => {
-      let seen: WeakRef<object>;
+    let first: WeakRef<object> | undefined;
+    // Keeps the context of the last round, and whatever that keeps.
+    const last = await new Promise<AsyncResource>((resolve) => {
       const round = (rounds: number): Promise<void> =>
         locks.using('k', (lease) => {
-          seen ??= new WeakRef(lease);
-          setImmediate(() => (rounds === 0 ? resolve(seen) : void round(rounds - 1)));
+          first ??= new WeakRef(lease);
+          setImmediate(() => (rounds === 0 ? resolve(new AsyncResource('last round')) : void round(rounds - 1)));
         });
       void round(20);
     });
     // A WeakRef is not cleared in the turn in which it was made or read.
     await new Promise(setImmediate);
     collectGarbage();
-    expect(first.deref()).toBeUndefined();
+    expect(first?.deref()).toBeUndefined();
+    expect(last.runInAsyncScope(currentLease)).toBeUndefined();
   });
 });
