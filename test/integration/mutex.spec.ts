@@ -1,24 +1,13 @@
 import { describe, expect, inject, it } from 'vitest';
 import { LockTimeoutError } from '../../lib/contract/errors.js';
-import { freshBasePath } from '../support/base-path.js';
-import { openService } from '../support/services.js';
-import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
+import { twoProcesses } from '../support/two-processes.js';
+import { contendersAt, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 
-async function twoProcesses() {
-  const basePath = freshBasePath();
-  const [one, other, client] = await Promise.all([
-    openService({ connectString, basePath }),
-    openService({ connectString, basePath }),
-    openClient(connectString),
-  ]);
-  return { one, other, client, basePath };
-}
-
 describe('mutex', () => {
   it('is held by one session at a time', async () => {
-    const { one, other } = await twoProcesses();
+    const { one, other } = await twoProcesses(connectString);
     const lease = await one.acquire('order/42');
 
     expect(await other.tryAcquire('order/42')).toBeNull();
@@ -30,7 +19,7 @@ describe('mutex', () => {
   });
 
   it('serves contenders in the order in which they came, with growing tokens', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     const order: string[] = [];
     const tokens: bigint[] = [];
     const lease = await one.acquire('line');
@@ -54,7 +43,7 @@ describe('mutex', () => {
   });
 
   it('keeps an unprotected counter right', async () => {
-    const { one, other } = await twoProcesses();
+    const { one, other } = await twoProcesses(connectString);
     let count = 0;
     const increment = async () => {
       const seen = count;
@@ -66,7 +55,7 @@ describe('mutex', () => {
   });
 
   it('leaves the line and takes its watch back when the time is up', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     await one.acquire('busy');
 
     await expect(other.acquire('busy', { waitMs: 50 })).rejects.toMatchObject({
@@ -82,7 +71,7 @@ describe('mutex', () => {
   });
 
   it('leaves the line before an aborted wait rejects, with the caller’s own reason', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     await one.acquire('busy');
     const abort = new AbortController();
     const reason = new Error('the customer left');
@@ -96,7 +85,7 @@ describe('mutex', () => {
   });
 
   it('hands over past a contender that gave up', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     const abort = new AbortController();
     const impatient = one.acquire('k', { signal: abort.signal });
@@ -112,13 +101,13 @@ describe('mutex', () => {
   });
 
   it('is not asked for when the signal has aborted before', async () => {
-    const { one, client, basePath } = await twoProcesses();
+    const { one, client, basePath } = await twoProcesses(connectString);
     await expect(one.acquire('k', { signal: AbortSignal.abort('never mind') })).rejects.toBe('never mind');
     expect(await contendersAt(client, `${basePath}/k`)).toEqual([]);
   });
 
   it('is released once, however often it is asked, and by `await using`', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     {
       await using lease = await one.acquire('scoped');
       await Promise.all([lease.release(), lease.release()]);
@@ -130,7 +119,7 @@ describe('mutex', () => {
   });
 
   it('writes the names that Curator’s InterProcessMutex writes, and tells who holds', async () => {
-    const { one, client, basePath } = await twoProcesses();
+    const { one, client, basePath } = await twoProcesses(connectString);
     await one.acquire('a/b', { label: 'Orders.place' });
     const [name = ''] = await contendersAt(client, `${basePath}/a/b`);
     expect(name).toMatch(/^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-0000000000$/);
@@ -139,14 +128,14 @@ describe('mutex', () => {
   });
 
   it('takes a key with a leading slash as a path, to be shared with others', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     await one.acquire(`${basePath}/shared with/curator`);
     expect(await contendersAt(client, `${basePath}/shared with/curator`)).toHaveLength(1);
     expect(await other.tryAcquire('shared with/curator')).toBeNull();
   });
 
   it('treats a time-out as an error of acquire, and as null of tryAcquire', async () => {
-    const { one, other } = await twoProcesses();
+    const { one, other } = await twoProcesses(connectString);
     await one.acquire('k');
     await expect(other.acquire('k', { waitMs: 0 })).rejects.toBeInstanceOf(LockTimeoutError);
     expect(await other.tryAcquire('k')).toBeNull();

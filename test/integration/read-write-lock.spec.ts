@@ -1,22 +1,16 @@
 import { describe, expect, inject, it } from 'vitest';
-import { freshBasePath } from '../support/base-path.js';
-import { openService } from '../support/services.js';
-import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
+import { twoProcesses } from '../support/two-processes.js';
+import { contendersAt, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 
 async function library() {
-  const basePath = freshBasePath();
-  const [one, other, client] = await Promise.all([
-    openService({ connectString, basePath }),
-    openService({ connectString, basePath }),
-    openClient(connectString),
-  ]);
+  const { one, other, client, basePath } = await twoProcesses(connectString);
   const until = (count: number) => untilContenders(client, `${basePath}/prices`, count);
   return {
     one: one.readWriteLock('prices'),
     other: other.readWriteLock('prices'),
-    services: [one, other],
+    service: one,
     client,
     basePath,
     until,
@@ -82,15 +76,14 @@ describe('read-write lock', () => {
   });
 
   it('excludes the mutex of the same key, both ways', async () => {
-    const { one, services } = await library();
-    const [service] = services;
+    const { one, service } = await library();
     const reader = await one.read.acquire();
-    expect(await service?.tryAcquire('prices')).toBeNull();
+    expect(await service.tryAcquire('prices')).toBeNull();
     await reader.release();
-    const mutex = await service?.acquire('prices');
+    const mutex = await service.acquire('prices');
     expect(await one.read.tryAcquire()).toBeNull();
     expect(await one.write.tryAcquire()).toBeNull();
-    await mutex?.release();
+    await mutex.release();
     expect(await one.write.tryAcquire()).not.toBeNull();
   });
 

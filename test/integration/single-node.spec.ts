@@ -1,24 +1,13 @@
 import { describe, expect, inject, it } from 'vitest';
-import { freshBasePath } from '../support/base-path.js';
-import { openService } from '../support/services.js';
-import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
+import { twoProcesses } from '../support/two-processes.js';
+import { contendersAt, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 const noLine = { line: 'none' } as const;
 
-async function twoProcesses() {
-  const basePath = freshBasePath();
-  const [one, other, client] = await Promise.all([
-    openService({ connectString, basePath }),
-    openService({ connectString, basePath }),
-    openClient(connectString),
-  ]);
-  return { one, other, client, basePath };
-}
-
 describe("mutex with line: 'none'", () => {
   it('is taken by one of those who race for its single znode', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     const attempts = Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other).mutex('cron', noLine).tryAcquire());
     const leases = (await Promise.all(attempts)).filter((lease) => lease !== null);
 
@@ -29,7 +18,7 @@ describe("mutex with line: 'none'", () => {
   });
 
   it('grows its token with every grant', async () => {
-    const { one, other } = await twoProcesses();
+    const { one, other } = await twoProcesses(connectString);
     const tokens: bigint[] = [];
     for (const service of [one, other, one]) {
       await service.mutex('cron', noLine).using(({ fencingToken }) => void tokens.push(fencingToken));
@@ -38,14 +27,14 @@ describe("mutex with line: 'none'", () => {
   });
 
   it('rejects acquire at once while it is held, and takes no waiting time', async () => {
-    const { one, other } = await twoProcesses();
+    const { one, other } = await twoProcesses(connectString);
     await one.mutex('cron', noLine).acquire();
     await expect(other.mutex('cron', noLine).acquire()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 0 });
     await expect(other.mutex('cron', noLine).acquire({ waitMs: 10 })).rejects.toThrow(/waitMs must be 0/);
   });
 
   it('is not granted while somebody stands in line, and holds off a line that comes later', async () => {
-    const { one, other, client, basePath } = await twoProcesses();
+    const { one, other, client, basePath } = await twoProcesses(connectString);
     const queued = await one.acquire('job');
     expect(await other.mutex('job', noLine).tryAcquire()).toBeNull();
     await queued.release();
