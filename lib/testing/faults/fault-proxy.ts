@@ -1,0 +1,160 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { FaultLink, noFaults } from './fault-link.js';
+import type { Direction, Faults } from './fault-link.js';
+import { closeSession, SessionSniffer } from './session-sniffer.js';
+import type { SniffedSession } from './session-sniffer.js';
+
+interface Connection {
+  readonly sockets: readonly [client: Socket, server: Socket];
+  readonly links: Readonly<Record<Direction, FaultLink>>;
+  readonly session: SessionSniffer;
+}
+
+const DIRECTIONS: readonly Direction[] = ['toServer', 'toClient'];
+
+/**
+ * A TCP proxy on 127.0.0.1 between an application and one ZooKeeper server, to make a network misbehave: bytes late,
+ * one way only, not at all, cut in the middle of a message; connections refused or closed; sessions expired. Faults
+ * hold for all connections, those that come later included, until `heal()`.
+ */
+export class FaultProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #target: { readonly host: string; readonly port: number };
+  readonly #connections = new Set<Connection>();
+  readonly #faults: Readonly<Record<Direction, Faults>> = { toServer: noFaults(), toClient: noFaults() };
+  #refuses = false;
+  #accepted = 0;
+
+  private constructor(server: Server, target: { host: string; port: number }) {
+    this.#server = server;
+    this.#target = target;
+    server.on('connection', (client) => this.#accept(client));
+  }
+
+  /** @param target `host:port` of the server, or its port on 127.0.0.1 */
+  static async open(target: string | number): Promise<FaultProxy> {
+    const [host = '', port = ''] = typeof target === 'number' ? ['127.0.0.1', target] : target.split(':');
+    const server = createServer({ noDelay: true });
+    const proxy = new FaultProxy(server, { host, port: Number(port) });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get connectString(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  /** How many connections there have been. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** How many connections there are. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Bytes arrive this much later, in milliseconds. */
+  delay(delayMs: number, direction?: Direction): void {
+    this.#change({ delayMs }, direction);
+  }
+
+  /** No byte arrives any more, and nobody is told: the link is half open. What was sent arrives after `heal()`. */
+  blackHole(direction?: Direction): void {
+    this.#change({ isBlackHole: true }, direction);
+  }
+
+  /** No more than this many bytes a second. */
+  throttle(bytesPerSecond: number, direction?: Direction): void {
+    this.#change({ bytesPerSecond }, direction);
+  }
+
+  /** The connection is cut after this many more bytes, in the middle of whatever message that is. Happens once. */
+  cutAfter(bytes: number, direction: Direction = 'toClient'): void {
+    this.#change({ cutAfterBytes: bytes }, direction);
+  }
+
+  /** Accepts connections only to close them. */
+  refuse(): void {
+    this.#refuses = true;
+  }
+
+  /** Ends every connection: `fin` as a server that closes it, `rst` as one that was killed. */
+  disconnect(how: 'fin' | 'rst' = 'rst'): void {
+    for (const { sockets } of this.#connections) {
+      for (const socket of sockets)
+        if (how === 'fin') socket.end();
+        else socket.resetAndDestroy();
+    }
+  }
+
+  /** The network is well again; connections stay. */
+  heal(): void {
+    this.#refuses = false;
+    this.#change(noFaults());
+  }
+
+  /**
+   * Expires the sessions that are connected through this proxy, as the servers do it: their znodes are gone before
+   * their owners hear of it. Done with a second connection that takes each session over and closes it.
+   */
+  async expireSessions(): Promise<void> {
+    const sessions = [...this.#connections]
+      .map(({ session }) => session.session)
+      .filter((session) => session !== undefined);
+    await Promise.all(sessions.map((session: SniffedSession) => closeSession(this.#target, session)));
+  }
+
+  async close(): Promise<void> {
+    this.heal();
+    for (const { sockets } of this.#connections) sockets.forEach((socket) => socket.destroy());
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #change(change: Partial<Faults>, direction?: Direction): void {
+    for (const way of direction ? [direction] : DIRECTIONS) {
+      Object.assign(this.#faults[way], change);
+      this.#connections.forEach(({ links }) => links[way].refresh());
+    }
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refuses) return void client.resetAndDestroy();
+    this.#accepted++;
+    const server = connect({ ...this.#target, noDelay: true });
+    const cut = () => {
+      for (const way of DIRECTIONS) this.#faults[way].cutAfterBytes = Infinity;
+      connection.sockets.forEach((socket) => socket.destroy());
+    };
+    const connection: Connection = {
+      sockets: [client, server],
+      session: new SessionSniffer(server),
+      links: {
+        toServer: new FaultLink(client, server, this.#faults.toServer, cut),
+        toClient: new FaultLink(server, client, this.#faults.toClient, cut),
+      },
+    };
+    this.#connections.add(connection);
+    for (const socket of connection.sockets) {
+      socket.on('error', () => {});
+      socket.on('close', () => this.#closed(connection));
+    }
+  }
+
+  // A network that lets nothing through does not let a goodbye through either.
+  #closed(connection: Connection): void {
+    const [client, server] = connection.sockets;
+    if (!this.#faults.toClient.isBlackHole) client.destroy();
+    if (!this.#faults.toServer.isBlackHole) server.destroy();
+    if (client.destroyed && server.destroyed) this.#connections.delete(connection);
+  }
+}
