@@ -6,7 +6,7 @@ export { getLockServiceToken, InjectLocks } from './lock.tokens.js';
 
 // Backends.
 export { zookeeper } from './zookeeper/zookeeper.backend.js';
-export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperOptions } from './zookeeper/zookeeper.options.js';
+export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperOptions, ZooKeeperTls } from './zookeeper/zookeeper.options.js';
 
 // What goes above a method.
 export { DistributedLock } from './decorators/distributed-lock.decorator.js';

@@ -1,8 +1,11 @@
 import type { ServerCommand } from './zookeeper-distribution.js';
 
+/** Lines of `zoo.cfg`. */
+export type ZooKeeperSettings = Readonly<Record<string, string | number | boolean>>;
+
 /** The text of `zoo.cfg` for a server of its own, quick to start and reachable from this machine only. */
-export function zooKeeperConfig(command: ServerCommand, tickTimeMs: number): string {
-  const settings = {
+export function zooKeeperConfig(command: ServerCommand, tickTimeMs: number, further: ZooKeeperSettings = {}): string {
+  const settings: ZooKeeperSettings = {
     tickTime: tickTimeMs,
     dataDir: command.dataDir,
     clientPort: command.clientPort,
@@ -14,6 +17,7 @@ export function zooKeeperConfig(command: ServerCommand, tickTimeMs: number): str
     // A test's data need not survive a power cut; without the waits for the disk the suite is several times faster.
     forceSync: 'no',
     preAllocSize: 4096,
+    ...further,
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)

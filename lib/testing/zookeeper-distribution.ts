@@ -30,6 +30,8 @@ export interface ZooKeeperDistribution {
 const MAIN_CLASS = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
 const DEBIAN_JAR = '/usr/share/java/zookeeper.jar';
 const DEBIAN_LOGGING = '/usr/share/java/slf4j-simple.jar';
+// The server's TLS needs more of Netty than the jar's own class path names.
+const DEBIAN_NETTY = ['codec', 'common', 'resolver'].map((part) => `/usr/share/java/netty-${part}.jar`);
 const DOCKER_IMAGE = 'zookeeper:3.8';
 
 const HELP = `No ZooKeeper found to run. Do one of these:
@@ -57,7 +59,10 @@ function apacheDistribution(home: string): ZooKeeperDistribution {
 
 function debianDistribution(): ZooKeeperDistribution {
   // Its manifest names all that it needs, except a logger, without which a failure would leave no trace.
-  return { name: DEBIAN_JAR, command: (plan) => javaCommand(`${DEBIAN_JAR}:${DEBIAN_LOGGING}`, plan) };
+  return {
+    name: DEBIAN_JAR,
+    command: (plan) => javaCommand([DEBIAN_JAR, DEBIAN_LOGGING, ...DEBIAN_NETTY].join(':'), plan),
+  };
 }
 
 function javaCommand(classPath: string, plan: ServerPlan): ServerCommand {

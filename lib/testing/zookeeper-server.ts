@@ -4,6 +4,7 @@ import { freeLoopbackPort } from './loopback-port.js';
 import { ServerFiles } from './server-files.js';
 import { ServerProcess } from './server-process.js';
 import { zooKeeperConfig } from './zookeeper-config.js';
+import type { ZooKeeperSettings } from './zookeeper-config.js';
 import { findZooKeeperDistribution } from './zookeeper-distribution.js';
 import type { ZooKeeperDistribution } from './zookeeper-distribution.js';
 
@@ -16,6 +17,8 @@ export interface ZooKeeperServerOptions {
   readonly dataDir?: string;
   /** How often empty container nodes are removed, in milliseconds. Default: ZooKeeper's, one minute. */
   readonly containerCheckIntervalMs?: number;
+  /** Further settings of `zoo.cfg`: `{ secureClientPort: 2281 }`. */
+  readonly settings?: ZooKeeperSettings;
   /** Java system properties, for all the rest: `{ 'jute.maxbuffer': '4194304' }`. */
   readonly systemProperties?: Readonly<Record<string, string>>;
   /** How long a start may take, in milliseconds. Default 60 000. */
@@ -108,7 +111,7 @@ export class ZooKeeperServer implements AsyncDisposable {
   async #launch(): Promise<void> {
     const { dir, isTemporary, logFile } = this.#files;
     const command = this.#distribution.command({ dir, port: this.port, systemProperties: this.#systemProperties() });
-    this.#files.writeConfig(zooKeeperConfig(command, this.#options.tickTimeMs ?? 500));
+    this.#files.writeConfig(zooKeeperConfig(command, this.#options.tickTimeMs ?? 500, this.#options.settings));
     this.#process = new ServerProcess(command, { logFile, removeDir: isTemporary ? dir : undefined });
     await this.#ready(this.#process, command.dataDir);
   }

@@ -27,9 +27,9 @@ export class ZooKeeperBackend implements LockBackend {
 
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
-    const { connect, sessionTimeoutMs, auth, connectTimeoutMs } = options;
+    const { connect, sessionTimeoutMs, auth, tls, connectTimeoutMs } = options;
     this.#sessions = new SessionSupervisor(
-      (listener) => new NodeZooKeeperClient({ servers: connect.servers, sessionTimeoutMs, auth }, listener),
+      (listener) => new NodeZooKeeperClient({ servers: connect.servers, sessionTimeoutMs, auth, tls }, listener),
       connectTimeoutMs,
     );
   }

@@ -3,10 +3,10 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { parseConnectString } from './client/connect-string.js';
 import type { ConnectString } from './client/connect-string.js';
 import { lockPath } from './session/znode-path.js';
-import { resolveAcl, resolveAuth } from './access.options.js';
-import type { ZooKeeperAcl, ZooKeeperAuth } from './access.options.js';
+import { resolveAcl, resolveAuth, resolveTls } from './access.options.js';
+import type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls } from './access.options.js';
 
-export type { ZooKeeperAcl, ZooKeeperAuth };
+export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls };
 
 export interface ZooKeeperOptions {
   /**
@@ -30,14 +30,22 @@ export interface ZooKeeperOptions {
   readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[];
   /** Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. */
   readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[];
+  /**
+   * Connects over TLS (the servers' `secureClientPort`): `true`, or what Node's `tls.connect` takes of certificates:
+   * `ca`, `cert` and `key` or `pfx` for client certificates, `servername`, `rejectUnauthorized`, … Default: no TLS.
+   */
+  readonly tls?: boolean | ZooKeeperTls;
   /** Whether the servers remove a key's directory once it is empty (`'container'`, default) or it stays. */
   readonly parents?: 'container' | 'persistent';
 }
 
-export interface ResolvedZooKeeperOptions extends Required<Omit<ZooKeeperOptions, 'connectString' | 'auth' | 'acl'>> {
+export interface ResolvedZooKeeperOptions extends Required<
+  Omit<ZooKeeperOptions, 'connectString' | 'auth' | 'acl' | 'tls'>
+> {
   readonly connect: ConnectString;
   readonly auth: readonly ZooKeeperAuth[];
   readonly acl: readonly ZooKeeperAcl[];
+  readonly tls: ZooKeeperTls | undefined;
 }
 
 export const DEFAULTS = Object.freeze({
@@ -49,7 +57,7 @@ export const DEFAULTS = Object.freeze({
 } as const);
 
 const DEFAULT_CONNECT_STRING = 'localhost:2181';
-const FIELDS = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl'];
+const FIELDS = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl', 'tls'];
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooKeeperOptions {
   checkFields('zookeeper() options', options, FIELDS);
@@ -75,6 +83,7 @@ export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooK
     parents,
     auth,
     acl: resolveAcl(options.acl, auth),
+    tls: resolveTls(options.tls),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 
 /** Which way bytes go. */
 export type Direction = 'toServer' | 'toClient';
@@ -20,55 +19,83 @@ export function noFaults(): Faults {
   return { delayMs: 0, isBlackHole: false, bytesPerSecond: Infinity, cutAfterBytes: Infinity };
 }
 
-/** One direction of one connection: bytes go from one socket to the other in order, through the faults of the moment. */
+/** What one side sent: bytes, its goodbye, or that it is gone without one. */
+type Parcel = { readonly sent: Buffer | 'fin' | 'rst'; readonly sentAt: number };
+
+// A throttled link sends in pieces of this share of a second.
+const PIECE_SHARE = 1 / 20;
+
+/** One direction of one connection: what one socket sends goes to the other in order, through the faults of the moment. */
 export class FaultLink {
   readonly #to: Socket;
   readonly #faults: Faults;
   readonly #cut: () => void;
-  readonly #queue: Buffer[] = [];
+  readonly #parcels: Parcel[] = [];
   #isDelivering = false;
-  #heal: (() => void) | undefined;
+  #wake = () => {};
 
   constructor(from: Socket, to: Socket, faults: Faults, cut: () => void) {
     this.#to = to;
     this.#faults = faults;
     this.#cut = cut;
-    from.on('data', (bytes: Buffer) => {
-      this.#queue.push(bytes);
-      void this.#deliver();
-    });
-    from.on('end', () => {
-      if (!faults.isBlackHole) to.end();
-    });
+    from.on('data', (bytes: Buffer) => this.#take(bytes));
+    from.on('end', () => this.#take('fin'));
+    from.on('close', (hasError) => this.#take(hasError ? 'rst' : 'fin'));
   }
 
   /** The faults have changed: goes on with what was kept back, if it may. */
   refresh(): void {
-    this.#heal?.();
+    this.#wake();
   }
 
-  async #deliver(): Promise<void> {
-    if (this.#isDelivering) return;
+  #take(sent: Parcel['sent']): void {
+    this.#parcels.push({ sent, sentAt: performance.now() });
+    if (!this.#isDelivering) void this.#deliverAll();
+  }
+
+  async #deliverAll(): Promise<void> {
     this.#isDelivering = true;
-    for (let bytes = this.#queue[0]; bytes; bytes = this.#queue[0]) {
-      await this.#passable();
-      this.#queue.shift();
-      await this.#send(bytes);
-    }
+    for (let parcel = this.#parcels.shift(); parcel; parcel = this.#parcels.shift()) await this.#deliver(parcel);
     this.#isDelivering = false;
   }
 
-  async #passable(): Promise<void> {
-    if (this.#faults.delayMs > 0) await pause(this.#faults.delayMs);
-    while (this.#faults.isBlackHole) await new Promise<void>((resolve) => (this.#heal = resolve));
+  async #deliver({ sent, sentAt }: Parcel): Promise<void> {
+    await this.#passed(sentAt);
+    if (sent === 'rst') this.#to.resetAndDestroy();
+    else if (sent === 'fin') this.#to.end();
+    else for (let rest = sent; rest.length > 0;) rest = rest.subarray(await this.#sendSome(rest, sentAt));
   }
 
-  async #send(bytes: Buffer): Promise<void> {
-    const { bytesPerSecond, cutAfterBytes } = this.#faults;
-    const passed = bytes.subarray(0, Math.min(bytes.length, cutAfterBytes));
-    if (!this.#to.destroyed) this.#to.write(passed);
+  /** Resolves when what was sent then may arrive. */
+  #passed(sentAt: number): Promise<void> {
+    return this.#until(() => (this.#faults.isBlackHole ? Infinity : sentAt + this.#faults.delayMs - performance.now()));
+  }
+
+  async #sendSome(bytes: Buffer, sentAt: number): Promise<number> {
+    const startedAt = performance.now();
+    const size = Math.min(bytes.length, Math.max(1, Math.floor(this.#faults.bytesPerSecond * PIECE_SHARE)));
+    if (this.#faults.bytesPerSecond !== Infinity) {
+      await this.#until(() => startedAt + (1_000 * size) / this.#faults.bytesPerSecond - performance.now());
+      await this.#passed(sentAt);
+    }
+    const passed = bytes.subarray(0, Math.min(size, this.#faults.cutAfterBytes));
+    if (this.#to.writable) this.#to.write(passed);
     this.#faults.cutAfterBytes -= passed.length;
-    if (bytesPerSecond !== Infinity) await pause((1_000 * passed.length) / bytesPerSecond);
     if (this.#faults.cutAfterBytes <= 0) this.#cut();
+    return size;
+  }
+
+  async #until(msLeft: () => number): Promise<void> {
+    for (let ms = msLeft(); ms > 0; ms = msLeft()) await this.#refreshedWithin(ms);
+  }
+
+  #refreshedWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }

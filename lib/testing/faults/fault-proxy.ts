@@ -146,15 +146,9 @@ export class FaultProxy implements AsyncDisposable {
     this.#connections.add(connection);
     for (const socket of connection.sockets) {
       socket.on('error', () => {});
-      socket.on('close', () => this.#closed(connection));
+      socket.on('close', () => {
+        if (connection.sockets.every(({ destroyed }) => destroyed)) this.#connections.delete(connection);
+      });
     }
-  }
-
-  // A network that lets nothing through does not let a goodbye through either.
-  #closed(connection: Connection): void {
-    const [client, server] = connection.sockets;
-    if (!this.#faults.toClient.isBlackHole) client.destroy();
-    if (!this.#faults.toServer.isBlackHole) server.destroy();
-    if (client.destroyed && server.destroyed) this.#connections.delete(connection);
   }
 }

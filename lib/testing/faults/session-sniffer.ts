@@ -12,8 +12,9 @@ export interface SniffedSession {
   readonly timeoutMs: number;
 }
 
+const PASSWORD_BYTES = 16;
 /** {int protocolVersion; int timeOut; long sessionId; buffer passwd; …} behind its length */
-const SHORTEST_CONNECT_RESPONSE = 4 + 4 + 4 + 8 + 4 + 16;
+const SHORTEST_CONNECT_RESPONSE = 4 + 4 + 4 + 8 + 4 + PASSWORD_BYTES;
 
 /** Reads the session out of the first thing that a server says. */
 export class SessionSniffer {
@@ -31,11 +32,19 @@ export class SessionSniffer {
   }
 }
 
-function readSession(connectResponse: Buffer): SniffedSession | undefined {
-  const reader = new JuteReader(connectResponse, 8);
+/** `undefined` for a session that was refused, and for what is no session, such as the answer to an admin word. */
+function readSession(heard: Buffer): SniffedSession | undefined {
+  const reader = new JuteReader(heard, 4);
+  const version = reader.int();
   const timeoutMs = reader.int();
   const id = reader.long();
-  return timeoutMs > 0 ? { timeoutMs, id, password: Buffer.from(reader.buffer()) } : undefined;
+  const passwordBytes = reader.int();
+  if (version !== 0 || timeoutMs <= 0 || passwordBytes !== PASSWORD_BYTES) return undefined;
+  return {
+    timeoutMs,
+    id,
+    password: Buffer.from(heard.subarray(SHORTEST_CONNECT_RESPONSE - PASSWORD_BYTES, SHORTEST_CONNECT_RESPONSE)),
+  };
 }
 
 /** Takes the session over with a connection of its own and closes it. Resolves when the server has done so. */

@@ -1,10 +1,12 @@
 import type { ServerAddress } from './connect-string.js';
+import type { TlsOptions } from './open-socket.js';
 
 export interface ConnectionOptions {
   readonly servers: readonly ServerAddress[];
   readonly sessionTimeoutMs: number;
   /** What the session shows the servers before anything else. */
   readonly auth: readonly { readonly scheme: string; readonly credentials: string }[];
+  readonly tls?: TlsOptions | undefined;
 }
 
 const SHORTEST_ATTEMPT_MS = 250;

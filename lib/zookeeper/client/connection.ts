@@ -1,26 +1,25 @@
 /**
  * One driver instance, one session: the driver's connection loop with the parts replaced that break a lock.
  * - what the server sends is read by `Inbound`;
- * - an attempt has one deadline for connecting and for the handshake;
+ * - sockets are opened by `Dialer`;
  * - authentication and watches go out before anything else on a new connection;
  * - what was not sent when a connection ends is never sent later;
  * - closing ends in every state.
  */
-import { after, settledWithin } from '../../async/timer.js';
-import type { Dispose } from '../../async/abort.js';
+import { settledWithin } from '../../async/timer.js';
 import { now } from '../../async/clock.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { OpCode, Xid } from '../wire/op-codes.js';
 import { requestFrame, setWatchesRecord } from '../wire/records.js';
-import { attemptMs } from './connection.options.js';
 import type { ConnectionOptions } from './connection.options.js';
+import { Dialer } from './dialer.js';
+import type { SocketEvents } from './dialer.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { Inbound } from './inbound.js';
 import { PendingRequest, pendingRequestOf } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import { isConnectionLoss, KeeperError } from './keeper-error.js';
-import { ServerRotation } from './server-rotation.js';
 import { watchBatches } from './watch-batches.js';
 import type { WatchTable } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
@@ -30,7 +29,7 @@ const LARGEST_XID = 2 ** 30;
 
 export class Connection {
   readonly #driver: ConnectionManager;
-  readonly #rotation: ServerRotation;
+  readonly #dialer: Dialer;
   readonly #watches: WatchTable;
   readonly #listener: ClientListener;
   readonly #inbound: Inbound;
@@ -39,19 +38,17 @@ export class Connection {
   #sessionId = 0n;
   #isUp = false;
   #hasEnded = false;
-  #cancelAttempt: Dispose = () => {};
-  lastError: Error | undefined;
 
   constructor(options: ConnectionOptions, watches: WatchTable, listener: ClientListener) {
-    this.#driver = openDriver(options.servers, options.sessionTimeoutMs);
-    this.#rotation = new ServerRotation(options.servers);
+    this.#driver = openDriver(options.sessionTimeoutMs);
+    this.#dialer = new Dialer(options, this.#socketEvents());
     this.#watches = watches;
     this.#listener = listener;
     this.#auths = options.auth.length;
     this.#inbound = new Inbound(this.#driver, watches, {
       answered: (answer) => listener.answered(answer),
       authenticated: () => this.#connected(),
-      unreadable: (error) => this.#giveUpLink(error),
+      unreadable: (error) => this.#dialer.hangUp(error),
     });
     for (const { scheme, credentials } of options.auth) this.#driver.addAuthInfo(scheme, Buffer.from(credentials));
     this.#replaceInternals();
@@ -59,6 +56,10 @@ export class Connection {
 
   open(): void {
     this.#driver.connect();
+  }
+
+  get lastError(): Error | undefined {
+    return this.#dialer.lastError;
   }
 
   get unansweredSince(): number | undefined {
@@ -80,7 +81,7 @@ export class Connection {
   }
 
   drop(): void {
-    this.#driver.socket?.destroy();
+    this.#dialer.hangUp();
   }
 
   async close(deadlineMs: number): Promise<void> {
@@ -95,12 +96,11 @@ export class Connection {
 
   #replaceInternals(): void {
     const driver = this.#driver;
-    const { onSocketConnected, onSocketClosed, onSocketError, updateTimeout } = driver;
+    const { onSocketConnected, onSocketClosed } = driver;
     driver.onSocketTimeout = () => {};
-    driver.findNextServer = (callback) => this.#rotation.next((server) => this.#attempt(() => callback(server)));
-    driver.updateTimeout = (sessionTimeoutMs) => {
-      updateTimeout.call(driver, sessionTimeoutMs);
-      driver.connectTimeout = attemptMs(sessionTimeoutMs);
+    driver.connect = () => {
+      driver.setState(DriverState.connecting);
+      this.#dialer.dial(driver.sessionTimeout);
     };
     driver.onSocketConnected = () => {
       driver.packetQueue.queue.length = 0;
@@ -109,28 +109,23 @@ export class Connection {
       onSocketConnected.call(driver);
       this.#resetWatches();
     };
-    driver.onSocketError = (error) => {
-      this.lastError = error;
-      onSocketError.call(driver, error);
-    };
     driver.onSocketClosed = (hasError) => {
       this.#forgetSocket();
       onSocketClosed.call(driver, hasError);
     };
     driver.on('state', (state) => this.#stateChanged(state));
-    driver.updateTimeout(driver.sessionTimeout);
   }
 
-  #attempt(connect: () => void): void {
-    connect();
-    this.#cancelAttempt = after(attemptMs(this.#driver.sessionTimeout), () =>
-      this.#giveUpLink(new Error('a server did not accept the session in time')),
-    );
-  }
-
-  #giveUpLink(why: unknown): void {
-    this.lastError = why instanceof Error ? why : new Error(String(why));
-    this.drop();
+  #socketEvents(): SocketEvents {
+    const driver = this.#driver;
+    return {
+      opened: (socket) => (driver.socket = socket),
+      connected: () => driver.onSocketConnected(),
+      data: (bytes) => driver.onSocketData(bytes),
+      drain: () => driver.onSocketDrain(),
+      ended: () => this.#down(),
+      closed: (hasError) => driver.onSocketClosed(hasError),
+    };
   }
 
   #queue(request: PendingRequest): Promise<Reply> {
@@ -154,7 +149,11 @@ export class Connection {
     if (state === DriverState.connected && this.#inbound.unconfirmedAuths === 0) return this.#connected();
     if (state === DriverState.expired) return this.#end('expired');
     if (state === DriverState.authFailed) return this.#end('authentication failed');
-    if (state !== DriverState.disconnected || !this.#isUp) return;
+    if (state === DriverState.disconnected) this.#down();
+  }
+
+  #down(): void {
+    if (!this.#isUp) return;
     this.#isUp = false;
     if (!this.#hasEnded) this.#listener.disconnected();
   }
@@ -164,8 +163,7 @@ export class Connection {
     if (this.#sessionId !== 0n && sessionId !== this.#sessionId) return this.#end('replaced by the server');
     this.#sessionId = sessionId;
     this.#isUp = true;
-    this.#cancelAttempt();
-    this.#rotation.succeeded();
+    this.#dialer.succeeded();
     const { sessionTimeout: timeoutMs } = this.#driver;
     this.#listener.connected({ sessionId, timeoutMs, sentAt: this.#handshakeSentAt });
   }
@@ -181,16 +179,11 @@ export class Connection {
 
   /** In this state the driver neither reconnects when its socket closes nor takes requests. */
   #stopReconnecting(): void {
-    this.#rotation.stop();
-    this.#cancelAttempt();
-    clearTimeout(this.#driver.connectTimeoutHandler ?? undefined);
+    this.#dialer.stop();
     this.#driver.state = DriverState.closing;
   }
 
   #forgetSocket(): void {
-    this.#cancelAttempt();
-    // The driver forgets its own timer, which would then end the next connection.
-    clearTimeout(this.#driver.connectTimeoutHandler ?? undefined);
     this.#inbound.reset();
     const unsent = this.#driver.packetQueue.queue.splice(0);
     unsent.forEach((packet) => pendingRequestOf(packet)?.fail(ErrorCode.connectionLoss));

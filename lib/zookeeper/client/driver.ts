@@ -1,11 +1,10 @@
 /**
- * node-zookeeper-client 1.1.3, pinned: the only file that names the driver. It brings the TCP connection, the
- * handshake, the session id and password, the numbering of requests and the reconnect loop. What it gets wrong for
+ * node-zookeeper-client 1.1.3, pinned: the only file that names the driver. It brings the handshake, the session id and
+ * password, the numbering and queueing of requests, and the reconnect loop. What it gets wrong for
  * locks is replaced from outside, on one instance (see connection.ts), so the parts leaned on are checked here.
  */
 import type { Socket } from 'node:net';
 import driver from 'node-zookeeper-client';
-import type { ServerAddress } from './connect-string.js';
 
 /** A request as the driver queues it; it sets `header.xid`, then asks for the bytes. */
 export interface DriverRequest {
@@ -32,15 +31,12 @@ export const DriverState = {
 /** The part of the driver's connection manager that this package reads, calls or replaces. */
 export interface ConnectionManager {
   state: number;
-  servers: ServerAddress[];
   sessionTimeout: number;
-  connectTimeout: number;
   sessionId: Buffer;
   zxid: Buffer;
   xid: number;
   pendingBuffer: Buffer | null;
-  readonly socket?: Socket;
-  readonly connectTimeoutHandler: NodeJS.Timeout | null;
+  socket?: Socket;
   readonly packetQueue: { readonly queue: DriverPacket[] };
   readonly pendingQueue: DriverPacket[];
   on(event: 'state', listener: (state: number) => void): unknown;
@@ -48,11 +44,9 @@ export interface ConnectionManager {
   queue(request: DriverRequest, callback: (error: unknown) => void): void;
   setState(state: number): void;
   addAuthInfo(scheme: string, auth: Buffer): void;
-  updateTimeout(sessionTimeoutMs: number): void;
-  findNextServer(callback: (server: ServerAddress) => void): void;
   onSocketConnected(): void;
   onSocketData(chunk: Buffer): void;
-  onSocketError(error: Error): void;
+  onSocketDrain(): void;
   onSocketTimeout(): void;
   onSocketClosed(hasError: boolean): void;
 }
@@ -63,23 +57,19 @@ const METHODS = [
   'queue',
   'setState',
   'addAuthInfo',
-  'updateTimeout',
-  'findNextServer',
   'onSocketConnected',
   'onSocketData',
-  'onSocketError',
+  'onSocketDrain',
   'onSocketTimeout',
   'onSocketClosed',
 ] as const;
 
 /** A connection manager that has not connected yet. @throws Error when the installed driver is not the pinned one */
-export function openDriver(servers: readonly ServerAddress[], sessionTimeoutMs: number): ConnectionManager {
-  // The driver parses no IPv6 address, so it is given a name that parses and then the real list.
+export function openDriver(sessionTimeoutMs: number): ConnectionManager {
+  // Which server to connect to is not the driver's business here.
   const client = driver.createClient('localhost', { sessionTimeout: sessionTimeoutMs, retries: 0 });
   const manager = client.connectionManager;
   assertInternals(manager);
-  manager.servers = [...servers];
-  manager.updateTimeout(sessionTimeoutMs);
   // The first request is number 1, as in every other client.
   manager.xid = 1;
   return manager;

@@ -1,0 +1,76 @@
+import { after } from '../../async/timer.js';
+import type { Dispose } from '../../async/abort.js';
+import type { Socket } from 'node:net';
+import { attemptMs } from './connection.options.js';
+import type { ConnectionOptions } from './connection.options.js';
+import type { ServerAddress } from './connect-string.js';
+import { openSocket } from './open-socket.js';
+import { ServerRotation } from './server-rotation.js';
+
+/** What happens to the socket of the moment. */
+export interface SocketEvents {
+  /** There is one, on which nothing has happened yet. */
+  opened(socket: Socket): void;
+  connected(): void;
+  data(bytes: Buffer): void;
+  drain(): void;
+  /** The server has hung up; `closed` follows some turns later. */
+  ended(): void;
+  closed(hasError: boolean): void;
+}
+
+/** Opens one socket after the other, to one server after the other; an attempt ends with the handshake or in time. */
+export class Dialer {
+  readonly #options: ConnectionOptions;
+  readonly #rotation: ServerRotation;
+  readonly #events: SocketEvents;
+  #socket: Socket | undefined;
+  #cancelAttempt: Dispose = () => {};
+  /** What went wrong last. */
+  lastError: Error | undefined;
+
+  constructor(options: ConnectionOptions, events: SocketEvents) {
+    this.#options = options;
+    this.#rotation = new ServerRotation(options.servers);
+    this.#events = events;
+  }
+
+  /** Connects to the next server, after a pause when all have been tried in vain. */
+  dial(sessionTimeoutMs: number): void {
+    this.#rotation.next((server) => this.#attempt(server, attemptMs(sessionTimeoutMs)));
+  }
+
+  /** The handshake is done. */
+  succeeded(): void {
+    this.#cancelAttempt();
+    this.#rotation.succeeded();
+  }
+
+  /** The socket is of no use any more: `closed` follows. */
+  hangUp(why?: unknown): void {
+    if (why !== undefined) this.lastError = why instanceof Error ? why : new Error('the link failed', { cause: why });
+    this.#socket?.destroy();
+  }
+
+  stop(): void {
+    this.#rotation.stop();
+    this.#cancelAttempt();
+  }
+
+  #attempt(server: ServerAddress, limitMs: number): void {
+    const events = this.#events;
+    const socket = openSocket(server, this.#options.tls, () => events.connected());
+    this.#socket = socket;
+    events.opened(socket);
+    socket.on('data', (bytes: Buffer) => events.data(bytes));
+    socket.on('drain', () => events.drain());
+    socket.on('error', (error) => (this.lastError = error));
+    socket.on('end', () => events.ended());
+    socket.on('close', (hasError) => {
+      this.#cancelAttempt();
+      events.closed(hasError);
+    });
+    const tooLate = new Error('a server did not accept the session in time');
+    this.#cancelAttempt = after(limitMs, () => this.hangUp(tooLate));
+  }
+}

@@ -1,0 +1,71 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { ZooKeeperServer } from '../../lib/testing/index.js';
+import { freshBasePath } from '../support/base-path.js';
+import { makeIdentities } from '../support/certificates.js';
+import { openService } from '../support/services.js';
+import { contendersAt, openClient } from '../support/znodes.js';
+import { unusedPort } from '../support/unused-port.js';
+
+/** A server that speaks TLS on a second port, to clients that show a certificate it trusts. */
+async function secureServer() {
+  const { identities, trustStore } = await makeIdentities({ server: 'zk.test', client: 'shop.test' });
+  const secureClientPort = await unusedPort();
+  const { keyStore, password } = identities.server;
+  const server = await ZooKeeperServer.start({
+    settings: {
+      secureClientPort,
+      secureClientPortAddress: '127.0.0.1',
+      serverCnxnFactory: 'org.apache.zookeeper.server.NettyServerCnxnFactory',
+      'ssl.keyStore.location': keyStore,
+      'ssl.keyStore.password': password,
+      'ssl.trustStore.location': trustStore,
+      'ssl.trustStore.password': password,
+      'ssl.hostnameVerification': false,
+    },
+  });
+  onTestFinished(() => server.stop());
+  const { pfx, password: passphrase } = identities.client;
+  const trusted = { ca: identities.server.pem, servername: 'zk.test', pfx, passphrase };
+  return { server, connectString: `127.0.0.1:${secureClientPort}`, trusted };
+}
+
+describe('over TLS', () => {
+  it('locks, with a client certificate, on a server that it knows by its name', async () => {
+    const { server, connectString, trusted } = await secureServer();
+    const basePath = freshBasePath();
+    const service = await openService({ connectString, basePath, tls: trusted });
+    const lease = await service.acquire('k');
+    const client = await openClient(server.connectString);
+    expect(lease.isHeld()).toBe(true);
+    expect(await contendersAt(client, `${basePath}/k`)).toHaveLength(1);
+
+    const refused = { connectString, connectTimeoutMs: 1_000 };
+    const { pfx, passphrase, ...anonymous } = trusted;
+    await expect(openService({ ...refused, tls: anonymous })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await expect(openService({ ...refused, tls: { ...trusted, servername: 'another.test' } })).rejects.toThrow(
+      /another\.test/,
+    );
+    await expect(openService({ ...refused, tls: { pfx, passphrase, servername: 'zk.test' } })).rejects.toThrow(
+      /self-signed certificate/,
+    );
+  });
+});
+
+describe('over IPv6', () => {
+  it('connects to a literal address', async () => {
+    const [host = '', port = ''] = inject('zookeeper').split(':');
+    const relay = createServer((inbound) => {
+      const outbound = connect(Number(port), host);
+      inbound.pipe(outbound).pipe(inbound);
+      [inbound, outbound].forEach((socket) => socket.on('error', () => {}));
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '::1', resolve));
+    onTestFinished(() => void relay.close());
+
+    const connectString = `[::1]:${(relay.address() as AddressInfo).port}`;
+    const service = await openService({ connectString, basePath: freshBasePath() });
+    expect((await service.acquire('k')).isHeld()).toBe(true);
+  });
+});
