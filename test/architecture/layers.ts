@@ -24,7 +24,8 @@ export type Layered =
   | 'zookeeper/wire'
   | 'memory'
   | 'async'
-  | 'testing';
+  | 'testing'
+  | 'testing/faults';
 
 export type Layers = Readonly<Record<Layered, Layer>>;
 
@@ -80,9 +81,10 @@ export const LAYERS: Layers = {
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   testing: {
     folder: 'testing',
-    mayImport: ['root', 'memory', 'contract', 'async', 'zookeeper/wire'],
+    mayImport: ['testing/faults', 'root', 'memory', 'contract', 'async', 'zookeeper/wire'],
     packages: ['node:*'],
   },
+  'testing/faults': { folder: 'testing/faults', mayImport: ['zookeeper/wire'], packages: ['node:*'] },
 };
 
 /** Packages that one single file may name, so that they can be replaced there. */

@@ -34,7 +34,7 @@ describe('the options of zookeeper()', () => {
   });
 
   it('take a field that is undefined for absent', () => {
-    const fields = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl'];
+    const fields = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl', 'tls'];
     expect(resolve(Object.fromEntries(fields.map((field) => [field, undefined])))).toEqual(resolve({}));
   });
 
@@ -145,6 +145,8 @@ describe('a wrong option', () => {
     [{ acl: [] }, 'acl', aclList, 'an array of 0'],
     [{ acl: entry }, 'acl', aclList, 'an object (Object)'],
     [{ acl: null }, 'acl', aclList, 'null'],
+    [{ tls: 'yes' }, 'tls', 'true, false or an object', 'the string "yes"'],
+    [{ tls: [] }, 'tls', 'true, false or an object', 'an array of 0'],
     [{ acl: [{ ...entry, permissions: 0 }] }, 'acl.permissions', permissions, 'the number 0'],
     [{ acl: [{ ...entry, permissions: 32 }] }, 'acl.permissions', permissions, 'the number 32'],
     [{ acl: [{ ...entry, permissions: 1.5 }] }, 'acl.permissions', permissions, 'the number 1.5'],
@@ -175,7 +177,7 @@ describe('a wrong option', () => {
     [{ sessionTimeout: 5 }, 'sessionTimeout'],
     [{ acls: 'open' }, 'acls'],
   ])('is named when nobody reads it: %o', (options, field) => {
-    const known = 'sessionTimeoutMs, connectTimeoutMs, releaseTimeoutMs, basePath, parents, connectString, auth, acl';
+    const known = 'sessionTimeoutMs, connectTimeoutMs, releaseTimeoutMs, basePath, parents, connectString, auth, acl, tls';
     expect(refusalOf(options).message).toBe(`zookeeper() options: unknown field "${field}" (known: ${known})`);
   });
 
