@@ -25,7 +25,14 @@ export class ServerFiles {
   }
 
   writeConfig(text: string): void {
-    writeFileSync(join(this.dir, 'zoo.cfg'), text);
+    this.write('zoo.cfg', text);
+  }
+
+  /** Writes a file of the server's directory, and says where it is. */
+  write(name: string, text: string): string {
+    const path = join(this.dir, name);
+    writeFileSync(path, text);
+    return path;
   }
 
   removeIfTemporary(): void {

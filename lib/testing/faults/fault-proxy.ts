@@ -19,6 +19,7 @@ const DIRECTIONS: readonly Direction[] = ['toServer', 'toClient'];
  * hold for all connections, those that come later included, until `heal()`.
  */
 export class FaultProxy implements AsyncDisposable {
+  readonly port: number;
   readonly #server: Server;
   readonly #target: { readonly host: string; readonly port: number };
   readonly #connections = new Set<Connection>();
@@ -27,6 +28,7 @@ export class FaultProxy implements AsyncDisposable {
   #accepted = 0;
 
   private constructor(server: Server, target: { host: string; port: number }) {
+    this.port = (server.address() as AddressInfo).port;
     this.#server = server;
     this.#target = target;
     server.on('connection', (client) => this.#accept(client));
@@ -36,13 +38,8 @@ export class FaultProxy implements AsyncDisposable {
   static async open(target: string | number): Promise<FaultProxy> {
     const [host = '', port = ''] = typeof target === 'number' ? ['127.0.0.1', target] : target.split(':');
     const server = createServer({ noDelay: true });
-    const proxy = new FaultProxy(server, { host, port: Number(port) });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return new FaultProxy(server, { host, port: Number(port) });
   }
 
   get connectString(): string {

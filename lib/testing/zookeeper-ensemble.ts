@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { EnsembleNetwork } from './ensemble-network.js';
+import { EnsembleServer } from './ensemble-server.js';
+import { freeServerPorts } from './server-ports.js';
+import { findZooKeeperDistribution } from './zookeeper-distribution.js';
+
+export interface ZooKeeperEnsembleOptions {
+  /** How many servers. Default 3. */
+  readonly servers?: number;
+  /** ZooKeeper's unit of time, in milliseconds; sessions last between 2 and 20 of it. Default 500. */
+  readonly tickTimeMs?: number;
+  /** How many ticks a follower may be out of touch with its leader, before each gives the other up. Default 5. */
+  readonly syncLimit?: number;
+  /** How many ticks a follower may take to join its leader. Default 10. */
+  readonly initLimit?: number;
+  /** Java system properties of every server. */
+  readonly systemProperties?: Readonly<Record<string, string>>;
+  /** How long a start, or an election, may take, in milliseconds. Default 60 000. */
+  readonly startTimeoutMs?: number;
+}
+
+const DEFAULTS = { tickTimeMs: 500, syncLimit: 5, initLimit: 10, systemProperties: {} } as const;
+const START_ATTEMPTS = 3;
+const POLL_MS = 20;
+
+/**
+ * Several real ZooKeeper servers on 127.0.0.1 that replicate each other, to be crashed, frozen and cut off. They end
+ * with the process that started them. Needs a ZooKeeper that is installed: not for Docker.
+ */
+export class ZooKeeperEnsemble implements AsyncDisposable {
+  readonly servers: readonly EnsembleServer[];
+  readonly #network: EnsembleNetwork;
+  readonly #electionMs: number;
+
+  private constructor(servers: readonly EnsembleServer[], network: EnsembleNetwork, electionMs: number) {
+    this.servers = servers;
+    this.#network = network;
+    this.#electionMs = electionMs;
+  }
+
+  /** Resolves when all servers serve. @throws Error with the end of a server's log, or what to install */
+  static async start(options: ZooKeeperEnsembleOptions = {}): Promise<ZooKeeperEnsemble> {
+    for (let attempt = 1; ; attempt++) {
+      const ensemble = await ZooKeeperEnsemble.#planned(options);
+      try {
+        await Promise.all(ensemble.servers.map((server) => server.start()));
+        await ensemble.#complete();
+        return ensemble;
+      } catch (error) {
+        await ensemble.stop();
+        // Between finding free ports and listening on them somebody else may have taken one.
+        if (!/BindException|address already in use/i.test(String(error)) || attempt === START_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** All servers, for clients. */
+  get connectString(): string {
+    return this.servers.map((server) => server.connectString).join(',');
+  }
+
+  /** The leader, once there is one. Of two that take themselves for it, the one that was elected last. */
+  leader(): Promise<EnsembleServer> {
+    return this.#eventually('a leader', async () => {
+      const leaders = (await this.#statuses()).filter(({ mode }) => mode === 'leader');
+      return leaders.sort((a, b) => Number(b.epoch - a.epoch))[0]?.server;
+    });
+  }
+
+  /** Those that take themselves for followers right now. */
+  async followers(): Promise<EnsembleServer[]> {
+    return (await this.#statuses()).filter(({ mode }) => mode === 'follower').map(({ server }) => server);
+  }
+
+  /**
+   * Cuts the network between these servers and the others: what they send each other does not arrive, and no
+   * connection ends. Clients reach all of them as before. Adds to what was cut before.
+   */
+  partition(group: EnsembleServer | readonly EnsembleServer[]): void {
+    const inside = [group].flat();
+    this.#network.cut(new Set(inside.map((server) => this.servers.indexOf(server))));
+  }
+
+  /** The network between the servers is whole again; what was sent meanwhile arrives. */
+  heal(): void {
+    this.#network.heal();
+  }
+
+  /** Heals the network, thaws and restarts servers. Resolves when all of them serve. */
+  async restore(): Promise<void> {
+    this.heal();
+    await Promise.all(this.servers.map((server) => (server.pid === undefined ? server.restart() : server.thaw())));
+    await this.#complete();
+  }
+
+  /** Ends the servers and removes their data. */
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.dispose()));
+    await this.#network.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  static async #planned(options: ZooKeeperEnsembleOptions): Promise<ZooKeeperEnsemble> {
+    const { servers: count = 3, startTimeoutMs = 60_000, ...settings } = options;
+    const distribution = findZooKeeperDistribution();
+    const ports = await freeServerPorts(3 * count);
+    const own = Array.from({ length: count }, (_, place) => {
+      const [client = 0, quorum = 0, election = 0] = ports.slice(3 * place);
+      return { client, quorum, election };
+    });
+    const network = await EnsembleNetwork.open(own);
+    const servers = own.map(({ client: port }, place) => {
+      const view = own.map((ports, to) => [to + 1, to === place ? ports : network.route(place, to)] as const);
+      return new EnsembleServer(
+        { ...DEFAULTS, ...settings, distribution, port, view: new Map(view), id: place + 1 },
+        startTimeoutMs,
+      );
+    });
+    return new ZooKeeperEnsemble(servers, network, startTimeoutMs);
+  }
+
+  /** One leader, and all others follow: by what it says too, for one that was frozen may not know that it has lost it. */
+  async #complete(): Promise<void> {
+    await this.#eventually('a quorum of all servers', async () => {
+      const statuses = await this.#statuses();
+      const [leader, ...more] = statuses.filter(({ mode }) => mode === 'leader');
+      if (!leader || more.length > 0 || statuses.length < this.servers.length) return undefined;
+      const [, synced] = /^zk_synced_followers\s+(\d+)/m.exec(await leader.server.ask('mntr')) ?? [];
+      return Number(synced) === this.servers.length - 1 || undefined;
+    });
+  }
+
+  async #statuses() {
+    const answers = this.servers.map(async (server) => {
+      const status = await server.status();
+      return status && { server, ...status };
+    });
+    return (await Promise.all(answers)).filter((status) => status !== undefined);
+  }
+
+  async #eventually<T>(what: string, answer: () => Promise<T | undefined>): Promise<T> {
+    for (const startedAt = performance.now(); performance.now() - startedAt < this.#electionMs;) {
+      const value = await answer();
+      if (value !== undefined) return value;
+      await pause(POLL_MS);
+    }
+    const errors = this.servers.map((server) => server.startError(`not ${what} within ${this.#electionMs} ms`).message);
+    throw new Error(errors.join('\n'));
+  }
+}
