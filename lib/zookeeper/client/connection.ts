@@ -10,17 +10,18 @@ import { settledWithin } from '../../async/timer.js';
 import { now } from '../../async/clock.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { OpCode, Xid } from '../wire/op-codes.js';
-import { requestFrame, setWatchesRecord } from '../wire/records.js';
+import { requestFrame } from '../wire/records.js';
 import type { ConnectionOptions } from './connection.options.js';
 import { Dialer } from './dialer.js';
 import type { SocketEvents } from './dialer.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
+import { HandshakeLog } from './handshake-log.js';
 import { Inbound } from './inbound.js';
 import { PendingRequest, pendingRequestOf } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import { isConnectionLoss, KeeperError } from './keeper-error.js';
-import { watchBatches } from './watch-batches.js';
+import { KeeperError } from './keeper-error.js';
+import { resetWatches } from './reset-watches.js';
 import type { WatchTable } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 
@@ -34,10 +35,11 @@ export class Connection {
   readonly #listener: ClientListener;
   readonly #inbound: Inbound;
   readonly #auths: number;
-  #handshakeSentAt = 0;
+  readonly #handshakes = new HandshakeLog();
   #sessionId = 0n;
   #isUp = false;
   #hasEnded = false;
+  #closed: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions, watches: WatchTable, listener: ClientListener) {
     this.#driver = openDriver(options.sessionTimeoutMs);
@@ -84,7 +86,12 @@ export class Connection {
     this.#dialer.hangUp();
   }
 
-  async close(deadlineMs: number): Promise<void> {
+  /** Whoever closes once more waits for the first: to end it now would take the goodbye back. */
+  close(deadlineMs: number): Promise<void> {
+    return (this.#closed ??= this.#close(deadlineMs));
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
     if (this.#hasEnded) return;
     if (this.#driver.state === DriverState.connected) {
       const goodbye = this.request(OpCode.closeSession, EMPTY);
@@ -104,10 +111,10 @@ export class Connection {
     };
     driver.onSocketConnected = () => {
       driver.packetQueue.queue.length = 0;
-      this.#handshakeSentAt = now();
+      this.#handshakes.sent(now());
       this.#inbound.unconfirmedAuths = this.#auths;
       onSocketConnected.call(driver);
-      this.#resetWatches();
+      resetWatches(this.#watches, driver.zxid.readBigInt64BE(0), (request) => this.#queue(request));
     };
     driver.onSocketClosed = (hasError) => {
       this.#forgetSocket();
@@ -124,6 +131,7 @@ export class Connection {
       data: (bytes) => driver.onSocketData(bytes),
       drain: () => driver.onSocketDrain(),
       ended: () => this.#down(),
+      unanswered: () => this.#unanswered(),
       closed: (hasError) => driver.onSocketClosed(hasError),
     };
   }
@@ -132,17 +140,6 @@ export class Connection {
     if (this.#driver.xid >= LARGEST_XID) this.#driver.xid = 1;
     this.#driver.queue(request, () => request.fail(ErrorCode.connectionLoss));
     return request.reply;
-  }
-
-  #resetWatches(): void {
-    const relativeZxid = this.#driver.zxid.readBigInt64BE(0);
-    for (const paths of watchBatches(this.#watches.paths)) {
-      const request = new PendingRequest(OpCode.setWatches, setWatchesRecord(relativeZxid, paths));
-      this.#queue(request).catch((error: unknown) => {
-        // Refused, the watches are not there: whoever relies on one has to look again. Lost, they are set next time.
-        if (!isConnectionLoss(error)) paths.forEach((path) => this.#watches.fire(path, 'unknown'));
-      });
-    }
   }
 
   #stateChanged(state: number): void {
@@ -164,8 +161,16 @@ export class Connection {
     this.#sessionId = sessionId;
     this.#isUp = true;
     this.#dialer.succeeded();
+    this.#handshakes.answered();
     const { sessionTimeout: timeoutMs } = this.#driver;
-    this.#listener.connected({ sessionId, timeoutMs, sentAt: this.#handshakeSentAt });
+    this.#listener.connected({ sessionId, timeoutMs, sentAt: this.#handshakes.sentAt });
+  }
+
+  // A server that hears but is not heard renews the session with each handshake, and nobody else gets its keys. When
+  // its time has run out here anyhow, it is left to run out there, too.
+  #unanswered(): void {
+    if (this.#handshakes.unanswered(now()) > this.#driver.sessionTimeout && this.#sessionId !== 0n)
+      this.#end('unanswered');
   }
 
   #end(why: SessionEnd): void {
@@ -184,6 +189,7 @@ export class Connection {
   }
 
   #forgetSocket(): void {
+    this.#handshakes.over();
     this.#inbound.reset();
     const unsent = this.#driver.packetQueue.queue.splice(0);
     unsent.forEach((packet) => pendingRequestOf(packet)?.fail(ErrorCode.connectionLoss));

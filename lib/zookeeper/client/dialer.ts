@@ -16,6 +16,8 @@ export interface SocketEvents {
   drain(): void;
   /** The server has hung up; `closed` follows some turns later. */
   ended(): void;
+  /** The time for the handshake is over; `closed` follows. */
+  unanswered(): void;
   closed(hasError: boolean): void;
 }
 
@@ -71,6 +73,9 @@ export class Dialer {
       events.closed(hasError);
     });
     const tooLate = new Error('a server did not accept the session in time');
-    this.#cancelAttempt = after(limitMs, () => this.hangUp(tooLate));
+    this.#cancelAttempt = after(limitMs, () => {
+      events.unanswered();
+      this.hangUp(tooLate);
+    });
   }
 }

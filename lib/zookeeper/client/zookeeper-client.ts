@@ -40,7 +40,7 @@ export interface Handshake {
 }
 
 /** Why a session is over for good. */
-export type SessionEnd = 'expired' | 'authentication failed' | 'replaced by the server' | 'closed';
+export type SessionEnd = 'expired' | 'authentication failed' | 'replaced by the server' | 'unanswered' | 'closed';
 
 /** What a client reports, each in the turn in which it learned of it. */
 export interface ClientListener {

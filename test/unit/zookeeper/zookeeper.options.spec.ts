@@ -177,7 +177,8 @@ describe('a wrong option', () => {
     [{ sessionTimeout: 5 }, 'sessionTimeout'],
     [{ acls: 'open' }, 'acls'],
   ])('is named when nobody reads it: %o', (options, field) => {
-    const known = 'sessionTimeoutMs, connectTimeoutMs, releaseTimeoutMs, basePath, parents, connectString, auth, acl, tls';
+    const known =
+      'sessionTimeoutMs, connectTimeoutMs, releaseTimeoutMs, basePath, parents, connectString, auth, acl, tls';
     expect(refusalOf(options).message).toBe(`zookeeper() options: unknown field "${field}" (known: ${known})`);
   });
 

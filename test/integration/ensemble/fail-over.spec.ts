@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Lease } from '../../../lib/contract/lease.js';
+import type { LockService } from '../../../lib/service/lock.service.js';
+import { FaultProxy, ZooKeeperEnsemble } from '../../../lib/testing/index.js';
+import type { EnsembleServer } from '../../../lib/testing/index.js';
+import { freshBasePath } from '../../support/base-path.js';
+import { closeService, openService } from '../../support/services.js';
+import { openClient, untilContenders } from '../../support/znodes.js';
+import { SESSION_MS } from './contest.js';
+import { flood } from './flood.js';
+
+/** A service that knows several servers, and to which of them it is connected, through which proxy. */
+interface Roamer {
+  readonly holder: LockService;
+  readonly basePath: string;
+  readonly server: EnsembleServer;
+  readonly proxy: FaultProxy;
+}
+
+describe('while others are well', () => {
+  let ensemble: ZooKeeperEnsemble;
+  beforeAll(async () => {
+    ensemble = await ZooKeeperEnsemble.start();
+  });
+  afterEach(() => ensemble.restore());
+  afterAll(() => ensemble.stop());
+
+  /** Connected to one of `at`, which is one of `servers`, all of which it knows. */
+  const roam = async (at: readonly EnsembleServer[], servers = at, basePath = freshBasePath()): Promise<Roamer> => {
+    const proxies = await Promise.all(servers.map((server) => FaultProxy.open(server.port)));
+    onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.close()))));
+    const connectString = proxies.map((proxy) => proxy.connectString).join(',');
+    for (;;) {
+      const holder = await openService({ connectString, basePath, sessionTimeoutMs: SESSION_MS });
+      const place = proxies.findIndex((proxy) => proxy.connections > 0);
+      const [server, proxy] = [servers[place]!, proxies[place]!];
+      if (at.includes(server)) return { holder, basePath, server, proxy };
+      await closeService(holder);
+    }
+  };
+
+  const faults: Readonly<Record<string, (roamer: Roamer) => Promise<void> | void>> = {
+    'is frozen': ({ server }) => server.freeze(),
+    'can not be reached': ({ proxy }) => proxy.blackHole(),
+    'does not hear': ({ proxy }) => proxy.blackHole('toServer'),
+    'is not heard': ({ proxy }) => proxy.blackHole('toClient'),
+    'is killed': ({ server }) => server.kill(),
+  };
+  it.each(Object.keys(faults))('a lease is kept when its follower %s', async (fault) => {
+    const roamer = await roam(await ensemble.followers());
+    const lease = await roamer.holder.acquire('k');
+    await pause(SESSION_MS);
+    await faults[fault]?.(roamer);
+    expect(await throughFault(lease)).toEqual(kept(lease));
+  });
+
+  it('a lease is kept when its leader is killed', async () => {
+    const leader = await ensemble.leader();
+    const { holder } = await roam([leader], ensemble.servers);
+    const lease = await holder.acquire('k');
+    await leader.kill();
+    expect(await throughFault(lease)).toEqual(kept(lease));
+  });
+
+  it('a lease is kept by one that receives all the time', async () => {
+    const [one, other] = await ensemble.followers();
+    const roamer = await roam([one!]);
+    const lease = await roamer.holder.acquire('k');
+    const received = await flood(roamer, other!);
+    expect(await afterwards(lease)).toEqual(kept(lease).after);
+    expect(received()).toBeGreaterThan(10);
+  });
+
+  it('a waiter keeps its place when its server is killed', async () => {
+    const [one, other] = await ensemble.followers();
+    const basePath = freshBasePath();
+    const path = `${basePath}/k`;
+    const holder = await openService({ connectString: other!.connectString, basePath, sessionTimeoutMs: SESSION_MS });
+    const lease = await holder.acquire('k');
+    const client = await openClient(other!.connectString);
+    const { holder: service, server } = await roam([one!], [one!, other!], basePath);
+    const waiting = service.acquire('k');
+    waiting.catch(() => {});
+    const before = await untilContenders(client, path, 2);
+    const last = holder.acquire('k');
+    last.catch(() => {});
+    await untilContenders(client, path, 3);
+
+    const suspended = seeing(service, 'suspended');
+    await server.kill();
+    expect(await suspended).toBe(true);
+    expect(await seeing(service, 'connected')).toBe(true);
+
+    expect((await untilContenders(client, path, 3)).slice(0, 2)).toEqual(before);
+    await lease.release();
+    const next = await waiting;
+    expect(next.isHeld()).toBe(true);
+    await next.release();
+    await (await last).release();
+  });
+
+  it('keys are granted again within two seconds of the end of a total outage', async () => {
+    const service = await openService({ connectString: ensemble.connectString, sessionTimeoutMs: SESSION_MS });
+    const lease = await service.acquire('outage');
+    await Promise.all(ensemble.servers.map((server) => server.kill()));
+    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    const waiting = service.acquire('outage', { waitMs: 50_000 });
+    const granted = waiting.then(() => performance.now());
+    await Promise.all(ensemble.servers.map((server) => server.restart()));
+    await ensemble.leader();
+    const returnedAt = performance.now();
+    const next = await waiting;
+    expect((await granted) - returnedAt).toBeLessThan(2_000);
+    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+});
+
+/** What a holder saw of a fault that was cured in time. */
+interface Seen {
+  readonly suspended: boolean;
+  readonly heldMeanwhile: boolean;
+  readonly resumedInTime: boolean;
+  /** What became of the lease in longer than a session lasts without its owner. */
+  readonly after: readonly [state: string, isHeld: boolean, token: bigint];
+}
+
+const KEPT = { suspended: true, heldMeanwhile: true, resumedInTime: true };
+const kept = ({ fencingToken }: Lease): Seen => ({ ...KEPT, after: ['held', true, fencingToken] });
+
+async function throughFault(lease: Lease): Promise<Seen> {
+  const suspended = await seeing(lease, 'suspended');
+  const since = performance.now();
+  const heldMeanwhile = lease.isHeld();
+  const resumedInTime = (await seeing(lease, 'held')) && performance.now() - since < SESSION_MS;
+  return { suspended, heldMeanwhile, resumedInTime, after: await afterwards(lease) };
+}
+
+async function afterwards(lease: Lease): Promise<Seen['after']> {
+  const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+  await Promise.race([pause(2 * SESSION_MS), lost]);
+  return [lease.state, lease.isHeld(), lease.fencingToken];
+}
+
+/** Looks in every turn: a healthy server takes a session up again within a few milliseconds. */
+async function seeing<S extends string>(one: { readonly state: S }, state: S): Promise<boolean> {
+  const end = performance.now() + 30_000;
+  while (one.state !== state && performance.now() < end) await new Promise(setImmediate);
+  return one.state === state;
+}

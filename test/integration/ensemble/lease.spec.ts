@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { FaultProxy, ZooKeeperEnsemble } from '../../../lib/testing/index.js';
+import type { EnsembleServer } from '../../../lib/testing/index.js';
+import { contest, endOf, handOver, SESSION_MS } from './contest.js';
+import { flood } from './flood.js';
+
+const SAFE = { overlapMs: 0, wasAhead: true, wasLost: true };
+
+/** Promise 1: a lease turns lost on the holder's own clock before the servers can hand the key to another. */
+describe('a lease is lost before the next one is granted, when', () => {
+  let ensemble: ZooKeeperEnsemble;
+  beforeAll(async () => {
+    ensemble = await ZooKeeperEnsemble.start();
+  });
+  afterEach(() => ensemble.restore());
+  afterAll(() => ensemble.stop());
+
+  const roles = async (): Promise<[leader: EnsembleServer, one: EnsembleServer, other: EnsembleServer]> => {
+    const [one, other] = await ensemble.followers();
+    return [await ensemble.leader(), one!, other!];
+  };
+  const proxyOf = async (server: EnsembleServer): Promise<FaultProxy> => {
+    const proxy = await FaultProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    return proxy;
+  };
+
+  it('the holder’s follower is cut off from the leader, again and again', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < 5; round++) {
+      const [leader, follower, other] = await roles();
+      const contested = await contest({ holder: follower, contender: round % 2 ? leader : other, observer: leader });
+      // At any phase of the heartbeats.
+      await pause(Math.random() * SESSION_MS);
+      ensemble.partition(follower);
+      expect(await handOver(contested), `round ${round}`).toEqual(SAFE);
+      await ensemble.restore();
+    }
+  });
+
+  it('the holder’s leader is cut off from its followers', async () => {
+    const [leader, one, other] = await roles();
+    const contested = await contest({ holder: leader, contender: one, observer: other });
+    ensemble.partition(leader);
+    expect(await handOver(contested)).toEqual(SAFE);
+  });
+
+  it.each([0.5, 0.95, 1.1, 1.25])('the holder’s leader stands still for %d session timeouts', async (share) => {
+    const [leader, one, other] = await roles();
+    const contested = await contest({ holder: leader, contender: one, observer: other });
+    await leader.freeze();
+    const handingOver = handOver(contested, 3 * SESSION_MS);
+    await pause(share * SESSION_MS);
+    await leader.thaw();
+    // The shorter ones it may survive.
+    expect(await handingOver).toMatchObject({ overlapMs: 0 });
+  });
+
+  it.each([0.95, 1.1, 1.2])('the leader of its follower stands still for %d session timeouts', async (share) => {
+    const [leader, one, other] = await roles();
+    const contested = await contest({ holder: one, contender: other, observer: other });
+    await leader.freeze();
+    const handingOver = handOver(contested, 3 * SESSION_MS);
+    await pause(share * SESSION_MS);
+    await leader.thaw();
+    expect(await handingOver).toMatchObject({ overlapMs: 0 });
+  });
+
+  it('the holder’s leader stands still until there is another one', async () => {
+    const [leader, one, other] = await roles();
+    const contested = await contest({ holder: leader, contender: one, observer: other });
+    await leader.freeze();
+    const handingOver = handOver(contested);
+    await ensemble.leader();
+    await leader.thaw();
+    expect(await handingOver).toEqual(SAFE);
+  });
+
+  it.each(['frozen', 'killed'])('the holder’s leader has no quorum, because its followers are %s', async (how) => {
+    const [leader, one, other] = await roles();
+    const contested = await contest({ holder: leader, contender: ensemble, observer: ensemble });
+    const lost = endOf(contested.lease);
+    await Promise.all([one, other].map((server) => (how === 'frozen' ? server.freeze() : server.kill())));
+    const handingOver = handOver(contested);
+    await lost;
+    await ensemble.restore();
+    expect(await handingOver).toEqual(SAFE);
+  });
+
+  it.each(['follower', 'leader'] as const)('nothing gets through between the holder and its %s', async (role) => {
+    const [leader, follower, other] = await roles();
+    const proxy = await proxyOf(role === 'leader' ? leader : follower);
+    const contested = await contest({ holder: proxy, contender: other, observer: other });
+    await pause(Math.random() * SESSION_MS);
+    proxy.blackHole();
+    expect(await handOver(contested)).toEqual(SAFE);
+  });
+
+  it('nothing that the holder says reaches its server', async () => {
+    const [, follower, other] = await roles();
+    const proxy = await proxyOf(follower);
+    const contested = await contest({ holder: proxy, contender: other, observer: other });
+    proxy.blackHole('toServer');
+    expect(await handOver(contested)).toEqual(SAFE);
+  });
+
+  it('nothing that the holder says reaches its server, and what the server says keeps coming', async () => {
+    const [, follower, other] = await roles();
+    const proxy = await proxyOf(follower);
+    const contested = await contest({ holder: proxy, contender: other, observer: other });
+    const received = await flood(contested, other);
+    const before = received();
+    proxy.blackHole('toServer');
+    expect(await handOver(contested)).toEqual(SAFE);
+    expect(received()).toBeGreaterThan(before + 10);
+  });
+
+  it('nothing that its server says reaches the holder, and every connection fails', async () => {
+    const [, follower, other] = await roles();
+    const proxy = await proxyOf(follower);
+    const contested = await contest({ holder: proxy, contender: other, observer: other });
+    proxy.blackHole('toClient');
+    proxy.refuse();
+    expect(await handOver(contested)).toEqual(SAFE);
+  });
+
+  it('nothing that its server says reaches the holder, while it can say that it wants its session back', async () => {
+    const [, follower, other] = await roles();
+    const proxy = await proxyOf(follower);
+    const contested = await contest({ holder: proxy, contender: other, observer: other });
+    proxy.blackHole('toClient');
+    expect(await handOver(contested)).toEqual(SAFE);
+  });
+});
