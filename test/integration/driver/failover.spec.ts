@@ -1,0 +1,131 @@
+import { describe, expect, inject, it } from 'vitest';
+import { freshBasePath } from '../../support/base-path.js';
+import { eventually } from '../../support/eventually.js';
+import { openService } from '../../support/services.js';
+import { lost, untilState } from './support/leases.js';
+import { inUse, openProxies } from './support/open-proxy.js';
+import { serverLists, untilGone } from './support/outside.js';
+import { EPHEMERAL, openPlain, plainly } from './support/plain-client.js';
+
+const target = inject('zookeeper');
+
+describe('the plain driver, when its server stands still and another one is well', () => {
+  it('stays with the one that stands still until its znodes are gone', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const plain = await openPlain(connectString, { sessionTimeout: 1_000 });
+    const path = freshBasePath();
+    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
+    const { used, spare } = inUse(proxies);
+
+    used.blackHole();
+    await untilGone(target, path);
+
+    expect([plain.getState().name, spare.accepted]).toEqual(['SYNC_CONNECTED', 0]);
+  });
+});
+
+describe('the plain driver, when a server accepts the connection and then says nothing', () => {
+  it('waits for it until its znodes are gone, with a server that is well in its list', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const plain = await openPlain(connectString, { sessionTimeout: 1_000 });
+    const path = freshBasePath();
+    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
+    const { used, spare } = inUse(proxies);
+
+    spare.blackHole();
+    used.disconnect();
+    await untilGone(target, path);
+
+    expect([plain.getState().name, spare.accepted, used.accepted]).toEqual(['DISCONNECTED', 1, 1]);
+  });
+});
+
+describe('a session whose server stands still', () => {
+  it('moves to another in time, with its lease', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const basePath = freshBasePath();
+    const service = await openService({ connectString, basePath, sessionTimeoutMs: 6_000 });
+    const lease = await service.acquire('k');
+    const before = await serverLists(target, `${basePath}/k`);
+    const { used, spare } = inUse(proxies);
+
+    used.blackHole();
+    await eventually(() => spare.accepted === 1 || undefined, 'another server');
+    await untilState(lease, 'held');
+
+    expect([lease.isHeld(), used.accepted]).toEqual([true, 1]);
+    expect(await serverLists(target, `${basePath}/k`)).toEqual(before);
+    await service.using('another', () => {});
+  });
+
+  it('loses nothing when each of its servers stands still in turn', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
+    const lease = await service.acquire('k');
+    for (let round = 0; round < 4; round++) {
+      const { used, spare } = inUse(proxies);
+      const before = spare.accepted;
+      used.blackHole();
+      await eventually(() => spare.accepted > before || undefined, 'another server');
+      await untilState(lease, 'held');
+      used.disconnect();
+      used.heal();
+      await eventually(() => used.connections === 0 || undefined, 'the old link gone');
+    }
+    expect([lease.isHeld(), lease.state]).toEqual([true, 'held']);
+  });
+});
+
+describe('a session whose next server accepts the connection and then says nothing', () => {
+  it('gives it up and goes on to the one after it, with its lease', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
+    const lease = await service.acquire('k');
+    const { used, spare } = inUse(proxies);
+
+    spare.blackHole();
+    used.disconnect();
+    await untilState(lease, 'suspended');
+    await untilState(lease, 'held');
+
+    expect([lease.isHeld(), spare.accepted, used.accepted]).toEqual([true, 1, 2]);
+  });
+
+  it('does not wait longer for one that trickles', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
+    const lease = await service.acquire('k');
+    const { used, spare } = inUse(proxies);
+
+    spare.throttle(5);
+    used.disconnect();
+    await untilState(lease, 'suspended');
+    await untilState(lease, 'held');
+
+    expect([lease.isHeld(), spare.accepted, used.accepted]).toEqual([true, 1, 2]);
+  });
+
+  it('is refused in time when there is no other, and told why', async () => {
+    const { proxies } = await openProxies(target);
+    const [hung] = proxies;
+    hung!.blackHole();
+    const opening = openService({ connectString: hung!.connectString, connectTimeoutMs: 1_500 });
+    await expect(opening).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringMatching(/did not accept the session in time/),
+    });
+    expect(hung!.accepted).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a session all of whose servers stand still', () => {
+  it('loses its lease on its own clock and finds the first that is well again', async () => {
+    const { proxies, connectString } = await openProxies(target);
+    const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 1_000 });
+    const lease = await service.acquire('k');
+    proxies.forEach((proxy) => proxy.blackHole());
+    expect(await lost(lease)).toMatchObject({ code: 'LOCK_LOST' });
+    proxies[0]!.heal();
+    expect((await service.acquire('k')).isHeld()).toBe(true);
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { freshBasePath } from '../../support/base-path.js';
+import { openService } from '../../support/services.js';
+import { unusedPort } from '../../support/unused-port.js';
+import { openProxy } from './support/open-proxy.js';
+import { makePlain, plainDriver } from './support/plain-client.js';
+
+const target = inject('zookeeper');
+const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+
+describe('the plain driver, when there is no server', () => {
+  it('says nothing, for as long as there is none', async () => {
+    const plain = makePlain(`127.0.0.1:${await unusedPort()}`, { sessionTimeout: 500 });
+    let events = 0;
+    plain.on('state', () => events++);
+    plain.connect();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect([events, plain.getState().name]).toEqual([0, 'DISCONNECTED']);
+  });
+});
+
+describe('a service, when there is no server', () => {
+  it('says so in time, with what went wrong', async () => {
+    const connectString = `127.0.0.1:${await unusedPort()}`;
+    await expect(openService({ connectString, connectTimeoutMs: 500 })).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      cause: { code: 'ECONNREFUSED' },
+    });
+  });
+
+  it('serves when one of many is there, however many are not', async () => {
+    const dead = await Promise.all(Array.from({ length: 5 }, () => unusedPort()));
+    const servers = [...dead.map((port) => `127.0.0.1:${port}`), target];
+    const service = await openService({ connectString: servers.join(), basePath: freshBasePath() });
+    expect((await service.acquire('k')).isHeld()).toBe(true);
+  });
+
+  it('serves when the only one that is there had hung up on it first', async () => {
+    const proxy = await openProxy(target);
+    proxy.cutAfter(0);
+    const service = await openService({ connectString: proxy.connectString, basePath: freshBasePath() });
+    expect(proxy.accepted).toBe(2);
+    await service.using('k', () => {});
+  });
+});
+
+describe.runIf(hasIPv6)('a server with an IPv6 address', () => {
+  const openOnIPv6 = async () => {
+    const server = createServer((client) => {
+      const upstream = connect(Number(target.split(':').at(-1)), '127.0.0.1');
+      const end = () => [client, upstream].forEach((socket) => socket.destroy());
+      for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
+      client.pipe(upstream).pipe(client);
+    });
+    server.listen(0, '::1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return `[::1]:${(server.address() as AddressInfo).port}`;
+  };
+
+  it('is taken for something else by the plain driver', async () => {
+    const client = plainDriver.createClient(await openOnIPv6());
+    expect(client.connectionManager.servers).toEqual([{ host: '[', port: expect.anything() }]);
+  });
+
+  it('serves', async () => {
+    const service = await openService({ connectString: await openOnIPv6(), basePath: freshBasePath() });
+    expect((await service.acquire('k')).isHeld()).toBe(true);
+  });
+});

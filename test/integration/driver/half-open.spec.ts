@@ -1,0 +1,118 @@
+import { describe, expect, inject, it } from 'vitest';
+import { freshBasePath } from '../../support/base-path.js';
+import { openService } from '../../support/services.js';
+import { openClient, untilContenders } from '../../support/znodes.js';
+import { lost, untilState } from './support/leases.js';
+import { openProxy } from './support/open-proxy.js';
+import { serverLists, untilGone } from './support/outside.js';
+import { EPHEMERAL, openPlain, plainly } from './support/plain-client.js';
+
+const target = inject('zookeeper');
+const SESSION_MS = 1_000;
+
+/** A lease behind a proxy, and a second contender who is not. */
+async function leased(sessionTimeoutMs: number) {
+  const basePath = freshBasePath();
+  const proxy = await openProxy(target);
+  const open = (connectString: string) => openService({ connectString, basePath, sessionTimeoutMs, waitMs: 30_000 });
+  const [service, rival] = await Promise.all([open(proxy.connectString), open(target)]);
+  const lease = await service.acquire('k');
+  return { proxy, service, rival, lease, path: `${basePath}/k` };
+}
+
+describe('the plain driver on a half-open connection', () => {
+  const halfOpened = async (direction?: 'toClient') => {
+    const proxy = await openProxy(target);
+    const plain = await openPlain(proxy.connectString, { sessionTimeout: SESSION_MS });
+    const path = freshBasePath();
+    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
+    proxy.blackHole(direction);
+    let isAnswered = false;
+    plain.getData('/', () => (isAnswered = true));
+    return { plain, path, isAnswered: () => isAnswered };
+  };
+
+  it('says that it is connected when the server has given its znodes away', async () => {
+    const { plain, path, isAnswered } = await halfOpened();
+    await untilGone(target, path);
+    expect([plain.getState().name, isAnswered()]).toEqual(['SYNC_CONNECTED', false]);
+  });
+
+  it('waits for an answer for as long as there is none, where only answers are lost', async () => {
+    const { plain, isAnswered } = await halfOpened('toClient');
+    await new Promise((resolve) => setTimeout(resolve, 3 * SESSION_MS));
+    expect([plain.getState().name, isAnswered()]).toEqual(['SYNC_CONNECTED', false]);
+  });
+});
+
+describe('a lease on a half-open connection', () => {
+  it.each(['toClient', 'toServer', undefined] as const)(
+    'is suspended, and lost before the server gives it to somebody else: %s',
+    async (direction) => {
+      const { proxy, lease, rival } = await leased(SESSION_MS);
+      let wasLostFirst = false;
+      const losing = lost(lease).then((reason) => {
+        wasLostFirst = true;
+        return reason;
+      });
+      proxy.blackHole(direction);
+      // As where one way is lost: no new connection comes about either.
+      proxy.refuse();
+      const waiting = rival.acquire('k').then((granted) => ({ granted, wasLostFirst, isHeld: lease.isHeld() }));
+
+      await untilState(lease, 'suspended');
+      expect(await losing).toMatchObject({ code: 'LOCK_LOST' });
+      const { granted, ...then } = await waiting;
+
+      expect(then).toEqual({ wasLostFirst: true, isHeld: false });
+      expect(granted.fencingToken).toBeGreaterThan(lease.fencingToken);
+      await lease.release();
+    },
+  );
+
+  it('stands when the network is well again in time', async () => {
+    const { proxy, lease, path } = await leased(8_000);
+    const before = await serverLists(target, path);
+    proxy.blackHole();
+    await untilState(lease, 'suspended');
+    expect(lease.isHeld()).toBe(true);
+
+    proxy.heal();
+    await untilState(lease, 'held');
+
+    expect(lease.isHeld()).toBe(true);
+    expect(await serverLists(target, path)).toEqual(before);
+  });
+
+  it('is not the end: the same service acquires again when the network is well', async () => {
+    const { proxy, service, lease, path } = await leased(SESSION_MS);
+    proxy.blackHole();
+    const waiting = service.acquire('another');
+    await lost(lease);
+    proxy.heal();
+
+    const next = await service.acquire('k');
+
+    expect(next.isHeld()).toBe(true);
+    expect((await waiting).isHeld()).toBe(true);
+    await untilContenders(await openClient(target), path, 1);
+  });
+});
+
+describe('a link that is merely slow', () => {
+  it('is not given up', async () => {
+    const { proxy, lease, service } = await leased(8_000);
+    const before = proxy.accepted;
+    proxy.delay(200);
+    for (const key of ['a', 'b', 'c']) await service.using(key, () => {});
+    expect([lease.state, lease.isHeld(), proxy.accepted]).toEqual(['held', true, before]);
+  });
+
+  it('is not given up when it is narrow', async () => {
+    const { proxy, lease, service } = await leased(8_000);
+    const before = proxy.accepted;
+    proxy.throttle(2_000);
+    await service.using('another', () => {});
+    expect([lease.state, lease.isHeld(), proxy.accepted]).toEqual(['held', true, before]);
+  });
+});

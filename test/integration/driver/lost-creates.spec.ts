@@ -1,0 +1,84 @@
+import { describe, expect, inject, it } from 'vitest';
+import { OpCode } from '../../../lib/zookeeper/wire/op-codes.js';
+import { freshBasePath } from '../../support/base-path.js';
+import { openReplyThief } from '../../support/reply-thief.js';
+import { openService } from '../../support/services.js';
+import { contendersAt, openClient, untilContenders } from '../../support/znodes.js';
+import { openProxy } from './support/open-proxy.js';
+import { createPersistent } from './support/open-session.js';
+import { EPHEMERAL_SEQUENTIAL, makePlain, openPlain, plainly, said } from './support/plain-client.js';
+
+const target = inject('zookeeper');
+
+describe('the plain driver, when the reply of a create is lost', () => {
+  it('makes a second znode where it retries, and knows of that one only', async () => {
+    const outside = await openClient(target);
+    const directory = freshBasePath();
+    await createPersistent(outside, directory);
+    const thief = await openReplyThief(target);
+    const plain = makePlain(thief.connectString, { retries: 3 });
+    const connected = said(plain, 'connected');
+    plain.connect();
+    await connected;
+
+    const stolen = thief.stealNext(OpCode.create);
+    const path = plainly<string>((done) =>
+      plain.create(`${directory}/lock-`, Buffer.alloc(0), EPHEMERAL_SEQUENTIAL, done),
+    );
+    await stolen;
+
+    expect(await path).toBe(`${directory}/lock-0000000001`);
+    expect(await contendersAt(await openClient(target), directory)).toEqual(['lock-0000000000', 'lock-0000000001']);
+  });
+
+  it('leaves one behind that nobody knows of where it does not', async () => {
+    const outside = await openClient(target);
+    const directory = freshBasePath();
+    await createPersistent(outside, directory);
+    const thief = await openReplyThief(target);
+    const plain = await openPlain(thief.connectString);
+    const stolen = thief.stealNext(OpCode.create);
+    const path = plainly<string>((done) =>
+      plain.create(`${directory}/lock-`, Buffer.alloc(0), EPHEMERAL_SEQUENTIAL, done),
+    );
+    await expect(path).rejects.toMatchObject({ name: 'CONNECTION_LOSS' });
+    await stolen;
+    expect(await contendersAt(await openClient(target), directory)).toEqual(['lock-0000000000']);
+  });
+});
+
+describe('a create whose reply was cut off', () => {
+  it.each([0, 2, 20, 60])('is found again, once, with its own token: after %s bytes', async (bytes) => {
+    const basePath = freshBasePath();
+    const proxy = await openProxy(target);
+    const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 30_000 });
+    await service.using('k', () => {});
+
+    // No ping is due for five seconds: the next thing that the server says is the reply to the create.
+    proxy.cutAfter(bytes);
+    const lease = await service.acquire('k');
+
+    const outside = await openClient(target);
+    const names = await contendersAt(outside, `${basePath}/k`);
+    expect([names.length, proxy.accepted]).toEqual([1, 2]);
+    expect(lease.fencingToken).toBe((await outside.read(`${basePath}/k/${names[0]}`)).stat.czxid);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    expect(await untilContenders(outside, `${basePath}/k`, 0)).toEqual([]);
+  });
+
+  it('is found again among many that were on their way', async () => {
+    const basePath = freshBasePath();
+    const proxy = await openProxy(target);
+    const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 10_000 });
+    const keys = Array.from({ length: 50 }, (_, index) => `key-${index}`);
+    proxy.cutAfter(1_500);
+    const leases = await Promise.all(keys.map((key) => service.acquire(key)));
+    expect(leases.every((lease) => lease.isHeld())).toBe(true);
+    expect(proxy.accepted).toBe(2);
+    const outside = await openClient(target);
+    for (const key of keys) expect(await contendersAt(outside, `${basePath}/${key}`)).toHaveLength(1);
+    expect(new Set(leases.map((lease) => lease.fencingToken)).size).toBe(50);
+    await Promise.all(leases.map((lease) => lease.release()));
+  });
+});

@@ -1,0 +1,27 @@
+import { LockService } from '../../../../lib/service/lock.service.js';
+import { zookeeper } from '../../../../lib/zookeeper/zookeeper.backend.js';
+import { hangUp, ordersOf, say } from './orders.js';
+
+// Closes a service when it is told to; with nothing left to do, the program ends by itself.
+const { connectString, basePath } = ordersOf<{ connectString: string; basePath: string }>();
+const definition = zookeeper({ connectString, basePath, sessionTimeoutMs: 4_000, connectTimeoutMs: 60_000 });
+const service = new LockService(definition.create(), {
+  connectionName: 'default',
+  waitMs: 60_000,
+  drainTimeoutMs: 0,
+  connectOnStart: 'background',
+});
+process.once('message', () => {
+  hangUp();
+  service.beforeApplicationShutdown();
+  void service.onApplicationShutdown();
+});
+await service.onModuleInit();
+say('begun');
+// One that holds and one that waits, if there is somebody to ask.
+const holds = service.acquire('k').then(
+  () => say('held'),
+  () => {},
+);
+const waits = service.mutex('k').acquire({ reentrant: false });
+await Promise.allSettled([holds, waits]);

@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { ZooKeeperServer } from '../../../lib/testing/index.js';
+import { freshBasePath } from '../../support/base-path.js';
+import { eventually } from '../../support/eventually.js';
+import { compilePrograms } from './support/child-program.js';
+import { connectClient } from './support/observed-client.js';
+import { createEphemeral, createPersistent, OPEN_ACL } from './support/open-session.js';
+import { isThere } from './support/outside.js';
+import { openPlain, PERSISTENT, plainly } from './support/plain-client.js';
+
+const CONTAINER_MODE = 4;
+
+let server: ZooKeeperServer;
+let target: string;
+let start: Awaited<ReturnType<typeof compilePrograms>>;
+beforeAll(async () => {
+  start = await compilePrograms('requests');
+  server = await ZooKeeperServer.start({ containerCheckIntervalMs: 200 });
+  target = server.connectString;
+  return () => server.stop();
+});
+
+/** How many watches the server keeps. */
+async function watchesKept(): Promise<number> {
+  return Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))![1]);
+}
+
+describe('the plain driver', () => {
+  it('takes version 0 of a transaction for any version', async () => {
+    const plain = await openPlain(target);
+    const path = freshBasePath();
+    await plainly<string>((done) => plain.create(path, Buffer.from('0'), PERSISTENT, done));
+    await plainly<object>((done) => plain.setData(path, Buffer.from('1'), done));
+    await plainly<unknown[]>((done) =>
+      plain.transaction().check(path, 0).setData(path, Buffer.from('2'), 0).commit(done),
+    );
+    expect((await plainly<Buffer>((done) => plain.getData(path, done))).toString()).toBe('2');
+  });
+
+  it('throws at what it does not like, in place of calling back', async () => {
+    const plain = await openPlain(target);
+    expect(() => plain.getData('no-slash', () => {})).toThrow(/must start with/);
+  });
+
+  it('ends the process when a callback throws', async () => {
+    const program = start('plain-throwing', { connectString: target });
+    expect(await program.ended()).toMatchObject({ output: expect.stringContaining('thrown by a callback') });
+    expect(program.said).toEqual([]);
+  });
+
+  it('keeps a watch on what is not there for ever, and every watcher on what is', async () => {
+    const plain = await openPlain(target);
+    const before = await watchesKept();
+    const base = freshBasePath();
+    for (let index = 0; index < 10; index++) {
+      await plainly<object | null>((done) => plain.exists(`${base}-${index}`, () => {}, done));
+    }
+    expect(await watchesKept()).toBe(before + 10);
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    for (let index = 0; index < 11; index++) {
+      await plainly<Buffer>((done) => plain.getData('/', () => {}, done));
+    }
+    expect(warn.mock.calls).toEqual([[expect.objectContaining({ name: 'MaxListenersExceededWarning' })]]);
+    warn.mockRestore();
+  });
+});
+
+describe('a client', () => {
+  it('makes containers, which go when they are empty; those of the plain driver stay', async () => {
+    const plain = await openPlain(target);
+    const { client } = await connectClient(target);
+    const [ours, theirs] = [freshBasePath(), freshBasePath()];
+    await plainly<string>((done) => plain.create(theirs, Buffer.alloc(0), CONTAINER_MODE, done));
+    await client.create({ path: ours, data: Buffer.alloc(0), acl: OPEN_ACL, mode: CONTAINER_MODE });
+    for (const path of [theirs, ours]) {
+      await createPersistent(client, `${path}/child`);
+      await client.delete(`${path}/child`);
+    }
+    await eventually(async () => !(await isThere(client, ours)) || undefined, 'the container gone');
+    expect(await isThere(client, theirs)).toBe(true);
+  });
+
+  it('knows the zxid of what it made without asking', async () => {
+    const { client } = await connectClient(target);
+    const { path, czxid } = await createEphemeral(client, freshBasePath());
+    expect((await client.read(path)).stat.czxid).toBe(czxid);
+  });
+
+  it('rejects what the server does not like, and goes on', async () => {
+    const { client, told } = await connectClient(target);
+    const bad = { path: 'no-slash', data: Buffer.alloc(0), acl: OPEN_ACL, mode: 0 } as const;
+    await expect(client.create(bad)).rejects.toMatchObject({ name: 'KeeperError' });
+    await client.read('/');
+    expect(told).toEqual(['connected']);
+  });
+
+  it('goes on answering when somebody throws at an answer', async () => {
+    const { client } = await connectClient(target);
+    const answers = await Promise.allSettled([
+      client.read('/').then(() => Promise.reject(new Error('thrown at an answer'))),
+      client.read('/'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  });
+
+  it('keeps no watch on what is not there', async () => {
+    const { client } = await connectClient(target);
+    const before = await watchesKept();
+    await expect(client.watch(freshBasePath())).rejects.toMatchObject({ message: expect.stringContaining('noNode') });
+    expect(await watchesKept()).toBe(before);
+  });
+
+  it('shares one watch among all who watch a znode, and takes it back with the last', async () => {
+    const { client } = await connectClient(target);
+    const path = freshBasePath();
+    await createPersistent(client, path);
+    const before = await watchesKept();
+    const warn = vi.spyOn(process, 'emitWarning');
+    const watches = await Promise.all(Array.from({ length: 50 }, () => client.watch(path)));
+    expect(await watchesKept()).toBe(before + 1);
+    watches.slice(1).forEach(({ remove }) => remove());
+    await client.sync(path);
+    expect(await watchesKept()).toBe(before + 1);
+    watches[0]!.remove();
+    await eventually(async () => (await watchesKept()) === before || undefined, 'no watch');
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  it('keeps no watch of those who gave up, across reconnects either', async () => {
+    const { client, next } = await connectClient(target);
+    const base = freshBasePath();
+    await createPersistent(client, base);
+    const before = await watchesKept();
+    const watches = await Promise.all(Array.from({ length: 20 }, () => client.watch(base)));
+    watches.forEach(({ remove }) => remove());
+    const again = next('connected');
+    client.dropLink();
+    await again;
+    await client.sync(base);
+    expect(await watchesKept()).toBe(before);
+  });
+});

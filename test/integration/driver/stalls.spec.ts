@@ -1,0 +1,56 @@
+import { describe, expect, inject, it } from 'vitest';
+import { freshBasePath } from '../../support/base-path.js';
+import { blockEventLoop } from '../../support/block-event-loop.js';
+import { openService } from '../../support/services.js';
+import { lost } from './support/leases.js';
+import { openProxy } from './support/open-proxy.js';
+import { untilGone } from './support/outside.js';
+import { EPHEMERAL, openPlain, plainly, said } from './support/plain-client.js';
+
+const target = inject('zookeeper');
+const SESSION_MS = 1_000;
+
+describe('the plain driver, after this process stood still for longer than the session timeout', () => {
+  it('says that it is connected while nothing of its session is left', async () => {
+    const plain = await openPlain(target, { sessionTimeout: SESSION_MS });
+    const path = freshBasePath();
+    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
+    const expired = said(plain, 'expired');
+    blockEventLoop(3 * SESSION_MS);
+    const believed = plain.getState().name;
+    await expired;
+    await untilGone(target, path);
+    expect(believed).toBe('SYNC_CONNECTED');
+  });
+});
+
+describe('a lease', () => {
+  it('is known to be lost after such a stall, before anything else runs', async () => {
+    const service = await openService({
+      connectString: target,
+      basePath: freshBasePath(),
+      sessionTimeoutMs: SESSION_MS,
+    });
+    const lease = await service.acquire('k');
+    blockEventLoop(3 * SESSION_MS);
+    expect([lease.isHeld(), lease.state]).toEqual([false, 'lost']);
+    expect(await lost(lease)).toMatchObject({ code: 'LOCK_LOST' });
+    expect((await service.acquire('k')).isHeld()).toBe(true);
+  });
+
+  it('stands after a shorter one, and its connection too: the answers had only not been read', async () => {
+    const proxy = await openProxy(target);
+    const service = await openService({
+      connectString: proxy.connectString,
+      basePath: freshBasePath(),
+      sessionTimeoutMs: 8_000,
+    });
+    const lease = await service.acquire('k');
+    for (let round = 0; round < 3; round++) {
+      // Longer than a third of the session timeout, after which an answer is overdue.
+      blockEventLoop(3_500);
+      await service.using('another', () => {});
+    }
+    expect([lease.isHeld(), lease.state, proxy.accepted]).toEqual([true, 'held', 1]);
+  });
+});
