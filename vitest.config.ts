@@ -12,6 +12,7 @@ export const PROJECTS = {
   architecture: ['test/architecture'],
   package: ['test/package'],
   integration: ['test/integration', 'test/multi-process', 'test/testing'],
+  robustness: ['test/robustness'],
 } as const;
 
 const specsOf = (project: keyof typeof PROJECTS) => PROJECTS[project].map((folder) => `${folder}/**/*.spec.ts`);
@@ -54,6 +55,10 @@ export default defineConfig({
           maxWorkers: 2,
           globalSetup: ['test/support/zookeeper.ts', 'test/multi-process/compile-workers.ts'],
         },
+      },
+      {
+        extends: true,
+        test: { ...project('robustness', 3), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
       },
     ],
   },

@@ -1,0 +1,74 @@
+import type { Direction, FaultProxy } from '../../../lib/testing/index.js';
+import type { Random } from '../random.js';
+import type { Failpoint, World } from './failpoint.js';
+
+type Break = (links: readonly FaultProxy[], random: Random) => (() => void) | void;
+
+const WAYS: readonly Direction[] = ['toServer', 'toClient'];
+
+/** The links of one process or two, to all servers or to one of them. */
+function onLinks(doBreak: Break): Failpoint {
+  return async ({ seats }, random) => {
+    const hit = random.sample(seats, random.int(1, 2));
+    const links = hit.flatMap((seat) => (random.chance(0.7) ? seat.links : [random.pick(seat.links)]));
+    return damage(hit.map(({ name }) => name).join(' and '), links, doBreak, random);
+  };
+}
+
+function onAllLinks(doBreak: Break): Failpoint {
+  return async ({ seats }: World, random) =>
+    damage(
+      'all',
+      seats.flatMap((seat) => seat.links),
+      doBreak,
+      random,
+    );
+}
+
+function damage(target: string, links: readonly FaultProxy[], doBreak: Break, random: Random) {
+  const undo = doBreak(links, random);
+  const mend = () => {
+    undo?.();
+    links.forEach((link) => link.heal());
+  };
+  return { target, mend };
+}
+
+/** Closed and opened again and again, before anybody can do much. */
+const flap: Break = (links, random) => {
+  const everyMs = random.int(50, 400);
+  const timer = setInterval(() => links.forEach((link) => link.disconnect(random.pick(['fin', 'rst']))), everyMs);
+  return () => clearInterval(timer);
+};
+
+/** Cut after a few bytes, wherever in a message that is, and after a few more when it has been set up again. */
+const cut: Break = (links, random) => {
+  const cutOnce = () => links.forEach((link) => link.cutAfter(random.int(1, 120), random.pick(WAYS)));
+  cutOnce();
+  const timer = setInterval(cutOnce, random.int(100, 500));
+  return () => clearInterval(timer);
+};
+
+const slow: Break = (links, random) => {
+  const [delayMs, bytesPerSecond] = [random.int(20, 400), random.int(2_000, 50_000)];
+  links.forEach((link) => {
+    link.delay(delayMs, random.pick([...WAYS, undefined]));
+    link.throttle(bytesPerSecond);
+  });
+};
+
+export const LINK_FAILPOINTS = {
+  'black hole': onLinks((links) => links.forEach((link) => link.blackHole())),
+  'loss to the server': onLinks((links) => links.forEach((link) => link.blackHole('toServer'))),
+  'loss to the client': onLinks((links) => links.forEach((link) => link.blackHole('toClient'))),
+  'flapping link': onLinks(flap),
+  'cut in mid-frame': onLinks(cut),
+  'slow link': onLinks(slow),
+  'connections refused': onLinks((links) =>
+    links.forEach((link) => {
+      link.refuse();
+      link.disconnect();
+    }),
+  ),
+  'network down': onAllLinks((links) => links.forEach((link) => link.blackHole())),
+} satisfies Record<string, Failpoint>;

@@ -1,0 +1,40 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SESSION_CLOSED } from '../validate/closed-sessions.js';
+import { EVENT_LOOP_STALLED, PROCESS_STOPPED } from '../validate/liveness.js';
+import type { Failpoint } from './failpoint.js';
+
+const stopped: Failpoint = async ({ seats }, random) => {
+  const { worker } = random.pick(seats);
+  worker.stop();
+  return { target: worker.name, mend: () => worker.resume() };
+};
+
+/** The event loop stands still by itself for that long: nothing has to be mended, but it has to be waited for. */
+const stalled: Failpoint = async ({ seats }, random, durationMs) => {
+  const { worker } = random.pick(seats);
+  worker.stall(durationMs);
+  return { target: worker.name, mend: () => pause(50) };
+};
+
+const killed: Failpoint = async ({ seats }, random) => {
+  const seat = random.pick(seats);
+  const { worker } = seat;
+  await worker.kill();
+  return { target: worker.name, mend: () => seat.take() };
+};
+
+/** From elsewhere, with the session's id and password: its znodes are gone at once. */
+const sessionClosed: Failpoint = async ({ seats }, random) => {
+  const seat = random.pick(seats);
+  const closed = Promise.all(seat.links.map((link) => link.expireSessions().catch(() => {})));
+  // A server that is in trouble itself may never answer.
+  await Promise.race([closed, pause(10_000, undefined, { ref: false })]);
+  return { target: seat.worker.name, mend: () => {} };
+};
+
+export const PROCESS_FAILPOINTS = {
+  [PROCESS_STOPPED]: stopped,
+  [EVENT_LOOP_STALLED]: stalled,
+  'process killed': killed,
+  [SESSION_CLOSED]: sessionClosed,
+} satisfies Record<string, Failpoint>;

@@ -1,0 +1,27 @@
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's own directory, seen from the sources and from what is compiled of them. */
+export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
+
+/** Where everything goes that a run leaves behind. */
+const OUTPUT = join(ROOT, 'build', 'robustness');
+
+/** What a worker process runs: JavaScript, also when the conductor itself runs from its source. */
+export const WORKER_SCRIPT = join(OUTPUT, 'js', 'test', 'robustness', 'traffic', 'worker.js');
+
+/** A directory for the journals of one run. */
+export function makeRunDirectory(): string {
+  const runs = join(OUTPUT, 'runs');
+  mkdirSync(runs, { recursive: true });
+  return mkdtempSync(join(runs, 'run-'));
+}
+
+export function historyFile(scenario: string, seed: number): string {
+  return join(OUTPUT, `history-${scenario}-${seed}.json`);
+}
+
+function rootAbove(dir: string): string {
+  return existsSync(join(dir, 'package.json')) ? dir : rootAbove(dirname(dir));
+}

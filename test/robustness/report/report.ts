@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import type { History } from '../model/history.js';
+import { historyFile } from '../places.js';
+import type { Finding } from '../validate/finding.js';
+
+const MOST_SHOWN = 10;
+
+/** One line about a run in which nothing was wrong. */
+export function summaryOf(history: History): string {
+  const { holds, attempts, writes, faults, ends } = history;
+  const processes = `${ends.length} processes`;
+  const refused = writes.filter((write) => !write.accepted).length;
+  const lost = holds.filter((hold) => hold.end === 'lost').length;
+  return [
+    `${titleOf(history)}: ${holds.length} holds by ${processes} (${lost} lost)`,
+    `${attempts.length} acquisitions`,
+    `${writes.length} writes (${refused} refused)`,
+    `${faults.length} faults`,
+    `longest wait ${Math.round(longestWaitMs(history))} ms`,
+  ].join(', ');
+}
+
+/** Everything about a run in which something was wrong; also writes the whole history to a file. */
+export function failureOf(history: History, findings: readonly Finding[], seconds: number): string {
+  const file = writeHistory(history, findings);
+  const { scenario, seed } = history;
+  return [
+    summaryOf(history),
+    `${findings.length} findings:`,
+    ...findings.slice(0, MOST_SHOWN).map(describeFinding),
+    ...(findings.length > MOST_SHOWN ? [`  … and ${findings.length - MOST_SHOWN} more`] : []),
+    `history: ${file}`,
+    `again: npm run robustness -- --scenario ${scenario} --seed ${seed} --seconds ${seconds}`,
+  ].join('\n');
+}
+
+/** Writes everything that is known about a run to a file. */
+export function writeHistory(history: History, findings: readonly Finding[]): string {
+  const file = historyFile(history.scenario, history.seed);
+  writeFileSync(file, toJson({ findings, ...history }, 1));
+  return file;
+}
+
+function describeFinding({ check, message, records }: Finding): string {
+  return [`  [${check}] ${message}`, ...records.map((record) => `      ${toJson(record)}`)].join('\n');
+}
+
+function titleOf({ scenario, seed }: History): string {
+  return `${scenario}, seed ${seed}`;
+}
+
+function longestWaitMs({ attempts }: History): number {
+  const waits = attempts
+    .filter(({ outcome }) => outcome === 'granted')
+    .map(({ askedAt, answeredAt = askedAt }) => answeredAt - askedAt);
+  return waits.reduce((longest, wait) => Math.max(longest, wait), 0);
+}
+
+function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner), indent);
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { FaultProxy } from '../../../lib/testing/index.js';
+import type { World } from '../failpoints/failpoint.js';
+import { FencedRegister } from '../model/fenced-register.js';
+import type { RegisterWrite } from '../model/history.js';
+import { makeRunDirectory } from '../places.js';
+import type { Scenario } from './scenario.js';
+import { Seat } from './seat.js';
+import { startServers } from './servers.js';
+import type { Servers } from './servers.js';
+
+/** Servers, links and workers of one run, and the register that the workers write to. */
+export class Cluster implements World, AsyncDisposable {
+  readonly servers: Servers;
+  readonly seats: readonly Seat[];
+  /** What the register was asked, in the order in which it was. */
+  readonly writes: RegisterWrite[];
+  readonly #directory: string;
+
+  private constructor(servers: Servers, seats: readonly Seat[], writes: RegisterWrite[], directory: string) {
+    this.servers = servers;
+    this.seats = seats;
+    this.writes = writes;
+    this.#directory = directory;
+  }
+
+  /** Resolves when every worker runs. */
+  static async start(scenario: Scenario, seed: number): Promise<Cluster> {
+    const servers = await startServers(scenario.servers);
+    const directory = makeRunDirectory();
+    const { lock, sessionTimeoutMs, finalLimitMs } = scenario;
+    const orders = { seed, basePath: `/robustness-${randomUUID()}`, sessionTimeoutMs, lock, finalLimitMs };
+    const guarded = { register: new FencedRegister(), writes: [] as RegisterWrite[] };
+    const seats = scenario.traffic.map(async (traffic, place) => {
+      const links = await Promise.all(servers.ports.map((port) => FaultProxy.open(port)));
+      return new Seat(`worker ${place + 1}`, links, directory, { ...orders, traffic }, guarded);
+    });
+    const cluster = new Cluster(servers, await Promise.all(seats), guarded.writes, directory);
+    await Promise.all(cluster.seats.map((seat) => seat.take()));
+    return cluster;
+  }
+
+  /** Undoes every fault. */
+  async restore(): Promise<void> {
+    for (const link of this.seats.flatMap((seat) => seat.links)) link.heal();
+    for (const seat of this.seats) seat.worker.resume();
+    await this.servers.restore();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.seats.flatMap((seat) => seat.processes).forEach((worker) => worker.destroy());
+    await Promise.all(this.seats.flatMap((seat) => seat.links).map((link) => link.close()));
+    await this.servers[Symbol.asyncDispose]();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}

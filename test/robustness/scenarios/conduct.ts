@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { runLane } from '../failpoints/schedule.js';
+import type { FaultLog } from '../failpoints/schedule.js';
+import type { Fault, History, Leftover, ProcessEnd, WakeUps } from '../model/history.js';
+import { readJournal } from '../model/read-journal.js';
+import { FINAL_MODES, keysOf } from '../traffic/orders.js';
+import { Cluster } from './cluster.js';
+import type { Scenario } from './scenario.js';
+import { leftoversOf, wakeUpsOf } from './server-state.js';
+
+/** What is told of a run while it lasts. */
+export interface Progress {
+  readonly phase: 'start' | 'traffic' | 'final round' | 'idle' | 'close';
+  readonly writes: number;
+  readonly faults: number;
+  /** What is broken right now. */
+  readonly broken: readonly string[];
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly seconds: number;
+  /** Called whenever something changes, and every second. */
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+// How long a worker may take to end when nothing is left for it to do.
+const EXIT_LIMIT_MS = 15_000;
+
+/** One run from the first server to the last worker's end, and what happened in it. */
+export async function conduct(scenario: Scenario, options: RunOptions): Promise<History> {
+  const run = new Run(scenario, options);
+  return run.history();
+}
+
+class Run {
+  readonly #scenario: Scenario;
+  readonly #options: RunOptions;
+  readonly #faults: Fault[] = [];
+  readonly #broken = new Set<string>();
+  #phase: Progress['phase'] = 'start';
+  #writes: readonly unknown[] = [];
+
+  constructor(scenario: Scenario, options: RunOptions) {
+    this.#scenario = scenario;
+    this.#options = options;
+  }
+
+  async history(): Promise<History> {
+    const ticking = setInterval(() => this.#tell(), 1_000);
+    try {
+      await using cluster = await Cluster.start(this.#scenario, this.#options.seed);
+      this.#writes = cluster.writes;
+      await this.#traffic(cluster);
+      const wakeUps = this.#scenario.countsWakeUps ? await wakeUpsOf(cluster.servers) : undefined;
+      const left = await this.#quiesce(cluster);
+      const { ends, leftClosed } = await this.#close(cluster);
+      return this.#assemble(cluster, ends, [...left, ...leftClosed], wakeUps);
+    } finally {
+      clearInterval(ticking);
+    }
+  }
+
+  async #traffic(cluster: Cluster): Promise<void> {
+    this.#enter('traffic');
+    const { seed, seconds } = this.#options;
+    const { sessionTimeoutMs, faultLengths: lengths } = this.#scenario;
+    const over = AbortSignal.timeout(seconds * 1_000);
+    const lanes = Object.entries(this.#scenario.lanes).map(([lane, failpoints]) =>
+      runLane({ seed, lane, failpoints, sessionTimeoutMs, lengths }, cluster, over, this.#faultLog),
+    );
+    await Promise.all([...lanes, pause(seconds * 1_000)]);
+    await cluster.restore();
+  }
+
+  /** Nobody begins anything any more, and everybody gets every key once more. */
+  async #quiesce({ seats, servers }: Cluster): Promise<Leftover[]> {
+    this.#enter('final round');
+    const limitMs = 3 * this.#scenario.finalLimitMs;
+    const finished = await Promise.all(seats.map(({ worker }) => worker.finish(limitMs)));
+    this.#enter('idle');
+    // Whoever is stuck has something in line; that is told already.
+    return finished.every(Boolean) ? leftoversOf(servers, 'idle') : [];
+  }
+
+  async #close({ seats, servers }: Cluster): Promise<{ ends: ProcessEnd[]; leftClosed: Leftover[] }> {
+    this.#enter('close');
+    const ends = await Promise.all(seats.map(({ worker }) => worker.close(EXIT_LIMIT_MS)));
+    const leftClosed = await leftoversOf(servers, 'closed');
+    return { ends: [...ends, ...seats.flatMap((seat) => seat.casualties)], leftClosed };
+  }
+
+  #assemble({ seats, writes }: Cluster, ends: ProcessEnd[], leftovers: Leftover[], wakeUps?: WakeUps): History {
+    const journals = seats.flatMap((seat) =>
+      seat.processes.map(({ name }) => readJournal(name, readFileSync(seat.journalOf(name), 'utf8'))),
+    );
+    return {
+      scenario: this.#scenario.name,
+      seed: this.#options.seed,
+      holds: journals.flatMap(({ holds }) => holds),
+      attempts: journals.flatMap(({ attempts }) => attempts),
+      answers: journals.flatMap(({ answers }) => answers),
+      finals: journals.flatMap(({ finals }) => finals),
+      warnings: journals.flatMap(({ warnings }) => warnings),
+      finalsDue: FINAL_MODES.length * this.#scenario.traffic.flatMap(keysOf).length,
+      writes,
+      faults: this.#faults,
+      ends,
+      leftovers,
+      wakeUps,
+    };
+  }
+
+  readonly #faultLog: FaultLog = {
+    began: (name, target) => {
+      this.#broken.add(`${name} (${target})`);
+      this.#tell();
+    },
+    ended: (fault) => {
+      this.#faults.push(fault);
+      this.#broken.delete(`${fault.name} (${fault.target})`);
+      this.#tell();
+    },
+  };
+
+  #enter(phase: Progress['phase']): void {
+    this.#phase = phase;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#options.onProgress?.({
+      phase: this.#phase,
+      writes: this.#writes.length,
+      faults: this.#faults.length,
+      broken: [...this.#broken],
+    });
+  }
+}

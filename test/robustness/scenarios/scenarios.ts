@@ -1,0 +1,127 @@
+import { LINK_FAILPOINTS } from '../failpoints/links.js';
+import { PROCESS_FAILPOINTS } from '../failpoints/processes.js';
+import { ALL_LENGTHS } from '../failpoints/schedule.js';
+import type { FailpointName, Lane } from '../failpoints/schedule.js';
+import { SERVER_FAILPOINTS } from '../failpoints/servers.js';
+import type { TrafficShape } from '../traffic/orders.js';
+import type { Scenario } from './scenario.js';
+
+const SESSION_MS = 1_500;
+
+/** Everything that can be asked for, and much of it. */
+const BUSY: TrafficShape = {
+  // Nested ones too, so that directories of keys have directories below them.
+  busyKeys: ['stock', 'stock/coupons', 'prices'],
+  keptKeys: ['orders/1', 'orders/2', 'orders/3', 'poller', 'reports'],
+  keptShare: 0.06,
+  keptMs: [SESSION_MS / 2, 4 * SESSION_MS],
+  keptWaitMs: 8 * SESSION_MS,
+  clientsPerWorker: 5,
+  kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2 },
+  waitsMs: [30, 200, 1_000, 6_000],
+};
+
+/** Holds one thing for long and asks for nothing else: its session hears little of what goes on. */
+const KEEPER: TrafficShape = {
+  ...BUSY,
+  keptShare: 1,
+  clientsPerWorker: 1,
+};
+
+const BASE = {
+  servers: 'standalone',
+  traffic: [KEEPER, KEEPER, BUSY, BUSY, BUSY],
+  faultLengths: ALL_LENGTHS,
+  sessionTimeoutMs: SESSION_MS,
+  seconds: 25,
+  least: { holds: 100, writes: 100, faults: 3 },
+  lock: 'real',
+  finalLimitMs: 45_000,
+  countsWakeUps: false,
+} satisfies Partial<Scenario>;
+
+const LINKS = Object.keys(LINK_FAILPOINTS) as Lane;
+const PROCESSES = Object.keys(PROCESS_FAILPOINTS) as Lane;
+const STANDALONE: Lane = ['server restarted', 'server killed', 'server frozen'];
+const ENSEMBLE = (Object.keys(SERVER_FAILPOINTS) as FailpointName[]).filter((name) => !STANDALONE.includes(name));
+
+/** Every kind of request and no fault: what fails here has nothing to do with faults. */
+const calm: Scenario = { ...BASE, name: 'calm', lanes: {}, least: { ...BASE.least, faults: 0 } };
+
+const IN_LINE: TrafficShape = {
+  ...BUSY,
+  busyKeys: ['line'],
+  keptKeys: [],
+  keptShare: 0,
+  kinds: { mutex: 1 },
+  waitsMs: [60_000],
+};
+
+/** One line in which nobody gives up: a release wakes one waiter, which the server counts. */
+const line: Scenario = {
+  ...BASE,
+  name: 'line',
+  lanes: {},
+  least: { ...BASE.least, faults: 0 },
+  traffic: [1, 2, 3, 4].map(() => IN_LINE),
+  countsWakeUps: true,
+};
+
+const links: Scenario = { ...BASE, name: 'links', lanes: { links: LINKS } };
+const processes: Scenario = { ...BASE, name: 'processes', lanes: { processes: PROCESSES } };
+const server: Scenario = { ...BASE, name: 'server', lanes: { servers: STANDALONE } };
+const ensemble: Scenario = { ...BASE, name: 'ensemble', servers: 'ensemble', lanes: { servers: ENSEMBLE } };
+
+/** Servers that are cut off from each other go on answering: the one case that pings do not find out. */
+const partitions: Scenario = {
+  ...BASE,
+  name: 'partitions',
+  servers: 'ensemble',
+  traffic: [KEEPER, KEEPER, KEEPER, BUSY, BUSY],
+  lanes: {
+    servers: ['follower isolated', 'leader isolated', 'leader frozen', 'follower frozen', 'everybody isolated'],
+  },
+};
+
+/** All at once: servers, links and processes break at the same time. */
+const everything: Scenario = {
+  ...BASE,
+  name: 'everything',
+  servers: 'ensemble',
+  lanes: { servers: ENSEMBLE, links: LINKS, processes: PROCESSES },
+};
+
+export const SCENARIOS: readonly Scenario[] = [calm, line, links, processes, server, ensemble, partitions, everything];
+
+/** The scenarios as `npm test` runs them: long enough to see each kind of fault once or so. */
+export const SHORT: readonly { readonly scenario: Scenario; readonly seed: number; readonly seconds: number }[] = [
+  { scenario: line, seed: 1, seconds: 2 },
+  { scenario: links, seed: 1, seconds: 6 },
+  { scenario: processes, seed: 1, seconds: 6 },
+  { scenario: server, seed: 1, seconds: 5 },
+  { scenario: everything, seed: 1, seconds: 7 },
+];
+
+/** Holders that are stopped for longer than a session lasts, two at a time. */
+const longStops: Scenario = {
+  ...processes,
+  lanes: { one: ['process stopped'], other: ['process stopped'] },
+  faultLengths: [[1.4, 2]],
+};
+
+/** Runs whose locks are broken on purpose, and what has to be found then. */
+export const PLANTED: readonly { readonly scenario: Scenario; readonly seconds: number; readonly finds: string }[] = [
+  { scenario: { ...calm, name: 'planted-everybody', lock: 'everybody' }, seconds: 1, finds: 'exclusion' },
+  { scenario: { ...longStops, name: 'planted-deaf', lock: 'deaf' }, seconds: 4, finds: 'exclusion' },
+  {
+    scenario: { ...calm, name: 'planted-forgetful', lock: 'forgetful', finalLimitMs: 1_000 },
+    seconds: 1,
+    finds: 'liveness',
+  },
+];
+
+export function scenarioNamed(name: string): Scenario {
+  const scenario = SCENARIOS.find((one) => one.name === name);
+  if (!scenario) throw new Error(`no scenario "${name}"; there are ${SCENARIOS.map((one) => one.name).join(', ')}`);
+  return scenario;
+}

@@ -1,0 +1,51 @@
+import type { Random } from '../random.js';
+import type { Mode } from '../model/history.js';
+import type { Watchfulness } from './beliefs.js';
+import type { AskKind, TrafficShape } from './orders.js';
+
+/** One thing that a client is about to do. */
+export interface Ask {
+  readonly kind: AskKind;
+  readonly keys: readonly string[];
+  readonly mode: Mode;
+  readonly waitMs: number;
+  /** When the caller gives up, before its time has run out. */
+  readonly abortAfterMs: number | undefined;
+  readonly holdMs: number;
+  readonly watchfulness: Watchfulness;
+  /** Writes without asking first whether the lease still stands: the register has to refuse it. */
+  readonly isCareless: boolean;
+}
+
+const MOST_KEYS_AT_ONCE = 3;
+// Whoever wants what is kept for long stands in line for it, so that there is somebody to be granted it too early.
+const KEPT_KINDS = { mutex: 4, using: 2, write: 1, read: 1 } satisfies TrafficShape['kinds'];
+const TRY_KINDS: readonly AskKind[] = ['try', 'single'];
+const PLAIN_KINDS: readonly AskKind[] = ['mutex', 'single', 'multi'];
+
+/** What to do next. */
+export function nextAsk(random: Random, shape: TrafficShape): Ask {
+  return { ...whatOf(random, shape), watchfulness: random.pick(['asks', 'listens']), isCareless: random.chance(0.35) };
+}
+
+function whatOf(random: Random, shape: TrafficShape): Omit<Ask, 'watchfulness' | 'isCareless'> {
+  if (random.chance(shape.keptShare)) {
+    const kind = random.weighted<AskKind>(KEPT_KINDS);
+    const [keys, mode, holdMs] = [random.sample(shape.keptKeys, 1), modeOf(kind, random), random.int(...shape.keptMs)];
+    return { kind, keys, mode, holdMs, waitMs: shape.keptWaitMs, abortAfterMs: undefined };
+  }
+  const kind = random.weighted<AskKind>(shape.kinds);
+  return {
+    kind,
+    keys: random.sample(shape.busyKeys, kind === 'multi' ? random.int(2, MOST_KEYS_AT_ONCE) : 1),
+    mode: modeOf(kind, random),
+    waitMs: TRY_KINDS.includes(kind) ? 0 : random.pick(shape.waitsMs),
+    abortAfterMs: kind === 'aborted' ? random.int(0, 200) : undefined,
+    holdMs: random.int(0, 8),
+  };
+}
+
+function modeOf(kind: AskKind, random: Random): Mode {
+  if (kind === 'read' || kind === 'write') return kind;
+  return PLAIN_KINDS.includes(kind) ? 'exclusive' : random.pick(['exclusive', 'read', 'write']);
+}

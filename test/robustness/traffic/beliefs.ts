@@ -1,0 +1,121 @@
+import type { Lease } from '../../../lib/contract/lease.js';
+import { sharedNow } from '../clock.js';
+import type { Mode } from '../model/history.js';
+import type { Journal } from './journal.js';
+
+const LOOK_EVERY_MS = 2;
+const NOTE_EVERY_MS = 20;
+
+/** How a holder keeps an eye on its lease: it asks `isHeld()`, or it only listens to the signal. */
+export type Watchfulness = 'asks' | 'listens';
+
+/** One lease as its holder sees it. */
+export class Belief {
+  readonly #beliefs: Beliefs;
+  #seenUntil: number;
+  #isOver = false;
+
+  constructor(
+    beliefs: Beliefs,
+    readonly id: string,
+    readonly lease: Lease,
+    readonly watchfulness: Watchfulness,
+    from: number,
+  ) {
+    this.#beliefs = beliefs;
+    this.#seenUntil = from;
+    lease.signal.addEventListener('abort', this.#lost, { once: true });
+  }
+
+  get seenUntil(): number {
+    return this.#seenUntil;
+  }
+
+  /** Looks at the clock first: whoever is told yes after that held the lease at that time. */
+  isHeld(): boolean {
+    const at = sharedNow();
+    if (!this.lease.isHeld()) return false;
+    this.#seen(at);
+    return true;
+  }
+
+  /**
+   * @param lastLookAt when the beliefs were looked at before. Who only listens knows no more now than that nothing was
+   * due then: had the signal been due, its timer would have run before this look.
+   */
+  look(lastLookAt: number): void {
+    if (this.watchfulness === 'asks') this.isHeld();
+    else if (!this.lease.signal.aborted) this.#seen(lastLookAt);
+  }
+
+  /** Called right before the lease is given back. */
+  end(): void {
+    if (this.watchfulness === 'asks') this.isHeld();
+    this.#over('released');
+  }
+
+  #seen(at: number): void {
+    this.#seenUntil = Math.max(this.#seenUntil, at);
+  }
+
+  readonly #lost = (): void => this.#over('lost');
+
+  #over(how: 'released' | 'lost'): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.lease.signal.removeEventListener('abort', this.#lost);
+    this.#beliefs.over(this, how);
+  }
+}
+
+/** All that a process believes to hold, looked at again and again for as long as there is something. */
+export class Beliefs {
+  readonly #process: string;
+  readonly #journal: Pick<Journal, 'write'>;
+  readonly #all = new Set<Belief>();
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lastLookAt = -Infinity;
+  #notedAt = -Infinity;
+
+  constructor(process: string, journal: Pick<Journal, 'write'>) {
+    this.#process = process;
+    this.#journal = journal;
+  }
+
+  /** `undefined` when the lease is gone already: nobody has come to believe in it. */
+  begin(lease: Lease, mode: Mode, watchfulness: Watchfulness): Belief | undefined {
+    const from = sharedNow();
+    if (!lease.isHeld()) return undefined;
+    const id = `${this.#process}#${++this.#count}`;
+    this.#journal.write({
+      what: 'held',
+      hold: id,
+      at: from,
+      key: lease.key,
+      mode,
+      token: String(lease.fencingToken),
+    });
+    const belief = new Belief(this, id, lease, watchfulness, from);
+    this.#all.add(belief);
+    this.#timer ??= setInterval(() => setImmediate(() => this.#look()), LOOK_EVERY_MS);
+    return belief;
+  }
+
+  over(belief: Belief, how: 'released' | 'lost'): void {
+    this.#all.delete(belief);
+    this.#journal.write({ what: 'ended', hold: belief.id, seenUntil: belief.seenUntil, how });
+    if (this.#all.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    const at = sharedNow();
+    for (const belief of this.#all) belief.look(this.#lastLookAt);
+    this.#lastLookAt = at;
+    if (at - this.#notedAt < NOTE_EVERY_MS || this.#all.size === 0) return;
+    this.#notedAt = at;
+    this.#journal.write({ what: 'seen', seen: [...this.#all].map(({ id, seenUntil }) => [id, seenUntil]) });
+  }
+}

@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { LockError } from '../../../lib/contract/errors.js';
+import type { Lease } from '../../../lib/contract/lease.js';
+import type { Lock } from '../../../lib/contract/lock.js';
+import type { LockService } from '../../../lib/service/lock.service.js';
+import { MultiLease } from '../../../lib/composite/multi-lease.js';
+import { sharedNow } from '../clock.js';
+import type { Outcome } from '../model/history.js';
+import type { Random } from '../random.js';
+import { nextAsk } from './ask.js';
+import type { Ask } from './ask.js';
+import type { Belief, Beliefs } from './beliefs.js';
+import type { Journal } from './journal.js';
+import type { TrafficShape } from './orders.js';
+import type { RegisterClient } from './register-client.js';
+
+/** What the clients of one process share. */
+export interface ClientTools {
+  readonly locks: LockService;
+  readonly beliefs: Beliefs;
+  readonly journal: Journal;
+  readonly register: RegisterClient;
+}
+
+const OUTCOMES: Readonly<Partial<Record<string, Outcome>>> = {
+  LOCK_TIMEOUT: 'timeout',
+  LOCK_UNAVAILABLE: 'unavailable',
+  LOCK_LOST: 'lost',
+};
+
+/** One user of the locks: takes one after another, and works a little under each. */
+export class Client {
+  readonly #name: string;
+  readonly #tools: ClientTools;
+  readonly #shape: TrafficShape;
+  readonly #random: Random;
+  #count = 0;
+  #finished = new AbortController();
+
+  constructor(name: string, tools: ClientTools, shape: TrafficShape, random: Random) {
+    this.#name = name;
+    this.#tools = tools;
+    this.#shape = shape;
+    this.#random = random;
+  }
+
+  async run(): Promise<void> {
+    while (!this.#finished.signal.aborted) {
+      await this.#act(nextAsk(this.#random, this.#shape));
+      await pause(this.#random.int(0, 15));
+    }
+  }
+
+  /** Begins nothing new, and does not keep what it holds for longer than it takes to say so. */
+  finish(): void {
+    this.#finished.abort();
+  }
+
+  async #act(ask: Ask): Promise<void> {
+    const id = `${this.#name}/${++this.#count}`;
+    const { keys, mode, waitMs } = ask;
+    this.#tools.journal.write({ what: 'asked', id, at: sharedNow(), keys, mode, waitMs });
+    let isAnswered = false;
+    const answer = (outcome: Outcome, error?: string) => {
+      if (!isAnswered) this.#tools.journal.write({ what: 'answered', id, at: sharedNow(), outcome, error });
+      isAnswered = true;
+    };
+    const reason = new Error('the caller gave up');
+    const work = async (lease: Lease) => {
+      answer('granted');
+      await this.#work(lease, ask);
+    };
+    try {
+      const isGranted = await this.#take(ask, reason, work);
+      if (!isGranted) answer('not this time');
+    } catch (error) {
+      if (error === reason) return answer('aborted');
+      const outcome = (error instanceof LockError && OUTCOMES[error.code]) || 'failed';
+      // Also where a lease had been granted: nothing may fail that way.
+      if (outcome === 'failed') isAnswered = false;
+      answer(outcome, String(error instanceof Error ? error.stack : error));
+    }
+  }
+
+  /** Resolves to whether there was a lease to work under. */
+  async #take(ask: Ask, reason: Error, work: (lease: Lease) => Promise<void>): Promise<boolean> {
+    const lock = this.#lockOf(ask);
+    const { waitMs, abortAfterMs } = ask;
+    const abort = new AbortController();
+    const giveUp = abortAfterMs === undefined ? undefined : setTimeout(() => abort.abort(reason), abortAfterMs);
+    const options = { waitMs, signal: abort.signal };
+    try {
+      if (ask.kind === 'using') return await lock.using(work, options).then(() => true);
+      const lease = await (ask.waitMs === 0 ? lock.tryAcquire(options) : lock.acquire(options));
+      if (!lease) return false;
+      await using _released = lease;
+      await work(lease);
+      return true;
+    } finally {
+      clearTimeout(giveUp);
+    }
+  }
+
+  #lockOf({ kind, keys, mode }: Ask): Lock {
+    const { locks } = this.#tools;
+    const [key = ''] = keys;
+    if (kind === 'multi') return locks.multi(keys);
+    if (kind === 'single') return locks.mutex(key, { line: 'none' });
+    return mode === 'exclusive' ? locks.mutex(key) : locks.readWriteLock(key)[mode];
+  }
+
+  async #work(lease: Lease, ask: Ask): Promise<void> {
+    const leases = lease instanceof MultiLease ? lease.leases : [lease];
+    const beliefs = leases
+      .map((one) => this.#tools.beliefs.begin(one, ask.mode, ask.watchfulness))
+      .filter((belief) => belief !== undefined);
+    await this.#writeAll(beliefs, ask);
+    await this.#keep(lease, ask.holdMs);
+    await this.#writeAll(beliefs, ask);
+    beliefs.forEach((belief) => belief.end());
+  }
+
+  async #writeAll(beliefs: readonly Belief[], { isCareless, mode }: Ask): Promise<void> {
+    const writers = beliefs.filter((belief) => isCareless || belief.isHeld());
+    await Promise.all(writers.map((belief) => this.#tools.register.write(belief, mode)));
+  }
+
+  /** Until the time is up, or the lease is lost. */
+  async #keep({ signal }: Lease, holdMs: number): Promise<void> {
+    const ends = AbortSignal.any([signal, this.#finished.signal]);
+    await pause(holdMs, undefined, { signal: ends }).catch(() => {});
+  }
+}

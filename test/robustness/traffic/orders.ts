@@ -1,0 +1,68 @@
+import type { Mode } from '../model/history.js';
+
+/** The locks a worker takes: the real ones, or ones that are broken on purpose, to see that this is found out. */
+export type LockUnderTest = 'real' | 'everybody' | 'deaf' | 'forgetful';
+
+/** What the traffic of a scenario looks like. */
+export interface TrafficShape {
+  /** Keys that everybody takes for a few milliseconds, again and again. */
+  readonly busyKeys: readonly string[];
+  /** Keys that are kept for long: of such leases there are enough when something breaks. */
+  readonly keptKeys: readonly string[];
+  /** How often it is one of those that is asked for. */
+  readonly keptShare: number;
+  /** How long they are kept, in milliseconds. */
+  readonly keptMs: readonly [shortest: number, longest: number];
+  /** How long callers are ready to wait for them, in milliseconds. */
+  readonly keptWaitMs: number;
+  /** How many acquisitions a process has under way at once. */
+  readonly clientsPerWorker: number;
+  /** How often an acquisition of a busy key is of which kind. */
+  readonly kinds: Readonly<Partial<Record<AskKind, number>>>;
+  /** How long callers are ready to wait for a busy key, in milliseconds: one of these. */
+  readonly waitsMs: readonly number[];
+}
+
+/** All keys that the traffic is about. */
+export function keysOf({ busyKeys, keptKeys }: TrafficShape): readonly string[] {
+  return [...busyKeys, ...keptKeys];
+}
+
+export type AskKind = 'mutex' | 'read' | 'write' | 'try' | 'aborted' | 'using' | 'single' | 'multi';
+
+/** What a worker is told by the one who started it: its one argument, as JSON. */
+export interface WorkerOrders {
+  readonly process: string;
+  readonly seed: number;
+  readonly journal: string;
+  readonly connectString: string;
+  readonly basePath: string;
+  readonly sessionTimeoutMs: number;
+  readonly lock: LockUnderTest;
+  /** How long each acquisition of the final round may take. */
+  readonly finalLimitMs: number;
+  readonly traffic: TrafficShape;
+}
+
+/** What a worker is told while it runs. */
+export type Order =
+  | { readonly order: 'stall'; readonly ms: number }
+  /** Stops the traffic, then takes every key once. */
+  | { readonly order: 'finish' }
+  | { readonly order: 'close' }
+  | { readonly order: 'answer'; readonly write: number; readonly accepted: boolean };
+
+/** What a worker says. */
+export type Report =
+  | { readonly report: 'ready' }
+  | { readonly report: 'finished' }
+  | {
+      readonly report: 'write';
+      readonly write: number;
+      readonly hold: string;
+      readonly key: string;
+      readonly mode: Mode;
+      readonly token: string;
+    };
+
+export const FINAL_MODES: readonly Mode[] = ['read', 'exclusive'];

@@ -1,0 +1,57 @@
+import { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import type { LockUnderTest } from './orders.js';
+
+/** The backend itself, or one with a defect that a run has to find. */
+export function withDefect(defect: LockUnderTest, backend: LockBackend): LockBackend {
+  switch (defect) {
+    case 'real':
+      return backend;
+    case 'everybody':
+      return everybody(backend);
+    case 'deaf':
+      return deaf(backend);
+    case 'forgetful':
+      return forgetful(backend);
+  }
+}
+
+/** Grants every key to everybody at once. */
+function everybody(backend: LockBackend): LockBackend {
+  return planted(backend, async ({ key, mode }) => lease(key, mode, 1n, async () => {}));
+}
+
+/** Never hears that a lease was lost. */
+function deaf(backend: LockBackend): LockBackend {
+  return planted(backend, async (request) => {
+    const real = await backend.acquire(request);
+    return real && lease(request.key, request.mode, real.fencingToken, () => real.release());
+  });
+}
+
+/** Does not give back one lease in ten. */
+function forgetful(backend: LockBackend): LockBackend {
+  let count = 0;
+  return planted(backend, async (request) => {
+    const real = await backend.acquire(request);
+    const giveBack = ++count % 10 === 0 ? async () => {} : () => real?.release() ?? Promise.resolve();
+    return real && lease(request.key, request.mode, real.fencingToken, giveBack);
+  });
+}
+
+function lease(key: string, mode: GrantedLease['mode'], fencingToken: bigint, giveBack: () => Promise<void>) {
+  return new GrantedLease({ key, mode, fencingToken, isCurrent: () => true, giveBack });
+}
+
+function planted(backend: LockBackend, acquire: LockBackend['acquire']): LockBackend {
+  return {
+    name: backend.name,
+    get state() {
+      return backend.state;
+    },
+    identify: (key) => backend.identify(key),
+    connect: () => backend.connect(),
+    close: () => backend.close(),
+    acquire,
+  };
+}

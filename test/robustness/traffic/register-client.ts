@@ -1,0 +1,32 @@
+import { sharedNow } from '../clock.js';
+import type { Mode } from '../model/history.js';
+import type { Belief } from './beliefs.js';
+import type { Journal } from './journal.js';
+import type { Report } from './orders.js';
+
+/** The fenced register, as a worker writes to it: it lies with the conductor, behind the process's channel. */
+export class RegisterClient {
+  readonly #journal: Journal;
+  readonly #tell: (report: Report) => void;
+  readonly #waiting = new Map<number, (accepted: boolean) => void>();
+  #count = 0;
+
+  constructor(journal: Journal, tell: (report: Report) => void) {
+    this.#journal = journal;
+    this.#tell = tell;
+  }
+
+  /** Resolves when the register has said whether it accepts the write. */
+  async write({ id: hold, lease }: Belief, mode: Mode): Promise<void> {
+    const write = ++this.#count;
+    const answer = new Promise<boolean>((resolve) => this.#waiting.set(write, resolve));
+    this.#tell({ report: 'write', write, hold, key: lease.key, mode, token: String(lease.fencingToken) });
+    const accepted = await answer;
+    this.#journal.write({ what: 'wrote', hold, answeredAt: sharedNow(), accepted });
+  }
+
+  answered(write: number, accepted: boolean): void {
+    this.#waiting.get(write)?.(accepted);
+    this.#waiting.delete(write);
+  }
+}

@@ -1,0 +1,73 @@
+/** One process of an application: its own session, and a few clients that take locks until they are told to stop. */
+import { LockService } from '../../../lib/service/lock.service.js';
+import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
+import { Random } from '../random.js';
+import { Beliefs } from './beliefs.js';
+import { Client } from './client.js';
+import type { ClientTools } from './client.js';
+import { runFinalRound } from './final-round.js';
+import { Journal } from './journal.js';
+import { keysOf } from './orders.js';
+import type { Order, Report, WorkerOrders } from './orders.js';
+import { withDefect } from './planted-locks.js';
+import { RegisterClient } from './register-client.js';
+
+const orders = JSON.parse(process.argv[2] ?? '') as WorkerOrders;
+const tell = (report: Report) => void process.send?.(report);
+const journal = new Journal(orders.journal);
+process.on('warning', (warning) => journal.write({ what: 'warning', text: String(warning.stack ?? warning) }));
+
+const tools: ClientTools = {
+  locks: openLocks(),
+  beliefs: new Beliefs(orders.process, journal),
+  journal,
+  register: new RegisterClient(journal, tell),
+};
+const clients = Array.from({ length: orders.traffic.clientsPerWorker }, (_, place) => {
+  const name = `${orders.process}.${place}`;
+  return new Client(name, tools, orders.traffic, new Random(`${orders.seed}/${name}`));
+});
+const traffic = tools.locks.onModuleInit().then(() => Promise.all(clients.map((client) => client.run())));
+tell({ report: 'ready' });
+
+// The conductor is gone before its time: nobody is left to tell this process to stop.
+const onOrphaned = () => process.exit(1);
+process.on('disconnect', onOrphaned);
+process.on('message', (order: Order) => void obey(order));
+
+async function obey(order: Order): Promise<void> {
+  switch (order.order) {
+    case 'stall':
+      return stall(order.ms);
+    case 'answer':
+      return tools.register.answered(order.write, order.accepted);
+    case 'finish':
+      clients.forEach((client) => client.finish());
+      await traffic;
+      await runFinalRound(tools, keysOf(orders.traffic), orders.finalLimitMs);
+      return tell({ report: 'finished' });
+    case 'close':
+      tools.locks.beforeApplicationShutdown();
+      await tools.locks.onApplicationShutdown();
+      process.off('disconnect', onOrphaned);
+      // From here on, whatever still keeps this process running is something that was left behind.
+      return process.disconnect();
+  }
+}
+
+/** As a long garbage collection or a computation would. */
+function stall(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+function openLocks(): LockService {
+  const { connectString, basePath, sessionTimeoutMs } = orders;
+  const limits = { connectTimeoutMs: 3_000, releaseTimeoutMs: 1_000 };
+  const backend = zookeeper({ connectString, basePath, sessionTimeoutMs, ...limits }).create();
+  return new LockService(withDefect(orders.lock, backend), {
+    connectionName: 'default',
+    waitMs: 10_000,
+    drainTimeoutMs: 1_000,
+    connectOnStart: 'background',
+  });
+}

@@ -1,0 +1,42 @@
+import { excludes } from '../model/history.js';
+import type { Fault, History, Hold } from '../model/history.js';
+import { byKey } from './by-key.js';
+import { wasClosedOnPurpose } from './closed-sessions.js';
+import type { Finding } from './finding.js';
+
+/** No two processes saw leases stand at the same time that exclude each other. */
+export function checkExclusion({ holds, faults }: Pick<History, 'holds' | 'faults'>): Finding[] {
+  return byKey(holds).flatMap((group) =>
+    overlapsOf(
+      [...group].sort((a, b) => a.from - b.from),
+      faults,
+    ),
+  );
+}
+
+function overlapsOf(holds: readonly Hold[], faults: readonly Fault[]): Finding[] {
+  const found: Finding[] = [];
+  let believing: Hold[] = [];
+  for (const hold of holds) {
+    believing = believing.filter((other) => other.seenUntil > hold.from);
+    for (const other of believing) {
+      if (excludes(hold.mode, other.mode) && !isExcused(hold, other, faults)) found.push(overlap(other, hold));
+    }
+    believing.push(hold);
+  }
+  return found;
+}
+
+function isExcused(hold: Hold, other: Hold, faults: readonly Fault[]): boolean {
+  return wasClosedOnPurpose(other, faults) || wasClosedOnPurpose(hold, faults);
+}
+
+function overlap(first: Hold, second: Hold): Finding {
+  const forMs = Math.min(first.seenUntil, second.seenUntil) - second.from;
+  const who = `${first.process} (${first.mode}) and ${second.process} (${second.mode})`;
+  return {
+    check: 'exclusion',
+    message: `${who} both believed that they hold "${first.key}", for ${forMs.toFixed(1)} ms`,
+    records: [first, second],
+  };
+}

@@ -1,0 +1,32 @@
+import type { History, Hold } from '../model/history.js';
+import { byKey } from './by-key.js';
+import type { Finding } from './finding.js';
+
+/**
+ * In the order in which leases began, tokens grow between any two that exclude each other. Readers that were granted
+ * together begin in any order: between two readers nothing is said.
+ */
+export function checkFencingTokens({ holds }: Pick<History, 'holds'>): Finding[] {
+  return byKey(holds).flatMap((group) => stepsBack([...group].sort((a, b) => a.from - b.from)));
+}
+
+function stepsBack(holds: readonly Hold[]): Finding[] {
+  const found: Finding[] = [];
+  let largest: Hold | undefined;
+  let largestAlone: Hold | undefined;
+  for (const hold of holds) {
+    const before = hold.mode === 'read' ? largestAlone : largest;
+    if (before && hold.token <= before.token) found.push(stepBack(before, hold));
+    if (!largest || hold.token > largest.token) largest = hold;
+    if (hold.mode !== 'read' && (!largestAlone || hold.token > largestAlone.token)) largestAlone = hold;
+  }
+  return found;
+}
+
+function stepBack(before: Hold, hold: Hold): Finding {
+  return {
+    check: 'fencing tokens',
+    message: `"${hold.key}": ${hold.process} was granted ${hold.token} after ${before.process} had ${before.token}`,
+    records: [before, hold],
+  };
+}

@@ -1,0 +1,11 @@
+import type { History } from '../model/history.js';
+import type { Finding } from './finding.js';
+
+/** When nobody holds or waits, the servers have no contender and no watch; when all have closed, no session either. */
+export function checkLeftovers({ leftovers }: Pick<History, 'leftovers'>): Finding[] {
+  return leftovers.map((leftover) => ({
+    check: 'leftovers',
+    message: `${leftover.when === 'idle' ? 'with everybody idle' : 'with everybody gone'}, there was ${leftover.what}`,
+    records: [leftover],
+  }));
+}

@@ -1,0 +1,20 @@
+import type { History } from '../model/history.js';
+import type { Finding } from './finding.js';
+
+/** What a run has to have had, so that finding nothing in it means something. */
+export interface Substance {
+  readonly holds: number;
+  readonly faults: number;
+  readonly writes: number;
+}
+
+/** A run in which little happened proves little: that counts as a failure too. */
+export function checkSubstance(history: Pick<History, 'holds' | 'faults' | 'writes'>, least: Substance): Finding[] {
+  return (Object.keys(least) as (keyof Substance)[])
+    .filter((what) => history[what].length < least[what])
+    .map((what) => ({
+      check: 'substance',
+      message: `only ${history[what].length} ${what} where at least ${least[what]} were meant to be`,
+      records: [],
+    }));
+}

@@ -1,0 +1,28 @@
+import type { History } from '../model/history.js';
+import { checkExclusion } from './exclusion.js';
+import { checkFencingTokens } from './fencing-tokens.js';
+import type { Finding, Validator } from './finding.js';
+import { checkLeftovers } from './leftovers.js';
+import { checkLiveness } from './liveness.js';
+import { checkOutcomes } from './outcomes.js';
+import { checkProcesses } from './processes.js';
+import { checkRegister } from './register.js';
+import { checkSubstance } from './substance.js';
+import type { Substance } from './substance.js';
+import { checkWakeUps } from './wake-ups.js';
+
+const VALIDATORS: readonly Validator<History>[] = [
+  checkExclusion,
+  checkFencingTokens,
+  checkRegister,
+  checkLiveness,
+  checkLeftovers,
+  checkProcesses,
+  checkOutcomes,
+  checkWakeUps,
+];
+
+/** Everything in a run that a promise rules out. */
+export function validate(history: History, least: Substance): Finding[] {
+  return [...VALIDATORS.flatMap((check) => check(history)), ...checkSubstance(history, least)];
+}
