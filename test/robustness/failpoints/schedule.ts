@@ -25,9 +25,10 @@ export interface Schedule {
 
 export type FaultLength = readonly [from: number, to: number];
 
-const ENDS_SESSIONS: FaultLength = [1.3, 2.5];
+/** Long enough for a session to end. */
+export const ENDS_SESSIONS: FaultLength = [1.3, 2.5];
 
-/** Too short for anybody to give anything up; about as long as a session lasts; long enough for it to end. */
+/** Too short for anybody to give anything up; about as long as a session lasts; longer. */
 export const ALL_LENGTHS: readonly FaultLength[] = [[0.05, 0.35], [0.5, 1], ENDS_SESSIONS, ENDS_SESSIONS];
 
 /** What is told of the faults while they happen. */

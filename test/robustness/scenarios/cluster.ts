@@ -33,7 +33,9 @@ export class Cluster implements World, AsyncDisposable {
     const orders = { seed, basePath: `/robustness-${randomUUID()}`, sessionTimeoutMs, lock, finalLimitMs };
     const guarded = { register: new FencedRegister(), writes: [] as RegisterWrite[] };
     const seats = scenario.traffic.map(async (traffic, place) => {
-      const links = await Promise.all(servers.ports.map((port) => FaultProxy.open(port)));
+      const { length } = servers.ports;
+      const known = servers.ports.filter((_, index) => traffic.knows === 'all servers' || index === place % length);
+      const links = await Promise.all(known.map((port) => FaultProxy.open(port)));
       return new Seat(`worker ${place + 1}`, links, directory, { ...orders, traffic }, guarded);
     });
     const cluster = new Cluster(servers, await Promise.all(seats), guarded.writes, directory);

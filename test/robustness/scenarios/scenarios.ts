@@ -1,6 +1,6 @@
 import { LINK_FAILPOINTS } from '../failpoints/links.js';
 import { PROCESS_FAILPOINTS } from '../failpoints/processes.js';
-import { ALL_LENGTHS } from '../failpoints/schedule.js';
+import { ALL_LENGTHS, ENDS_SESSIONS } from '../failpoints/schedule.js';
 import type { FailpointName, Lane } from '../failpoints/schedule.js';
 import { SERVER_FAILPOINTS } from '../failpoints/servers.js';
 import type { TrafficShape } from '../traffic/orders.js';
@@ -10,6 +10,7 @@ const SESSION_MS = 1_500;
 
 /** Everything that can be asked for, and much of it. */
 const BUSY: TrafficShape = {
+  knows: 'all servers',
   // Nested ones too, so that directories of keys have directories below them.
   busyKeys: ['stock', 'stock/coupons', 'prices'],
   keptKeys: ['orders/1', 'orders/2', 'orders/3', 'poller', 'reports'],
@@ -72,14 +73,18 @@ const processes: Scenario = { ...BASE, name: 'processes', lanes: { processes: PR
 const server: Scenario = { ...BASE, name: 'server', lanes: { servers: STANDALONE } };
 const ensemble: Scenario = { ...BASE, name: 'ensemble', servers: 'ensemble', lanes: { servers: ENSEMBLE } };
 
+/** Has nowhere else to go: its lease runs out wherever its server is cut off, and whoever waits elsewhere gets it. */
+const STAYING: TrafficShape = { ...KEEPER, knows: 'one server', clientsPerWorker: 2 };
+
 /** Servers that are cut off from each other go on answering: the one case that pings do not find out. */
 const partitions: Scenario = {
   ...BASE,
   name: 'partitions',
   servers: 'ensemble',
-  traffic: [KEEPER, KEEPER, KEEPER, BUSY, BUSY],
+  traffic: [STAYING, STAYING, STAYING, STAYING, STAYING, STAYING, BUSY],
+  faultLengths: [ENDS_SESSIONS],
   lanes: {
-    servers: ['follower isolated', 'leader isolated', 'leader frozen', 'follower frozen', 'everybody isolated'],
+    servers: ['follower isolated', 'follower isolated', 'leader isolated', 'leader frozen', 'everybody isolated'],
   },
 };
 

@@ -5,6 +5,8 @@ export type LockUnderTest = 'real' | 'everybody' | 'deaf' | 'forgetful';
 
 /** What the traffic of a scenario looks like. */
 export interface TrafficShape {
+  /** Whether the process can go elsewhere when its server is in trouble. */
+  readonly knows: 'all servers' | 'one server';
   /** Keys that everybody takes for a few milliseconds, again and again. */
   readonly busyKeys: readonly string[];
   /** Keys that are kept for long: of such leases there are enough when something breaks. */

@@ -49,6 +49,7 @@ function planted(backend: LockBackend, acquire: LockBackend['acquire']): LockBac
     get state() {
       return backend.state;
     },
+    records: backend.records,
     identify: (key) => backend.identify(key),
     connect: () => backend.connect(),
     close: () => backend.close(),

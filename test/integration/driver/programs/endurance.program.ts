@@ -69,6 +69,17 @@ async function calm(): Promise<void> {
   while (!isCalm() || proxy.connections !== count || (await watchesKept()) !== count) await pause(10);
 }
 
+/** A function of its own, so that nobody keeps the leases of before when they are gone. */
+async function fail(round: number): Promise<void> {
+  const [accepted, leases] = [proxy.accepted, [...held]];
+  const expires = round % expireEvery === 0;
+  if (expires) await proxy.expireSessions();
+  proxy.disconnect(round % 2 === 0 ? 'rst' : 'fin');
+  while (proxy.accepted < accepted + count) await pause(5);
+  while (expires && leases.some((lease) => held.has(lease))) await pause(5);
+  await calm();
+}
+
 async function look(): Promise<object> {
   // Twice, with a turn between: what a finalizer lets go of is collected by the second.
   for (let time = 0; time < 3; time++) {
@@ -91,13 +102,7 @@ const contending = services.flatMap((service) => [contend(service), contend(serv
 await calm();
 say(await look());
 for (let round = 1; round <= rounds; round++) {
-  const [accepted, leases] = [proxy.accepted, [...held]];
-  const expires = round % expireEvery === 0;
-  if (expires) await proxy.expireSessions();
-  proxy.disconnect(round % 2 === 0 ? 'rst' : 'fin');
-  while (proxy.accepted < accepted + count) await pause(5);
-  while (expires && leases.some((lease) => held.has(lease))) await pause(5);
-  await calm();
+  await fail(round);
   if (round % lookEvery === 0) say(await look());
 }
 isOver = true;
