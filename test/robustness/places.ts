@@ -8,8 +8,11 @@ export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
 /** Where everything goes that a run leaves behind. */
 const OUTPUT = join(ROOT, 'build', 'robustness');
 
+/** The library and these tests as JavaScript. */
+export const COMPILED = join(OUTPUT, 'js');
+
 /** What a worker process runs: JavaScript, also when the conductor itself runs from its source. */
-export const WORKER_SCRIPT = join(OUTPUT, 'js', 'test', 'robustness', 'traffic', 'worker.js');
+export const WORKER_SCRIPT = join(COMPILED, 'test', 'robustness', 'traffic', 'worker.js');
 
 /** A directory for the journals of one run. */
 export function makeRunDirectory(): string {

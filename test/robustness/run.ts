@@ -1,12 +1,19 @@
-/** The long run: `npm run robustness -- [--seconds N] [--seed S] [--scenario name] [--keep]`. */
+/**
+ * The long run: `npm run robustness -- [--seconds N] [--seed S] [--scenario name] [--keep]`, and with `--defect name`
+ * or `--defect all` the same on a library that was broken on purpose, which has to be found out.
+ */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { sharedNow } from './clock.js';
+import { DEFECTS, defectNamed } from './defects/defects.js';
+import type { Defect } from './defects/defects.js';
+import { plant } from './defects/plant.js';
 import { ProgressLine } from './report/progress-line.js';
 import { failureOf, summaryOf, writeHistory } from './report/report.js';
 import { conduct } from './scenarios/conduct.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { scenarioNamed, SCENARIOS } from './scenarios/scenarios.js';
+import type { Finding } from './validate/finding.js';
 import { validate } from './validate/validate.js';
 
 const { values } = parseArgs({
@@ -14,28 +21,59 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     seed: { type: 'string' },
     scenario: { type: 'string' },
+    defect: { type: 'string' },
     // Keeps the histories of the runs in which nothing was wrong, too.
     keep: { type: 'boolean' },
   },
 });
 const seconds = wholeNumber('seconds', values.seconds ?? '300');
 const firstSeed = wholeNumber('seed', values.seed ?? String(randomInt(1_000_000)));
-const scenarios = values.scenario === undefined ? SCENARIOS : [scenarioNamed(values.scenario)];
+// A line that stands still need not be waited for as long as on a busy machine with nothing wrong.
+const DEFECT_FINAL_LIMIT_MS = 8_000;
 
-const until = sharedNow() + seconds * 1_000;
-let [runs, failures] = [0, 0];
-// All scenarios, then all again with the next seed, until the time is up.
-for (let seed = firstSeed; sharedNow() < until; seed++) {
-  for (const scenario of scenarios) {
-    if (sharedNow() >= until) break;
-    runs++;
-    if (!(await passes(scenario, seed))) failures++;
+const isSound = values.defect === undefined ? await findsNothing() : await findsAll(values.defect);
+process.exitCode = isSound ? 0 : 1;
+
+/** All scenarios, then all again with the next seed, until the time is up. */
+async function findsNothing(): Promise<boolean> {
+  const scenarios = values.scenario === undefined ? SCENARIOS : [scenarioNamed(values.scenario)];
+  const until = sharedNow() + seconds * 1_000;
+  let [runs, failures] = [0, 0];
+  for (let seed = firstSeed; sharedNow() < until; seed++) {
+    for (const scenario of scenarios) {
+      if (sharedNow() >= until) break;
+      runs++;
+      if ((await findingsOf(scenario, seed, until)).length > 0) failures++;
+    }
   }
+  console.log(`${runs} runs from seed ${firstSeed} on, ${failures} with findings`);
+  return failures === 0 && runs > 0;
 }
-console.log(`${runs} runs from seed ${firstSeed} on, ${failures} with findings`);
-process.exitCode = failures === 0 && runs > 0 ? 0 : 1;
 
-async function passes(scenario: Scenario, seed: number): Promise<boolean> {
+async function findsAll(name: string): Promise<boolean> {
+  const missed: string[] = [];
+  for (const defect of name === 'all' ? DEFECTS : [defectNamed(name)]) {
+    if (!(await isFound(defect))) missed.push(defect.name);
+  }
+  console.log(missed.length === 0 ? 'every defect was found' : `not found: ${missed.join(', ')}`);
+  return missed.length === 0;
+}
+
+/** Seed after seed until it is found, or the time is up. */
+async function isFound(defect: Defect): Promise<boolean> {
+  using _planted = plant(defect);
+  const scenario = { ...scenarioNamed(defect.scenario), finalLimitMs: DEFECT_FINAL_LIMIT_MS };
+  const until = sharedNow() + seconds * 1_000;
+  for (let seed = firstSeed; sharedNow() < until; seed++) {
+    const checks = (await findingsOf(scenario, seed, until)).map(({ check }) => check);
+    if (!checks.includes(defect.finds)) continue;
+    console.log(`found: ${defect.name}, by ${scenario.name}, seed ${seed}: ${[...new Set(checks)].join(', ')}`);
+    return true;
+  }
+  return false;
+}
+
+async function findingsOf(scenario: Scenario, seed: number, until: number): Promise<readonly Finding[]> {
   const line = new ProgressLine(`${scenario.name}, seed ${seed}`);
   const length = Math.ceil(Math.min(scenario.seconds, Math.max(5, (until - sharedNow()) / 1_000)));
   const history = await conduct(scenario, { seed, seconds: length, onProgress: (progress) => line.show(progress) });
@@ -43,7 +81,7 @@ async function passes(scenario: Scenario, seed: number): Promise<boolean> {
   const findings = validate(history, scenario.least);
   if (values.keep) writeHistory(history, findings);
   console.log(findings.length === 0 ? summaryOf(history) : failureOf(history, findings, length));
-  return findings.length === 0;
+  return findings;
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -1,0 +1,112 @@
+import type { Finding } from '../validate/finding.js';
+
+/** A fault put into the library itself, as one that other clients had or that is easy to make. */
+export interface Defect {
+  readonly name: string;
+  readonly scenario: string;
+  /** Which check has to find it. */
+  readonly finds: Finding['check'];
+  readonly edits: readonly Edit[];
+}
+
+/** What is replaced in a compiled file below lib/. */
+export interface Edit {
+  readonly file: string;
+  readonly replace: string;
+  readonly by: string;
+}
+
+export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'no-clock-of-its-own',
+    scenario: 'links',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'zookeeper/session/session.js',
+        replace: 'new LeaseClock(handshake.timeoutMs, handshake.sentAt)',
+        by: 'Object.defineProperty(new LeaseClock(handshake.timeoutMs, handshake.sentAt), "deadline", { value: Infinity })',
+      },
+    ],
+  },
+  {
+    // As most clients do it: pings as heartbeats, and whoever was answered believes.
+    name: 'an-answered-ping-proves-the-session',
+    scenario: 'partitions',
+    finds: 'exclusion',
+    edits: [
+      { file: 'zookeeper/session/heartbeat.js', replace: 'if (nodes.length === 0)', by: 'if (nodes)' },
+      {
+        file: 'zookeeper/session/lease-clock.js',
+        replace: 'if (isQuorum)',
+        by: 'this.#provenAt = Math.max(this.#provenAt, sentAt); if (isQuorum)',
+      },
+    ],
+  },
+  {
+    name: 'lost-create-is-made-again',
+    scenario: 'links',
+    finds: 'liveness',
+    edits: [
+      {
+        file: 'zookeeper/recipes/protected-create.js',
+        replace: 'const found = await created.catch((error) => findAgain(session, directory, find, error));',
+        by: 'const found = await created.catch(() => undefined);',
+      },
+    ],
+  },
+  {
+    name: 'one-attempt-to-leave-the-line',
+    scenario: 'links',
+    finds: 'liveness',
+    edits: [
+      {
+        file: 'zookeeper/recipes/contender.js',
+        replace: 'await this.#session.surely(this.#deletion());',
+        by: 'await this.#deletion()().catch(() => {});',
+      },
+    ],
+  },
+  {
+    name: 'everybody-watches-the-first',
+    scenario: 'line',
+    finds: 'wake-ups',
+    edits: [
+      {
+        file: 'zookeeper/recipes/predecessor.js',
+        replace: '(nearest && !isBefore(nearest, other) ? nearest : other)',
+        by: '(nearest && isBefore(nearest, other) ? nearest : other)',
+      },
+    ],
+  },
+  {
+    name: 'wake-up-is-taken-for-the-grant',
+    scenario: 'links',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'zookeeper/recipes/wait-turn.js',
+        replace: 'await untilChanged(session, `${directory.path}/${predecessor}`, signal);',
+        by: 'await untilChanged(session, `${directory.path}/${predecessor}`, signal); return true;',
+      },
+    ],
+  },
+  {
+    name: 'token-is-the-sequence-number',
+    scenario: 'calm',
+    finds: 'fencing tokens',
+    edits: [
+      {
+        file: 'zookeeper/recipes/zookeeper-lease.js',
+        replace: 'fencingToken: contender.czxid',
+        by: 'fencingToken: BigInt(Number(/\\d+$/.exec(contender.name)[0]))',
+      },
+    ],
+  },
+];
+
+export function defectNamed(name: string): Defect {
+  const defect = DEFECTS.find((one) => one.name === name);
+  if (!defect) throw new Error(`no defect "${name}"; there are ${DEFECTS.map((one) => one.name).join(', ')}`);
+  return defect;
+}
