@@ -14,6 +14,7 @@ import { conduct } from './scenarios/conduct.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { scenarioNamed, SCENARIOS } from './scenarios/scenarios.js';
 import type { Finding } from './validate/finding.js';
+import { inShare } from './validate/substance.js';
 import { validate } from './validate/validate.js';
 
 const { values } = parseArgs({
@@ -78,7 +79,7 @@ async function findingsOf(scenario: Scenario, seed: number, until: number): Prom
   const length = Math.ceil(Math.min(scenario.seconds, Math.max(5, (until - sharedNow()) / 1_000)));
   const history = await conduct(scenario, { seed, seconds: length, onProgress: (progress) => line.show(progress) });
   line.clear();
-  const findings = validate(history, scenario.least);
+  const findings = validate(history, inShare(scenario.least, length / scenario.seconds));
   if (values.keep) writeHistory(history, findings);
   console.log(findings.length === 0 ? summaryOf(history) : failureOf(history, findings, length));
   return findings;

@@ -3,7 +3,7 @@ import { checkLeftovers } from './leftovers.js';
 import { checkOutcomes } from './outcomes.js';
 import { checkProcesses } from './processes.js';
 import { attempt, end, fault, hold, write } from './records.js';
-import { checkSubstance } from './substance.js';
+import { checkSubstance, inShare } from './substance.js';
 import { checkWakeUps } from './wake-ups.js';
 
 describe('leftovers', () => {
@@ -56,6 +56,11 @@ describe('substance', () => {
   it('is missed in a run in which too little happened', () => {
     expect(checkSubstance({ holds: [], faults: [], writes: [] }, least)).toHaveLength(3);
     expect(checkSubstance({ holds: [hold({})], faults: [], writes: [write({})] }, least)).toHaveLength(1);
+  });
+
+  it('is asked for in proportion to the length of the run', () => {
+    expect(inShare({ holds: 100, faults: 3, writes: 50 }, 0.5)).toEqual({ holds: 50, faults: 1, writes: 25 });
+    expect(inShare({ holds: 100, faults: 3, writes: 50 }, 2)).toEqual({ holds: 100, faults: 3, writes: 50 });
   });
 
   it('is seen where there is some', () => {

@@ -18,3 +18,9 @@ export function checkSubstance(history: Pick<History, 'holds' | 'faults' | 'writ
       records: [],
     }));
 }
+
+/** What a run of that part of the usual length has to have had. */
+export function inShare(least: Substance, share: number): Substance {
+  const part = (count: number) => Math.floor(count * Math.min(1, share));
+  return { holds: part(least.holds), faults: part(least.faults), writes: part(least.writes) };
+}
