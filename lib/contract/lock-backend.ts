@@ -1,5 +1,6 @@
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
+import type { RecordStore } from './record-store.js';
 
 /** What may be assumed of a backend: it answers; it is out of reach but nothing is lost yet; its leases are lost. */
 export type BackendState = 'connected' | 'suspended' | 'lost';
@@ -8,6 +9,7 @@ export type BackendState = 'connected' | 'suspended' | 'lost';
 export interface LockBackend {
   readonly name: string;
   readonly state: BackendState;
+  readonly records: RecordStore;
   /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
   identify(key: string): string;
   /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */

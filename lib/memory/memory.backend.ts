@@ -5,6 +5,8 @@ import { LockShutdownError } from '../contract/errors.js';
 import { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
+import type { RecordStore } from '../contract/record-store.js';
+import { MemoryRecords } from './memory-records.js';
 
 interface Contender {
   readonly request: LockRequest;
@@ -19,6 +21,7 @@ interface Contender {
 export class MemoryBackend implements LockBackend {
   readonly name = 'memory';
   readonly state: BackendState = 'connected';
+  readonly records: RecordStore = new MemoryRecords();
   readonly #lines = new Map<string, Contender[]>();
   #tokens = 0n;
   #closed = false;

@@ -1,27 +1,27 @@
-import { anyAbort } from '../async/abort.js';
-import { after } from '../async/timer.js';
-import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
+import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
+import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { acquireMutex } from './recipes/mutex.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquireSingleNode } from './recipes/single-node.js';
-import { isKeeperError, KeeperError } from './session/requests.js';
 import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
+import { ZooKeeperRecords } from './zookeeper-records.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
 /** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
+  readonly records: ZooKeeperRecords;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
 
@@ -32,6 +32,7 @@ export class ZooKeeperBackend implements LockBackend {
       (listener) => new NodeZooKeeperClient({ servers: connect.servers, sessionTimeoutMs, auth, tls }, listener),
       connectTimeoutMs,
     );
+    this.records = new ZooKeeperRecords(this.#sessions, options);
   }
 
   get state(): BackendState {
@@ -50,14 +51,7 @@ export class ZooKeeperBackend implements LockBackend {
     const directory = this.#directoryOf(request.key);
     if (request.wait) return this.#acquireIn(directory, request);
     // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
-    const limit = new AbortController();
-    const { connectTimeoutMs } = this.#options;
-    const cancel = after(connectTimeoutMs, () => limit.abort(this.#sessions.unavailable(connectTimeoutMs)));
-    const limits = anyAbort([request.signal, limit.signal]);
-    return this.#acquireIn(directory, { ...request, signal: limits.signal }).finally(() => {
-      cancel();
-      limits.dispose();
-    });
+    return this.#sessions.inTime((signal) => this.#acquireIn(directory, { ...request, signal }), request.signal);
   }
 
   async close(): Promise<void> {
@@ -82,13 +76,7 @@ export class ZooKeeperBackend implements LockBackend {
     const isDeadline = error === signal.reason && error instanceof LockTimeoutError;
     // Cut off from the servers, nobody knows whether somebody else still has the key.
     if (isDeadline && !session.isConnected) return this.#sessions.unavailable(error.waitMs);
-    if (!(error instanceof KeeperError)) return error;
-    const details = { key, cause: error };
-    const isRefused = isKeeperError(error, 'noAuth') || isKeeperError(error, 'invalidAcl');
-    const message = `"${key}": ${error.message}`;
-    return isRefused
-      ? new LockConfigurationError(`${message}; check the auth and acl options of zookeeper()`, details)
-      : new LockUnavailableError(message, details);
+    return explained(error, key);
   }
 
   #directoryOf(key: string): LockDirectory {

@@ -4,10 +4,10 @@ import { CreateMode, OpCode } from '../wire/op-codes.js';
 import {
   createRecord,
   pathRecord,
-  anyVersionRecord,
   pathWatchRecord,
   readStat,
   removeWatchesRecord,
+  versionRecord,
 } from '../wire/records.js';
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './connection.options.js';
@@ -53,7 +53,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async delete(path: string): Promise<void> {
-    await this.#connection.request(OpCode.delete, anyVersionRecord(path), path);
+    await this.#connection.request(OpCode.delete, versionRecord(path), path);
   }
 
   async children(path: string): Promise<readonly string[]> {

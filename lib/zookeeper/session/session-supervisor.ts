@@ -1,4 +1,4 @@
-import { NEVER, orAbort } from '../../async/abort.js';
+import { anyAbort, NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { backoff } from '../../async/backoff.js';
 import { deferred } from '../../async/deferred.js';
@@ -58,6 +58,17 @@ export class SessionSupervisor {
     return orAbort(connected, signal).catch((error: unknown) => {
       // Nobody was in line: the time did not run out behind somebody else.
       throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs) : error;
+    });
+  }
+
+  /** Runs `work` with a signal that aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers. */
+  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T> {
+    const limit = new AbortController();
+    const cancel = after(this.#connectTimeoutMs, () => limit.abort(this.unavailable(this.#connectTimeoutMs)));
+    const limits = anyAbort([given, limit.signal]);
+    return work(limits.signal).finally(() => {
+      cancel();
+      limits.dispose();
     });
   }
 

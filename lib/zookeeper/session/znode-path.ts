@@ -6,6 +6,8 @@ const LONGEST_PATH_BYTES = 1_024;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 // What else ZooKeeper refuses (org.apache.zookeeper.common.PathUtils), and "%" so that two keys never share a path.
 const ENCODED = /[%\ue000-\uf8ff\ufff0-\uffff\u{10000}-\u{10ffff}]/gu;
+// No relative key makes this: its "%" would be encoded.
+const RECORDS = '%records';
 const LONE_SURROGATE = /\p{Cs}/u;
 
 /**
@@ -19,6 +21,20 @@ export function lockPath(key: string, basePath: string): string {
   if (path === '/zookeeper' || path.startsWith('/zookeeper/'))
     throw badKey(key, 'lies in /zookeeper, the servers’ own');
   return path;
+}
+
+/**
+ * Where the record of a name lives: beside the locks under the base path, and where no key of a lock can lead.
+ * @throws LockConfigurationError that says what is wrong with the name
+ */
+export function recordPath(name: string, basePath: string): string {
+  if (typeof name === 'string' && name.startsWith('/')) throw badKey(name, 'of a record must not begin with a slash');
+  return lockPath(name, `${basePath}/${RECORDS}`);
+}
+
+/** The last segment of a name, from the znode's. */
+export function recordName(znode: string): string {
+  return decodeURIComponent(znode);
 }
 
 /** The path and its parents up to the root's children, nearest first. */

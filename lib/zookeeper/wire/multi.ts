@@ -1,24 +1,36 @@
 import { JuteReader, JuteWriter } from './jute.js';
 import { OpCode } from './op-codes.js';
-import { createRecord, anyVersionRecord, readStat } from './records.js';
-import type { Acl } from './records.js';
+import { createRecord, readStat, setDataRecord, versionRecord } from './records.js';
+import type { Acl, Stat } from './records.js';
 
 /** One operation of a transaction: all are applied, or none. */
 export type MultiOp =
-  | { readonly type: 'check'; readonly path: string }
-  | { readonly type: 'delete'; readonly path: string }
   | {
-      readonly type: 'create' | 'createContainer';
+      readonly type: 'check' | 'delete';
+      readonly path: string;
+      /** Of the znode's data; without it, any. */
+      readonly version?: number | undefined;
+    }
+  | {
+      readonly type: 'setData';
+      readonly path: string;
+      readonly data: Buffer;
+      readonly version?: number | undefined;
+    }
+  | {
+      readonly type: 'create' | 'create2' | 'createContainer';
       readonly path: string;
       readonly data: Buffer;
       readonly acl: readonly Acl[];
       readonly flags: number;
     };
 
-/** What became of one operation: its error code (0 when applied), and the real path of a create. */
+/** What became of one operation: its error code (0 when applied), the real path of a create, what the znode is now. */
 export interface MultiResult {
   readonly error: number;
   readonly path?: string;
+  /** Of `create2`, `createContainer` and `setData`. */
+  readonly stat?: Stat;
 }
 
 const ERROR_RESULT = -1;
@@ -42,13 +54,20 @@ export function readMultiResults(reader: JuteReader): MultiResult[] {
 }
 
 function opRecord(op: MultiOp): Buffer {
+  if (op.type === 'setData') return setDataRecord(op.path, op.data, op.version);
   if ('data' in op) return createRecord(op.path, op.data, op.acl, op.flags);
-  return anyVersionRecord(op.path);
+  return versionRecord(op.path, op.version);
 }
 
-function readApplied(type: number, reader: JuteReader): { path?: string } {
-  if (type !== OpCode.create && type !== OpCode.create2) return {};
-  const path = reader.string();
-  if (type !== OpCode.create) readStat(reader);
-  return { path };
+function readApplied(type: number, reader: JuteReader): Omit<MultiResult, 'error'> {
+  switch (type) {
+    case OpCode.create:
+      return { path: reader.string() };
+    case OpCode.create2:
+      return { path: reader.string(), stat: readStat(reader) };
+    case OpCode.setData:
+      return { stat: readStat(reader) };
+    default:
+      return {};
+  }
 }

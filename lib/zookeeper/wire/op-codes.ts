@@ -3,6 +3,7 @@ export const OpCode = {
   create: 1,
   delete: 2,
   getData: 4,
+  setData: 5,
   sync: 9,
   ping: 11,
   getChildren2: 12,

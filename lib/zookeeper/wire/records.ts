@@ -39,9 +39,14 @@ export function createRecord(path: string, data: Buffer, acl: readonly Acl[], fl
 
 const ANY_VERSION = -1;
 
-/** {ustring path; int version}: delete, check; of any version */
-export function anyVersionRecord(path: string): Buffer {
-  return new JuteWriter().string(path).int(ANY_VERSION).toBuffer();
+/** {ustring path; int version}: delete, check; of any version unless one is given */
+export function versionRecord(path: string, version = ANY_VERSION): Buffer {
+  return new JuteWriter().string(path).int(version).toBuffer();
+}
+
+/** {ustring path; buffer data; int version}: setData; of any version unless one is given */
+export function setDataRecord(path: string, data: Buffer, version = ANY_VERSION): Buffer {
+  return new JuteWriter().string(path).buffer(data).int(version).toBuffer();
 }
 
 /** {ustring path; bool watch}: getData, getChildren2 */

@@ -1,10 +1,51 @@
-import { GrantedLease } from 'nestjs-distributed-lock';
-import type { BackendState, LockBackend, LockBackendDefinition, LockRequest } from 'nestjs-distributed-lock';
+import { GrantedLease, UNCHANGED } from 'nestjs-distributed-lock';
+import type {
+  BackendState,
+  LockBackend,
+  LockBackendDefinition,
+  LockRequest,
+  RecordChange,
+  RecordStore,
+  RecordWrite,
+  StoredRecord,
+} from 'nestjs-distributed-lock';
+
+/** Says yes to every write, whatever it depends on, and tells no other instance. */
+class NoRecords implements RecordStore {
+  private readonly records = new Map<string, StoredRecord>();
+
+  async read(name: string): Promise<StoredRecord | undefined> {
+    return this.records.get(name);
+  }
+
+  async readAll(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]> {
+    return names.map((name) => this.records.get(name));
+  }
+
+  async list(name: string): Promise<readonly string[]> {
+    const below = [...this.records.keys()].filter((other) => other.startsWith(`${name}/`));
+    return below.map((other) => other.slice(name.length + 1));
+  }
+
+  async write(changes: readonly RecordChange[]): Promise<RecordWrite> {
+    return { isApplied: true, records: changes.map((change) => this.apply(change)).filter((one) => one !== undefined) };
+  }
+
+  private apply({ name, value }: RecordChange): StoredRecord | undefined {
+    const before = this.records.get(name);
+    if (value === UNCHANGED) return before;
+    if (typeof value !== 'string') return void this.records.delete(name);
+    const record = { name, value, version: (before?.version ?? -1) + 1, writtenAt: new Date() };
+    this.records.set(name, record);
+    return record;
+  }
+}
 
 /** A backend that grants everybody everything at once: the same shop without locks, to see what they are for. */
 class NoLocks implements LockBackend {
   readonly name = 'no locks';
   readonly state: BackendState = 'connected';
+  readonly records = new NoRecords();
 
   identify(key: string): string {
     return key;

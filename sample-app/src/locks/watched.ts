@@ -4,6 +4,7 @@ import type {
   LockBackend,
   LockBackendDefinition,
   LockRequest,
+  RecordStore,
 } from 'nestjs-distributed-lock';
 import { tellConductor } from './lock-report.js';
 
@@ -17,6 +18,10 @@ class WatchedBackend implements LockBackend {
 
   get state(): BackendState {
     return this.inner.state;
+  }
+
+  get records(): RecordStore {
+    return this.inner.records;
   }
 
   identify(key: string): string {

@@ -1,11 +1,13 @@
 import { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import { MemoryRecords } from '../../../lib/memory/memory-records.js';
 
 /** The planted defect: a lock that excludes nobody. */
 export function everybodyBackend(): LockBackend {
   return {
     name: 'everybody',
     state: 'connected',
+    records: new MemoryRecords(),
     identify: (key) => key,
     connect: async () => {},
     close: async () => {},

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
-import { lockPath, withAncestors } from '../../../../lib/zookeeper/session/znode-path.js';
+import { lockPath, recordName, recordPath, withAncestors } from '../../../../lib/zookeeper/session/znode-path.js';
 
 /** What ZooKeeper's own check of a path refuses, by UTF-16 unit (org.apache.zookeeper.common.PathUtils). */
 const isRefusedByServers = (unit: number) =>
@@ -181,5 +181,21 @@ describe('withAncestors', () => {
     ['', []],
   ])('of %j are nearest first, without the root', (path, ancestors) => {
     expect(withAncestors(path)).toEqual(ancestors);
+  });
+});
+
+describe('recordPath', () => {
+  it.each([
+    ['a', '/locks/%records/a'],
+    ['stock/100%/ä', '/locks/%records/stock/100%25/ä'],
+    ['🙂', '/locks/%records/%F0%9F%99%82'],
+  ])('puts %j where no relative key leads, and the name can be read from it', (name, path) => {
+    expect(recordPath(name, '/locks')).toBe(path);
+    expect(recordName(path.slice(path.lastIndexOf('/') + 1))).toBe(name.slice(name.lastIndexOf('/') + 1));
+    expect(lockPath(`%records/${name}`, '/locks')).not.toBe(path);
+  });
+
+  it.each(['', '/a', 'a/', 'a//b', '.', 'a/../b', 'a\u0000', 1 as unknown as string])('refuses %j', (name) => {
+    expect(() => recordPath(name, '/locks')).toThrow(LockConfigurationError);
   });
 });

@@ -34,7 +34,27 @@ describe('a transaction, byte by byte', () => {
   });
 
   it.each([
+    ['check', '0000000d'],
+    ['delete', '00000002'],
+  ] as const)('has a %s of one version', (type, code) => {
+    expect(multiRecord([{ type, path: '/a', version: 3 }])).toEqual(
+      Buffer.concat([bytes(code, '00', 'ffffffff', '00000002', text('/a'), '00000003'), END]),
+    );
+  });
+
+  it.each([
+    [3, '00000003'],
+    [undefined, 'ffffffff'],
+  ])('has a setData as a header and path, data and version %s', (version, code) => {
+    const data = Buffer.from('xy');
+    expect(multiRecord([{ type: 'setData', path: '/a', data, version }])).toEqual(
+      Buffer.concat([bytes('00000005', '00', 'ffffffff', '00000002', text('/a'), '00000002', text('xy'), code), END]),
+    );
+  });
+
+  it.each([
     ['create', CreateMode.ephemeralSequential, '00000001'],
+    ['create2', CreateMode.persistent, '0000000f'],
     ['createContainer', CreateMode.container, '00000013'],
   ] as const)('has a %s as a header and the record of a create', (type, flags, code) => {
     const data = Buffer.from('x');
@@ -68,7 +88,21 @@ describe('the results of a transaction', () => {
         applied(OpCode.delete),
         END,
       ),
-    ).toEqual([{ error: 0, path: '/a' }, { error: 0, path: '/a/lock-0000000007' }, { error: 0 }, { error: 0 }]);
+    ).toEqual([
+      { error: 0, path: '/a', stat: expect.objectContaining({ version: 0 }) },
+      { error: 0, path: '/a/lock-0000000007' },
+      { error: 0 },
+      { error: 0 },
+    ]);
+  });
+
+  it('have the stat of what was written', () => {
+    const stat = Buffer.from(STAT);
+    stat.writeInt32BE(7, 32);
+    expect(resultsOf(applied(OpCode.setData, stat), applied(OpCode.check), END)).toEqual([
+      { error: 0, stat: expect.objectContaining({ version: 7 }) },
+      { error: 0 },
+    ]);
   });
 
   it('tell which operation was refused, and that the others were not applied', () => {

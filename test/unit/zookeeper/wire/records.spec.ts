@@ -5,7 +5,7 @@ import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import {
   createRecord,
   pathRecord,
-  anyVersionRecord,
+  versionRecord,
   pathWatchRecord,
   readReplyHeader,
   readStat,
@@ -40,7 +40,7 @@ describe('the records of requests, byte by byte', () => {
   });
 
   it.each([
-    ['delete and check: path, any version', anyVersionRecord('/a'), ['00000002', text('/a'), 'ffffffff']],
+    ['delete and check: path, any version', versionRecord('/a'), ['00000002', text('/a'), 'ffffffff']],
     ['getData and getChildren2: path, watch', pathWatchRecord('/a', true), ['00000002', text('/a'), '01']],
     ['the same without a watch', pathWatchRecord('/a', false), ['00000002', text('/a'), '00']],
     ['sync: path', pathRecord('/a'), ['00000002', text('/a')]],

@@ -1,0 +1,140 @@
+/**
+ * Records of ZooKeeper: conditional writes of several persistent znodes in one transaction.
+ * Znodes: `<basePath>/%records/<name>`, see `record-node.ts`; the parents are persistent, too, because a directory may
+ * become a record, and the servers remove a container with all that it says.
+ * The first attempt guesses what is there. When it is refused, the records are looked at: either one is not as expected,
+ * or the next attempt knows better.
+ * Lost replies: after a sync the records tell, see `write-traces.ts`.
+ * Session loss: records outlive sessions; the write goes on with the next one.
+ * Source: ZooKeeper's multi with version checks.
+ */
+import { randomUUID } from 'node:crypto';
+import { orAbort } from '../../async/abort.js';
+import { LockUnavailableError } from '../../contract/errors.js';
+import type { RecordChange, RecordWrite } from '../../contract/record-store.js';
+import { ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
+import type { Acl, MultiOp, MultiResult } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { missingParents } from './missing-parents.js';
+import { lookAt } from './record-node.js';
+import { isAsExpected, mayCreate } from './record-ops.js';
+import type { PlacedChange } from './record-ops.js';
+import { RecordTransaction } from './record-transaction.js';
+import { timeOf, tracesOf, wasNotApplied, writtenBy } from './write-traces.js';
+import type { ResultsByChange } from './write-traces.js';
+
+// Refusals that say that a znode was not as it was thought to be.
+const MISTAKEN: readonly number[] = [ErrorCode.noNode, ErrorCode.nodeExists, ErrorCode.badVersion, ErrorCode.notEmpty];
+
+// Every refusal teaches something, unless others write as fast as it is learned.
+const MOST_ATTEMPTS = 64;
+
+/** What a write needs of a session. */
+export type WriteSession = Pick<Session, 'requests' | 'whenConnected' | 'persistently'>;
+
+/** One write, through as many attempts, connections and sessions as it takes to know what became of it. */
+export class RecordWriting {
+  readonly #acl: readonly Acl[];
+  readonly #id = randomUUID();
+  #changes: readonly PlacedChange[];
+  #parents: readonly string[] = [];
+  #state: 'to be sent' | 'in doubt' | 'applied' = 'to be sent';
+  #results: ResultsByChange = new Map();
+
+  constructor(changes: readonly (RecordChange & { readonly path: string })[], acl: readonly Acl[]) {
+    this.#changes = changes;
+    this.#acl = acl;
+  }
+
+  /** Whether an attempt was sent and nothing is known of it. */
+  get isInDoubt(): boolean {
+    return this.#state === 'in doubt';
+  }
+
+  /** @throws KeeperError, SessionEndedError, `signal.reason`, and LockUnavailableError when nobody can know any more */
+  async on(session: WriteSession, signal: AbortSignal): Promise<RecordWrite> {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const known = this.isInDoubt ? await this.#findOut(session, signal) : undefined;
+      const done = known ?? (await this.#attempt(session, signal));
+      if (done) return done;
+    }
+    throw new KeeperError(ErrorCode.operationTimeout, this.#changes[0]?.path);
+  }
+
+  async #attempt(session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
+    if (this.#state !== 'applied') {
+      const refusal = await this.#send(session, signal);
+      if (this.isInDoubt) return undefined;
+      if (refusal) return this.#mistaken(refusal, session, signal);
+    }
+    const time = await timeOf(session, this.#changes, this.#results, signal);
+    return { isApplied: true, records: writtenBy(this.#changes, this.#results, time) };
+  }
+
+  /** The refusal, if there was one. */
+  async #send(session: WriteSession, signal: AbortSignal): Promise<KeeperError | undefined> {
+    const transaction = new RecordTransaction(this.#changes, this.#parents, { acl: this.#acl, writeId: this.#id });
+    const { ops } = transaction;
+    await session.whenConnected(signal);
+    this.#state = 'in doubt';
+    const results = ops.length === 0 ? [] : await orAbort(resultsOf(session, ops), signal);
+    if (!results) return undefined;
+    const place = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
+    this.#state = place < 0 ? 'applied' : 'to be sent';
+    this.#results = transaction.resultsByChange(results);
+    return place < 0 ? undefined : new KeeperError(results[place]?.error ?? ErrorCode.ok, ops[place]?.path);
+  }
+
+  /** `undefined`: the records are as they should be, and the next attempt knows how they are. */
+  async #mistaken(refusal: KeeperError, session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
+    if (!MISTAKEN.includes(refusal.code)) throw refusal;
+    await session.persistently(() => this.#look(session), signal);
+    return this.#conflict();
+  }
+
+  /** After a lost reply. `undefined`: the write was not applied and can be made again. */
+  async #findOut(session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
+    await session.persistently(async () => {
+      // The server now connected may not have heard of the write yet; after a sync it has, or never will.
+      await session.requests.sync(this.#changes[0]?.path ?? '/');
+      await this.#look(session);
+    }, signal);
+    const records = tracesOf(this.#changes, this.#id);
+    if (records) return { isApplied: true, records };
+    const conflict = this.#conflict();
+    this.#state = 'to be sent';
+    if (conflict && !wasNotApplied(this.#changes)) throw unknowable(conflict.conflict);
+    return conflict;
+  }
+
+  async #look({ requests }: WriteSession): Promise<void> {
+    const sights = await Promise.all(this.#changes.map(({ path }) => lookAt(requests, path)));
+    this.#changes = this.#changes.map((change, place) => ({ ...change, sight: sights[place] }));
+    const created = this.#changes.filter(mayCreate).map(({ path }) => path);
+    this.#parents = await missingParents(requests, created);
+  }
+
+  #conflict(): { isApplied: false; conflict: string } | undefined {
+    const found = this.#changes.find((change) => change.sight && !isAsExpected(change, change.sight));
+    return found && { isApplied: false, conflict: found.name };
+  }
+}
+
+/** `undefined` when the reply was lost. */
+async function resultsOf(
+  { requests }: WriteSession,
+  ops: readonly MultiOp[],
+): Promise<readonly MultiResult[] | undefined> {
+  return requests.multi(ops).then(
+    (reply) => reply.results,
+    (error: unknown) => {
+      if (!isConnectionLoss(error)) throw error;
+      return undefined;
+    },
+  );
+}
+
+function unknowable(name: string): LockUnavailableError {
+  const why = 'the connection was lost before the answer, and what the records say now does not tell';
+  return new LockUnavailableError(`whether "${name}" was written can not be known: ${why}`, { key: name });
+}

@@ -1,0 +1,97 @@
+import { LockUnavailableError } from '../contract/errors.js';
+import { checkChanges } from '../contract/record-change.js';
+import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
+import { explained } from './explained-error.js';
+import { lookAtOnce } from './recipes/record-snapshot.js';
+import { lookAt } from './recipes/record-node.js';
+import type { Sight } from './recipes/record-node.js';
+import { RecordWriting } from './recipes/record-write.js';
+import { isKeeperError } from './session/requests.js';
+import { SessionEndedError } from './session/session-ended-error.js';
+import type { Session } from './session/session.js';
+import type { SessionSupervisor } from './session/session-supervisor.js';
+import { recordName, recordPath } from './session/znode-path.js';
+import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
+
+type Ask<T> = (session: Session, signal: AbortSignal) => Promise<T>;
+
+/** Records as persistent znodes. What was asked of a session that ends is asked of the next one. */
+export class ZooKeeperRecords implements RecordStore {
+  readonly #sessions: SessionSupervisor;
+  readonly #options: ResolvedZooKeeperOptions;
+  readonly #caughtUp = new WeakSet<Session>();
+
+  constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
+    this.#sessions = sessions;
+    this.#options = options;
+  }
+
+  async read(name: string): Promise<StoredRecord | undefined> {
+    const path = this.#pathOf(name);
+    const sight = await this.#ask(name, (session, signal) =>
+      session.persistently(() => lookAt(session.requests, path), signal),
+    );
+    return stored(name, sight);
+  }
+
+  async readAll(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]> {
+    const paths = names.map((name) => this.#pathOf(name));
+    const sights = await this.#ask(names[0] ?? '', (session, signal) => lookAtOnce(session, paths, signal));
+    return names.map((name, place) => stored(name, sights[place]));
+  }
+
+  async list(name: string): Promise<readonly string[]> {
+    const path = this.#pathOf(name);
+    const children = await this.#ask(name, (session, signal) =>
+      session.persistently(() => session.requests.children(path), signal).catch(noneWithout),
+    );
+    return children.map(recordName);
+  }
+
+  async write(changes: readonly RecordChange[]): Promise<RecordWrite> {
+    checkChanges(changes);
+    const placed = changes.map((change) => ({ ...change, path: this.#pathOf(change.name) }));
+    const writing = new RecordWriting(placed, this.#options.acl);
+    const name = changes[0]?.name ?? '';
+    return this.#ask(name, (session, signal) => writing.on(session, signal)).catch((error: unknown) => {
+      if (!writing.isInDoubt || !(error instanceof LockUnavailableError)) throw error;
+      const message = `${error.message}; whether "${name}" was written is not known`;
+      throw new LockUnavailableError(message, { key: name, cause: error });
+    });
+  }
+
+  #pathOf(name: string): string {
+    return this.#options.connect.chroot + recordPath(name, this.#options.basePath);
+  }
+
+  async #ask<T>(name: string, ask: Ask<T>): Promise<T> {
+    return this.#sessions.inTime(async (signal) => {
+      for (;;) {
+        const session = await this.#sessions.session(signal);
+        try {
+          await this.#catchUp(session, signal);
+          return await ask(session, signal);
+        } catch (error) {
+          if (!(error instanceof SessionEndedError)) throw explained(error, name);
+        }
+      }
+    });
+  }
+
+  /** A server that a new session begins with may be behind what an earlier session has seen and written. */
+  async #catchUp(session: Session, signal: AbortSignal): Promise<void> {
+    if (this.#caughtUp.has(session)) return;
+    await session.persistently(() => session.requests.sync('/'), signal);
+    this.#caughtUp.add(session);
+  }
+}
+
+function noneWithout(error: unknown): readonly string[] {
+  if (isKeeperError(error, 'noNode')) return [];
+  throw error;
+}
+
+function stored(name: string, sight: Sight | undefined): StoredRecord | undefined {
+  const { record } = sight ?? {};
+  return record && { name, value: record.value, version: record.version, writtenAt: record.writtenAt };
+}

@@ -1,0 +1,195 @@
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { LockConfigurationError } from '../../lib/contract/errors.js';
+import { UNCHANGED } from '../../lib/contract/record-store.js';
+import { FaultProxy } from '../../lib/testing/index.js';
+import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { freshBasePath } from '../support/base-path.js';
+import { eventually } from '../support/eventually.js';
+import { itKeepsRecords, put } from '../support/records-contract.js';
+import { openReplyThief } from '../support/reply-thief.js';
+import { openService } from '../support/services.js';
+import type { ServiceOptions } from '../support/services.js';
+import { twoProcesses } from '../support/two-processes.js';
+import { openClient } from '../support/znodes.js';
+
+const connectString = inject('zookeeper');
+const WRITE = OpCode.multi;
+
+/** One store behind a thief, and another that nobody steals from, as in another process. */
+async function behindThief(options: Partial<ServiceOptions> = {}) {
+  const basePath = freshBasePath();
+  const thief = await openReplyThief(connectString);
+  const [victim, other] = await Promise.all([
+    openService({ ...options, connectString: thief.connectString, basePath }),
+    openService({ connectString, basePath }),
+  ]);
+  return { thief, victim: victim.records, other: other.records };
+}
+
+describe('records in ZooKeeper', () => {
+  itKeepsRecords(async () => (await openService({ connectString, basePath: freshBasePath() })).records);
+
+  it('are persistent znodes where no key can lead, with the leader’s time', async () => {
+    const { one, other, client, basePath } = await twoProcesses(connectString);
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+
+    const written = await put(one.records, 'a/b', '1');
+
+    const { stat } = await client.read(`${basePath}/%records/a/b`);
+    expect(stat).toMatchObject({ ephemeralOwner: 0n, version: 0, mtime: BigInt(written.writtenAt.getTime()) });
+    expect((await client.read(`${basePath}/%records/a`)).stat.ephemeralOwner).toBe(0n);
+    expect(written.writtenAt.getFullYear()).toBeGreaterThan(2_000);
+    expect(await other.records.read('a/b')).toEqual(written);
+    await other.using('%records/a/b', () => {});
+    expect(await one.records.list('a')).toEqual(['b']);
+  });
+
+  it('show under a lease what was written before it was granted', async () => {
+    const { one, other } = await twoProcesses(connectString);
+    const add = async ({ records }: typeof one) => {
+      const before = Number((await records.read('n'))?.value ?? '0');
+      await put(records, 'n', String(before + 1));
+    };
+    const turns = Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? one : other));
+    await Promise.all(turns.map((service) => service.using('n', () => add(service))));
+    expect((await one.records.read('n'))?.value).toBe('20');
+  });
+
+  it('live below a chroot, and not in a name that begins with a slash', async () => {
+    const basePath = freshBasePath();
+    const inChroot = await openService({ connectString: `${connectString}${basePath}`, basePath: '/locks' });
+    await put(inChroot.records, 'a', '1');
+    const client = await openClient(connectString);
+    expect((await client.read(`${basePath}/locks/%records/a`)).stat.version).toBe(0);
+    await expect(inChroot.records.read('/a')).rejects.toThrow(/must not begin with a slash/);
+  });
+
+  it('are kept from those without access, who are told what to look at', async () => {
+    const basePath = freshBasePath();
+    const as = (credentials: string) =>
+      openService({ connectString, basePath, auth: { scheme: 'digest', credentials } });
+    const [shop, stranger] = await Promise.all([as('shop:secret'), as('stranger:guess')]);
+    await put(shop.records, 'till', '1');
+    const refusals = [stranger.records.read('till'), stranger.records.list('till'), put(stranger.records, 'till', '2')];
+    for (const refused of refusals) {
+      await expect(refused).rejects.toThrow(LockConfigurationError);
+      await expect(refused).rejects.toThrow(/"till".*noAuth.*check the auth and acl options/);
+    }
+  });
+});
+
+describe('a write whose reply was lost', () => {
+  it.each([
+    ['makes a record, and was applied', 'absent', true],
+    ['makes a record, and was not', 'absent', false],
+    ['changes a record, and was applied', 0, true],
+    ['changes a record, and was not', 0, false],
+    ['asks for nothing, and was applied', undefined, true],
+    ['asks for nothing, and was not', undefined, false],
+  ] as const)('%s: happens once', async (_what, ifVersion, isApplied) => {
+    const { thief, victim } = await behindThief();
+    await put(victim, 'above', '0');
+    if (ifVersion !== 'absent') await put(victim, 'a', 'before');
+    const cut = isApplied ? thief.stealNext(WRITE) : thief.cutBefore(WRITE);
+
+    const write = await victim.write([{ name: 'a', value: 'after', ...(ifVersion !== undefined && { ifVersion }) }]);
+
+    await cut;
+    const version = ifVersion === 'absent' ? 0 : 1;
+    expect(write).toMatchObject({ isApplied: true, records: [{ name: 'a', value: 'after', version }] });
+    expect(write).toEqual({ isApplied: true, records: [await victim.read('a')] });
+  });
+
+  it('is not taken for another that wrote the same from the same version', async () => {
+    const { thief, victim, other } = await behindThief();
+    await put(victim, 'left', '7');
+    thief.isOpen = false;
+    const cut = thief.cutBefore(WRITE);
+    const writing = victim.write([{ name: 'left', value: '6', ifVersion: 0 }]);
+    await cut;
+    await other.write([{ name: 'left', value: '6', ifVersion: 0 }]);
+    thief.isOpen = true;
+    expect(await writing).toEqual({ isApplied: false, conflict: 'left' });
+  });
+
+  it('is known to be applied by what is left of it', async () => {
+    const { thief, victim, other } = await behindThief();
+    await put(victim, 'left', '7');
+    await put(victim, 'above/all', '');
+    thief.isOpen = false;
+    const cut = thief.stealNext(WRITE);
+    const writing = victim.write([
+      { name: 'left', value: '6', ifVersion: 0 },
+      { name: 'above/order', value: '1', ifVersion: 'absent' },
+    ]);
+    await cut;
+    await put(other, 'left', '5');
+    thief.isOpen = true;
+    const order = await other.read('above/order');
+    expect(await writing).toEqual({
+      isApplied: true,
+      records: [{ name: 'left', value: '6', version: 1, writtenAt: order?.writtenAt }, order],
+    });
+  });
+
+  it('is an error that says so when nothing is left to tell', async () => {
+    const { thief, victim, other } = await behindThief();
+    await put(victim, 'left', '7');
+    thief.isOpen = false;
+    const cut = thief.stealNext(WRITE);
+    const refused = expect(victim.write([{ name: 'left', value: '6', ifVersion: 0 }])).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringContaining('whether "left" was written can not be known'),
+    });
+    await cut;
+    await put(other, 'left', '5');
+    thief.isOpen = true;
+    await refused;
+  });
+
+  it('is made again when all it says is a condition', async () => {
+    const { thief, victim } = await behindThief();
+    await put(victim, 'a', '1');
+    const cut = thief.stealNext(WRITE);
+    expect(await victim.write([{ name: 'a', value: UNCHANGED, ifVersion: 0 }])).toEqual({
+      isApplied: true,
+      records: [],
+    });
+    await cut;
+  });
+
+  it('is found out about by the next session', async () => {
+    const basePath = freshBasePath();
+    const proxy = await FaultProxy.open(connectString);
+    onTestFinished(() => proxy.close());
+    const unlucky = await openService({ connectString: proxy.connectString, basePath });
+    const { records } = await openService({ connectString, basePath });
+    const { signal } = await unlucky.acquire('k');
+    await put(unlucky.records, 'a', 'before');
+    proxy.blackHole('toClient');
+    const writing = unlucky.records.write([{ name: 'a', value: 'after', ifVersion: 0 }]);
+    await eventually(async () => (await records.read('a'))?.value === 'after' || undefined, 'the write is applied');
+
+    await proxy.expireSessions();
+    proxy.disconnect();
+    proxy.heal();
+
+    expect(await writing).toEqual({ isApplied: true, records: [await records.read('a')] });
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('is an error that says so when the servers stay out of reach', async () => {
+    const { thief, victim } = await behindThief({ connectTimeoutMs: 500 });
+    await put(victim, 'a', '1');
+    thief.isOpen = false;
+    const cut = thief.stealNext(WRITE);
+    const refused = expect(put(victim, 'a', '2')).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringMatching(/no ZooKeeper server answered.*whether "a" was written is not known/),
+    });
+    await cut;
+    await refused;
+    await expect(victim.read('a')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  });
+});

@@ -1,0 +1,66 @@
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
+import type { MultiOp, MultiResult, Stat } from '../../../../lib/zookeeper/session/requests.js';
+
+interface Znode {
+  readonly data: Buffer;
+  readonly version: number;
+}
+
+/** Persistent znodes as the servers keep them: a transaction is applied, or names what it stumbled over. */
+export class ZnodeTree {
+  #znodes = new Map<string, Znode>();
+  #time = 0;
+
+  read(path: string): { data: Buffer; stat: Stat } {
+    const znode = this.#znodes.get(path);
+    if (!znode) throw new KeeperError(ErrorCode.noNode, path);
+    return { data: znode.data, stat: this.#statOf(path, znode) };
+  }
+
+  /** Whether it was applied, and the results. */
+  multi(ops: readonly MultiOp[]): { readonly isApplied: boolean; readonly results: MultiResult[] } {
+    const before = new Map(this.#znodes);
+    this.#time++;
+    const errors = ops.map(() => ErrorCode.runtimeInconsistency as number);
+    const results: MultiResult[] = [];
+    for (const [place, op] of ops.entries()) {
+      const error = this.#apply(op);
+      errors[place] = error;
+      if (error !== ErrorCode.ok) {
+        this.#znodes = before;
+        return { isApplied: false, results: errors.map((code, at) => ({ error: at < place ? ErrorCode.ok : code })) };
+      }
+      const znode = this.#znodes.get(op.path);
+      results.push({ error, ...(op.type === 'setData' && znode && { stat: this.#statOf(op.path, znode) }) });
+    }
+    return { isApplied: true, results };
+  }
+
+  #apply(op: MultiOp): number {
+    const znode = this.#znodes.get(op.path);
+    if ('flags' in op) {
+      const parent = op.path.slice(0, op.path.lastIndexOf('/'));
+      if (parent !== '' && !this.#znodes.has(parent)) return ErrorCode.noNode;
+      if (znode) return ErrorCode.nodeExists;
+      this.#znodes.set(op.path, { data: op.data, version: 0 });
+      return ErrorCode.ok;
+    }
+    if (!znode) return ErrorCode.noNode;
+    if (op.version !== undefined && op.version !== znode.version) return ErrorCode.badVersion;
+    if (op.type === 'delete' && this.#childrenOf(op.path) > 0) return ErrorCode.notEmpty;
+    if (op.type === 'delete') this.#znodes.delete(op.path);
+    if (op.type === 'setData') this.#znodes.set(op.path, { data: op.data, version: znode.version + 1 });
+    return ErrorCode.ok;
+  }
+
+  #childrenOf(path: string): number {
+    return [...this.#znodes.keys()].filter((other) => other.startsWith(`${path}/`)).length;
+  }
+
+  #statOf(path: string, { version, data }: Znode): Stat {
+    const time = BigInt(this.#time);
+    const zxids = { czxid: time, mzxid: time, pzxid: time, ctime: time, mtime: time };
+    const counts = { cversion: 0, aversion: 0, ephemeralOwner: 0n, dataLength: data.length };
+    return { ...zxids, ...counts, version, numChildren: this.#childrenOf(path) };
+  }
+}
