@@ -4,6 +4,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from './contract/errors.js';
 import { lockedMethodsOf } from './decorators/locked-method.js';
 import type { LockedMethod } from './decorators/locked-method.js';
+import { orCloseConnections } from './failed-start.js';
 import { LockService } from './service/lock.service.js';
 import { connectionOf } from './service/lock-service.token.js';
 
@@ -25,10 +26,12 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
 
   /** @throws LockConfigurationError for a connection that nobody registered, or that was registered twice */
-  onModuleInit(): void {
-    const services = this.services();
-    this.bindings = this.broughtIn().flatMap((instance) => bindingsOf(instance, services));
-    for (const { instance, method, service } of this.bindings) method.slot.bind(instance, service);
+  onModuleInit(): Promise<void> {
+    return orCloseConnections(this.discovery, () => {
+      const services = this.services();
+      this.bindings = this.broughtIn().flatMap((instance) => bindingsOf(instance, services));
+      for (const { instance, method, service } of this.bindings) method.slot.bind(instance, service);
+    });
   }
 
   onApplicationShutdown(): void {

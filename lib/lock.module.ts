@@ -4,6 +4,9 @@ import { check } from './contract/check.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
+import { CronRunsService } from './schedule/cron-runs.service.js';
+import { getCronRunsToken } from './schedule/cron-runs.token.js';
+import { Scheduler } from './schedule/scheduler.js';
 import { LockService } from './service/lock.service.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './service/lock-service.token.js';
 
@@ -41,12 +44,13 @@ function withConnection(definition: DynamicModule, extras: LockModuleExtras): Dy
   check(typeof isGlobal === 'boolean', 'LockModule: isGlobal', isGlobal, 'true or false');
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
   const service = serviceProvider(name);
+  const cronRuns = cronRunsProvider(name);
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
-    providers: [...(definition.providers ?? []), service],
-    exports: [service.provide],
+    providers: [...(definition.providers ?? []), service, cronRuns],
+    exports: [service.provide, cronRuns.provide],
   };
 }
 
@@ -58,5 +62,13 @@ function serviceProvider(connectionName: string): FactoryProvider<LockService> {
       const { backend, waitMs, drainTimeoutMs, connectOnStart } = resolveLockModuleOptions(options);
       return new LockService(backend.create(), { connectionName, waitMs, drainTimeoutMs, connectOnStart });
     },
+  };
+}
+
+function cronRunsProvider(connectionName: string): FactoryProvider<CronRunsService> {
+  return {
+    provide: getCronRunsToken(connectionName),
+    inject: [getLockServiceToken(connectionName), Scheduler],
+    useFactory: (locks: LockService, scheduler: Scheduler) => new CronRunsService(locks, scheduler),
   };
 }

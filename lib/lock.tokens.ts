@@ -1,9 +1,15 @@
 import { Inject } from '@nestjs/common';
+import { getCronRunsToken } from './schedule/cron-runs.token.js';
 import { getLockServiceToken } from './service/lock-service.token.js';
 
-export { getLockServiceToken };
+export { getCronRunsToken, getLockServiceToken };
 
 /** Injects the `LockService` of a connection by name; `LockService` as a parameter's type does it for the default one. */
 export function InjectLocks(name?: string): PropertyDecorator & ParameterDecorator {
   return Inject(getLockServiceToken(name));
+}
+
+/** Injects the `CronRunsService` of a connection by name; as a parameter's type it is that of the default one. */
+export function InjectCronRuns(name?: string): PropertyDecorator & ParameterDecorator {
+  return Inject(getCronRunsToken(name));
 }

@@ -3,6 +3,7 @@ export type LockErrorCode =
   | 'LOCK_TIMEOUT'
   | 'LOCK_LOST'
   | 'LOCK_REVOKED'
+  | 'LOCK_OVERDUE'
   | 'LOCK_UNAVAILABLE'
   | 'LOCK_REENTRANCY'
   | 'LOCK_SHUTDOWN'
@@ -64,6 +65,17 @@ export class LockLostError extends LockError {
 export class LockRevokedError extends LockError {
   constructor(key: string) {
     super('LOCK_REVOKED', 503, `the lease on "${key}" was revoked`, { key });
+  }
+}
+
+/** The holder has held the key for longer than it was meant to, and is to stop; the key is still its own. HTTP 503. */
+export class LockOverdueError extends LockError {
+  constructor(
+    key: string,
+    /** How long the key was to be held at most, in milliseconds. */
+    readonly atMostMs: number,
+  ) {
+    super('LOCK_OVERDUE', 503, `"${key}" has been held for longer than ${atMostMs} ms`, { key });
   }
 }
 

@@ -1,9 +1,9 @@
-import 'reflect-metadata';
 import { Observable } from 'rxjs';
 import type { Lock } from '../contract/lock.js';
 import type { LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
+import { disguised } from './disguised.js';
 import { holdDuring } from './hold-during.js';
 import type { LockedCall } from './hold-during.js';
 import { LazyGenerator } from './lazy-generator.js';
@@ -34,20 +34,14 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
   };
 }
 
-/** Looks like the original to everyone: name, length, own properties, and whatever decorators have said about it. */
 function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
-  const proxy = new Proxy(original, {
-    apply: (target, instance: unknown, args: unknown[]) =>
-      start({
-        options: locking.options,
-        lock: () => locking.lockOf(serviceFor(method, instance), instance, args),
-        run: () => Reflect.apply(target as Function, instance, args),
-      }),
-  });
-  for (const key of Reflect.getOwnMetadataKeys(original)) {
-    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), proxy);
-  }
-  return proxy;
+  return disguised(original, (instance, args, target) =>
+    start({
+      options: locking.options,
+      lock: () => locking.lockOf(serviceFor(method, instance), instance, args),
+      run: () => Reflect.apply(target as unknown as Function, instance, args),
+    }),
+  );
 }
 
 function startOf(original: object, at: DecoratedPlace): Start {

@@ -1,5 +1,6 @@
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
+import type { DeclaredJob } from './declared-job.js';
 import { ServiceSlot } from './service-slot.js';
 
 /** One decorated method: where it stands, and where it finds its `LockService`. */
@@ -9,6 +10,8 @@ export interface LockedMethod {
   /** `Orders.place` */
   readonly place: string;
   readonly slot: ServiceSlot;
+  /** What it is run as, when it has `@CronLock`. */
+  readonly job?: DeclaredJob;
 }
 
 const methodsByPrototype = new WeakMap<object, LockedMethod[]>();

@@ -2,15 +2,18 @@
 import type { Observable } from 'rxjs';
 import type { OnContention } from './locking.options.js';
 
-/** A method decorator for methods whose parameters fit `A` (those of the key function) and which are not static. */
-export type LockDecorator<A extends unknown[], C extends OnContention> = <T>(
+/**
+ * A method decorator for methods whose parameters fit `A` (those of the key function) and `B` (those of a second function
+ * of the arguments, if the decorator takes one), and which are not static.
+ */
+export type LockDecorator<A extends unknown[], C extends OnContention, B extends unknown[] = []> = <T>(
   target: object & { readonly prototype?: never },
   name: string | symbol,
-  descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T, A, C>>,
+  descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T, A, C> | RouteComplaint<T, B>>,
 ) => void;
 
 // Complaints are sentences, `never` is none: a union of checks must not lose a sentence.
-type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
+export type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
 
 type Complaint<T, A extends unknown[], C extends OnContention> = T extends (...args: infer P) => infer R
   ? KeyComplaint<P, A> | ReturnComplaint<R, C>
@@ -19,6 +22,12 @@ type Complaint<T, A extends unknown[], C extends OnContention> = T extends (...a
 type KeyComplaint<P extends unknown[], A extends unknown[]> = ((...args: A) => void) extends (...args: P) => void
   ? never
   : 'the key function must take what the method takes, and no more';
+
+type RouteComplaint<T, B extends unknown[]> = T extends (...args: infer P) => unknown
+  ? ((...args: B) => void) extends (...args: P) => void
+    ? never
+    : 'the routeBy function must take what the method takes, and no more'
+  : never;
 
 type ReturnComplaint<R, C extends OnContention> = 0 extends 1 & R
   ? never

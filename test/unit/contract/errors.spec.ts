@@ -3,6 +3,7 @@ import {
   LockConfigurationError,
   LockError,
   LockLostError,
+  LockOverdueError,
   LockReentrancyError,
   LockRevokedError,
   LockShutdownError,
@@ -14,6 +15,7 @@ const ERRORS = [
   ['LockTimeoutError', 'LOCK_TIMEOUT', 423, new LockTimeoutError('orders/42', 2_000)],
   ['LockLostError', 'LOCK_LOST', 503, new LockLostError('orders/42', 'the session expired')],
   ['LockRevokedError', 'LOCK_REVOKED', 503, new LockRevokedError('orders/42')],
+  ['LockOverdueError', 'LOCK_OVERDUE', 503, new LockOverdueError('orders/42', 5_000)],
   ['LockUnavailableError', 'LOCK_UNAVAILABLE', 503, new LockUnavailableError('no server', { key: 'orders/42' })],
   ['LockReentrancyError', 'LOCK_REENTRANCY', 500, new LockReentrancyError('orders/42', 'a reader cannot write')],
   ['LockShutdownError', 'LOCK_SHUTDOWN', 503, new LockShutdownError('orders/42')],
@@ -44,6 +46,12 @@ describe('what an error says', () => {
     expect(error.message).toContain('"orders/42"');
     expect(error.message).toContain('2000 ms');
     expect(error.waitMs).toBe(2_000);
+  });
+
+  it('is the key and the limit of a run that takes too long', () => {
+    const error = new LockOverdueError('orders/42', 5_000);
+    expect(error.message).toMatch(/"orders\/42".*5000 ms/);
+    expect(error.atMostMs).toBe(5_000);
   });
 
   it('is the key and the reason of a loss', () => {

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { LockConfigurationError } from './contract/errors.js';
+import { jobsFor } from './decorators/cron-lock.decorator.js';
+import type { DeclaredJob } from './decorators/declared-job.js';
+import { lockedMethodsOf } from './decorators/locked-method.js';
+import type { LockedMethod } from './decorators/locked-method.js';
+import { orCloseConnections } from './failed-start.js';
+import type { ScheduledJob } from './schedule/scheduled-job.js';
+
+/** A job, and an instance that it is run on. */
+interface Placed {
+  readonly instance: object;
+  readonly method: LockedMethod;
+  readonly declared: DeclaredJob;
+  readonly job: ScheduledJob;
+}
+
+/**
+ * Finds the application's jobs: checks before anything starts that no two of them are one and the same to the cluster,
+ * and looks, once all has started, for runs that others did not finish.
+ */
+@Injectable()
+export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
+  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  private placed: readonly Placed[] = [];
+
+  constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
+
+  /** @throws LockConfigurationError for a job that is never due, a bad key, and two jobs with one key, naming both */
+  onModuleInit(): Promise<void> {
+    return orCloseConnections(this.discovery, () => {
+      this.placed = this.instances().flatMap(jobsOn);
+      checkKeys(this.placed);
+    });
+  }
+
+  /** Waits for nothing: a run that must be finished may take its time, and so may a connection. */
+  onApplicationBootstrap(): void {
+    for (const { instance, method, declared, job } of this.placed) {
+      void jobsFor(method, instance).resume(job, () => declared.call(instance, []));
+    }
+  }
+
+  /** Those that a scheduler calls: it leaves out what is made for each request. */
+  private instances(): readonly object[] {
+    const wrappers = [...this.discovery.getControllers(), ...this.discovery.getProviders()];
+    const fixed = wrappers.filter((wrapper) => wrapper.isDependencyTreeStatic() && !wrapper.isTransient);
+    const instances = fixed.map((wrapper): unknown => wrapper.instance);
+    return [...new Set(instances)].filter((one): one is object => typeof one === 'object' && one !== null);
+  }
+}
+
+function jobsOn(instance: object): readonly Placed[] {
+  return lockedMethodsOf(instance).flatMap((method) => {
+    const { job: declared } = method;
+    if (!declared || declared.isOverriddenIn(instance)) return [];
+    const job = declared.jobOf(instance);
+    method.slot.serviceOf(instance)?.mutex(job.key);
+    return { instance, method, declared, job };
+  });
+}
+
+function checkKeys(placed: readonly Placed[]): void {
+  const known = new Map<string, Placed>();
+  for (const one of placed) {
+    const identity = JSON.stringify([one.method.slot.connection, one.job.key]);
+    const other = known.get(identity) ?? one;
+    // The same method of the same class, on two instances, is one job: the cluster runs it on either.
+    if (other.job !== one.job) throw sameKey(other, one);
+    known.set(identity, one);
+  }
+}
+
+function sameKey(one: Placed, other: Placed): LockConfigurationError {
+  const { key } = one.job;
+  return new LockConfigurationError(
+    `${one.job.title} and ${other.job.title} have the same key "${key}" (connection "${one.method.slot.connection}"), so ` +
+      'only one of them would run each time: give one of them a name in its schedule, or another key',
+    { key },
+  );
+}

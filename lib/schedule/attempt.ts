@@ -1,0 +1,64 @@
+import type { Lease } from '../contract/lease.js';
+import type { Lock } from '../contract/lock.js';
+import { assertStands } from '../service/held-leases.js';
+import type { Crew } from './crew.js';
+import { runOf } from './marker.js';
+import type { Marked } from './markers.js';
+import { newMarker, performRun } from './perform-run.js';
+import type { Body } from './perform-run.js';
+import type { ScheduledJob } from './scheduled-job.js';
+
+/** What became of an attempt that ran the method. */
+export interface Ran {
+  readonly result: unknown;
+}
+
+/** One attempt to run a job. Knows whether the method was reached, so that its errors are not taken for the lock's. */
+export class Attempt {
+  readonly job: ScheduledJob;
+  readonly #crew: Crew;
+  readonly #body: Body;
+  #progress: 'before' | 'running' | 'ended' = 'before';
+
+  constructor(job: ScheduledJob, crew: Crew, body: Body) {
+    this.job = job;
+    this.#crew = crew;
+    this.#body = body;
+  }
+
+  get hasBegun(): boolean {
+    return this.#progress !== 'before';
+  }
+
+  get isRunning(): boolean {
+    return this.#progress === 'running';
+  }
+
+  /**
+   * The job's lock. Who waits to finish another's run stands in line; who does not has a lock without one, which takes
+   * less to get. Both exclude each other, should instances differ.
+   */
+  get lock(): Lock {
+    const { key, options } = this.job;
+    return this.#crew.locks.mutex(key, { line: options.onCrash === 'rerun' ? 'fifo' : 'none' });
+  }
+
+  /**
+   * Runs the method, unless the marker is not as it was seen any more: `undefined` then.
+   * @throws LockLostError before the method is reached, when the lease does not stand any more; the method's own error
+   */
+  async run(lease: Lease, seen: Marked, tick: number | undefined, attempt: number): Promise<Ran | undefined> {
+    const claimed = await this.#crew.markers.write(newMarker(this.job, tick, attempt), seen);
+    if (!claimed?.marker) return undefined;
+    assertStands(lease);
+    this.#progress = 'running';
+    // The lock is ours, so nobody runs what is still said to be running.
+    if (seen.marker?.state === 'running') this.#crew.emit({ type: 'crashed', run: runOf(seen.marker, 'crashed') });
+    try {
+      const { marker } = claimed;
+      return { result: await performRun(lease, { ...claimed, marker }, this.job, this.#crew, this.#body) };
+    } finally {
+      this.#progress = 'ended';
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import type { LockService } from '../service/lock.service.js';
+import type { JobEvent } from './job-event.js';
+import type { Markers } from './markers.js';
+import type { TickSource } from './scheduler.js';
+
+/** What all jobs of a connection work with. */
+export interface Crew {
+  readonly locks: LockService;
+  readonly markers: Markers;
+  readonly ticks: TickSource;
+  /** This process's wall clock, in milliseconds since 1970: the one that cron fires by. */
+  readonly wallNow: () => number;
+  /** Aborts when no run may begin any more. */
+  readonly stopping: AbortSignal;
+  readonly emit: (event: JobEvent) => void;
+}

@@ -1,0 +1,157 @@
+import { Logger } from '@nestjs/common';
+import { anyAbort } from '../async/abort.js';
+import { LockLostError, LockShutdownError, LockUnavailableError } from '../contract/errors.js';
+import type { Lease } from '../contract/lease.js';
+import { Attempt } from './attempt.js';
+import type { Ran } from './attempt.js';
+import { Claim } from './claim.js';
+import type { Skip } from './claim.js';
+import type { Crew } from './crew.js';
+import type { SkipReason } from './job-event.js';
+import { nominalTick } from './nominal-tick.js';
+import type { Body } from './perform-run.js';
+import type { ScheduledJob } from './scheduled-job.js';
+import { isToRunAgain } from './verdict.js';
+import type { Firing } from './verdict.js';
+
+/** Ends a claim that nobody needs any more. */
+export class ClaimEndedError extends Error {
+  constructor(readonly why: Extract<SkipReason, 'superseded' | 'shutdown'>) {
+    super(why);
+  }
+}
+
+const logger = new Logger('CronLock');
+
+/** One job in this process: every firing of it, and the wait for the run of another that may have to be finished. */
+export class GuardedJob {
+  readonly #job: ScheduledJob;
+  readonly #crew: Crew;
+  readonly #attempts = new Set<Attempt>();
+  #claiming: AbortController | undefined;
+  #standby: Promise<void> | undefined;
+
+  constructor(job: ScheduledJob, crew: Crew) {
+    this.#job = job;
+    this.#crew = crew;
+  }
+
+  /** Settles when this process no longer waits to finish a run, and finishes none. Never rejects. */
+  get standby(): Promise<void> | undefined {
+    return this.#standby;
+  }
+
+  /**
+   * Runs the method, or resolves to `undefined` when this firing is not to.
+   * @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError
+   */
+  async fire(body: Body): Promise<unknown> {
+    // Not even looked at: the scheduler is shutting down as well.
+    if (this.#crew.stopping.aborted) return this.#skip({ job: this.#job, tick: undefined }, { skipped: 'shutdown' });
+    const firing = this.#firing();
+    const outcome = this.#refusedAtOnce(firing) ?? (await this.#claim(firing, body));
+    if ('result' in outcome) return outcome.result;
+    if (outcome.isUnfinished) this.#standBy(body);
+    return this.#skip(firing, outcome);
+  }
+
+  /** Sees to it that a run which its instance did not finish is finished. Never rejects. */
+  async resume(body: Body): Promise<void> {
+    if (this.#job.options.onCrash !== 'rerun') return;
+    try {
+      const { marker } = await this.#crew.markers.read(this.#job.key);
+      if (marker && isToRunAgain(marker, this.#job)) this.#standBy(body);
+    } catch (error) {
+      logger.debug(`${this.#job.name}: could not look for a run to finish (${String(error)})`);
+    }
+  }
+
+  #firing(): Firing {
+    const job = this.#job;
+    const now = this.#crew.wallNow();
+    const { schedule } = job;
+    if (schedule?.kind !== 'cron') return { job, now, tick: undefined, following: undefined };
+    const following = this.#crew.ticks.followingOf(schedule);
+    return { job, now, tick: nominalTick(following, now), following };
+  }
+
+  #refusedAtOnce({ tick, following }: Firing): Skip | undefined {
+    if (following && tick === undefined) return { skipped: 'early' };
+    return [...this.#attempts].some(({ isRunning }) => isRunning) ? { skipped: 'overrun' } : undefined;
+  }
+
+  /** A firing that is not decided yet when the next one comes is about a tick that has passed. */
+  async #claim(firing: Firing, body: Body): Promise<Ran | Skip> {
+    this.#claiming?.abort(new ClaimEndedError('superseded'));
+    const claiming = (this.#claiming = new AbortController());
+    const limits = anyAbort([claiming.signal, this.#crew.stopping]);
+    try {
+      return await this.#attempting(body, (attempt) =>
+        new Claim(firing, attempt, this.#crew, limits.signal).decide().catch((error: unknown) => {
+          if (attempt.hasBegun) throw error;
+          return this.#refusal(error);
+        }),
+      );
+    } finally {
+      limits.dispose();
+      if (this.#claiming === claiming) this.#claiming = undefined;
+    }
+  }
+
+  async #attempting<T>(body: Body, work: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const attempt = new Attempt(this.#job, this.#crew, body);
+    this.#attempts.add(attempt);
+    try {
+      return await work(attempt);
+    } finally {
+      this.#attempts.delete(attempt);
+    }
+  }
+
+  /** What kept the firing from its run, where that is everyday. @throws the error, where it is not */
+  #refusal(error: unknown): Skip {
+    if (error instanceof ClaimEndedError) return { skipped: error.why };
+    if (error instanceof LockShutdownError || this.#crew.stopping.aborted) return { skipped: 'shutdown' };
+    if (error instanceof LockUnavailableError || error instanceof LockLostError)
+      return { skipped: 'unavailable', error };
+    throw error;
+  }
+
+  #skip(
+    { job: { name, key, options }, tick }: Pick<Firing, 'job' | 'tick'>,
+    { skipped: reason, error }: Skip,
+  ): undefined {
+    const date = tick === undefined ? undefined : new Date(tick);
+    this.#crew.emit({ type: 'skipped', name, key, tick: date, reason, error });
+    if (error && options.onUnavailable === 'throw') throw error;
+    return undefined;
+  }
+
+  #standBy(body: Body): void {
+    this.#standby ??= this.#finishInTurn(body).finally(() => (this.#standby = undefined));
+  }
+
+  /** Nobody awaits this: what it fails with is logged, as a scheduler would. */
+  async #finishInTurn(body: Body): Promise<void> {
+    const { name, options } = this.#job;
+    const asking = { waitMs: Infinity, signal: this.#crew.stopping, label: name, onLost: options.onLost };
+    await this.#attempting(body, async (attempt) => {
+      try {
+        await attempt.lock.using((lease) => this.#finish(lease, attempt), asking);
+      } catch (error) {
+        if (attempt.hasBegun) logger.error(error);
+        else logger.debug(`${name}: gave up waiting to finish another's run (${String(error)})`);
+      }
+    });
+  }
+
+  /** Under its lock no run goes on: one that is not finished never will be, unless it is here. */
+  async #finish(lease: Lease, attempt: Attempt): Promise<void> {
+    for (;;) {
+      this.#crew.stopping.throwIfAborted();
+      const seen = await this.#crew.markers.read(this.#job.key);
+      if (!seen.marker || !isToRunAgain(seen.marker, this.#job)) return;
+      if (await attempt.run(lease, seen, seen.marker.tick, seen.marker.attempt + 1)) return;
+    }
+  }
+}

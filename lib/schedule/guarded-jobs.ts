@@ -1,0 +1,70 @@
+import { Subject } from 'rxjs';
+import type { LockService } from '../service/lock.service.js';
+import type { Crew } from './crew.js';
+import { ClaimEndedError, GuardedJob } from './guarded-job.js';
+import type { JobEvent } from './job-event.js';
+import { logJobEvent } from './job-log.js';
+import { Markers } from './markers.js';
+import type { Body } from './perform-run.js';
+import type { ScheduledJob } from './scheduled-job.js';
+import type { TickSource } from './scheduler.js';
+
+// What Nest injects into a decorated class is its LockService; the jobs of the same connection are found through it.
+const jobsByLocks = new WeakMap<LockService, GuardedJobs>();
+
+/** The jobs of a connection, or `undefined` where there is a `LockService` that `LockModule` did not make. */
+export function guardedJobsOf(locks: LockService): GuardedJobs | undefined {
+  return jobsByLocks.get(locks);
+}
+
+/** All jobs of one connection in this process. */
+export class GuardedJobs {
+  readonly events = new Subject<JobEvent>();
+  readonly #crew: Crew;
+  readonly #jobs = new Map<string, GuardedJob>();
+  readonly #stopping = new AbortController();
+  readonly #firings = new Set<Promise<unknown>>();
+
+  constructor(locks: LockService, ticks: TickSource, wallNow: () => number) {
+    const emit = (event: JobEvent) => {
+      logJobEvent(event);
+      this.events.next(event);
+    };
+    this.#crew = { locks, ticks, wallNow, emit, markers: new Markers(locks.records), stopping: this.#stopping.signal };
+    jobsByLocks.set(locks, this);
+  }
+
+  /** One firing of the job. @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError */
+  fire(job: ScheduledJob, body: Body): Promise<unknown> {
+    return this.#tracked(this.#guarded(job).fire(body));
+  }
+
+  /** Looks whether a run of the job must be finished here, and sees to it. Never rejects. */
+  resume(job: ScheduledJob, body: Body): Promise<void> {
+    return this.#guarded(job).resume(body);
+  }
+
+  /** From here on no run begins; those that have begun go on. */
+  stop(): void {
+    this.#stopping.abort(new ClaimEndedError('shutdown'));
+  }
+
+  /** Ends the events when the last run has ended. Never rejects. */
+  async complete(): Promise<void> {
+    await Promise.allSettled([...this.#firings, ...[...this.#jobs.values()].map((job) => job.standby)]);
+    this.events.complete();
+  }
+
+  #tracked<T>(firing: Promise<T>): Promise<T> {
+    this.#firings.add(firing);
+    const forget = () => this.#firings.delete(firing);
+    firing.then(forget, forget);
+    return firing;
+  }
+
+  #guarded(job: ScheduledJob): GuardedJob {
+    const guarded = this.#jobs.get(job.key) ?? new GuardedJob(job, this.#crew);
+    this.#jobs.set(job.key, guarded);
+    return guarded;
+  }
+}

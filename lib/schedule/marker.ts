@@ -1,0 +1,80 @@
+import type { StoredRecord } from '../contract/record-store.js';
+import type { JobRun, JobRunState, Runner } from './job-run.js';
+
+/** What is written down about a job: its latest run. */
+export interface Marker {
+  readonly name: string;
+  readonly key: string;
+  /** In milliseconds since 1970, as all instants here. */
+  readonly tick: number | undefined;
+  readonly state: Exclude<JobRunState, 'crashed'>;
+  readonly runner: Runner;
+  readonly runId: string;
+  readonly attempt: number;
+  /** On the servers' clock. Not yet known to whoever writes down that a run begins: it is when that is written. */
+  readonly startedAt: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+const FOLDER = 'cron';
+const LONGEST_ERROR = 2_000;
+
+/** The record of a job. One segment, however many the key has: so the folder lists all. */
+export function markerName(key: string): string {
+  return `${FOLDER}/${encodeURIComponent(key)}`;
+}
+
+/** The records of all jobs, from what is listed in their folder. */
+export function markerNames(list: (folder: string) => Promise<readonly string[]>): Promise<readonly string[]> {
+  return list(FOLDER).then((segments) => segments.map((segment) => `${FOLDER}/${segment}`));
+}
+
+export function encodeMarker(marker: Marker): string {
+  const { tick, startedAt, error } = marker;
+  const readable = { tick: iso(tick), startedAt: iso(startedAt), error: error?.slice(0, LONGEST_ERROR) };
+  return JSON.stringify({ ...marker, ...readable });
+}
+
+/** `undefined` for what is no marker: it is written over. */
+export function decodeMarker({ value, writtenAt }: StoredRecord): Marker | undefined {
+  const fields = parsed(value);
+  if (!isMarker(fields)) return undefined;
+  return { ...fields, tick: instant(fields.tick), startedAt: instant(fields.startedAt) ?? writtenAt.getTime() };
+}
+
+/** Whether somebody began it, and nobody has written down how it ended, or that it is safe to go on from there. */
+export function isUnfinished({ state }: Marker): boolean {
+  return state === 'running' || state === 'lost';
+}
+
+export function runOf(marker: Marker, state: JobRunState = marker.state): JobRun {
+  const { name, key, tick, runner, runId, attempt, startedAt = 0, durationMs, error } = marker;
+  const dates = { tick: tick === undefined ? undefined : new Date(tick), startedAt: new Date(startedAt) };
+  return { name, key, state, runner, runId, attempt, durationMs, error, ...dates };
+}
+
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+type Encoded = Omit<Marker, 'tick' | 'startedAt'> & { readonly tick?: string; readonly startedAt?: string };
+
+function isMarker(value: unknown): value is Encoded {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, key, state, runId, attempt, runner } = value as Partial<Record<keyof Encoded, unknown>>;
+  const areTexts = [name, key, state, runId].every((field) => typeof field === 'string');
+  return areTexts && typeof attempt === 'number' && typeof runner === 'object' && runner !== null;
+}
+
+function iso(instantMs: number | undefined): string | undefined {
+  return instantMs === undefined ? undefined : new Date(instantMs).toISOString();
+}
+
+function instant(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : new Date(text).getTime();
+}

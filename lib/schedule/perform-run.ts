@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Logger } from '@nestjs/common';
+import { backoff } from '../async/backoff.js';
+import { now } from '../async/clock.js';
+import { pause } from '../async/timer.js';
+import { LockUnavailableError } from '../contract/errors.js';
+import type { Lease } from '../contract/lease.js';
+import { runUnder } from '../service/held-leases.js';
+import type { Crew } from './crew.js';
+import { runAs } from './current-run.js';
+import { LimitedLease } from './limited-lease.js';
+import { runOf } from './marker.js';
+import type { Marker } from './marker.js';
+import type { Marked } from './markers.js';
+import type { ScheduledJob } from './scheduled-job.js';
+
+/** Runs the method. */
+export type Body = () => unknown;
+
+/** A run that has been written down as this process's own. */
+export interface Claimed extends Marked {
+  readonly marker: Marker;
+}
+
+type Ending =
+  { readonly state: 'done'; readonly result: unknown } | { readonly state: 'failed'; readonly error: unknown };
+
+const RETRY_FIRST_MS = 20;
+const RETRY_CAP_MS = 1_000;
+
+const logger = new Logger('CronLock');
+
+/** What is written down before a run begins. */
+export function newMarker(job: ScheduledJob, tick: number | undefined, attempt: number): Marker {
+  const { name, key } = job;
+  const runner = { host: hostname(), pid: process.pid };
+  return { name, key, tick, state: 'running', runner, runId: randomUUID(), attempt, startedAt: undefined };
+}
+
+/** The method's result, or its own error; either way how it ended has been written down before, if that could be. */
+export async function performRun(
+  lease: Lease,
+  claimed: Claimed,
+  job: ScheduledJob,
+  crew: Crew,
+  body: Body,
+): Promise<unknown> {
+  const run = runOf(claimed.marker);
+  const limited = new LimitedLease(lease, job.options.atMostMs, () => crew.emit({ type: 'overdue', run }));
+  crew.emit({ type: 'started', run });
+  const begun = now();
+  const ending = await endingOf(() => runAs(run, () => runUnder(limited, body)));
+  limited.dispose();
+  const marker = endedMarker(claimed.marker, ending, lease, now() - begun);
+  await writeDown(marker, claimed, lease, crew);
+  crew.emit({ type: 'finished', run: runOf(marker) });
+  if (ending.state === 'failed') throw ending.error;
+  return ending.result;
+}
+
+async function endingOf(work: () => Promise<unknown>): Promise<Ending> {
+  try {
+    return { state: 'done', result: await work() };
+  } catch (error) {
+    return { state: 'failed', error };
+  }
+}
+
+function endedMarker(marker: Marker, ending: Ending, lease: Lease, durationMs: number): Marker {
+  const isLost = !lease.isHeld() && lease.state === 'lost';
+  const error = ending.state === 'failed' ? String(ending.error) : undefined;
+  return { ...marker, state: isLost ? 'lost' : ending.state, durationMs: Math.round(durationMs), error };
+}
+
+/** Tries for as long as the lease stands: nobody else writes until then. Another's marker is never written over. */
+async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { markers }: Crew): Promise<void> {
+  const pauses = backoff(RETRY_FIRST_MS, RETRY_CAP_MS);
+  for (;;) {
+    try {
+      await markers.write(marker, claimed);
+      return;
+    } catch (error) {
+      if (!(error instanceof LockUnavailableError) || !lease.isHeld()) return logUnwritten(marker, error);
+    }
+    await pause(pauses.next(), lease.signal).catch(() => {});
+  }
+}
+
+function logUnwritten({ name, state }: Marker, error: unknown): void {
+  logger.warn(`${name}: that the run is ${state} could not be written down (${String(error)}); it will look crashed`);
+}

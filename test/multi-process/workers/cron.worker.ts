@@ -1,0 +1,26 @@
+// First, so that nothing sees the right time.
+import './skewed-clock.js';
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { LockModule } from '../../../lib/lock.module.js';
+import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
+import { JOBS } from './cron-jobs.js';
+import { ordersOf } from './orders.js';
+import type { CronMessage, CronOrders } from './orders.js';
+
+// An application with one job. Says that it is ready, and does as it is told.
+const { connectString, basePath, sessionTimeoutMs, job } = ordersOf<CronOrders>();
+const backend = zookeeper({ connectString, basePath, sessionTimeoutMs });
+
+@Module({ imports: [LockModule.forRoot({ backend }), ScheduleModule.forRoot()], providers: [JOBS] })
+class AppModule {}
+
+const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'], abortOnError: false });
+const told = {
+  fire: () => app.get(SchedulerRegistry).getCronJob(job).fireOnTick(),
+  close: () => app.close().then(() => process.disconnect()),
+};
+process.on('message', ({ say }: CronMessage) => void told[say]());
+process.send?.({ isReady: true, wrongBy: Date.now() - performance.timeOrigin - performance.now() });

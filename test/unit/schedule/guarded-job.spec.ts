@@ -1,0 +1,247 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  LockConfigurationError,
+  LockLostError,
+  LockOverdueError,
+  LockUnavailableError,
+} from '../../../lib/contract/errors.js';
+import type { CronLockOptions } from '../../../lib/schedule/cron-lock.options.js';
+import { currentRun } from '../../../lib/schedule/current-run.js';
+import { currentLease } from '../../../lib/service/held-leases.js';
+import { blocking, cluster, die, KEY, TICK } from './cluster.js';
+import { jobWith } from './jobs.js';
+
+const nothing = async () => {};
+
+describe('a firing', () => {
+  it('runs the method under a lease on its key, as the run of its nominal tick', async () => {
+    const { one } = cluster(1);
+    const result = await one.jobs.fire(jobWith(), async () => [currentLease()?.key, currentRun()?.tick]);
+    expect(result).toEqual([KEY, new Date(TICK)]);
+    expect(currentRun()).toBeUndefined();
+    expect(one.events.map(({ type }) => type)).toEqual(['started', 'finished']);
+    expect(await one.runs.last('daily')).toMatchObject({ key: KEY, tick: new Date(TICK), state: 'done', attempt: 1 });
+  });
+
+  it('is skipped when its tick, or a later one, is taken', async () => {
+    const { one, other, clock } = cluster(2);
+    const ran = vi.fn<() => Promise<void>>(nothing);
+    await one.jobs.fire(jobWith(), ran);
+    expect(await other.jobs.fire(jobWith(), ran)).toBeUndefined();
+    clock.now -= 3_000;
+    expect(await other.jobs.fire(jobWith(), ran)).toBeUndefined();
+    expect(other.skips).toEqual(['taken', 'taken']);
+    expect(ran).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves the lock alone when the tick is taken', async () => {
+    const { one, other, backend } = cluster(2);
+    await one.jobs.fire(jobWith(), nothing);
+    const asked = backend.requests.length;
+    await other.jobs.fire(jobWith(), nothing);
+    expect(backend.requests).toHaveLength(asked);
+  });
+
+  it.each<CronLockOptions>([{}, { onCrash: 'rerun' }])(
+    'is not lost to somebody who has the lock and only looks: %j',
+    async (options) => {
+      const { one, other, backend } = cluster(2);
+      const looking = await other.locks.acquire(KEY);
+      const firing = one.jobs.fire(jobWith(options), async () => 'ran');
+      await vi.waitUntil(() => backend.requests.length > 2);
+      await looking.release();
+      expect(await firing).toBe('ran');
+    },
+  );
+
+  it('is not lost to somebody who looks where an earlier run has crashed', async () => {
+    const { one, other, backend, clock } = cluster(2);
+    const crashed = blocking();
+    void one.jobs.fire(jobWith(), crashed.body).catch(() => {});
+    await crashed.entered;
+    await die(backend);
+    clock.now += 1_000;
+    const looking = await other.locks.acquire(KEY);
+    const firing = other.jobs.fire(jobWith(), async () => 'ran');
+    await vi.waitUntil(() => backend.requests.length > 3);
+    await looking.release();
+    expect(await firing).toBe('ran');
+    expect(other.events[0]).toMatchObject({ type: 'crashed', run: { state: 'crashed', tick: new Date(TICK) } });
+  });
+
+  it('is skipped while an earlier run goes on, here or elsewhere', async () => {
+    const { one, other, clock } = cluster(2);
+    const { body, entered, end } = blocking();
+    const running = one.jobs.fire(jobWith(), body);
+    await entered;
+    clock.now += 1_000;
+    expect(await Promise.all([one, other].map(({ jobs }) => jobs.fire(jobWith(), nothing)))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect([one.skips, other.skips]).toEqual([['overrun'], ['overrun']]);
+    end('done');
+    expect(await running).toBe('done');
+  });
+
+  it('that is not decided gives way to the next', async () => {
+    const { one, other, clock } = cluster(2);
+    const looking = await other.locks.acquire(KEY);
+    const first = one.jobs.fire(jobWith(), async () => 'first');
+    clock.now += 1_000;
+    const second = one.jobs.fire(jobWith(), async () => currentRun()?.tick);
+    expect(await first).toBeUndefined();
+    await looking.release();
+    expect(await second).toEqual(new Date(TICK + 1_000));
+    expect(one.skips).toEqual(['superseded']);
+  });
+
+  it('may enter its own key again', async () => {
+    const { one } = cluster(1);
+    const body = () => one.locks.using(KEY, async (lease) => lease.isHeld());
+    expect(await one.jobs.fire(jobWith(), body)).toBe(true);
+  });
+
+  it('writes over a marker that is none', async () => {
+    const { one, backend } = cluster(1);
+    await backend.records.write([{ name: 'cron/cron%2Fdaily', value: '{"name":1}' }]);
+    expect(await one.runs.list()).toEqual([]);
+    expect(await one.jobs.fire(jobWith(), async () => 'ran')).toBe('ran');
+    expect(await one.runs.list()).toHaveLength(1);
+  });
+});
+
+describe('an error of the method', () => {
+  it('reaches the caller as it is, is written down, and ends there', async () => {
+    const { one, clock } = cluster(1);
+    const error = new LockUnavailableError('its own');
+    await expect(one.jobs.fire(jobWith(), () => Promise.reject(error))).rejects.toBe(error);
+    expect(await one.runs.last('daily')).toMatchObject({ state: 'failed', error: 'LockUnavailableError: its own' });
+    expect(one.skips).toEqual([]);
+    clock.now += 1_000;
+    expect(await one.jobs.fire(jobWith(), async () => 'next')).toBe('next');
+  });
+
+  it('may be thrown, and may be what the lock itself throws', async () => {
+    const { one } = cluster(1);
+    const fail = () => {
+      throw new LockConfigurationError('its own');
+    };
+    await expect(one.jobs.fire(jobWith(), fail)).rejects.toThrow('its own');
+  });
+});
+
+describe('servers that can not be asked', () => {
+  const unavailable = new LockUnavailableError('no server');
+
+  it.each(['read', 'write'] as const)('keep the method from running: %s', async (request) => {
+    const { one, backend } = cluster(1);
+    vi.spyOn(backend.records, request).mockRejectedValueOnce(unavailable);
+    const ran = vi.fn<() => Promise<void>>(nothing);
+    expect(await one.jobs.fire(jobWith(), ran)).toBeUndefined();
+    expect(one.events).toMatchObject([{ type: 'skipped', reason: 'unavailable', error: unavailable }]);
+    expect(ran).not.toHaveBeenCalled();
+  });
+
+  it("are the scheduler's to hear of with onUnavailable: 'throw'", async () => {
+    const { one, backend } = cluster(1);
+    vi.spyOn(backend, 'acquire').mockRejectedValueOnce(unavailable);
+    await expect(one.jobs.fire(jobWith({ onUnavailable: 'throw' }), nothing)).rejects.toBe(unavailable);
+    expect(one.skips).toEqual(['unavailable']);
+  });
+
+  it('are asked again to write down how a run has ended, for as long as its lease stands', async () => {
+    const { one, backend } = cluster(1);
+    const write = vi.spyOn(backend.records, 'write');
+    await one.jobs.fire(jobWith(), async () => void write.mockRejectedValueOnce(unavailable));
+    expect(await one.runs.last('daily')).toMatchObject({ state: 'done' });
+  });
+
+  it('never hide a mistake: a bad key is an error', async () => {
+    const { one, backend } = cluster(1);
+    vi.spyOn(backend.records, 'read').mockRejectedValueOnce(new LockConfigurationError('bad key'));
+    await expect(one.jobs.fire(jobWith(), nothing)).rejects.toThrow('bad key');
+  });
+});
+
+describe('a lease that is lost while the method runs', () => {
+  async function lostRun(options: CronLockOptions) {
+    const { one, backend } = cluster(1);
+    const { body, entered, end } = blocking();
+    const running = one.jobs.fire(jobWith(options), body);
+    running.catch(() => {});
+    const { lease } = await entered;
+    backend.leaseOn(KEY)?.lose(new LockLostError(KEY, 'test'));
+    end('result');
+    return { one, running, lease };
+  }
+
+  it('aborts its signal, and is told to the caller and to the registry', async () => {
+    const { one, running, lease } = await lostRun({});
+    expect(lease?.signal.reason).toBeInstanceOf(LockLostError);
+    expect(lease?.isHeld()).toBe(false);
+    await expect(running).rejects.toBeInstanceOf(LockLostError);
+    expect(await one.runs.last('daily')).toMatchObject({ state: 'lost' });
+  });
+
+  it('keeps the method from running when it is lost right before', async () => {
+    const { one, backend } = cluster(1);
+    const write = backend.records.write.bind(backend.records);
+    vi.spyOn(backend.records, 'write').mockImplementationOnce((changes) => {
+      backend.leaseOn(KEY)?.lose(new LockLostError(KEY, 'test'));
+      return write(changes);
+    });
+    const ran = vi.fn<() => Promise<void>>(nothing);
+    expect(await one.jobs.fire(jobWith(), ran)).toBeUndefined();
+    expect(one.events).toMatchObject([{ reason: 'unavailable', error: { code: 'LOCK_LOST' } }]);
+    expect(ran).not.toHaveBeenCalled();
+    expect(await one.runs.last('daily')).toMatchObject({ state: 'crashed' });
+  });
+
+  it("lets the result pass with onLost: 'ignore'", async () => {
+    const { running } = await lostRun({ onLost: 'ignore' });
+    expect(await running).toBe('result');
+  });
+});
+
+describe('a run that takes longer than atMostMs', () => {
+  it('is told to stop, and keeps its lock until it has', async () => {
+    const { one, other, clock } = cluster(2);
+    const { body, entered, end } = blocking();
+    const running = one.jobs.fire(jobWith({ atMostMs: 20 }), body);
+    const { lease } = await entered;
+    await vi.waitUntil(() => lease?.signal.aborted);
+    expect(lease?.signal.reason).toBeInstanceOf(LockOverdueError);
+    expect([lease?.state, lease?.isHeld()]).toEqual(['revoking', true]);
+    clock.now += 1_000;
+    await other.jobs.fire(jobWith(), nothing);
+    expect(other.skips).toEqual(['overrun']);
+    end('late');
+    expect(await running).toBe('late');
+    expect(one.events.map(({ type }) => type)).toEqual(['started', 'overdue', 'finished']);
+  });
+
+  it('is none when it ends in time: no timer is left', async () => {
+    const { one } = cluster(1);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await one.jobs.fire(jobWith({ atMostMs: 20 }), async () => expect(vi.getTimerCount()).toBe(1));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("an instance that dies in a run, with onCrash: 'skip'", () => {
+  it('costs that tick, and no other', async () => {
+    const { one, other, backend, clock } = cluster(2);
+    const crashed = blocking();
+    void one.jobs.fire(jobWith(), crashed.body).catch(() => {});
+    await crashed.entered;
+    expect(await other.runs.last('daily')).toMatchObject({ state: 'running' });
+    await die(backend);
+    expect(await other.runs.last('daily')).toMatchObject({ state: 'crashed', durationMs: undefined });
+    expect(await other.jobs.fire(jobWith(), nothing)).toBeUndefined();
+    clock.now += 1_000;
+    expect(await other.jobs.fire(jobWith(), async () => 'next')).toBe('next');
+    expect(other.skips).toEqual(['taken']);
+  });
+});

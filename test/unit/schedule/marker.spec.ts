@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeMarker, encodeMarker, markerName, runOf } from '../../../lib/schedule/marker.js';
+import type { Marker } from '../../../lib/schedule/marker.js';
+
+const writtenAt = new Date('2026-01-01T12:00:00.500Z');
+const stored = (value: string) => ({ name: 'cron/x', value, version: 0, writtenAt });
+const instants = fc.integer({ min: 0, max: 2 ** 42 });
+const markers = fc.record<Marker>({
+  name: fc.string(),
+  key: fc.string(),
+  tick: fc.option(instants, { nil: undefined }),
+  state: fc.constantFrom('running', 'done', 'failed', 'lost'),
+  runner: fc.record({ host: fc.string(), pid: fc.nat() }),
+  runId: fc.string(),
+  attempt: fc.nat(),
+  startedAt: instants,
+  durationMs: fc.option(fc.nat(), { nil: undefined }),
+  error: fc.option(fc.string(), { nil: undefined }),
+});
+
+describe('a marker', () => {
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(markers, (marker) => {
+        expect(decodeMarker(stored(encodeMarker(marker)))).toEqual(marker);
+      }),
+    );
+  });
+
+  it("begins when it was written, on the servers' clock, until that is written down as well", () => {
+    const [marker] = fc.sample(markers, 1) as [Marker];
+    const read = decodeMarker(stored(encodeMarker({ ...marker, startedAt: undefined })));
+    expect(read?.startedAt).toBe(writtenAt.getTime());
+  });
+
+  it.each(['', 'x', 'null', '[]', '{}', '{"name":"a","key":"b","state":"done","runId":"c"}'])(
+    'is none, and no error: %s',
+    (value) => {
+      expect(decodeMarker(stored(value))).toBeUndefined();
+    },
+  );
+
+  it('tells of the tick as a date that people can read', () => {
+    const [marker] = fc.sample(markers, 1) as [Marker];
+    const tick = Date.UTC(2026, 0, 1);
+    expect(encodeMarker({ ...marker, tick })).toContain('"2026-01-01T00:00:00.000Z"');
+    expect(runOf({ ...marker, tick }).tick).toEqual(new Date(tick));
+  });
+
+  it('keeps an error short enough to be stored', () => {
+    const [marker] = fc.sample(markers, 1) as [Marker];
+    expect(encodeMarker({ ...marker, key: 'k', error: 'x'.repeat(100_000) }).length).toBeLessThan(5_000);
+  });
+
+  it('has a name of two segments, another for each key', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (one, other) => {
+        expect(markerName(one).split('/')).toHaveLength(2);
+        expect(markerName(one) === markerName(other)).toBe(one === other);
+      }),
+    );
+  });
+});

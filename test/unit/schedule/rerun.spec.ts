@@ -1,0 +1,182 @@
+import { describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { currentRun } from '../../../lib/schedule/current-run.js';
+import type { JobEvent } from '../../../lib/schedule/job-event.js';
+import { blocking, cluster, die, KEY, TICK } from './cluster.js';
+import { jobWith } from './jobs.js';
+import type { Node } from './jobs.js';
+
+const job = jobWith({ onCrash: 'rerun' });
+const nothing = async () => {};
+
+function nextEvent(node: Node, type: JobEvent['type']): Promise<JobEvent> {
+  const heard = deferred<JobEvent>();
+  node.runs.events.subscribe((event) => event.type === type && heard.resolve(event));
+  return heard.promise;
+}
+
+/** One node is in a run, the others have fired for the same tick. */
+async function running(others: number) {
+  const all = cluster(others + 1);
+  const holder = blocking();
+  const held = all.one.jobs.fire(job, holder.body);
+  held.catch(() => {});
+  await holder.entered;
+  return { ...all, holder, held };
+}
+
+describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
+  it('is followed by another in the same tick, once', async () => {
+    const { backend, nodes } = await running(3);
+    const body = vi.fn<() => Promise<unknown>>(async () => [currentRun()?.tick, currentRun()?.attempt]);
+    const [, two, three, four] = nodes as [Node, Node, Node, Node];
+    await Promise.all([two, three, four].map(({ jobs }) => jobs.fire(job, body)));
+    await backend.standing(KEY, 4);
+    const finished = nextEvent(two, 'finished');
+    await die(backend);
+    expect(await finished).toMatchObject({ run: { tick: new Date(TICK), state: 'done', attempt: 2 } });
+    await backend.standing(KEY, 0);
+    expect(body).toHaveBeenCalledTimes(1);
+    expect(await two.runs.last('daily')).toMatchObject({ state: 'done', attempt: 2 });
+    expect([two, three, four].map(({ skips }) => skips)).toEqual([['taken'], ['taken'], ['taken']]);
+    expect(two.events.find(({ type }) => type === 'crashed')).toMatchObject({ run: { attempt: 1, state: 'crashed' } });
+  });
+
+  it('is not when it ends well: who stood by goes home', async () => {
+    const { backend, other, holder, held } = await running(1);
+    const body = vi.fn<() => Promise<void>>(nothing);
+    await other.jobs.fire(job, body);
+    await backend.standing(KEY, 2);
+    holder.end('done');
+    expect(await held).toBe('done');
+    await backend.standing(KEY, 0);
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  it('is not when the method fails', async () => {
+    const { backend, other, holder, held } = await running(1);
+    await other.jobs.fire(job, nothing);
+    await backend.standing(KEY, 2);
+    holder.fail(new Error('its own'));
+    await expect(held).rejects.toThrow('its own');
+    await backend.standing(KEY, 0);
+    expect(await other.runs.last('daily')).toMatchObject({ state: 'failed', attempt: 1 });
+  });
+
+  it('has one of each process standing by, however often that fires', async () => {
+    const { backend, other, clock } = await running(1);
+    for (let second = 0; second < 3; second++) {
+      await other.jobs.fire(job, nothing);
+      clock.now += 1_000;
+    }
+    await backend.standing(KEY, 2);
+    expect(other.skips).toEqual(['taken', 'overrun', 'overrun']);
+  });
+
+  it('does not write over its successor, should it only have been paused', async () => {
+    const { backend, other, holder, held } = await running(1);
+    const finished = nextEvent(other, 'finished');
+    await other.jobs.fire(job, nothing);
+    await backend.standing(KEY, 2);
+    await die(backend);
+    await finished;
+    holder.end('late');
+    await expect(held).rejects.toMatchObject({ code: 'LOCK_LOST' });
+    expect(await other.runs.last('daily')).toMatchObject({ state: 'done', attempt: 2 });
+  });
+
+  it('is followed at the start of an application, before the next tick', async () => {
+    const { backend, other } = await running(1);
+    await die(backend);
+    const finished = nextEvent(other, 'finished');
+    await other.jobs.resume(job, nothing);
+    expect(await finished).toMatchObject({ run: { tick: new Date(TICK), state: 'done', attempt: 2 } });
+  });
+
+  it('is not followed where nothing has crashed, or nothing must be finished', async () => {
+    const { one, backend } = cluster(1);
+    await one.jobs.resume(job, nothing);
+    await one.jobs.fire(job, nothing);
+    await one.jobs.resume(job, nothing);
+    expect(backend.requests).toHaveLength(1);
+    expect(one.events.map(({ type }) => type)).toEqual(['started', 'finished']);
+  });
+
+  it('is followed no more than `attempts` times, and then the next tick is run', async () => {
+    const { one, other, backend, clock } = cluster(2);
+    const twice = jobWith({ onCrash: 'rerun', attempts: 2 });
+    const first = blocking();
+    const dead = one.jobs.fire(twice, first.body).catch(() => {});
+    await first.entered;
+    await die(backend);
+    const second = blocking();
+    await other.jobs.resume(twice, second.body);
+    expect((await second.entered).run?.attempt).toBe(2);
+    await die(backend);
+    second.end('gone');
+    first.end('gone');
+    await dead;
+    await backend.standing(KEY, 0);
+    const third = vi.fn<() => Promise<unknown>>(async () => currentRun()?.tick);
+    await one.jobs.resume(twice, third);
+    expect(await one.jobs.fire(twice, third)).toBeUndefined();
+    clock.now += 1_000;
+    expect(await one.jobs.fire(twice, third)).toEqual(new Date(TICK + 1_000));
+    expect(third).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps its tick ahead of those that came while it was dead', async () => {
+    const { backend, other, clock } = await running(1);
+    clock.now += 2_000;
+    await other.jobs.fire(job, nothing);
+    await backend.standing(KEY, 2);
+    const finished = nextEvent(other, 'finished');
+    await die(backend);
+    expect(await finished).toMatchObject({ run: { tick: new Date(TICK) } });
+    await backend.standing(KEY, 0);
+    clock.now += 1_000;
+    expect(await other.jobs.fire(job, async () => currentRun()?.tick)).toEqual(new Date(TICK + 3_000));
+  });
+
+  it('is logged when the run that follows it fails: nobody awaits that', async () => {
+    const { backend, other } = await running(1);
+    await die(backend);
+    const finished = nextEvent(other, 'finished');
+    await other.jobs.resume(job, () => Promise.reject(new Error('again')));
+    expect(await finished).toMatchObject({ run: { state: 'failed', error: 'Error: again' } });
+  });
+});
+
+describe('shutting down', () => {
+  it('lets no run begin, and gives up standing by', async () => {
+    const { backend, other } = await running(1);
+    await other.jobs.fire(job, nothing);
+    await backend.standing(KEY, 2);
+    other.runs.onModuleDestroy();
+    await backend.standing(KEY, 1);
+    expect(await other.jobs.fire(job, nothing)).toBeUndefined();
+    expect(other.skips).toEqual(['taken', 'shutdown']);
+  });
+
+  it('ends what is not decided', async () => {
+    const { one, other } = cluster(2);
+    const looking = await other.locks.acquire(KEY);
+    const firing = one.jobs.fire(jobWith(), nothing);
+    one.runs.onModuleDestroy();
+    expect(await firing).toBeUndefined();
+    expect(one.skips).toEqual(['shutdown']);
+    await looking.release();
+  });
+
+  it('ends the events when the last run has ended', async () => {
+    const { one, holder, held } = await running(0);
+    const completed = deferred();
+    one.runs.events.subscribe({ complete: () => completed.resolve() });
+    one.runs.onModuleDestroy();
+    one.runs.onApplicationShutdown();
+    holder.end('done');
+    expect(await held).toBe('done');
+    await completed.promise;
+    expect(one.events.map(({ type }) => type)).toEqual(['started', 'finished']);
+  });
+});
