@@ -2,16 +2,21 @@
 export { LockModule } from './lock.module.js';
 export type { LockModuleAsyncOptions } from './lock.module.js';
 export type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
-export { getLockServiceToken, InjectLocks } from './lock.tokens.js';
+export { getCronRunsToken, getLockServiceToken, InjectCronRuns, InjectLocks } from './lock.tokens.js';
 
 // Backends.
 export { zookeeper } from './zookeeper/zookeeper.backend.js';
 export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperOptions, ZooKeeperTls } from './zookeeper/zookeeper.options.js';
 
 // What goes above a method.
+export { CronLock } from './decorators/cron-lock.decorator.js';
+export type { CronLockDecorator } from './decorators/scheduled-method-check.js';
+export type { CronLockOptions } from './schedule/cron-lock.options.js';
 export { DistributedLock } from './decorators/distributed-lock.decorator.js';
 export { ReadLock, WriteLock } from './decorators/read-write-lock.decorator.js';
 export type { ReadLockOptions, WriteLockOptions } from './decorators/read-write-lock.decorator.js';
+export { SegmentLock } from './decorators/segment-lock.decorator.js';
+export type { SegmentLockOptions, SegmentRouteBy } from './decorators/segment-lock.decorator.js';
 export type { LockKey, LockKeys } from './decorators/lock-key.js';
 export type { DistributedLockOptions, LockingOptions, OnContention } from './decorators/locking.options.js';
 export type { LockDecorator } from './decorators/method-check.js';
@@ -20,8 +25,28 @@ export type { LockDecorator } from './decorators/method-check.js';
 export { LockService } from './service/lock.service.js';
 export type { MutexOptions } from './service/lock.service.js';
 export { assertHeld, currentLease } from './service/held-leases.js';
+export { CronRunsService } from './schedule/cron-runs.service.js';
+export { currentRun } from './schedule/current-run.js';
+export type { JobEvent, SkippedEvent, SkipReason } from './schedule/job-event.js';
+export type { JobRun, JobRunState, Runner } from './schedule/job-run.js';
 export type { MultiLease } from './composite/multi-lease.js';
 export type { MultiLock } from './composite/multi-lock.js';
+export { currentSegment } from './service/segments.js';
+export type { Migrate, SegmentChange } from './composite/segment-resize.js';
+export type { SegmentedLock } from './composite/segmented-lock.js';
+export type { SegmentAcquireOptions, SegmentLease, SegmentUsingOptions } from './contract/segment-lease.js';
+export type { SegmentOptions, SegmentRoute } from './contract/segment.options.js';
+export type { Deduction, Leftover } from './stock/deduction.js';
+export type { AddRequest, PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from './stock/segment-store.js';
+export type { SegmentedStock } from './stock/segmented-stock.js';
+export type { StockPart } from './stock/stock-plan.js';
+export type {
+  DeductOptions,
+  ForgetOptions,
+  RestockOptions,
+  StockCallOptions,
+  StockOptions,
+} from './stock/stock.options.js';
 export type { Lease, LeaseMode, LeaseState } from './contract/lease.js';
 export type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from './contract/lock.js';
 
@@ -30,6 +55,7 @@ export {
   LockConfigurationError,
   LockError,
   LockLostError,
+  LockOverdueError,
   LockReentrancyError,
   LockRevokedError,
   LockShutdownError,
@@ -43,3 +69,5 @@ export { GrantedLease } from './contract/granted-lease.js';
 export type { Grant } from './contract/granted-lease.js';
 export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
 export type { Line, LockRequest } from './contract/lock-request.js';
+export { UNCHANGED } from './contract/record-store.js';
+export type { RecordChange, RecordStore, RecordWrite, StoredRecord } from './contract/record-store.js';

@@ -46,6 +46,13 @@ export function currentLease(): Lease | undefined {
   return innermost((frame) => frame.isOpen)?.lease;
 }
 
+/** Every lease that the running code holds, the innermost first. */
+export function* heldLeases(): Generator<Lease> {
+  for (let frame = context.getStore(); frame; frame = frame.outer) {
+    if (frame.isOpen && frame.lease) yield frame.lease;
+  }
+}
+
 /**
  * Throws unless the running code holds a lease that still stands; call it right before a step that must not be done
  * twice. Needs no round trip.

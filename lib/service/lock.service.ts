@@ -4,10 +4,18 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
+import type { RecordStore } from '../contract/record-store.js';
+import type { SegmentOptions } from '../contract/segment.options.js';
 import { MultiLock } from '../composite/multi-lock.js';
+import type { Member } from '../composite/multi-lock.js';
+import type { SegmentedLock } from '../composite/segmented-lock.js';
 import { Admission } from './admission.js';
 import { runUnder } from './held-leases.js';
+import { Segments } from './segments.js';
 import { SingleLock } from './single-lock.js';
+import type { SegmentedStock } from '../stock/segmented-stock.js';
+import type { StockOptions } from '../stock/stock.options.js';
+import { Stocks } from '../stock/stocks.js';
 
 export interface MutexOptions {
   /**
@@ -34,12 +42,17 @@ export interface LockServiceOptions {
 export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   private readonly admission: Admission;
+  private readonly segments: Segments;
+  private readonly stocks: Stocks;
 
   constructor(
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
   ) {
     this.admission = new Admission(backend);
+    this.segments = new Segments(backend, options.waitMs, (key) => this.memberOf(key));
+    const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
+    this.stocks = new Stocks({ waitMs: options.waitMs, records: backend.records, lockOn });
   }
 
   /** The name that this connection was registered under. */
@@ -50,6 +63,11 @@ export class LockService {
   /** What may be assumed of the connection right now. */
   get state(): BackendState {
     return this.backend.state;
+  }
+
+  /** @internal What this package remembers beside the locks. */
+  get records(): RecordStore {
+    return this.backend.records;
   }
 
   /** One holder at a time. */
@@ -70,8 +88,24 @@ export class LockService {
     if (!Array.isArray(keys) || keys.length === 0) {
       throw new LockConfigurationError('keys must be an array of at least one key');
     }
-    const members = keys.map((key: string) => ({ key, identity: this.backend.identify(key), lock: this.mutex(key) }));
+    const members = keys.map((key: string) => this.memberOf(key));
     return new MultiLock(members, this.options.waitMs, runUnder);
+  }
+
+  /**
+   * Any one of the segments of the key, or all of them: as many holders at a time as there are segments. Each segment is
+   * a lock of its own; none of them excludes `mutex` of the same key.
+   */
+  segmented(key: string, options: SegmentOptions): SegmentedLock {
+    return this.segments.lockOn(key, options);
+  }
+
+  /**
+   * Units in segments that many buyers take from at once. Without a `store` of your own they are kept beside the locks,
+   * and are taken without a lock; with one, each segment is taken from under its lease in `segmented(key, …)`.
+   */
+  stock(key: string, options: StockOptions): SegmentedStock {
+    return this.stocks.stockOf(key, options);
   }
 
   /** Short for `mutex(key).acquire(options)`. */
@@ -106,6 +140,10 @@ export class LockService {
   async onApplicationShutdown(): Promise<void> {
     await this.admission.drain(this.options.drainTimeoutMs);
     await this.backend.close();
+  }
+
+  private memberOf(key: string): Member {
+    return { key, identity: this.backend.identify(key), lock: this.mutex(key) };
   }
 
   private single(key: string, mode: 'exclusive' | 'read' | 'write', line: Line): SingleLock {

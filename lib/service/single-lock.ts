@@ -1,14 +1,14 @@
 import { anyAbort, onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
+import { Deadline } from '../composite/deadline.js';
+import { resolveAcquireOptions } from '../contract/acquire.options.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { check } from '../contract/check.js';
 import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease, LeaseMode } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
-import { resolveAcquireOptions } from './acquire.options.js';
-import type { ResolvedAcquireOptions } from './acquire.options.js';
 import type { Admission } from './admission.js';
-import { Deadline } from './deadline.js';
 import { EnteredLease } from './entered-lease.js';
 import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
 import type { Frame, Holding } from './tenure.js';

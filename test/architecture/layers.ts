@@ -14,7 +14,9 @@ export interface Layer {
 export type Layered =
   | 'root'
   | 'decorators'
+  | 'schedule'
   | 'service'
+  | 'stock'
   | 'composite'
   | 'contract'
   | 'zookeeper'
@@ -38,20 +40,30 @@ const NEST = ['@nestjs/common', '@nestjs/core'];
 export const LAYERS: Layers = {
   root: {
     folder: '',
-    mayImport: ['decorators', 'service', 'composite', 'contract', 'zookeeper'],
-    typesOnly: ['composite'],
+    mayImport: ['decorators', 'schedule', 'service', 'stock', 'composite', 'contract', 'zookeeper'],
+    typesOnly: ['composite', 'stock'],
     doors: { zookeeper: ['zookeeper/zookeeper.backend.ts', 'zookeeper/zookeeper.options.ts'] },
     packages: NEST,
   },
   decorators: {
     folder: 'decorators',
-    mayImport: ['service', 'contract'],
+    mayImport: ['schedule', 'service', 'contract'],
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks'],
+  },
+  schedule: {
+    folder: 'schedule',
+    mayImport: ['service', 'contract', 'async'],
+    packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks', 'node:crypto', 'node:os'],
   },
   service: {
     folder: 'service',
-    mayImport: ['composite', 'contract', 'async'],
+    mayImport: ['stock', 'composite', 'contract', 'async'],
     packages: [...NEST, 'node:async_hooks'],
+  },
+  stock: {
+    folder: 'stock',
+    mayImport: ['composite', 'contract', 'async'],
+    packages: ['node:async_hooks', 'node:crypto'],
   },
   composite: { folder: 'composite', mayImport: ['contract', 'async'], packages: [] },
   contract: { folder: 'contract', mayImport: [], packages: [] },

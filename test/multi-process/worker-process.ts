@@ -19,6 +19,24 @@ export class WorkerProcess {
     onTestFinished(() => void this.#child.kill('SIGKILL'));
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Tells the worker something. */
+  send(message: object): void {
+    this.#child.send(message);
+  }
+
+  /** Resolves when the worker has said so many things more, or has ended. */
+  async heard(count: number): Promise<void> {
+    let left = count;
+    await new Promise<void>((resolve) => {
+      this.#child.once('exit', () => resolve());
+      this.#child.on('message', () => --left === 0 && resolve());
+    });
+  }
+
   /** The next thing that the worker says. */
   async message(): Promise<Record<string, unknown>> {
     const gone = new AbortController();
@@ -37,7 +55,7 @@ export class WorkerProcess {
   /** Sends something, and waits for what is said next. */
   async ask(): Promise<Record<string, unknown>> {
     const answer = this.message();
-    this.#child.send({});
+    this.send({});
     return answer;
   }
 

@@ -15,6 +15,32 @@ export interface HoldOrders {
   readonly sessionTimeoutMs: number;
 }
 
+export interface CronOrders {
+  readonly connectString: string;
+  readonly basePath: string;
+  readonly sessionTimeoutMs: number;
+  /** How far the process's wall clock is ahead. */
+  readonly skewMs: number;
+  readonly job: 'guarded' | 'tryOnly' | 'hanging';
+  readonly workMs: number;
+  /** A file that every run adds a line to. */
+  readonly journal: string;
+}
+
+/** What an application with a job is told: to fire it here and now, or to shut down. */
+export interface CronMessage {
+  readonly say: 'fire' | 'close';
+}
+
+/** A line of the journal. */
+export interface CronEntry {
+  readonly what: 'begun' | 'done';
+  /** In milliseconds since 1970. */
+  readonly tick: number;
+  readonly attempt: number;
+  readonly pid: number;
+}
+
 /** The orders are the one argument, as JSON. */
 export function ordersOf<T>(): T {
   return JSON.parse(process.argv[2] ?? '') as T;

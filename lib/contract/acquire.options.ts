@@ -1,5 +1,5 @@
-import { check, checkFields, checkMs } from '../contract/check.js';
-import type { UsingOptions } from '../contract/lock.js';
+import { check, checkFields, checkMs } from './check.js';
+import type { UsingOptions } from './lock.js';
 
 /** Every option of an acquisition, checked and with its default filled in. */
 export interface ResolvedAcquireOptions {

@@ -1,0 +1,17 @@
+import { LockService } from '../../lib/service/lock.service.js';
+import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
+
+/** Services with a session each, as so many instances of an application have. */
+export async function openInstances(count: number, connectString: string): Promise<readonly LockService[]> {
+  const { create } = zookeeper({ connectString, basePath: '/bench' });
+  const instances = Array.from({ length: count }, () => new LockService(create(), OPTIONS));
+  await Promise.all(instances.map((instance) => instance.onModuleInit()));
+  return instances;
+}
+
+const OPTIONS = { connectionName: 'default', waitMs: 60_000, drainTimeoutMs: 0, connectOnStart: 'required' } as const;
+
+export async function closeInstances(instances: readonly LockService[]): Promise<void> {
+  instances.forEach((instance) => instance.beforeApplicationShutdown());
+  await Promise.all(instances.map((instance) => instance.onApplicationShutdown()));
+}

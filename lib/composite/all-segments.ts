@@ -1,0 +1,88 @@
+import { anyAbort } from '../async/abort.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { LockLostError, LockTimeoutError } from '../contract/errors.js';
+import { Deadline } from './deadline.js';
+import { HeldSegment } from './held-segment.js';
+import type { MultiLease } from './multi-lease.js';
+import { MultiLock } from './multi-lock.js';
+import { upTo } from './segment-route.js';
+import type { Outcome } from './segment-search.js';
+import { memberOf } from './segment-setting.js';
+import type { SegmentSetting } from './segment-setting.js';
+
+/** All segments, held at once. */
+export interface WholeSet {
+  /** How many the key was thought to have when they were acquired. */
+  readonly segments: number;
+  /** In the order of their numbers. */
+  readonly leases: readonly HeldSegment[];
+  /** The leases as one: lost with any of them. */
+  readonly lease: MultiLease;
+  /** Aborts when the caller is not ready to wait any longer. */
+  readonly limit: AbortSignal;
+}
+
+/** Works, or finds that the key has another count. */
+type WorkOnAll<T> = (set: WholeSet) => Promise<Outcome<T>>;
+
+/** All segments of a key, and of a count that it is to have. */
+export class AllSegments {
+  readonly #setting: SegmentSetting;
+  readonly #atLeast: number;
+
+  constructor(setting: SegmentSetting, atLeast = 0) {
+    this.#setting = setting;
+    this.#atLeast = atLeast;
+  }
+
+  /**
+   * Runs `work` while it holds them: acquired in the order of their numbers, within one deadline, and released in reverse.
+   * When there turn out to be more or fewer than `segments`, they are given back and acquired anew.
+   */
+  async using<T>(segments: number, options: ResolvedAcquireOptions, work: WorkOnAll<T>): Promise<T> {
+    const deadline = new Deadline(this.#setting.key, options.waitMs);
+    const { signal, dispose } = anyAbort([options.signal, deadline.signal]);
+    try {
+      for (let count = segments; ;) {
+        const outcome = await this.#attempt(count, { ...options, signal }, deadline, work);
+        if ('got' in outcome) return outcome.got;
+        count = outcome.recorded;
+      }
+    } finally {
+      deadline.dispose();
+      dispose();
+    }
+  }
+
+  async #attempt<T>(
+    segments: number,
+    options: ResolvedAcquireOptions & { readonly signal: AbortSignal },
+    deadline: Deadline,
+    work: WorkOnAll<T>,
+  ): Promise<Outcome<T>> {
+    const { signal } = options;
+    let isInside = false;
+    const begin = (lease: MultiLease) => {
+      isInside = true;
+      return work({ segments, lease, leases: lease.leases.filter(isSegment), limit: signal });
+    };
+    const waiting = this.#lockOn(segments).using(begin, { ...options, waitMs: deadline.waits ? Infinity : 0 });
+    return waiting.catch((error: unknown) => {
+      if (isInside) throw error;
+      signal.throwIfAborted();
+      // One was lost while others were waited for: as a waiter that lost its place in line, it begins again.
+      if (error instanceof LockLostError) return { recorded: segments };
+      throw error instanceof LockTimeoutError ? deadline.timeout() : error;
+    });
+  }
+
+  #lockOn(segments: number): MultiLock {
+    const count = Math.max(segments, this.#atLeast);
+    const members = upTo(count).map((segment) => memberOf(this.#setting, segment, count));
+    return new MultiLock(members, this.#setting.waitMs, this.#setting.enclose);
+  }
+}
+
+function isSegment(lease: unknown): lease is HeldSegment {
+  return lease instanceof HeldSegment;
+}

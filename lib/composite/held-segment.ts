@@ -1,0 +1,90 @@
+import { onAbort } from '../async/abort.js';
+import type { Dispose } from '../async/abort.js';
+import type { Lease, LeaseMode, LeaseState } from '../contract/lease.js';
+import type { SegmentLease } from '../contract/segment-lease.js';
+
+/** What identifies a segmented key in this process: the backend that grants it and the name that the backend gives it. */
+export interface SegmentedKey {
+  readonly scope: object;
+  readonly identity: string;
+}
+
+/** Which segment of which key, under a count that may be out of date. */
+export interface SegmentPlace {
+  readonly of: SegmentedKey;
+  readonly segment: number;
+  readonly segments: number;
+}
+
+/** A lease that knows which segment it is on: the segment's own in everything else. */
+export class HeldSegment implements SegmentLease {
+  readonly #lease: Lease;
+  readonly #place: SegmentPlace;
+  readonly #end: Dispose;
+
+  /** @param leave called once the lease is over, released or lost */
+  constructor(lease: Lease, place: SegmentPlace, leave?: Dispose) {
+    this.#lease = lease;
+    this.#place = place;
+    this.#end = leave ? endOf(lease, leave) : () => {};
+  }
+
+  get segment(): number {
+    return this.#place.segment;
+  }
+
+  get segments(): number {
+    return this.#place.segments;
+  }
+
+  get key(): string {
+    return this.#lease.key;
+  }
+
+  get mode(): LeaseMode {
+    return this.#lease.mode;
+  }
+
+  get fencingToken(): bigint {
+    return this.#lease.fencingToken;
+  }
+
+  get acquiredAt(): Date {
+    return this.#lease.acquiredAt;
+  }
+
+  get state(): LeaseState {
+    return this.#lease.state;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lease.signal;
+  }
+
+  isHeld(): boolean {
+    return this.#lease.isHeld();
+  }
+
+  /** Whether it is a segment of this key. */
+  isOf({ scope, identity }: SegmentedKey): boolean {
+    const { of } = this.#place;
+    return of.scope === scope && of.identity === identity;
+  }
+
+  async release(): Promise<void> {
+    await this.#lease.release();
+    this.#end();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+}
+
+function endOf(lease: Lease, leave: Dispose): Dispose {
+  const dispose = onAbort(lease.signal, leave);
+  return () => {
+    dispose();
+    leave();
+  };
+}

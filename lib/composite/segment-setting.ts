@@ -1,0 +1,50 @@
+import type { Lease } from '../contract/lease.js';
+import type { SegmentRoute } from '../contract/segment.options.js';
+import { HeldSegment } from './held-segment.js';
+import type { SegmentedKey } from './held-segment.js';
+import { MultiLease } from './multi-lease.js';
+import type { Enclose, Member } from './multi-lock.js';
+import { Segment } from './segment.js';
+import type { SegmentCount } from './segment-count.js';
+import type { KeyLoad } from './segment-load.js';
+
+/** What the parts of one segmented lock share. */
+export interface SegmentSetting extends SegmentedKey {
+  readonly key: string;
+  readonly route: SegmentRoute;
+  /** How long callers wait unless they say, in milliseconds. */
+  readonly waitMs: number;
+  readonly count: SegmentCount;
+  readonly load: KeyLoad;
+  /** The plain lock on a segment. */
+  readonly mutexOf: (segment: number) => Member;
+  readonly enclose: Enclose;
+  /** What the running code holds, innermost first. */
+  readonly heldLeases: () => Iterable<Lease>;
+}
+
+interface SegmentMember extends Member {
+  readonly lock: Segment;
+}
+
+/** The lock on one segment of as many as there are thought to be. */
+export function memberOf(setting: SegmentSetting, segment: number, segments: number): SegmentMember {
+  const member = setting.mutexOf(segment);
+  return { ...member, lock: new Segment(member.lock, { of: setting, segment, segments }, setting.load) };
+}
+
+/** The segments that the running code holds by `using` or `withAll`. */
+export function heldSegments(setting: SegmentSetting): readonly HeldSegment[] {
+  const held = new Map<number, HeldSegment>();
+  for (const lease of setting.heldLeases()) {
+    const leases = lease instanceof MultiLease ? lease.leases : [lease];
+    const own = leases.filter((one) => one instanceof HeldSegment).filter((one) => one.isOf(setting));
+    own.forEach((one) => held.set(one.segment, one));
+  }
+  return [...held.values()];
+}
+
+/** Whether `lease` is on a grant that is among `held`: its count was confirmed then, and stands for as long. */
+export function isAmong(held: readonly HeldSegment[], lease: HeldSegment): boolean {
+  return held.some(({ segment, fencingToken }) => segment === lease.segment && fencingToken === lease.fencingToken);
+}

@@ -1,0 +1,49 @@
+import { check, checkFields } from './check.js';
+
+/**
+ * Which segment an acquisition goes for: any that is `'free'`, or the one that the `'hash'` of a value names, so that
+ * equal values never run at the same time.
+ */
+export type SegmentRoute = 'free' | 'hash';
+
+export interface SegmentOptions {
+  /**
+   * Into how many segments the key is split, 1 to 1,024, when nobody has said so before. It is recorded beside the lock;
+   * from then on the recorded count rules, and `resize` changes it.
+   */
+  readonly segments: number;
+  /** `'free'` (default), or `'hash'`: every acquisition then needs `routeBy`. */
+  readonly route?: SegmentRoute;
+}
+
+/** Their numbers have four places, and nobody gains from more. */
+export const MOST_SEGMENTS = 1_024;
+
+export const DEFAULTS = Object.freeze({ route: 'free' } as const);
+
+const FIELDS = ['segments', 'route'];
+
+/**
+ * Merges with the defaults and checks.
+ * @param prefix what messages begin with, to say where the options stand
+ * @throws LockConfigurationError that names the wrong field
+ */
+export function resolveSegmentOptions(options: SegmentOptions, prefix = ''): Required<SegmentOptions> {
+  checkFields(`${prefix}segment options`, options, FIELDS);
+  const { segments, route = DEFAULTS.route } = options;
+  checkSegments(segments, prefix);
+  check(route === 'free' || route === 'hash', `${prefix}route`, route, "'free' or 'hash'");
+  return { segments, route };
+}
+
+/** @throws LockConfigurationError for what is no count of segments */
+export function checkSegments(segments: number, prefix = ''): void {
+  const isCount = Number.isInteger(segments) && segments >= 1 && segments <= MOST_SEGMENTS;
+  check(isCount, `${prefix}segments`, segments, `a whole number from 1 to ${MOST_SEGMENTS}`);
+}
+
+/** @throws LockConfigurationError for what nobody can be routed by */
+export function checkRouteBy(routeBy: unknown, prefix = ''): asserts routeBy is string | number {
+  const isValue = typeof routeBy === 'string' || Number.isFinite(routeBy);
+  check(isValue, `${prefix}routeBy`, routeBy, 'a string or a finite number');
+}

@@ -1,0 +1,73 @@
+import { check } from '../contract/check.js';
+import type { Lock } from '../contract/lock.js';
+import { checkRouteBy, resolveSegmentOptions } from '../contract/segment.options.js';
+import type { SegmentOptions, SegmentRoute } from '../contract/segment.options.js';
+import type { LockService } from '../service/lock.service.js';
+import { readerOfKey } from './lock-key.js';
+import type { LockKey } from './lock-key.js';
+import { lockMethod } from './lock-method.js';
+import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
+import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
+
+const NAME = '@SegmentLock';
+const FIELDS = [...LOCKING_FIELDS, 'key', 'segments', 'route', 'routeBy'];
+
+/** The value that a call is routed by, from the method's arguments; annotate its parameters. */
+export type SegmentRouteBy<B extends unknown[]> = (this: never, ...args: B) => string | number;
+
+/** With `'hash'` there must be a value. */
+type Routing<B extends unknown[]> =
+  | { readonly route?: 'free'; readonly routeBy?: SegmentRouteBy<B> }
+  | { readonly route: 'hash'; readonly routeBy: SegmentRouteBy<B> };
+
+export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = LockingOptions &
+  Pick<SegmentOptions, 'segments'> &
+  Routing<B> & { readonly key: LockKey<A> };
+
+/**
+ * Runs the method under a lease on one segment of the key: as many calls at a time as there are segments, in the whole
+ * cluster. The method's code finds the segment with `currentSegment()`, and works on that part of the data only.
+ * A method that calls another with `@SegmentLock` of the same key enters the same segment.
+ *
+ * In everything else like `DistributedLock`.
+ * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
+ */
+export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw'>(
+  options: SegmentLockOptions<A, B> & { readonly onContention?: C },
+): LockDecorator<A, C, B> {
+  return lockMethod(NAME, (at) => {
+    const locking = resolveLockingOptions(at, options, FIELDS);
+    const { key, segments, route, routeBy } = options;
+    const keyOf = readerOfKey(at.title, key);
+    const routeOf = readerOfRoute(`${at.title}: `, route, routeBy);
+    const segmentOptions = resolveSegmentOptions({ segments, route }, `${at.title}: `);
+    return {
+      options: locking,
+      lockOf: (service, instance, args) => {
+        const lock = service.segmented(keyOf(instance, args), segmentOptions);
+        return routed(lock, routeOf(instance, args));
+      },
+    };
+  });
+}
+
+/** Reads the value off one call; at decoration, refuses what can not be called, and a hash of nothing. */
+function readerOfRoute(prefix: string, route: SegmentRoute | undefined, source: unknown) {
+  if (source === undefined && route !== 'hash') return () => undefined;
+  check(typeof source === 'function', `${prefix}routeBy`, source, 'a function of the arguments');
+  return (instance: unknown, args: unknown[]): string | number => {
+    const value: unknown = Reflect.apply(source, instance, args);
+    checkRouteBy(value, prefix);
+    return value;
+  };
+}
+
+/** The lock as one call uses it. */
+function routed(lock: ReturnType<LockService['segmented']>, routeBy: string | number | undefined): Lock {
+  return {
+    acquire: (options) => lock.acquire({ ...options, routeBy }),
+    tryAcquire: (options) => lock.tryAcquire({ ...options, routeBy }),
+    using: (work, options) => lock.using(work, { ...options, routeBy }),
+  };
+}

@@ -1,0 +1,111 @@
+import { hash, upTo } from '../composite/segment-route.js';
+import { LockConfigurationError } from '../contract/errors.js';
+import type { SegmentLease } from '../contract/segment-lease.js';
+import { soldBefore } from './deduction.js';
+import type { Deduction, Leftover } from './deduction.js';
+import type { LeasedTraffic } from './leased-traffic.js';
+import type { OpenOrder } from './open-orders.js';
+import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
+import { probingOrder, splitStock } from './stock-plan.js';
+import { placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
+import type { Attempt, StoreTools } from './take-order.js';
+
+/**
+ * Units kept by a store of the user's, each segment under its lease. An order looks for a segment that has all of it,
+ * one after another; when none has, it is served under the leases of all, see `whole-rounds.ts`.
+ */
+export class LeasedStock implements StockKeeper {
+  readonly #tools: StoreTools;
+  readonly #traffic: LeasedTraffic;
+
+  constructor(tools: StoreTools, traffic: LeasedTraffic) {
+    this.#tools = tools;
+    this.#traffic = traffic;
+  }
+
+  async deduct(order: Order): Promise<Deduction | null> {
+    const before = order.isNamed ? await this.#tools.open.find(order.orderId) : undefined;
+    if (before) return soldBefore(order.orderId, order.quantity, before);
+    for (let only = await this.#promising(order); only.length > 0; only = await this.#promising(order)) {
+      const attempt = await this.#attempt(order, only);
+      if (attempt.outcome === 'sold') return attempt.sold;
+      if (attempt.outcome !== 'dry') break;
+    }
+    return this.#traffic.rounds.settle(order, this.#tools);
+  }
+
+  async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const open = await this.#tools.open.reopen(orderId);
+      if (!open) return false;
+      if (open !== 'open') return this.#putBack(open, signal);
+      // At work, or left by a killed process. Whoever holds all segments knows.
+      await this.recover(signal);
+    }
+  }
+
+  async restock({ restockId, units, signal }: Delivery): Promise<void> {
+    const { store, key } = this.#tools;
+    if (!store.add) throw missing(key, 'restock', 'add');
+    const shares = splitStock(units, await this.#traffic.lock.count());
+    for (const [segment, share] of shares.entries()) {
+      const add = async (lease: SegmentLease) => store.add?.({ key, units: share, restockId, ...placeOf(lease) });
+      if (share > 0) await this.#under(segment, signal, add);
+      this.#traffic.dry.forget(segment);
+    }
+  }
+
+  async available(): Promise<number> {
+    const { store, key } = this.#tools;
+    if (!store.available) throw missing(key, 'available', 'available');
+    let units = 0;
+    for (const segment of upTo(await this.#traffic.lock.count())) units += await store.available(segment);
+    return units;
+  }
+
+  async leftovers(): Promise<readonly Leftover[]> {
+    const open = await this.#tools.open.all();
+    return open.map(({ orderId, units, segments, since }) => ({ orderId, units, segments, since }));
+  }
+
+  async recover(signal: AbortSignal): Promise<number> {
+    const { lock, dry } = this.#traffic;
+    return lock.withAll((leases) => recoverOrders(this.#tools, leases, dry), { waitMs: Infinity, signal });
+  }
+
+  /** The segments that may have all of the order, in the order to look at them. */
+  async #promising({ quantity, routeBy }: Order): Promise<readonly number[]> {
+    const { lock, dry } = this.#traffic;
+    const segments = (this.#traffic.segments ??= await lock.count());
+    const first = routeBy === undefined ? Math.floor(Math.random() * segments) : hash(routeBy) % segments;
+    return probingOrder(segments, first).filter((segment) => dry.mayHave(segment, quantity));
+  }
+
+  async #attempt(order: Order, only: readonly number[]): Promise<Attempt> {
+    const { lock, dry } = this.#traffic;
+    const whole = { ...order, split: false };
+    const take = async (lease: SegmentLease) => {
+      this.#traffic.segments = lease.segments;
+      return takeOrder(this.#tools, whole, [lease], dry);
+    };
+    // A sale that is recorded stands, whatever became of the lease meanwhile.
+    return lock.using(take, { only, signal: order.signal, waitMs: Infinity, onLost: 'ignore' });
+  }
+
+  /** @returns `true`, when all of it is back */
+  async #putBack(open: OpenOrder, signal: AbortSignal): Promise<true> {
+    for (const segment of open.segments) {
+      await this.#under(segment, signal, (lease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry));
+    }
+    await this.#tools.open.drop(open);
+    return true;
+  }
+
+  async #under(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<unknown>): Promise<void> {
+    await this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity });
+  }
+}
+
+function missing(key: string, verb: string, method: string): LockConfigurationError {
+  return new LockConfigurationError(`"${key}": ${verb} needs a store with ${method}()`, { key });
+}

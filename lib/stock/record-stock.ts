@@ -1,0 +1,66 @@
+import type { RecordStore } from '../contract/record-store.js';
+import { parsed, soldBefore } from './deduction.js';
+import type { Deduction, Leftover, OrderRecord } from './deduction.js';
+import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
+import type { StockNames } from './stock-names.js';
+import { Count, Purchase, Refund, Restock } from './till-entries.js';
+import type { Till } from './till.js';
+
+/** Units kept in records beside the locks: no lock, no leftovers. How, stands in `till.ts`. */
+export class RecordStock implements StockKeeper {
+  readonly #records: RecordStore;
+  readonly #names: StockNames;
+  readonly #till: Till;
+  readonly #mergeBelow: number;
+
+  constructor(records: RecordStore, names: StockNames, till: Till, mergeBelow: number) {
+    this.#records = records;
+    this.#names = names;
+    this.#till = till;
+    this.#mergeBelow = mergeBelow;
+  }
+
+  async deduct(order: Order): Promise<Deduction | null> {
+    const name = this.#names.order(order.orderId);
+    const soldBefore = () => this.#soldBefore(order);
+    return this.#till.serve(new Purchase(order, name, this.#mergeBelow, soldBefore), order.signal);
+  }
+
+  async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
+    const name = this.#names.order(orderId);
+    const record = await this.#records.read(name);
+    if (!record) return this.#refuseEver(orderId, signal);
+    const { state, parts } = parsed<OrderRecord>(record);
+    if (state === 'refunded') return false;
+    return this.#till.serve(new Refund(name, record.version, parts), signal);
+  }
+
+  async restock(delivery: Delivery): Promise<void> {
+    const name = this.#names.restock(delivery.restockId);
+    return this.#till.serve(new Restock(delivery, name), delivery.signal);
+  }
+
+  async available(signal: AbortSignal): Promise<number> {
+    return this.#till.serve(new Count(), signal);
+  }
+
+  async leftovers(): Promise<readonly Leftover[]> {
+    return [];
+  }
+
+  async recover(): Promise<number> {
+    return 0;
+  }
+
+  async #soldBefore({ orderId, quantity }: Order): Promise<Deduction | undefined> {
+    const record = await this.#records.read(this.#names.order(orderId));
+    return record && soldBefore(orderId, quantity, parsed<OrderRecord>(record));
+  }
+
+  /** A refund of what was not heard of: should it still be on its way, it comes too late. */
+  async #refuseEver(orderId: string, signal: AbortSignal): Promise<boolean> {
+    const value = JSON.stringify({ state: 'refunded', parts: [] } satisfies OrderRecord);
+    const write = await this.#records.write([{ name: this.#names.order(orderId), value, ifVersion: 'absent' }]);
+    return write.isApplied ? false : this.refund(orderId, signal);
+  }
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { anyAbort } from '../async/abort.js';
+import { Deadline } from '../composite/deadline.js';
+import type { RecordStore } from '../contract/record-store.js';
+import type { Deduction, Leftover } from './deduction.js';
+import { forgetOrders } from './forget-orders.js';
+import type { StockKeeper } from './stock-keeper.js';
+import type { StockNames } from './stock-names.js';
+import { checkCallOptions, checkDeduction, checkForgetting, checkId, checkRestock } from './stock.options.js';
+import type {
+  DeductOptions,
+  ForgetOptions,
+  ResolvedStockOptions,
+  RestockOptions,
+  StockCallOptions,
+} from './stock.options.js';
+
+/** What a stock is made of. */
+export interface StockParts {
+  readonly key: string;
+  readonly options: ResolvedStockOptions;
+  readonly keeper: StockKeeper;
+  readonly records: RecordStore;
+  readonly names: StockNames;
+}
+
+/**
+ * Units in segments, sold to many buyers at once from many processes: never more than there are, and none is lost.
+ *
+ * A process that is killed or loses its session has either sold, or its units are among the `leftovers`. A call that
+ * rejects with `LockUnavailableError` may have been made: make it again with the same id, or `refund` the order.
+ */
+export class SegmentedStock {
+  readonly #parts: StockParts;
+
+  /** @internal */
+  constructor(parts: StockParts) {
+    this.#parts = parts;
+  }
+
+  get key(): string {
+    return this.#parts.key;
+  }
+
+  /**
+   * Takes so many units for an order, all or none.
+   * @returns `null` when it is sold out: so many were not to be had at one moment during the call, counting every
+   *   segment (any one of them, when it may not be split), and nobody was in the middle of giving some back
+   * @throws LockTimeoutError when that was not known within `waitMs`, LockUnavailableError, LockConfigurationError
+   *   (also for an `orderId` that was used for something else), and what a store of yours throws
+   */
+  async deduct(quantity: number, options: DeductOptions = {}): Promise<Deduction | null> {
+    checkDeduction(quantity, options);
+    const { orderId, routeBy, split = this.#parts.options.split } = options;
+    const order = { orderId: orderId ?? randomUUID(), isNamed: orderId !== undefined, quantity, routeBy, split };
+    return this.#within(options, (signal) => this.#parts.keeper.deduct({ ...order, signal }));
+  }
+
+  /**
+   * Gives the units of an order back, once; an order that nobody has heard of can not be made any more afterwards.
+   * @returns whether this call gave any back: `false` when another did, or there were none
+   * @throws as `deduct`
+   */
+  async refund(order: Deduction | string, options: StockCallOptions = {}): Promise<boolean> {
+    const orderId = typeof order === 'string' ? order : (Object(order) as Partial<Deduction>).orderId;
+    checkId('orderId', orderId);
+    checkCallOptions(options);
+    return this.#within(options, (signal) => this.#parts.keeper.refund(orderId, signal));
+  }
+
+  /** Adds units, spread over the segments. @throws as `deduct` */
+  async restock(units: number, options: RestockOptions = {}): Promise<void> {
+    checkRestock(units, options);
+    const { restockId = randomUUID() } = options;
+    const { segments } = this.#parts.options;
+    return this.#within(options, (signal) => this.#parts.keeper.restock({ restockId, units, segments, signal }));
+  }
+
+  /**
+   * How many units there are. Of the built-in store exactly, at one moment during the call; of a store of yours the sum
+   * of what its segments say one after another, which may count a unit twice or not at all.
+   * @throws as `deduct`
+   */
+  async available(options: StockCallOptions = {}): Promise<number> {
+    checkCallOptions(options);
+    return this.#within(options, (signal) => this.#parts.keeper.available(signal));
+  }
+
+  /**
+   * The orders that have taken units, or may have, and of which it is not decided that they keep them: those at work
+   * right now, and those whose process ended in between. The built-in store has none.
+   */
+  async leftovers(): Promise<readonly Leftover[]> {
+    return this.#parts.keeper.leftovers();
+  }
+
+  /**
+   * Puts back what belongs to nobody any more. It is also done whenever the stock seems to be sold out.
+   * @returns how many units it put back
+   * @throws as `deduct`
+   */
+  async recover(options: StockCallOptions = {}): Promise<number> {
+    checkCallOptions(options);
+    return this.#within(options, (signal) => this.#parts.keeper.recover(signal));
+  }
+
+  /**
+   * Forgets the orders that were sold or refunded, and the deliveries, longer ago than that: they can not be refunded
+   * here any more, and their ids count as new. Every one that is remembered is kept in the servers' memory.
+   * @returns how many were forgotten
+   */
+  async forget(options: ForgetOptions): Promise<number> {
+    checkForgetting(options);
+    return forgetOrders(this.#parts.records, this.#parts.names, options.olderThanMs);
+  }
+
+  async #within<T>(options: StockCallOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { waitMs = this.#parts.options.waitMs, signal } = options;
+    signal?.throwIfAborted();
+    const deadline = new Deadline(this.key, waitMs);
+    const limits = anyAbort([signal, deadline.signal]);
+    try {
+      return await ask(limits.signal);
+    } finally {
+      deadline.dispose();
+      limits.dispose();
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { LockConfigurationError } from '../contract/errors.js';
+import type { RecordChange, RecordStore, StoredRecord } from '../contract/record-store.js';
+import { parsed } from './deduction.js';
+import type { StockNames } from './stock-names.js';
+import type { Levels } from './stock-plan.js';
+
+type Version = number | 'absent';
+
+interface Shelf {
+  readonly units: number;
+  readonly version: Version;
+}
+
+/**
+ * The segments of a built-in stock as they were when they were last read or written, one record each, and the record
+ * that says how many there are. What is planned on them is written only if those that it changes are still so.
+ */
+export class Shelves {
+  readonly #records: RecordStore;
+  readonly #names: StockNames;
+  #head: Version = 'absent';
+  #shelves: readonly Shelf[] = [];
+  #isKnown = false;
+
+  constructor(records: RecordStore, names: StockNames) {
+    this.#records = records;
+    this.#names = names;
+  }
+
+  /** Whether there are levels to plan on. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  get levels(): Levels {
+    return this.#shelves.map(({ units }) => units);
+  }
+
+  /** Reads all of them as they are at one moment. */
+  async read(): Promise<void> {
+    for (let segments = this.#shelves.length; ; segments = this.#shelves.length) {
+      const names = Array.from({ length: segments }, (_, segment) => this.#names.segment(segment));
+      const [head, ...records] = await this.#records.readAll([this.#names.head, ...names]);
+      const { segments: recorded } = head ? parsed<{ segments: number }>(head) : { segments: 0 };
+      this.#head = head?.version ?? 'absent';
+      this.#shelves = Array.from({ length: recorded }, (_, segment) => shelfOf(records[segment]));
+      this.#isKnown = recorded <= segments;
+      if (this.#isKnown) return;
+    }
+  }
+
+  forget(): void {
+    this.#isKnown = false;
+  }
+
+  /** What makes the known levels these. */
+  changesTo(levels: Levels): RecordChange[] {
+    const changes = levels.flatMap((units, segment): RecordChange | [] => {
+      const { units: before = 0, version = 'absent' } = this.#shelves[segment] ?? {};
+      if (units === before) return [];
+      return { name: this.#names.segment(segment), value: String(units), ifVersion: version };
+    });
+    const { length } = levels;
+    if (length <= this.#shelves.length) return changes;
+    return [{ name: this.#names.head, value: JSON.stringify({ segments: length }), ifVersion: this.#head }, ...changes];
+  }
+
+  /** They were written. */
+  written(levels: Levels, records: readonly StoredRecord[]): void {
+    const versions = new Map(records.map(({ name, version }) => [name, version]));
+    this.#head = versions.get(this.#names.head) ?? this.#head;
+    this.#shelves = levels.map((units, segment) => {
+      const before = this.#shelves[segment]?.version ?? 'absent';
+      return { units, version: versions.get(this.#names.segment(segment)) ?? before };
+    });
+  }
+}
+
+function shelfOf(record: StoredRecord | undefined): Shelf {
+  if (!record) return { units: 0, version: 'absent' };
+  const units = Number(record.value);
+  if (record.value !== '' && Number.isSafeInteger(units) && units >= 0) return { units, version: record.version };
+  throw new LockConfigurationError(`the record "${record.name}" is no number of units`);
+}

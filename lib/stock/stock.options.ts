@@ -1,0 +1,124 @@
+import { check, checkFields, checkMs } from '../contract/check.js';
+import { checkRouteBy, checkSegments } from '../contract/segment.options.js';
+import type { SegmentStore } from './segment-store.js';
+
+export interface StockOptions {
+  /** Into how many segments the units are spread, 1 to 1,024. */
+  readonly segments: number;
+  /** Where the units are, when they are yours to keep. Default: records in ZooKeeper, which need no lock. */
+  readonly store?: SegmentStore;
+  /** Whether an order that no segment holds may be taken from several. Default `true`. */
+  readonly split?: boolean;
+  /** How long a call takes at most, in milliseconds, 1 or more. Default: the module's `waitMs`. */
+  readonly waitMs?: number;
+  /**
+   * As the stock falls it is kept in fewer segments, so that each has about this many units; for the built-in store.
+   * Default 8.
+   */
+  readonly mergeBelow?: number;
+}
+
+export interface StockCallOptions {
+  readonly waitMs?: number;
+  /** Gives up; the call rejects with `signal.reason`, untouched. Has no effect once units are being taken. */
+  readonly signal?: AbortSignal;
+}
+
+export interface DeductOptions extends StockCallOptions {
+  /**
+   * Your own name for the order, used once: the same again yields the same deduction and takes nothing more. For when
+   * the outcome of a call was not heard. Default: a new one.
+   */
+  readonly orderId?: string;
+  /** What decides which segment is looked at first, such as the buyer's id. Default: one that others leave alone. */
+  readonly routeBy?: string | number;
+  readonly split?: boolean;
+}
+
+export interface RestockOptions extends StockCallOptions {
+  /** Your own name for the delivery, used once: the same again adds nothing more. Default: a new one. */
+  readonly restockId?: string;
+}
+
+export interface ForgetOptions {
+  /** How long ago it must have happened, in milliseconds; longer than any call may be repeated after it failed. */
+  readonly olderThanMs: number;
+}
+
+export type ResolvedStockOptions = Required<Omit<StockOptions, 'store'>> & Pick<StockOptions, 'store'>;
+
+export const DEFAULTS = Object.freeze({ split: true, mergeBelow: 8 } as const);
+
+const FIELDS = ['segments', 'store', 'split', 'waitMs', 'mergeBelow'];
+const CALL_FIELDS = ['waitMs', 'signal'];
+const LONGEST_ID = 200;
+// Thousands of deliveries of so many can still be counted exactly.
+const MOST_UNITS = 10 ** 12;
+
+/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+export function resolveStockOptions(options: StockOptions, defaultWaitMs: number): ResolvedStockOptions {
+  checkFields('stock options', options, FIELDS);
+  const { segments, store, split = DEFAULTS.split, mergeBelow = DEFAULTS.mergeBelow } = options;
+  // The module's may be 0, which leaves no time to find out anything.
+  const { waitMs = Math.max(1, defaultWaitMs) } = options;
+  checkSegments(segments);
+  checkStore(store);
+  check(typeof split === 'boolean', 'split', split, 'true or false');
+  checkMs('waitMs', waitMs, 1);
+  checkUnits('mergeBelow', mergeBelow);
+  return { segments, store, split, waitMs, mergeBelow };
+}
+
+/** @throws LockConfigurationError that names the wrong field */
+export function checkDeduction(quantity: unknown, options: DeductOptions): void {
+  checkUnits('quantity', quantity);
+  checkFields('deduct options', options, [...CALL_FIELDS, 'orderId', 'routeBy', 'split']);
+  checkCall(options);
+  const { orderId, routeBy, split } = options;
+  if (orderId !== undefined) checkId('orderId', orderId);
+  if (routeBy !== undefined) checkRouteBy(routeBy);
+  check(split === undefined || typeof split === 'boolean', 'split', split, 'true or false');
+}
+
+/** @throws LockConfigurationError that names the wrong field */
+export function checkRestock(units: unknown, options: RestockOptions): void {
+  checkUnits('units', units);
+  checkFields('restock options', options, [...CALL_FIELDS, 'restockId']);
+  checkCall(options);
+  if (options.restockId !== undefined) checkId('restockId', options.restockId);
+}
+
+/** @throws LockConfigurationError that names the wrong field */
+export function checkCallOptions(options: StockCallOptions): void {
+  checkFields('stock call options', options, CALL_FIELDS);
+  checkCall(options);
+}
+
+/** @throws LockConfigurationError that names the wrong field */
+export function checkForgetting(options: ForgetOptions): void {
+  checkFields('forget options', options, ['olderThanMs']);
+  checkMs('olderThanMs', options.olderThanMs);
+}
+
+/** @throws LockConfigurationError for what can not be the name of an order or a delivery */
+export function checkId(field: string, id: unknown): asserts id is string {
+  const isId = typeof id === 'string' && id !== '' && id.length <= LONGEST_ID;
+  check(isId, field, id, `a string of 1 to ${LONGEST_ID} characters`);
+}
+
+/** @throws LockConfigurationError for what is no number of units */
+export function checkUnits(field: string, units: unknown): asserts units is number {
+  const isUnits = Number.isInteger(units) && (units as number) >= 1 && (units as number) <= MOST_UNITS;
+  check(isUnits, field, units, `a whole number from 1 to ${MOST_UNITS}`);
+}
+
+function checkCall({ waitMs, signal }: StockCallOptions): void {
+  if (waitMs !== undefined) checkMs('waitMs', waitMs, 1);
+  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+}
+
+function checkStore(store: unknown): void {
+  if (store === undefined) return;
+  const { take, putBack } = Object(store) as Partial<SegmentStore>;
+  check(typeof take === 'function' && typeof putBack === 'function', 'store', store, 'an object with take and putBack');
+}

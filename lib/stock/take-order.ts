@@ -1,0 +1,140 @@
+/** What is done with a user's store under leases that are held: an order is taken, or what nobody has decided is put back. */
+import { check } from '../contract/check.js';
+import { LockLostError, LockUnavailableError } from '../contract/errors.js';
+import type { SegmentLease } from '../contract/segment-lease.js';
+import { deductionOf, unitsOf } from './deduction.js';
+import type { Deduction } from './deduction.js';
+import type { DryHints } from './dry-hints.js';
+import type { OpenOrder, OpenOrders } from './open-orders.js';
+import type { SegmentStore } from './segment-store.js';
+import type { Order } from './stock-keeper.js';
+import type { StockPart } from './stock-plan.js';
+
+/** What it takes to ask a user's store. */
+export interface StoreTools {
+  readonly key: string;
+  readonly store: SegmentStore;
+  readonly open: OpenOrders;
+}
+
+/** What came of it. `contested`: there is an order of this id already. `overtaken`: somebody else puts its units back. */
+export type Attempt =
+  | { readonly outcome: 'sold'; readonly sold: Deduction }
+  | { readonly outcome: 'dry'; readonly found: number }
+  | { readonly outcome: 'contested' | 'overtaken' };
+
+/**
+ * Takes the order from these segments, from several if it may be split, or nothing at all.
+ * @param dry what is known of the segments; what is learned is noted
+ * @throws what the store throws; what was taken is then put back, or stays open when that fails as well
+ */
+export async function takeOrder(
+  tools: StoreTools,
+  order: Pick<Order, 'orderId' | 'quantity' | 'split'>,
+  leases: readonly SegmentLease[],
+  dry: DryHints,
+): Promise<Attempt> {
+  const { orderId, quantity, split } = order;
+  const promising = leases.filter(({ segment }) => dry.mayHave(segment, split ? 1 : quantity));
+  if (promising.length === 0) return { outcome: 'dry', found: 0 };
+  const segments = promising.map(({ segment }) => segment);
+  const open = await tools.open.begin(orderId, quantity, segments);
+  if (!open) return { outcome: 'contested' };
+  const parts: StockPart[] = [];
+  try {
+    for (const lease of promising) {
+      const units = await take(tools, order, lease, quantity - unitsOf(parts), dry);
+      if (units > 0) parts.push({ segment: lease.segment, units });
+      if (unitsOf(parts) === quantity) break;
+    }
+  } catch (error) {
+    // The caller is told what happened first; what can not be put back now is among the leftovers.
+    await putBack(tools, open, leases, dry).catch(() => {});
+    throw error;
+  }
+  if (unitsOf(parts) < quantity) {
+    await putBack(tools, { ...open, segments: parts.map(({ segment }) => segment) }, leases, dry);
+    return { outcome: 'dry', found: unitsOf(parts) };
+  }
+  const isSold = await tools.open.sell(open, parts);
+  return isSold ? { outcome: 'sold', sold: deductionOf(orderId, parts) } : { outcome: 'overtaken' };
+}
+
+/**
+ * Puts back what belongs to orders that nobody works on any more: all that are open, to one who holds every segment.
+ * @returns how many units
+ * @throws the first error of the store, when all have been tried
+ */
+export async function recoverOrders(
+  tools: StoreTools,
+  leases: readonly SegmentLease[],
+  dry: DryHints,
+): Promise<number> {
+  const failures: unknown[] = [];
+  let units = 0;
+  for (const open of await tools.open.all()) {
+    try {
+      const claimed = await tools.open.claim(open);
+      if (claimed) units += await putBack(tools, claimed, leases, dry);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return units;
+}
+
+/** Puts back what an order has taken from its segments, and closes it. @returns how many units */
+async function putBack(
+  tools: StoreTools,
+  open: OpenOrder,
+  leases: readonly SegmentLease[],
+  dry: DryHints,
+): Promise<number> {
+  let units = 0;
+  for (const segment of open.segments) {
+    const lease = leases.find((one) => one.segment === segment);
+    if (!lease) throw noSuchSegment(tools.key, segment, open.orderId);
+    units += await putBackInto(tools, open.orderId, lease, dry);
+  }
+  await tools.open.drop(open);
+  return units;
+}
+
+/** Puts back what an order has taken from one segment. @returns how many units */
+export async function putBackInto(
+  { key, store }: StoreTools,
+  orderId: string,
+  lease: SegmentLease,
+  dry: DryHints,
+): Promise<number> {
+  const units = await store.putBack({ key, orderId, ...placeOf(lease) });
+  dry.forget(lease.segment);
+  return units;
+}
+
+async function take(
+  { key, store }: StoreTools,
+  { orderId, split }: Pick<Order, 'orderId' | 'split'>,
+  lease: SegmentLease,
+  want: number,
+  dry: DryHints,
+): Promise<number> {
+  const atLeast = split ? 1 : want;
+  const units = await store.take({ key, orderId, want, atLeast, ...placeOf(lease) });
+  const isAnswer = units === 0 || (Number.isInteger(units) && units >= atLeast && units <= want);
+  check(isAnswer, 'what the store’s take returns', units, `0 or a whole number from ${atLeast} to ${want}`);
+  if (units < want) dry.note(lease.segment, atLeast);
+  return units;
+}
+
+/** Where a call is about to be made, and by what right. @throws LockLostError when the lease does not stand any more */
+export function placeOf(lease: SegmentLease): { segment: number; fencingToken: bigint; signal: AbortSignal } {
+  const { segment, fencingToken, signal } = lease;
+  if (!lease.isHeld()) throw signal.aborted ? signal.reason : new LockLostError(lease.key, 'it was released');
+  return { segment, fencingToken, signal };
+}
+
+function noSuchSegment(key: string, segment: number, orderId: string): LockUnavailableError {
+  return new LockUnavailableError(`"${key}" has no segment ${segment} to put "${orderId}" back into`, { key });
+}

@@ -1,0 +1,179 @@
+/**
+ * The writer of one process for one built-in stock. Whoever calls meanwhile is served in the next transaction, all of
+ * them in one: callers of a process never conflict with each other, and each process goes to a segment of its own.
+ * No lock: a transaction is applied only if the segments that it changes are as they were known, so nothing is sold
+ * twice, and a process that is killed has sold or has not. "Sold out" is read from all segments as they were at one
+ * moment during the call.
+ */
+import { NEVER, onAbort } from '../async/abort.js';
+import { backoff } from '../async/backoff.js';
+import { deferred } from '../async/deferred.js';
+import type { Deferred } from '../async/deferred.js';
+import { pause } from '../async/timer.js';
+import type { RecordChange, RecordStore } from '../contract/record-store.js';
+import type { Shelves } from './shelves.js';
+import type { Levels } from './stock-plan.js';
+import type { TillEntry } from './till-entry.js';
+
+// A transaction of so many orders and all segments is far below what servers take.
+const MOST_ENTRIES = 32;
+const FIRST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 50;
+
+/** Somebody's entry, until it has an outcome. */
+interface Waiting {
+  readonly entry: TillEntry<unknown>;
+  readonly outcome: Deferred<unknown>;
+  readonly signal: AbortSignal;
+  /** While it is being written nobody knows what becomes of it, and nobody can give up. */
+  isSent: boolean;
+  isOver: boolean;
+}
+
+/** The outcomes of those whose entries are written together. */
+type Sales = ReadonlyMap<Waiting, unknown>;
+
+interface Transaction {
+  readonly changes: readonly RecordChange[];
+  readonly levels: Levels;
+  readonly sold: Sales;
+  /** The answers for those who ask for nothing but what is there. */
+  readonly asked: ReadonlyMap<Waiting, () => unknown>;
+}
+
+export class Till {
+  readonly #records: RecordStore;
+  readonly #shelves: Shelves;
+  readonly #random: () => number;
+  #line: Waiting[] = [];
+  #isOpen = false;
+  #first: number;
+
+  constructor(records: RecordStore, shelves: Shelves, random: () => number = Math.random) {
+    this.#records = records;
+    this.#shelves = shelves;
+    this.#random = random;
+    this.#first = this.#anySegment();
+  }
+
+  get isIdle(): boolean {
+    return !this.#isOpen;
+  }
+
+  /** The entry's outcome. Rejects with `signal.reason` unless it is being written then. */
+  async serve<T>(entry: TillEntry<T>, signal: AbortSignal): Promise<T> {
+    const outcome = deferred<T>();
+    const waiting: Waiting = { entry, outcome: outcome as Deferred<unknown>, signal, isSent: false, isOver: false };
+    const dispose = onAbort(signal, () => giveUp(waiting));
+    this.#line.push(waiting);
+    if (!this.#isOpen) void this.#open();
+    return outcome.promise.finally(() => {
+      waiting.isOver = true;
+      dispose();
+    });
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpen = true;
+    // Those who come in the same turn are served together.
+    await Promise.resolve();
+    for (let next = this.#next(); next.length > 0; next = this.#next()) await this.#serveAll(next);
+    this.#isOpen = false;
+  }
+
+  #next(): Waiting[] {
+    const names = new Set<string>();
+    const next: Waiting[] = [];
+    for (const waiting of this.#line.filter(({ isOver }) => !isOver)) {
+      const { recordName } = waiting.entry;
+      if (next.length === MOST_ENTRIES || (recordName !== undefined && names.has(recordName))) continue;
+      if (recordName !== undefined) names.add(recordName);
+      next.push(waiting);
+    }
+    this.#line = this.#line.filter((waiting) => !next.includes(waiting));
+    return next;
+  }
+
+  async #serveAll(all: readonly Waiting[]): Promise<void> {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, this.#random);
+    let attempt = 0;
+    try {
+      for (let left = all; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
+        const conflict = await this.#attempt(left, attempt);
+        const contested = left.find(({ entry }) => conflict !== undefined && entry.recordName === conflict);
+        if (contested) settle(contested, () => contested.entry.contested?.());
+        else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
+      }
+    } catch (error) {
+      this.#shelves.forget();
+      all.forEach(({ outcome }) => outcome.reject(error));
+    }
+  }
+
+  /** The record that was not as planned; `undefined` when all that could be had has its outcome. */
+  async #attempt(all: readonly Waiting[], attempt: number): Promise<string | undefined> {
+    const isFresh = !this.#shelves.isKnown;
+    if (isFresh) await this.#shelves.read();
+    const present = all.filter(({ isOver }) => !isOver);
+    const { changes, levels, sold, asked } = this.#plan(present, attempt);
+    if (sold.size > 0) return this.#write(changes, levels, sold);
+    // What was planned on levels that were read before they were asked is only a guess.
+    if (!isFresh) this.#shelves.forget();
+    else for (const [waiting, answer] of asked) settle(waiting, answer);
+    return undefined;
+  }
+
+  async #write(changes: readonly RecordChange[], levels: Levels, sold: Sales): Promise<string | undefined> {
+    const sent = [...sold.keys()];
+    sent.forEach((waiting) => (waiting.isSent = true));
+    const write = await this.#records.write(changes);
+    sent.forEach((waiting) => (waiting.isSent = false));
+    if (!write.isApplied) {
+      sent.filter(({ signal }) => signal.aborted).forEach(giveUp);
+      return write.conflict;
+    }
+    this.#shelves.written(levels, write.records);
+    for (const [waiting, outcome] of sold) settle(waiting, () => outcome);
+    return undefined;
+  }
+
+  #plan(all: readonly Waiting[], attempt: number): Transaction {
+    const sold = new Map<Waiting, unknown>();
+    const asked = new Map<Waiting, () => unknown>();
+    const own: RecordChange[] = [];
+    let { levels } = this.#shelves;
+    for (const waiting of all) {
+      const plan = waiting.entry.plan(levels, { first: this.#first, attempt });
+      if ('answer' in plan) {
+        asked.set(waiting, plan.answer);
+      } else {
+        sold.set(waiting, plan.outcome);
+        own.push(plan.change);
+        levels = plan.levels;
+      }
+    }
+    return { changes: [...this.#shelves.changesTo(levels), ...own], levels, sold, asked };
+  }
+
+  /** Another process was here: it may have this segment. */
+  async #moveOn(pauseMs: number, attempt: number): Promise<void> {
+    this.#shelves.forget();
+    this.#first = this.#anySegment();
+    if (attempt > 0) await pause(pauseMs, NEVER);
+  }
+
+  #anySegment(): number {
+    return Math.floor(this.#random() * 2 ** 20);
+  }
+}
+
+function settle(waiting: Waiting, outcome: () => unknown): void {
+  waiting.isOver = true;
+  waiting.outcome.resolve(outcome());
+}
+
+function giveUp(waiting: Waiting): void {
+  if (waiting.isSent || waiting.isOver) return;
+  waiting.isOver = true;
+  waiting.outcome.reject(waiting.signal.reason);
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it, vi } from 'vitest';
+import { anotherService, keyOf, spyOnWarnings, startSegments } from './segments.js';
+
+const NAME = 'segments/stock';
+
+describe('the number of segments of a key', () => {
+  it('is recorded by the first who asks for it or for a segment', async () => {
+    for (const ask of ['count', 'acquire', 'withAll'] as const) {
+      const { lock, backend } = startSegments(16);
+      expect(await backend.records.read(NAME)).toBeUndefined();
+      await lock[ask](() => {});
+      expect(await backend.records.read(NAME)).toMatchObject({ value: '{"segments":16}', version: 0 });
+      expect(await lock.count()).toBe(16);
+    }
+  });
+
+  it('is that of one of two who begin at once with different ones', async () => {
+    const warnings = spyOnWarnings();
+    const { lock, other, backend } = startSegments(16);
+    const eight = other.segmented('stock', { segments: 8 });
+    const seen = [...Array.from({ length: 8 }, () => lock), ...Array.from({ length: 8 }, () => eight)];
+    const counts = await Promise.all(seen.map((its) => its.using(({ segments }) => segments)));
+    expect(new Set(counts)).toEqual(new Set([await lock.count()]));
+    expect([warnings().length, backend.busyKeys]).toEqual([1, []]);
+  });
+
+  it('as recorded rules over the options; that they differ is said once', async () => {
+    const warnings = spyOnWarnings();
+    const { lock, other, asked } = startSegments(8);
+    await lock.using(() => {});
+    const sixteen = () => other.segmented('stock', { segments: 16 });
+    await sixteen().using(({ segments }) => expect(segments).toBe(8), { only: [7] });
+    await sixteen().withAll((leases) => expect(leases).toHaveLength(8));
+    expect(await sixteen().count()).toBe(8);
+    expect(warnings()).toEqual(['"stock" has 8 segments as recorded, not 16 as its options say']);
+    expect(
+      asked()
+        .slice(-8)
+        .map(([key]) => key),
+    ).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(keyOf));
+  });
+
+  it('is guessed well from then on: no acquisition is made in vain', async () => {
+    spyOnWarnings();
+    const { lock, other, asked } = startSegments(1);
+    await lock.count();
+    await other.segmented('stock', { segments: 16 }).using(() => {});
+    const before = asked().length;
+    await other.segmented('stock', { segments: 16 }).using(() => {});
+    expect(
+      asked()
+        .slice(before)
+        .map(([key]) => key),
+    ).toEqual([keyOf(0)]);
+  });
+
+  it('is read before `only` is judged', async () => {
+    spyOnWarnings();
+    const { lock, other } = startSegments(16);
+    await lock.count();
+    const four = other.segmented('stock', { segments: 4 });
+    expect(await four.using(({ segment }) => segment, { only: [12] })).toBe(12);
+    await expect(four.acquire({ only: [16] })).rejects.toThrow('only must name segments of "stock", which has 16');
+  });
+
+  it.each(['', '16', '{"segments":0}', '{"segments":"16"}', 'null'])('is not %j', async (value) => {
+    const { lock, backend } = startSegments(16);
+    await backend.records.write([{ name: NAME, value }]);
+    const wrong = { code: 'LOCK_CONFIGURATION', message: 'the record "segments/stock" is no count of segments' };
+    await expect(lock.acquire()).rejects.toMatchObject(wrong);
+    await expect(lock.using(() => expect.unreachable())).rejects.toMatchObject(wrong);
+    await expect(lock.withAll(() => expect.unreachable())).rejects.toMatchObject(wrong);
+    await expect(lock.resize(8)).rejects.toMatchObject(wrong);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('can not be read: nobody holds anything then', async () => {
+    const { lock, backend } = startSegments(4);
+    const unavailable = new Error('no server');
+    vi.spyOn(backend.records, 'read').mockRejectedValue(unavailable);
+    await expect(lock.acquire()).rejects.toBe(unavailable);
+    await expect(lock.using(() => expect.unreachable())).rejects.toBe(unavailable);
+    await expect(lock.withAll(() => expect.unreachable())).rejects.toBe(unavailable);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('is waited for no longer than the caller waits', async () => {
+    const { lock, backend } = startSegments(4);
+    vi.spyOn(backend.records, 'read').mockReturnValue(new Promise(() => {}));
+    const timeout = { name: 'LockTimeoutError', key: 'stock', waitMs: 5 };
+    await expect(lock.acquire({ waitMs: 5 })).rejects.toMatchObject(timeout);
+    await expect(lock.using(() => expect.unreachable(), { waitMs: 5 })).rejects.toMatchObject(timeout);
+    await expect(lock.withAll(() => expect.unreachable(), { waitMs: 5 })).rejects.toMatchObject(timeout);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('belongs to one key', async () => {
+    const { lock, locks, backend } = startSegments(16);
+    await lock.count();
+    expect(await locks.segmented('stock/sku1', { segments: 3 }).count()).toBe(3);
+    expect(await anotherService(backend).segmented('stock', { segments: 16 }).count()).toBe(16);
+  });
+});

@@ -1,0 +1,179 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NEVER, orAbort } from '../../../lib/async/abort.js';
+import { SegmentLoad } from '../../../lib/composite/segment-load.js';
+import type { KeyLoad } from '../../../lib/composite/segment-load.js';
+import { upTo } from '../../../lib/composite/segment-route.js';
+import { visitUntilFound } from '../../../lib/composite/segment-search.js';
+import type { Search, VisitLimits, VisitSegment } from '../../../lib/composite/segment-search.js';
+
+const SIXTEEN = upTo(16);
+
+/** Nothing is known: nobody of this process is anywhere, and nobody has tried. */
+const UNKNOWN: KeyLoad = {
+  callers: () => new Map(),
+  isFull: () => false,
+  triedInVain() {},
+  triedWithSuccess() {},
+  enter: () => () => {},
+};
+
+function searchFor(search: Partial<Search> = {}): Search {
+  return { candidates: SIXTEEN, load: UNKNOWN, waits: true, signal: NEVER, ...search };
+}
+
+/** Segments that are all busy until somebody waits; and who has asked for which, and how. */
+function busy() {
+  const visits: { segment: number; waitMs: number }[] = [];
+  const visit: VisitSegment<number> = async (segment, { waitMs }) => {
+    visits.push({ segment, waitMs });
+    return waitMs === 0 ? undefined : { got: segment };
+  };
+  return { visits, visit };
+}
+
+/** Segments that nobody ever gets. */
+const forEver = (_: number, { signal }: VisitLimits) => orAbort(new Promise<undefined>(() => {}), signal);
+
+function fakeTimers(): void {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+describe('the search for a segment that can be had', () => {
+  it('takes the first that is free, in the order of the candidates', async () => {
+    const visited: number[] = [];
+    const free: VisitSegment<string> = async (segment) => {
+      visited.push(segment);
+      return segment === 5 ? { got: 'five' } : undefined;
+    };
+    expect(await visitUntilFound(searchFor({ candidates: [9, 5, 2] }), free)).toEqual({ got: 'five' });
+    expect(visited).toEqual([9, 5]);
+  });
+
+  it('tries three, then waits at one', async () => {
+    const { visits, visit } = busy();
+    const found = await visitUntilFound(searchFor(), visit);
+    expect(visits.map(({ waitMs }) => waitMs)).toEqual([0, 0, 0, Infinity]);
+    expect(visits.slice(0, 3).map(({ segment }) => segment)).toEqual([0, 1, 2]);
+    expect(found).toEqual({ got: visits[3]?.segment });
+  });
+
+  it('asks every candidate when it may not wait', async () => {
+    const { visits, visit } = busy();
+    expect(await visitUntilFound(searchFor({ waits: false }), visit)).toBeUndefined();
+    expect(visits).toEqual(SIXTEEN.map((segment) => ({ segment, waitMs: 0 })));
+  });
+
+  it('does not try the only candidate before it waits for it', async () => {
+    const { visits, visit } = busy();
+    expect(await visitUntilFound(searchFor({ candidates: [4] }), visit)).toEqual({ got: 4 });
+    expect(visits).toEqual([{ segment: 4, waitMs: Infinity }]);
+  });
+
+  it('tries none where callers of this process are, and waits where the fewest are', async () => {
+    const load = new SegmentLoad().of('k');
+    for (const segment of SIXTEEN) load.enter(segment);
+    for (const segment of SIXTEEN) if (segment !== 11) load.enter(segment);
+    const { visits, visit } = busy();
+    await visitUntilFound(searchFor({ load }), visit);
+    expect(visits).toEqual([{ segment: 11, waitMs: Infinity }]);
+    load.enter(11)();
+    const asked = busy();
+    expect(await visitUntilFound(searchFor({ load, waits: false }), asked.visit)).toBeUndefined();
+    expect(asked.visits).toEqual([]);
+  });
+
+  it('tries none for a moment after others here have tried in vain', async () => {
+    const load = new SegmentLoad().of('k');
+    await visitUntilFound(searchFor({ load }), busy().visit);
+    const { visits, visit } = busy();
+    await visitUntilFound(searchFor({ load }), visit);
+    expect(visits.map(({ waitMs }) => waitMs)).toEqual([Infinity]);
+    const asked = busy();
+    await visitUntilFound(searchFor({ load, waits: false }), asked.visit);
+    expect(asked.visits).toHaveLength(16);
+  });
+
+  it('passes on that there is another count, from a try and from a wait', async () => {
+    expect(await visitUntilFound(searchFor(), async () => ({ recorded: 8 }))).toEqual({ recorded: 8 });
+    const waited: VisitSegment<never> = async (_, { waitMs }) => (waitMs === 0 ? undefined : { recorded: 8 });
+    expect(await visitUntilFound(searchFor(), waited)).toEqual({ recorded: 8 });
+  });
+
+  it('looks around again after a while, tries others, and has more patience after that', async () => {
+    fakeTimers();
+    const [tried, begun]: [number[], number[]] = [[], []];
+    const visit: VisitSegment<string> = async (segment, limits) => {
+      if (limits.waitMs === 0) return void tried.push(segment);
+      begun.push(Date.now());
+      return begun.length === 4 ? { got: 'at last' } : forEver(segment, limits);
+    };
+    const found = visitUntilFound(searchFor(), visit);
+    await vi.runAllTimersAsync();
+    expect(await found).toEqual({ got: 'at last' });
+    const waited = begun.slice(1).map((time, place) => time - (begun[place] ?? 0));
+    expect(waited).toEqual([500, 1_000, 2_000]);
+    // Three, six, twelve, and in the end each once: round and round.
+    expect(tried).toEqual([...SIXTEEN, ...SIXTEEN, ...SIXTEEN].slice(0, 3 + 6 + 12 + 16));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['others here have just tried in vain', { ...UNKNOWN, isFull: () => true }],
+    ['callers of this process are everywhere', { ...UNKNOWN, callers: () => new Map(SIXTEEN.map((one) => [one, 1])) }],
+  ])('keeps its place in line while %s', async (_, load) => {
+    fakeTimers();
+    let lines = 0;
+    const visit: VisitSegment<never> = (segment, limits) => (lines++, forEver(segment, limits));
+    const caller = new AbortController();
+    const found = visitUntilFound(searchFor({ load, signal: caller.signal }), visit);
+    await vi.advanceTimersByTimeAsync(60_000);
+    caller.abort('mine');
+    await expect(found).rejects.toBe('mine');
+    expect([lines, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it('takes one that has become free meanwhile', async () => {
+    fakeTimers();
+    let isFree = false;
+    const visit: VisitSegment<number> = async (segment, limits) => {
+      if (limits.waitMs === 0) return isFree ? { got: segment } : undefined;
+      isFree = true;
+      return forEver(segment, limits);
+    };
+    const found = visitUntilFound(searchFor({ candidates: [3, 8] }), visit);
+    await vi.runAllTimersAsync();
+    expect(await found).toEqual({ got: 3 });
+  });
+
+  it('stays in the line of the only candidate', async () => {
+    fakeTimers();
+    const limits: VisitLimits[] = [];
+    const caller = new AbortController();
+    const visit: VisitSegment<never> = (segment, its) => (limits.push(its), forEver(segment, its));
+    const found = visitUntilFound(searchFor({ candidates: [3], signal: caller.signal }), visit);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(limits).toHaveLength(1);
+    caller.abort('mine');
+    await expect(found).rejects.toBe('mine');
+  });
+
+  it('ends with the reason of its signal, and leaves no timer and no listener', async () => {
+    fakeTimers();
+    const caller = new AbortController();
+    const visit: VisitSegment<never> = (segment, its) =>
+      its.waitMs === 0 ? Promise.resolve(undefined) : forEver(segment, its);
+    const found = visitUntilFound(searchFor({ signal: caller.signal }), visit);
+    await vi.advanceTimersByTimeAsync(10);
+    caller.abort('mine');
+    await expect(found).rejects.toBe('mine');
+    expect([vi.getTimerCount(), getEventListeners(caller.signal, 'abort')]).toEqual([0, []]);
+  });
+
+  it('rejects with what a visit rejects with', async () => {
+    const failing = () => Promise.reject(new TypeError('its own'));
+    await expect(visitUntilFound(searchFor(), failing)).rejects.toThrow(TypeError);
+    await expect(visitUntilFound(searchFor({ candidates: [1] }), failing)).rejects.toThrow(TypeError);
+  });
+});

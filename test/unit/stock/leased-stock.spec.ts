@@ -1,0 +1,390 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/contract/errors.js';
+import { currentLease } from '../../../lib/service/held-leases.js';
+import type { SegmentStore } from '../../../lib/stock/segment-store.js';
+import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
+import type { StockOptions } from '../../../lib/stock/stock.options.js';
+import { openShop, openShops } from './shops.js';
+import { UnitLedger } from './unit-ledger.js';
+
+/** One ledger, as several processes sell from it. */
+function openStock(levels: readonly number[], options: Partial<StockOptions> = {}, processes = 1) {
+  const ledger = new UnitLedger(levels);
+  const { backend, shops } = openShops(processes);
+  const stockOptions = { segments: levels.length, store: ledger, ...options };
+  const stocks = shops.map((shop) => shop.stock('sku', stockOptions));
+  const [stock] = stocks as [SegmentedStock];
+  return { ledger, stocks, stock, shops, backend, records: backend.records, stockOptions };
+}
+
+/** A process that dies: what it has begun it never ends, and after a while its leases are others'. */
+function openDoomed(levels: readonly number[], options: Partial<StockOptions> = {}) {
+  const opened = openStock(levels, options);
+  const dead = deferred<never>();
+  let died = deferred();
+  const die = (): Promise<never> => {
+    died.resolve();
+    return dead.promise;
+  };
+  const expire = async () => {
+    await died.promise;
+    died = deferred();
+    for (let segment = 0; segment < levels.length; segment++) {
+      await opened.backend.leaseOn(`sku/#${String(segment).padStart(4, '0')}`)?.release();
+    }
+  };
+  const survivor = openShop(opened.backend).stock('sku', opened.stockOptions);
+  return { ...opened, die, expire, survivor };
+}
+
+describe('a stock kept by a store of the user’s', () => {
+  it('sells to the last unit and not one more, to buyers in several processes', async () => {
+    const { stocks, ledger, stock, records } = openStock([100, 100, 100], {}, 4);
+    const buyers = Array.from({ length: 400 }, (_, buyer) => stocks[buyer % 4]!.deduct(1));
+    const sold = (await Promise.all(buyers)).filter((deduction) => deduction !== null);
+    expect(sold).toHaveLength(300);
+    expect([ledger.units, ledger.unitsTaken]).toEqual([0, 300]);
+    expect(await stock.available()).toBe(0);
+    expect(await stock.leftovers()).toEqual([]);
+    expect(await records.list('stock/sku/orders')).toHaveLength(300);
+  });
+
+  it('turns nobody away while there is enough for them', async () => {
+    const { stocks, ledger } = openStock(
+      Array.from({ length: 16 }, () => 20),
+      {},
+      4,
+    );
+    const denied: number[] = [];
+    const sales = Array.from({ length: 90 }, async (_, buyer) => {
+      const quantity = (buyer % 10) + 1;
+      const deduction = await stocks[buyer % 4]!.deduct(quantity);
+      if (!deduction) denied.push(quantity);
+      return deduction?.units ?? 0;
+    });
+    const sold = (await Promise.all(sales)).reduce((sum, units) => sum + units, 0);
+    expect([sold, sold + ledger.units]).toEqual([ledger.unitsTaken, 320]);
+    expect(denied.length).toBeGreaterThan(0);
+    expect(ledger.units).toBeLessThan(Math.min(...denied));
+  });
+
+  it('takes under the lease of the segment, with its token, in the caller’s context', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const { stock, ledger } = openStock([4]);
+    ledger.before = async (call, { key, segment, fencingToken, signal }) => {
+      const token = currentLease()?.fencingToken ?? fencingToken;
+      seen.push([call, key, segment, token === fencingToken, signal.aborted, context.getStore()]);
+    };
+    await context.run('one segment', () => stock.deduct(3));
+    await context.run('all segments', () => stock.deduct(2));
+    const [one, ...others] = seen;
+    expect(one).toEqual(['take', 'sku', 0, true, false, 'one segment']);
+    expect(others).toEqual([
+      ['take', 'sku', 0, true, false, 'all segments'],
+      ['take', 'sku', 0, true, false, 'all segments'],
+      ['putBack', 'sku', 0, true, false, 'all segments'],
+    ]);
+  });
+
+  it('hands on from a dry segment to the next, and does not look there again at once', async () => {
+    const { stock, ledger } = openStock([1, 0, 0, 5]);
+    for (let buyer = 0; buyer < 6; buyer++) expect((await stock.deduct(1, { routeBy: 'x' }))?.units).toBe(1);
+    expect(ledger.calls.filter((call) => call === 'take 1').length).toBeLessThanOrEqual(1);
+    expect(await stock.deduct(1, { routeBy: 'x' })).toBeNull();
+  });
+
+  it('splits an order that is larger than a segment, when it may', async () => {
+    const { stock, ledger } = openStock([10, 10, 10, 10]);
+    expect(await stock.deduct(25, { split: false })).toBeNull();
+    expect(ledger.levels).toEqual([10, 10, 10, 10]);
+    const deduction = await stock.deduct(25);
+    expect(deduction?.units).toBe(25);
+    expect(deduction?.parts.map(({ units }) => units)).toEqual([10, 10, 5]);
+    expect(ledger.units).toBe(15);
+  });
+
+  it('puts everything back when the last part of an order can not be had', async () => {
+    const { stock, ledger } = openStock([3, 2, 4]);
+    expect(await stock.deduct(10)).toBeNull();
+    expect(ledger.levels).toEqual([3, 2, 4]);
+    expect(ledger.unitsTaken).toBe(0);
+    expect(await stock.leftovers()).toEqual([]);
+    expect((await stock.deduct(9))?.units).toBe(9);
+  });
+
+  it('finds those who come together at once that nothing is left, with few calls', async () => {
+    const { stock, ledger } = openStock(Array.from({ length: 8 }, () => 0));
+    const outcomes = await Promise.all(Array.from({ length: 100 }, () => stock.deduct(2)));
+    expect(outcomes.every((outcome) => outcome === null)).toBe(true);
+    expect(ledger.calls.length).toBeLessThanOrEqual(40);
+  });
+
+  it('finds at once what was put into the store behind its back', async () => {
+    const { stock, ledger } = openStock([0, 0, 0]);
+    expect(await stock.deduct(1)).toBeNull();
+    ledger.levels[2] = 1;
+    expect((await stock.deduct(1))?.parts).toEqual([{ segment: 2, units: 1 }]);
+  });
+});
+
+describe('an order id', () => {
+  it('is sold once, however often it is ordered', async () => {
+    const { stocks, ledger } = openStock([20, 20, 20], {}, 3);
+    const again = () => Promise.all(stocks.flatMap((one) => [1, 2, 3].map(() => one.deduct(3, { orderId: 'twice' }))));
+    const [first, ...others] = [...(await again()), ...(await again())];
+    expect(first?.units).toBe(3);
+    others.forEach((other) => expect(other).toEqual(first));
+    expect([ledger.units, ledger.unitsTaken]).toEqual([57, 3]);
+  });
+
+  it('is still sold when nothing is left, and names one order only', async () => {
+    const { stocks, stock } = openStock([3], {}, 2);
+    const deduction = await stock.deduct(3, { orderId: 'last' });
+    expect(await stock.deduct(1)).toBeNull();
+    expect(await stocks[1]!.deduct(3, { orderId: 'last' })).toEqual(deduction);
+    await expect(stock.deduct(2, { orderId: 'last' })).rejects.toThrow(/was of 3 units, not 2/);
+  });
+
+  it('that was denied can be ordered again', async () => {
+    const { stock, ledger } = openStock([1, 0]);
+    expect(await stock.deduct(2, { orderId: 'patient' })).toBeNull();
+    ledger.levels[1] = 1;
+    expect((await stock.deduct(2, { orderId: 'patient' }))?.units).toBe(2);
+  });
+});
+
+describe('a refund', () => {
+  it('gives back once, to the segments that it came from', async () => {
+    const { stocks, stock, ledger } = openStock([4, 4], {}, 3);
+    const deduction = await stock.deduct(6);
+    const refunds = await Promise.all(stocks.map((one) => one.refund(deduction!)));
+    expect(refunds.filter((isRefunded) => isRefunded).length).toBeGreaterThanOrEqual(1);
+    expect(await stock.refund(deduction!)).toBe(false);
+    expect([ledger.levels, ledger.unitsTaken]).toEqual([[4, 4], 0]);
+    expect(await stock.leftovers()).toEqual([]);
+  });
+
+  it('of an order that nobody has heard of keeps it from being made later', async () => {
+    const { stock, ledger } = openStock([4]);
+    expect(await stock.refund('lost')).toBe(false);
+    await expect(stock.deduct(1, { orderId: 'lost' })).rejects.toThrow(/"lost" was refunded/);
+    expect(ledger.units).toBe(4);
+  });
+
+  it('that fails half way leaves the units to be found, and put back', async () => {
+    const { stock, ledger } = openStock([4, 4]);
+    const deduction = await stock.deduct(6);
+    const broken = new Error('the database is down');
+    let calls = 0;
+    ledger.before = async () => {
+      if (++calls === 2) throw broken;
+    };
+    await expect(stock.refund(deduction!)).rejects.toBe(broken);
+    expect(await stock.leftovers()).toMatchObject([{ orderId: deduction!.orderId, units: 6 }]);
+    expect(await stock.recover()).toBe(2);
+    expect(ledger.levels).toEqual([4, 4]);
+    expect(await stock.refund(deduction!)).toBe(false);
+  });
+});
+
+describe('a store that fails', () => {
+  const broken = new Error('the database is down');
+
+  it.each(['before', 'after'] as const)('%s it takes: the caller hears of it, and nothing is gone', async (when) => {
+    const { stock, ledger } = openStock([4, 4]);
+    ledger[when] = async (call) => {
+      if (call === 'take') throw broken;
+    };
+    await expect(stock.deduct(2, { orderId: 'x' })).rejects.toBe(broken);
+    expect([ledger.units, ledger.unitsTaken]).toEqual([8, 0]);
+    expect(await stock.leftovers()).toEqual([]);
+    ledger[when] = async () => {};
+    expect((await stock.deduct(2, { orderId: 'x' }))?.units).toBe(2);
+  });
+
+  it('and can not put back either leaves the units to be found, and put back by the next who wants them', async () => {
+    const { stock, ledger } = openStock([4, 4]);
+    ledger.after = async () => {
+      throw broken;
+    };
+    await expect(stock.deduct(3, { orderId: 'x' })).rejects.toBe(broken);
+    ledger.after = async () => {};
+    const [leftover] = await stock.leftovers();
+    expect(leftover).toMatchObject({ orderId: 'x', units: 3, since: expect.any(Date) });
+    expect(leftover?.segments).toHaveLength(1);
+
+    ledger.before = async (call) => {
+      if (call === 'putBack') throw broken;
+    };
+    await expect(stock.recover()).rejects.toBe(broken);
+    await expect(stock.deduct(9)).rejects.toBe(broken);
+    ledger.before = async () => {};
+    expect((await stock.deduct(8))?.units).toBe(8);
+    expect(await stock.leftovers()).toEqual([]);
+    expect(ledger.unitsTaken).toBe(8);
+  });
+
+  it('and answers nonsense is not believed', async () => {
+    for (const answer of [3, -1, 0.5, undefined, 1]) {
+      const { stock, ledger } = openStock([4]);
+      ledger.take = async () => answer as number;
+      await expect(stock.deduct(2)).rejects.toThrow(LockConfigurationError);
+      await expect(stock.deduct(2)).rejects.toThrow(
+        /what the store’s take returns must be 0 or a whole number from 2 to 2/,
+      );
+    }
+  });
+});
+
+describe('a process that dies', () => {
+  it.each(['before', 'after'] as const)(
+    '%s it has taken leaves nothing that the next who wants it does not find',
+    async (when) => {
+      const { stock, ledger, die, expire, survivor } = openDoomed([4, 4]);
+      ledger[when] = () => die();
+      void stock.deduct(3, { orderId: 'x' });
+      await expire();
+      ledger[when] = async () => {};
+      expect((await survivor.leftovers()).map(({ orderId }) => orderId)).toEqual(['x']);
+      expect((await survivor.deduct(8))?.units).toBe(8);
+      expect(await survivor.leftovers()).toEqual([]);
+      expect(ledger.unitsTaken).toBe(8);
+    },
+  );
+
+  it('in the middle of a split order leaves nothing either', async () => {
+    const { stock, ledger, die, expire, survivor } = openDoomed([4, 4, 4]);
+    let takes = 0;
+    ledger.after = async (call) => {
+      if (call === 'take' && ledger.unitsTaken > 0 && ++takes === 2) await die();
+    };
+    void stock.deduct(10);
+    await expire();
+    ledger.after = async () => {};
+    expect(ledger.unitsTaken).toBe(8);
+    expect(await survivor.recover()).toBe(8);
+    expect(ledger.levels).toEqual([4, 4, 4]);
+  });
+
+  it('and comes back to life does not take what was put back meanwhile, nor say that it sold', async () => {
+    const { stock, ledger, records, die, expire, survivor } = openDoomed([4]);
+    const revived = deferred();
+    let isFirst = true;
+    records.beforeWrite = async (changes) => {
+      const isSale = changes.some(({ name, value }) => name.includes('/orders/') && typeof value === 'string');
+      if (!isSale || !isFirst) return;
+      isFirst = false;
+      void die();
+      await revived.promise;
+    };
+    const late = stock.deduct(3, { orderId: 'x', waitMs: 5_000 });
+    await expire();
+    expect(await survivor.recover()).toBe(3);
+    expect((await survivor.deduct(4))?.units).toBe(4);
+    revived.resolve();
+    expect(await late).toBeNull();
+    expect([ledger.units, ledger.unitsTaken]).toEqual([0, 4]);
+  });
+
+  it('after its order was sold has sold it', async () => {
+    const { stock, ledger, records, die, expire, survivor } = openDoomed([4]);
+    records.afterWrite = async (changes) => {
+      if (changes.some(({ name, value }) => name.includes('/orders/') && typeof value === 'string')) await die();
+    };
+    void stock.deduct(3, { orderId: 'x' });
+    await expire();
+    records.afterWrite = async () => {};
+    expect(await survivor.deduct(3, { orderId: 'x' })).toMatchObject({ units: 3 });
+    expect(await survivor.recover()).toBe(0);
+    expect(ledger.unitsTaken).toBe(3);
+  });
+
+  it('in the middle of a recovery is recovered from', async () => {
+    const { stock, ledger, die, expire, survivor, stockOptions, backend } = openDoomed([4, 4]);
+    ledger.after = () => die();
+    void stock.deduct(3, { orderId: 'x' });
+    await expire();
+    void survivor.recover();
+    await expire();
+    ledger.after = async () => {};
+    await openShop(backend).stock('sku', stockOptions).recover();
+    expect([ledger.levels, ledger.unitsTaken]).toEqual([[4, 4], 0]);
+  });
+});
+
+describe('who refunds an order that is at work', () => {
+  it('waits until it is decided', async () => {
+    const { stock, stocks, ledger } = openStock([4], {}, 2);
+    const [isTaking, mayGoOn] = [deferred(), deferred()];
+    ledger.after = async (call) => {
+      if (call !== 'take') return;
+      isTaking.resolve();
+      await mayGoOn.promise;
+    };
+    const sale = stock.deduct(3, { orderId: 'x' });
+    await isTaking.promise;
+    const refund = stocks[1]!.refund('x');
+    mayGoOn.resolve();
+    expect(await sale).toMatchObject({ units: 3 });
+    expect(await refund).toBe(true);
+    expect([ledger.units, ledger.unitsTaken]).toEqual([4, 0]);
+  });
+});
+
+describe('a call that can not be served', () => {
+  it('gives up in time while a segment that it needs is held, and is not said to be sold out', async () => {
+    const { stock, shops, ledger } = openStock([0, 4]);
+    const lock = shops[0]!.segmented('sku', { segments: 2 });
+    const lease = await lock.acquire({ only: [1] });
+    await expect(stock.deduct(1, { waitMs: 100 })).rejects.toThrow(LockTimeoutError);
+    const abort = new AbortController();
+    const waiting = stock.deduct(1, { signal: abort.signal });
+    abort.abort(new Error('mine'));
+    await expect(waiting).rejects.toThrow('mine');
+    await lease.release();
+    expect((await stock.deduct(1))?.units).toBe(1);
+    expect(ledger.unitsTaken).toBe(1);
+  });
+
+  it('gives up without the others with whom it waited', async () => {
+    const { stock, shops } = openStock([0, 0]);
+    const lease = await shops[0]!.segmented('sku', { segments: 2 }).acquire({ only: [1] });
+    const patient = stock.deduct(5);
+    const hasty = stock.deduct(5, { waitMs: 50 });
+    await expect(hasty).rejects.toThrow(LockTimeoutError);
+    await lease.release();
+    expect(await patient).toBeNull();
+  });
+
+  it('is told that the servers can not be asked', async () => {
+    const { stock, records, ledger } = openStock([4]);
+    records.beforeWrite = () => Promise.reject(new LockUnavailableError('down'));
+    await expect(stock.deduct(1)).rejects.toThrow('down');
+    await expect(stock.deduct(5)).rejects.toThrow('down');
+    records.beforeWrite = async () => {};
+    expect((await stock.deduct(1))?.units).toBe(1);
+    expect(ledger.unitsTaken).toBe(1);
+  });
+});
+
+describe('restocking', () => {
+  it('spreads over the segments, once an id, and is found at once', async () => {
+    const { stock, ledger } = openStock([0, 0, 0]);
+    expect(await stock.deduct(2)).toBeNull();
+    await stock.restock(7, { restockId: 'lorry' });
+    await stock.restock(7, { restockId: 'lorry' });
+    expect(ledger.levels).toEqual([3, 2, 2]);
+    expect(await stock.available()).toBe(7);
+    expect((await stock.deduct(2))?.units).toBe(2);
+  });
+
+  it('and counting need a store that can', async () => {
+    const { take, putBack }: SegmentStore = { take: async () => 0, putBack: async () => 0 };
+    const { stock } = openStock([0], { store: { take, putBack } });
+    await expect(stock.restock(1)).rejects.toThrow(/restock needs a store with add\(\)/);
+    await expect(stock.available()).rejects.toThrow(/available needs a store with available\(\)/);
+  });
+});

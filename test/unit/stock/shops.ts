@@ -1,0 +1,61 @@
+import { onTestFinished } from 'vitest';
+import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../../../lib/contract/record-store.js';
+import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
+import { MemoryRecords } from '../../../lib/memory/memory-records.js';
+import { LockService } from '../../../lib/service/lock.service.js';
+
+/** Records that tests can hold up, look at and break. */
+export class WatchedRecords implements RecordStore {
+  readonly #inner = new MemoryRecords();
+  readonly writes: (readonly RecordChange[])[] = [];
+  /** Called before each write; what it rejects with, the write does. */
+  beforeWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
+  /** Called after each write, before it is told; what it rejects with, the write does. */
+  afterWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
+
+  async read(name: string): Promise<StoredRecord | undefined> {
+    await passing();
+    return this.#inner.read(name);
+  }
+
+  async readAll(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]> {
+    await passing();
+    return this.#inner.readAll(names);
+  }
+
+  async list(name: string): Promise<readonly string[]> {
+    await passing();
+    return this.#inner.list(name);
+  }
+
+  async write(changes: readonly RecordChange[]): Promise<RecordWrite> {
+    this.writes.push(changes);
+    await this.beforeWrite(changes);
+    await passing();
+    const write = await this.#inner.write(changes);
+    await this.afterWrite(changes);
+    return write;
+  }
+}
+
+/** Locks and records that several services share, as processes share a ZooKeeper. */
+export class SharedBackend extends MemoryBackend {
+  override readonly records = new WatchedRecords();
+}
+
+/** A service as another process would have it. */
+export function openShop(backend: MemoryBackend, waitMs = 30_000): LockService {
+  return new LockService(backend, { connectionName: 'default', waitMs, drainTimeoutMs: 0, connectOnStart: 'required' });
+}
+
+/** As many services as one likes on one backend, which is closed when the test has finished. */
+export function openShops(count: number): { backend: SharedBackend; shops: LockService[] } {
+  const backend = new SharedBackend();
+  onTestFinished(() => backend.close());
+  return { backend, shops: Array.from({ length: count }, () => openShop(backend)) };
+}
+
+// Others get their turn, as they would during a round trip.
+function passing(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
