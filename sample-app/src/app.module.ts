@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { LockModule, zookeeper } from 'nestjs-distributed-lock';
+import { CouponsModule } from './coupons/coupons.module.js';
 import { FilesModule } from './files/files.module.js';
 import { noLocks } from './locks/no-locks.js';
 import { watched } from './locks/watched.js';
@@ -25,6 +26,7 @@ const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.
     PricesModule,
     TransfersModule,
     StockModule,
+    CouponsModule,
     ReportsModule,
   ],
 })

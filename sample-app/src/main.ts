@@ -1,3 +1,4 @@
+import './clock/skewed-clock.js';
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { LockError } from 'nestjs-distributed-lock';

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { parseOptions, USAGE } from './driver/options.js';
 import { perform } from './driver/performance.js';
 import { bold, green, red } from './driver/style.js';
@@ -17,7 +18,7 @@ async function run(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const env = { ZOOKEEPER_CONNECT: zooKeeper.connectString };
   console.log(
-    `\n${bold('WITH LOCKS')}  three instances of the shop, the same files, ZooKeeper at ${zooKeeper.connectString}`,
+    `\n${bold('WITH LOCKS')}  five instances of the shop, the same files, ZooKeeper at ${zooKeeper.connectString}`,
   );
   const locked = await perform({ ...env, LOCKS: 'on' }, sizes, signal);
   console.log(
@@ -41,6 +42,8 @@ function verdict(locked: readonly Row[], unlocked: readonly Row[]): string {
 /** Ctrl-C is a reason to stop like any other: what was started is ended on the way out. */
 function interruption(): AbortSignal {
   const interrupted = new AbortController();
+  // Everything that goes on listens to it.
+  setMaxListeners(0, interrupted.signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       process.exitCode = INTERRUPTED;

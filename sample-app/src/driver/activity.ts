@@ -6,13 +6,11 @@ type Holding = Extract<LockReport, { kind: 'holds' | 'leaves' }>;
 export class Activity {
   private readonly holdings = new Map<string, readonly Holding[]>();
   private readonly waiting = new Map<string, number>();
-  private readonly asked = new Map<string, number>();
 
   apply(instance: string, report: LockReport): void {
     switch (report.kind) {
       case 'asks':
-        add(this.waiting, instance, 1);
-        return add(this.asked, report.key, 1);
+        return add(this.waiting, instance, 1);
       case 'refused':
         return add(this.waiting, instance, -1);
       case 'holds':
@@ -37,10 +35,6 @@ export class Activity {
 
   isBusy(instance: string): boolean {
     return this.waitingOn(instance) > 0 || this.holdingsOf(instance).length > 0;
-  }
-
-  timesAsked(key: string): number {
-    return this.asked.get(key) ?? 0;
   }
 
   /**

@@ -1,9 +1,12 @@
 import { Instance } from './instance.js';
 import type { InstanceListener } from './instance.js';
 
-export const INSTANCES = ['A', 'B', 'C'];
+export const INSTANCES = ['A', 'B', 'C', 'D', 'E'];
 
-/** The shop as its clients see it: three instances, and a balancer that hands the requests round. */
+/** By how much the wall clock of each is wrong. */
+export const CLOCK_SKEWS_MS = [0, 400, -400, 200, -200];
+
+/** The shop as its clients see it: five instances, and a balancer that hands the requests round. */
 export class Cluster implements AsyncDisposable {
   private turn = 0;
 
@@ -14,7 +17,11 @@ export class Cluster implements AsyncDisposable {
     listener: InstanceListener,
     signal: AbortSignal,
   ): Promise<Cluster> {
-    const starts = await Promise.allSettled(INSTANCES.map((name) => Instance.start(name, env, listener, signal)));
+    const starts = await Promise.allSettled(
+      INSTANCES.map((name, place) =>
+        Instance.start(name, { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]) }, listener, signal),
+      ),
+    );
     const cluster = new Cluster(starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])));
     const failure = starts.find((start) => start.status === 'rejected');
     if (!failure) return cluster;

@@ -36,7 +36,7 @@ const SHORT: Sizes = {
 
 const MOST = 2_000;
 
-export const USAGE = `A small shop, run by three instances that share files, with ZooKeeper between them.
+export const USAGE = `A small shop, run by five instances that share files, with ZooKeeper between them.
 
 npm run sample                       the whole show, less than a minute
 npm run sample -- --short            less of everything, for CI

@@ -14,7 +14,7 @@ import type { Row } from './table.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Plays every scene on three fresh instances, with files of their own. */
+/** Plays every scene on five fresh instances, with files of their own. */
 export async function perform(env: Environment, sizes: Sizes, signal: AbortSignal): Promise<readonly Row[]> {
   const dir = await mkdtemp(join(tmpdir(), 'shop-'));
   try {

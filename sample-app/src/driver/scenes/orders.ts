@@ -5,7 +5,7 @@ import type { Scene } from '../scene.js';
 
 export const orders: Scene = {
   name: 'orders',
-  story: 'each order goes to all three instances at once, and must be charged once',
+  story: 'each order goes to all five instances at once, and must be charged once',
   violation: 'charged again',
 
   async play({ shop, files, sizes }) {
