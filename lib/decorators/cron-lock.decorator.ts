@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../contract/errors.js';
 import { resolveCronLockOptions } from '../schedule/cron-lock.options.js';
 import type { CronLockOptions } from '../schedule/cron-lock.options.js';
+import { currentRun } from '../schedule/current-run.js';
 import { guardedJobsOf } from '../schedule/guarded-jobs.js';
 import type { GuardedJobs } from '../schedule/guarded-jobs.js';
 import { decoratedPlace } from './decorated-place.js';
@@ -25,7 +26,8 @@ const NAME = '@CronLock';
  *   `onCrash: 'rerun'` another instance runs it again.
  * - The method's own errors reach the scheduler as they are, and the tick counts as `failed`.
  *
- * A direct call of the method counts as a firing at this instant: it is skipped when the latest tick has been run.
+ * A direct call of the method counts as a firing at this instant: it is skipped when the latest tick has been run. The call
+ * of `super.method()` by a job that overrides one of the same key is part of the run.
  *
  * @throws LockConfigurationError when the method is not scheduled, or no scheduler runs; LockLostError after the method
  *   has ended (see `onLost`); LockUnavailableError (see `onUnavailable`)
@@ -42,7 +44,11 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
     const method = registerLockedMethod(prototype, { title, place, job }, resolved.connection);
     descriptor.value = disguised(original, async (instance, args) => {
       const jobs = jobsFor(method, instance);
-      return jobs.fire(job.jobOf(instance as object), () => job.call(instance as object, args));
+      const call = () => job.call(instance as object, args);
+      const scheduled = job.jobOf(instance as object);
+      // Called as super.method() by the job that overrides it: part of that run, under its lease.
+      const isPart = currentRun()?.key === scheduled.key && job.isOverriddenIn(instance as object);
+      return isPart ? call() : jobs.fire(scheduled, call);
     });
   };
 }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { orAbort } from '../async/abort.js';
+import { anyAbort, orAbort } from '../async/abort.js';
 import { backoff } from '../async/backoff.js';
 import { now } from '../async/clock.js';
 import { pause } from '../async/timer.js';
@@ -45,28 +45,35 @@ export class Claim {
   readonly #firing: Firing;
   readonly #attempt: Attempt;
   readonly #crew: Crew;
-  readonly #signal: AbortSignal;
+  readonly #superseded: AbortSignal;
   readonly #since = now();
   /** The latest run when this firing looked first; `undefined` until it has. */
   #first: { readonly runId: string | undefined } | undefined;
   #running: { readonly runId: string; readonly since: number } | undefined;
 
-  constructor(firing: Firing, attempt: Attempt, crew: Crew, signal: AbortSignal) {
+  /** @param superseded aborts when the next firing has come: this one looks to its end, and not once more */
+  constructor(firing: Firing, attempt: Attempt, crew: Crew, superseded: AbortSignal) {
     this.#firing = firing;
     this.#attempt = attempt;
     this.#crew = crew;
-    this.#signal = signal;
+    this.#superseded = superseded;
   }
 
-  /** @throws `signal.reason`, what the lock and the records throw, and the method's own error */
+  /** @throws the reason of either signal, what the lock and the records throw, and the method's own error */
   async decide(): Promise<Ran | Skip> {
     const pauses = backoff(FIRST_PAUSE_MS, PAUSE_CAP_MS);
     for (;;) {
-      const seen = await orAbort(this.#crew.markers.read(this.#firing.job.key), this.#signal);
+      const seen = await orAbort(this.#crew.markers.read(this.#firing.job.key), this.#crew.stopping);
       const outcome = this.#readOff(seen.marker) ?? (await this.#tryLock(seen)) ?? this.#settled(seen.marker);
       if (outcome) return outcome;
-      await pause(pauses.next(), this.#signal);
+      await this.#pause(pauses.next());
     }
+  }
+
+  /** Only here a firing gives way to the next: were it sooner, none would ever run where answers take longer than that. */
+  async #pause(ms: number): Promise<void> {
+    const limits = anyAbort([this.#superseded, this.#crew.stopping]);
+    await pause(ms, limits.signal).finally(limits.dispose);
   }
 
   /** What the marker alone decides. */
@@ -93,7 +100,7 @@ export class Claim {
   /** `undefined` when somebody has the lock, or was faster. */
   async #tryLock(seen: Marked): Promise<Ran | Skip | undefined> {
     const { name, options } = this.#firing.job;
-    const asking = { waitMs: 0, signal: this.#signal, label: name, onLost: options.onLost };
+    const asking = { waitMs: 0, signal: this.#crew.stopping, label: name, onLost: options.onLost };
     try {
       return await this.#attempt.lock.using((lease) => this.#under(lease, seen), asking);
     } catch (error) {
@@ -103,7 +110,7 @@ export class Claim {
   }
 
   async #under(lease: Lease, seen: Marked): Promise<Ran | Skip | undefined> {
-    this.#signal.throwIfAborted();
+    this.#crew.stopping.throwIfAborted();
     const latest = await this.#afterInterval(seen);
     if (!latest || 'skipped' in latest) return latest;
     return this.#attempt.run(lease, latest, this.#firing.tick, 1);

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { anyAbort } from '../async/abort.js';
 import { LockLostError, LockShutdownError, LockUnavailableError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { Attempt } from './attempt.js';
@@ -49,9 +48,8 @@ export class GuardedJob {
     // Not even looked at: the scheduler is shutting down as well.
     if (this.#crew.stopping.aborted) return this.#skip({ job: this.#job, tick: undefined }, { skipped: 'shutdown' });
     const firing = this.#firing();
-    const outcome = this.#refusedAtOnce(firing) ?? (await this.#claim(firing, body));
+    const outcome = this.#refusedAtOnce(firing) ?? (await this.#decide(firing, body));
     if ('result' in outcome) return outcome.result;
-    if (outcome.isUnfinished) this.#standBy(body);
     return this.#skip(firing, outcome);
   }
 
@@ -80,20 +78,30 @@ export class GuardedJob {
     return [...this.#attempts].some(({ isRunning }) => isRunning) ? { skipped: 'overrun' } : undefined;
   }
 
+  /** An earlier run that has to be finished costs this tick only while it goes on: if nobody is at it, both are due. */
+  async #decide(firing: Firing, body: Body): Promise<Ran | Skip> {
+    const outcome = await this.#claim(firing, body);
+    if ('result' in outcome || !outcome.isUnfinished) return outcome;
+    const isBehind = firing.tick !== undefined && outcome.skipped === 'overrun' && !this.#standby;
+    if (isBehind && (await this.#finishInTurn(body, 0))) {
+      return this.#claiming ? { skipped: 'superseded' } : this.#decide(firing, body);
+    }
+    this.#standBy(body);
+    return outcome;
+  }
+
   /** A firing that is not decided yet when the next one comes is about a tick that has passed. */
   async #claim(firing: Firing, body: Body): Promise<Ran | Skip> {
     this.#claiming?.abort(new ClaimEndedError('superseded'));
     const claiming = (this.#claiming = new AbortController());
-    const limits = anyAbort([claiming.signal, this.#crew.stopping]);
     try {
       return await this.#attempting(body, (attempt) =>
-        new Claim(firing, attempt, this.#crew, limits.signal).decide().catch((error: unknown) => {
+        new Claim(firing, attempt, this.#crew, claiming.signal).decide().catch((error: unknown) => {
           if (attempt.hasBegun) throw error;
           return this.#refusal(error);
         }),
       );
     } finally {
-      limits.dispose();
       if (this.#claiming === claiming) this.#claiming = undefined;
     }
   }
@@ -128,19 +136,24 @@ export class GuardedJob {
   }
 
   #standBy(body: Body): void {
-    this.#standby ??= this.#finishInTurn(body).finally(() => (this.#standby = undefined));
+    this.#standby ??= this.#finishInTurn(body, Infinity).then(() => void (this.#standby = undefined));
   }
 
-  /** Nobody awaits this: what it fails with is logged, as a scheduler would. */
-  async #finishInTurn(body: Body): Promise<void> {
+  /**
+   * Whether the lock was had, so that nobody else is at it. This is no caller's run: what it fails with is logged, as a
+   * scheduler would. Never rejects.
+   */
+  async #finishInTurn(body: Body, waitMs: number): Promise<boolean> {
     const { name, options } = this.#job;
-    const asking = { waitMs: Infinity, signal: this.#crew.stopping, label: name, onLost: options.onLost };
-    await this.#attempting(body, async (attempt) => {
+    const asking = { waitMs, signal: this.#crew.stopping, label: name, onLost: options.onLost };
+    return this.#attempting(body, async (attempt) => {
       try {
         await attempt.lock.using((lease) => this.#finish(lease, attempt), asking);
+        return true;
       } catch (error) {
         if (attempt.hasBegun) logger.error(error);
-        else logger.debug(`${name}: gave up waiting to finish another's run (${String(error)})`);
+        else logger.debug(`${name}: does not finish another's run (${String(error)})`);
+        return attempt.hasBegun;
       }
     });
   }

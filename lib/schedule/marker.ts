@@ -20,9 +20,12 @@ export interface Marker {
 const FOLDER = 'cron';
 const LONGEST_ERROR = 2_000;
 
-/** The record of a job. One segment, however many the key has: so the folder lists all. */
+/**
+ * The record of a job. One segment, however many the key has: so the folder lists all. Nothing else is encoded, for a
+ * key that is short enough in any script must make a name that is.
+ */
 export function markerName(key: string): string {
-  return `${FOLDER}/${encodeURIComponent(key)}`;
+  return `${FOLDER}/${key.replaceAll(/[%/]/g, encodeURIComponent)}`;
 }
 
 /** The records of all jobs, from what is listed in their folder. */
@@ -66,9 +69,16 @@ type Encoded = Omit<Marker, 'tick' | 'startedAt'> & { readonly tick?: string; re
 
 function isMarker(value: unknown): value is Encoded {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, key, state, runId, attempt, runner } = value as Partial<Record<keyof Encoded, unknown>>;
+  const { name, key, state, runId, attempt, runner, tick, startedAt } = value as Partial<
+    Record<keyof Encoded, unknown>
+  >;
   const areTexts = [name, key, state, runId].every((field) => typeof field === 'string');
-  return areTexts && typeof attempt === 'number' && typeof runner === 'object' && runner !== null;
+  if (!areTexts || ![tick, startedAt].every(isInstant)) return false;
+  return typeof attempt === 'number' && typeof runner === 'object' && runner !== null;
+}
+
+function isInstant(value: unknown): boolean {
+  return value === undefined || (typeof value === 'string' && !Number.isNaN(Date.parse(value)));
 }
 
 function iso(instantMs: number | undefined): string | undefined {

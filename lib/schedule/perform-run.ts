@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
+import { NEVER } from '../async/abort.js';
 import { backoff } from '../async/backoff.js';
 import { now } from '../async/clock.js';
 import { pause } from '../async/timer.js';
+import { describe } from '../contract/check.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { runUnder } from '../service/held-leases.js';
@@ -69,8 +71,17 @@ async function endingOf(work: () => Promise<unknown>): Promise<Ending> {
 
 function endedMarker(marker: Marker, ending: Ending, lease: Lease, durationMs: number): Marker {
   const isLost = !lease.isHeld() && lease.state === 'lost';
-  const error = ending.state === 'failed' ? String(ending.error) : undefined;
+  const error = ending.state === 'failed' ? textOf(ending.error) : undefined;
   return { ...marker, state: isLost ? 'lost' : ending.state, durationMs: Math.round(durationMs), error };
+}
+
+/** Not everything that can be thrown makes a text, and it is the caller's all the same. */
+function textOf(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return describe(error);
+  }
 }
 
 /** Tries for as long as the lease stands: nobody else writes until then. Another's marker is never written over. */
@@ -83,7 +94,8 @@ async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { marke
     } catch (error) {
       if (!(error instanceof LockUnavailableError) || !lease.isHeld()) return logUnwritten(marker, error);
     }
-    await pause(pauses.next(), lease.signal).catch(() => {});
+    // A holder that was told to give way still holds: its signal says nothing any more.
+    await pause(pauses.next(), lease.signal.aborted ? NEVER : lease.signal).catch(() => {});
   }
 }
 

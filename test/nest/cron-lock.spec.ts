@@ -347,6 +347,26 @@ describe('a method that nothing schedules', () => {
     expect(await app.get(Sub).run()).toBe('Sub.run');
   });
 
+  it('may override one that is a job itself, and call it: both are one run', async () => {
+    class Base {
+      @Timeout('nightly', 60_000)
+      @CronLock()
+      async run(): Promise<string | undefined> {
+        return currentLease()?.key;
+      }
+    }
+    @Injectable()
+    class Sub extends Base {
+      @Timeout('nightly', 60_000)
+      @CronLock()
+      override async run() {
+        return super.run();
+      }
+    }
+    const { app } = await start({ providers: [Sub] });
+    expect(await app.get(Sub).run()).toBe('cron/nightly');
+  });
+
   it('does not run where no scheduler knows its ticks', async () => {
     @Injectable()
     class Reports {

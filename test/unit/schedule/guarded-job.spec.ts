@@ -1,4 +1,6 @@
+import { Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
 import {
   LockConfigurationError,
   LockLostError,
@@ -32,6 +34,20 @@ describe('a firing', () => {
     expect(await other.jobs.fire(jobWith(), ran)).toBeUndefined();
     expect(other.skips).toEqual(['taken', 'taken']);
     expect(ran).toHaveBeenCalledTimes(1);
+  });
+
+  it('is skipped with a warning when the taken tick is far ahead of its own clock', async () => {
+    const { one, other, clock } = cluster(2);
+    await one.jobs.fire(jobWith(), nothing);
+    const warn = vi.spyOn(Logger.prototype, 'warn');
+    onTestFinished(() => warn.mockRestore());
+    clock.now -= 60_000;
+    await other.jobs.fire(jobWith(), nothing);
+    expect(warn).not.toHaveBeenCalled();
+    clock.now -= 1_000;
+    await other.jobs.fire(jobWith(), nothing);
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^daily: .* ahead of this clock/));
+    expect(other.skips).toEqual(['taken', 'taken']);
   });
 
   it('leaves the lock alone when the tick is taken', async () => {
@@ -96,10 +112,35 @@ describe('a firing', () => {
     expect(one.skips).toEqual(['superseded']);
   });
 
+  it('is the current run of what it started no longer than it lasts', async () => {
+    const { one } = cluster(1);
+    const mayLook = deferred();
+    let outlives: Promise<unknown> | undefined;
+    await one.jobs.fire(jobWith(), async () => {
+      outlives = mayLook.promise.then(() => currentRun());
+    });
+    mayLook.resolve();
+    expect(await outlives).toBeUndefined();
+  });
+
   it('may enter its own key again', async () => {
     const { one } = cluster(1);
     const body = () => one.locks.using(KEY, async (lease) => lease.isHeld());
     expect(await one.jobs.fire(jobWith(), body)).toBe(true);
+  });
+
+  it('is not said to have crashed when it ends while somebody looks', async () => {
+    const { one, other, backend } = cluster(2);
+    const { body, entered, end } = blocking();
+    const running = one.jobs.fire(jobWith(), body);
+    await entered;
+    const acquire = backend.acquire.bind(backend);
+    vi.spyOn(backend, 'acquire').mockImplementationOnce(async (request) => {
+      end('done');
+      await running;
+      return acquire(request);
+    });
+    expect(await other.runs.last('daily')).toMatchObject({ state: 'done' });
   });
 
   it('writes over a marker that is none', async () => {
@@ -120,6 +161,13 @@ describe('an error of the method', () => {
     expect(one.skips).toEqual([]);
     clock.now += 1_000;
     expect(await one.jobs.fire(jobWith(), async () => 'next')).toBe('next');
+  });
+
+  it('is not replaced when it has no text', async () => {
+    const { one } = cluster(1);
+    const error: unknown = Object.create(null);
+    await expect(one.jobs.fire(jobWith(), () => Promise.reject(error))).rejects.toBe(error);
+    expect(await one.runs.last('daily')).toMatchObject({ state: 'failed' });
   });
 
   it('may be thrown, and may be what the lock itself throws', async () => {
@@ -154,6 +202,25 @@ describe('servers that can not be asked', () => {
     const { one, backend } = cluster(1);
     const write = vi.spyOn(backend.records, 'write');
     await one.jobs.fire(jobWith(), async () => void write.mockRejectedValueOnce(unavailable));
+    expect(await one.runs.last('daily')).toMatchObject({ state: 'done' });
+  });
+
+  it('are not asked without a pause when the holder was told to give way meanwhile', async () => {
+    const { one, backend } = cluster(1);
+    const write = vi.spyOn(backend.records, 'write');
+    let retries = 0;
+    await one.jobs.fire(jobWith(), async () => {
+      backend.leaseOn(KEY)?.revoke();
+      const again = backend.records.write.bind(backend.records);
+      const until = setTimeout(() => write.mockRestore(), 50);
+      write.mockImplementation(async (changes) => {
+        if (++retries < 1_000) throw unavailable;
+        clearTimeout(until);
+        write.mockRestore();
+        return again(changes);
+      });
+    });
+    expect(retries).toBeLessThan(10);
     expect(await one.runs.last('daily')).toMatchObject({ state: 'done' });
   });
 

@@ -34,6 +34,14 @@ describe('a marker', () => {
     expect(read?.startedAt).toBe(writtenAt.getTime());
   });
 
+  it.each(['tick', 'startedAt'])('is none when its %s is no date', (field) => {
+    const [marker] = fc.sample(markers, 1) as [Marker];
+    const fields: object = JSON.parse(encodeMarker(marker));
+    for (const value of ['soon', null, 1]) {
+      expect(decodeMarker(stored(JSON.stringify({ ...fields, [field]: value })))).toBeUndefined();
+    }
+  });
+
   it.each(['', 'x', 'null', '[]', '{}', '{"name":"a","key":"b","state":"done","runId":"c"}'])(
     'is none, and no error: %s',
     (value) => {
@@ -46,6 +54,10 @@ describe('a marker', () => {
     const tick = Date.UTC(2026, 0, 1);
     expect(encodeMarker({ ...marker, tick })).toContain('"2026-01-01T00:00:00.000Z"');
     expect(runOf({ ...marker, tick }).tick).toEqual(new Date(tick));
+  });
+
+  it('has a name not much longer than the key, in any script', () => {
+    expect(markerName('ежедневный/отчёт 50%')).toBe('cron/ежедневный%2Fотчёт 50%25');
   });
 
   it('keeps an error short enough to be stored', () => {

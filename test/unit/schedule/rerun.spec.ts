@@ -71,6 +71,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     }
     await backend.standing(KEY, 2);
     expect(other.skips).toEqual(['taken', 'overrun', 'overrun']);
+    expect(backend.requests).toHaveLength(2);
   });
 
   it('does not write over its successor, should it only have been paused', async () => {
@@ -138,6 +139,52 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(await other.jobs.fire(job, async () => currentRun()?.tick)).toEqual(new Date(TICK + 3_000));
   });
 
+  it('costs no later tick: a firing that finds nobody at it finishes it, and goes on to its own', async () => {
+    const { backend, other, clock } = await running(1);
+    await die(backend);
+    clock.now += 1_000;
+    const runs: unknown[] = [];
+    const body = async () => void runs.push([currentRun()?.tick, currentRun()?.attempt]);
+    await other.jobs.fire(job, body);
+    expect(runs).toEqual([
+      [new Date(TICK), 2],
+      [new Date(TICK + 1_000), 1],
+    ]);
+    expect([other.skips, backend.busyKeys]).toEqual([[], []]);
+  });
+
+  it('costs no later tick when it fails again', async () => {
+    const { backend, other, clock } = await running(1);
+    await die(backend);
+    clock.now += 1_000;
+    const fail = () => Promise.reject(new Error('again'));
+    const body = async () => (currentRun()?.attempt === 2 ? await fail() : undefined, currentRun()?.tick);
+    expect(await other.jobs.fire(job, body)).toEqual(new Date(TICK + 1_000));
+  });
+
+  it('gives way to a firing that comes while the earlier tick is finished', async () => {
+    const { backend, other, clock } = await running(1);
+    await die(backend);
+    clock.now += 1_000;
+    const ticks: unknown[] = [];
+    let later: Promise<unknown> | undefined;
+    const body = async () => {
+      ticks.push(currentRun()?.tick);
+      const lease = backend.leaseOn(KEY)!;
+      const release = lease.release.bind(lease);
+      vi.spyOn(lease, 'release').mockImplementationOnce(async () => {
+        clock.now = TICK + 2_000;
+        later ??= other.jobs.fire(job, body);
+        await vi.waitUntil(() => backend.requests.length > 2);
+        await release();
+      });
+    };
+    await other.jobs.fire(job, body);
+    await later;
+    expect(ticks).toEqual([new Date(TICK), new Date(TICK + 2_000)]);
+    expect(other.skips).toEqual(['superseded']);
+  });
+
   it('is logged when the run that follows it fails: nobody awaits that', async () => {
     const { backend, other } = await running(1);
     await die(backend);
@@ -156,6 +203,23 @@ describe('shutting down', () => {
     await backend.standing(KEY, 1);
     expect(await other.jobs.fire(job, nothing)).toBeUndefined();
     expect(other.skips).toEqual(['taken', 'shutdown']);
+  });
+
+  it.each(['fire', 'resume'] as const)('lets no run begin by a lock that comes right then: %s', async (call) => {
+    const { backend, other, clock } = await running(1);
+    await die(backend);
+    const acquire = backend.acquire.bind(backend);
+    vi.spyOn(backend, 'acquire').mockImplementation(async (request) => {
+      const lease = await acquire(request);
+      other.runs.onModuleDestroy();
+      return lease;
+    });
+    clock.now += 1_000;
+    const body = vi.fn<() => Promise<void>>(nothing);
+    const asked = call === 'fire' ? jobWith() : job;
+    await other.jobs[call](asked, body);
+    await backend.standing(KEY, 0);
+    expect([body.mock.calls.length, other.skips]).toEqual([0, call === 'fire' ? ['shutdown'] : []]);
   });
 
   it('ends what is not decided', async () => {

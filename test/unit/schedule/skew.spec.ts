@@ -133,6 +133,16 @@ describe('five nodes whose clocks differ by up to 800 ms, each second', () => {
     expect(ran.length).toBeGreaterThan(2 * new Set(ran).size);
   });
 
+  it.each([1, 5])(
+    'run some of them, each once, where servers answer later than ticks come: %i nodes',
+    async (count) => {
+      const skewsMs = Array.from({ length: count }, (_, place) => place * 20);
+      const ran = await ticksRun({ skewsMs, latenciesMs: [300], latenessMs: [0], workMs: 0 });
+      expect(ran.length).toBeGreaterThanOrEqual(3);
+      expect(ran).toEqual([...new Set(ran)].toSorted((one, other) => one - other));
+    },
+  );
+
   it('run no tick again when a clock is set back', async () => {
     let skewMs = 0;
     const { jobs } = startNode(new ObservedBackend(), () => Date.now() + skewMs);
