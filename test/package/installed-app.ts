@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from './command.js';
@@ -8,14 +8,15 @@ import type { NestMajor } from './repository.js';
 
 const FRAMEWORK = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
 const TYPES = ['@types/node'];
+const PACKAGE = 'nestjs-distributed-lock';
 
-/** An application somewhere else on the disk, with the tarball installed by npm. */
+/** An application somewhere else on the disk, with the tarball unpacked where npm would put it. */
 export class InstalledApp implements AsyncDisposable {
   private constructor(readonly dir: string) {}
 
   /**
-   * Makes one of test/consumers. What the package needs is copied from here first, so that npm has nothing to fetch
-   * (`--offline` holds it to that) and still checks every range, peers included.
+   * Makes one of test/consumers. What the package needs is copied from here: nothing is fetched, and nothing depends on
+   * what npm has in its cache. `npm ls` still checks every range, peers included.
    */
   static async create(name: string, nest: NestMajor, tarball: string): Promise<InstalledApp> {
     const app = new InstalledApp(mkdtempSync(join(tmpdir(), `${name}-app-`)));
@@ -36,8 +37,15 @@ export class InstalledApp implements AsyncDisposable {
     cpSync(consumer(name), this.dir, { recursive: true });
     copyPackages(NEST_HOMES[nest], FRAMEWORK, this.dir);
     copyPackages(NODE_MODULES, ['node-zookeeper-client', ...TYPES], this.dir);
-    writeManifest(this.dir, [...FRAMEWORK, ...TYPES]);
-    await this.run('npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
+    await this.#unpack(tarball);
+    writeManifest(this.dir, [PACKAGE, ...FRAMEWORK, ...TYPES]);
+    await this.run('npm', 'ls', '--all');
+  }
+
+  async #unpack(tarball: string): Promise<void> {
+    const folder = join(this.dir, 'node_modules', PACKAGE);
+    mkdirSync(folder);
+    await this.run('tar', '-xzf', tarball, '-C', folder, '--strip-components=1');
   }
 
   versionOf(name: string): string {

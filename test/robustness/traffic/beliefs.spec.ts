@@ -12,22 +12,28 @@ import type { Watchfulness } from './beliefs.js';
 /** A lease that runs out, as its holder comes to believe in it. */
 function believed(watchfulness: Watchfulness) {
   let text = '';
-  let isCurrent = true;
+  let runsOutAt = Infinity;
   const lease = new GrantedLease({
     key: 'k',
     mode: 'exclusive',
     fencingToken: 1n,
-    isCurrent: () => isCurrent,
+    isCurrent: () => sharedNow() < runsOutAt,
     giveBack: async () => {},
   });
   const beliefs = new Beliefs('worker', { write: (entry) => (text += `${JSON.stringify(entry)}\n`) });
   const belief = beliefs.begin(lease, 'exclusive', watchfulness) ?? expect.unreachable();
+  const expire = () => (runsOutAt = sharedNow());
   const runOut = () => {
-    isCurrent = false;
+    expire();
     lease.lose(new LockLostError('k', 'its time ran out'));
   };
   const hold = (): Hold => readJournal('worker', text).holds[0] ?? expect.unreachable();
-  return { belief, beliefs, lease, runOut, hold, expire: () => (isCurrent = false) };
+  /** As the clock of a session does: known by the clock at once, told by a timer when there is time for it. */
+  const runOutIn = (ms: number) => {
+    runsOutAt = sharedNow() + ms;
+    setTimeout(runOut, ms);
+  };
+  return { belief, beliefs, lease, runOut, runOutIn, hold, expire };
 }
 
 describe.each(['asks', 'listens'] as const)('a holder that %s', (watchfulness) => {
@@ -42,11 +48,11 @@ describe.each(['asks', 'listens'] as const)('a holder that %s', (watchfulness) =
   });
 
   it('does not believe in the time in which it stood still, when it is told at once after that', async () => {
-    const { runOut, hold } = believed(watchfulness);
+    const { runOutIn, hold } = believed(watchfulness);
     await pause(50);
     const stoppedAt = sharedNow();
     // Due while the process stands still.
-    setTimeout(runOut, 20);
+    runOutIn(20);
     blockEventLoop(100);
     await pause(20);
     expect(hold().end).toBe('lost');
