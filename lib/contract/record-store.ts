@@ -30,7 +30,8 @@ export type RecordWrite =
 
 /**
  * Small records beside the locks, for what must survive the holder of a lock: the last tick of a job, the number of
- * segments of a key, a stock. Names are made as keys are, and lie apart from them. Values of up to 64 kB.
+ * segments of a key, a stock. Names are made as keys are, and lie apart from them. Values of up to 64 kB,
+ * and 512 kB of names and values a write.
  */
 export interface RecordStore {
   /**

@@ -1,5 +1,6 @@
 import { hash, upTo } from '../composite/segment-route.js';
 import { LockConfigurationError } from '../contract/errors.js';
+import { MOST_SEGMENTS } from '../contract/segment.options.js';
 import type { SegmentLease } from '../contract/segment-lease.js';
 import { soldBefore } from './deduction.js';
 import type { Deduction, Leftover } from './deduction.js';
@@ -75,10 +76,14 @@ export class LeasedStock implements StockKeeper {
 
   /** The segments that may have all of the order, in the order to look at them. */
   async #promising({ quantity, routeBy }: Order): Promise<readonly number[]> {
-    const { lock, dry } = this.#traffic;
-    const segments = (this.#traffic.segments ??= await lock.count());
-    const first = routeBy === undefined ? Math.floor(Math.random() * segments) : hash(routeBy) % segments;
-    return probingOrder(segments, first).filter((segment) => dry.mayHave(segment, quantity));
+    const known = this.#traffic.segments;
+    const chance = routeBy === undefined ? Math.floor(Math.random() * MOST_SEGMENTS) : hash(routeBy);
+    const promisingOf = (segments: number) =>
+      probingOrder(segments, chance % segments).filter((segment) => this.#traffic.dry.mayHave(segment, quantity));
+    if (known !== undefined && promisingOf(known).length === known) return promisingOf(known);
+    // Those that are named must be there, and there may be fewer by now.
+    this.#traffic.segments = await this.#traffic.lock.count();
+    return promisingOf(this.#traffic.segments);
   }
 
   async #attempt(order: Order, only: readonly number[]): Promise<Attempt> {

@@ -9,7 +9,7 @@ export interface StockOptions {
   readonly store?: SegmentStore;
   /** Whether an order that no segment holds may be taken from several. Default `true`. */
   readonly split?: boolean;
-  /** How long a call takes at most, in milliseconds, 1 or more. Default: the module's `waitMs`. */
+  /** How long a call takes at most, in milliseconds, 1 or more. Default: the module's `waitMs`, 10 000 if that is 0. */
   readonly waitMs?: number;
   /**
    * As the stock falls it is kept in fewer segments, so that each has about this many units; for the built-in store.
@@ -47,7 +47,7 @@ export interface ForgetOptions {
 
 export type ResolvedStockOptions = Required<Omit<StockOptions, 'store'>> & Pick<StockOptions, 'store'>;
 
-export const DEFAULTS = Object.freeze({ split: true, mergeBelow: 8 } as const);
+export const DEFAULTS = Object.freeze({ split: true, mergeBelow: 8, waitMs: 10_000 } as const);
 
 const FIELDS = ['segments', 'store', 'split', 'waitMs', 'mergeBelow'];
 const CALL_FIELDS = ['waitMs', 'signal'];
@@ -60,7 +60,7 @@ export function resolveStockOptions(options: StockOptions, defaultWaitMs: number
   checkFields('stock options', options, FIELDS);
   const { segments, store, split = DEFAULTS.split, mergeBelow = DEFAULTS.mergeBelow } = options;
   // The module's may be 0, which leaves no time to find out anything.
-  const { waitMs = Math.max(1, defaultWaitMs) } = options;
+  const { waitMs = defaultWaitMs >= 1 ? defaultWaitMs : DEFAULTS.waitMs } = options;
   checkSegments(segments);
   checkStore(store);
   check(typeof split === 'boolean', 'split', split, 'true or false');

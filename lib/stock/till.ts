@@ -5,14 +5,13 @@
  * twice, and a process that is killed has sold or has not. "Sold out" is read from all segments as they were at one
  * moment during the call.
  */
-import { NEVER, onAbort } from '../async/abort.js';
+import { NEVER } from '../async/abort.js';
 import { backoff } from '../async/backoff.js';
-import { deferred } from '../async/deferred.js';
-import type { Deferred } from '../async/deferred.js';
 import { pause } from '../async/timer.js';
 import type { RecordChange, RecordStore } from '../contract/record-store.js';
 import type { Shelves } from './shelves.js';
 import type { Levels } from './stock-plan.js';
+import { TillCaller } from './till-caller.js';
 import type { TillEntry } from './till-entry.js';
 
 // A transaction of so many orders and all segments is far below what servers take.
@@ -20,32 +19,22 @@ const MOST_ENTRIES = 32;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
-/** Somebody's entry, until it has an outcome. */
-interface Waiting {
-  readonly entry: TillEntry<unknown>;
-  readonly outcome: Deferred<unknown>;
-  readonly signal: AbortSignal;
-  /** While it is being written nobody knows what becomes of it, and nobody can give up. */
-  isSent: boolean;
-  isOver: boolean;
-}
-
 /** The outcomes of those whose entries are written together. */
-type Sales = ReadonlyMap<Waiting, unknown>;
+type Sales = ReadonlyMap<TillCaller, unknown>;
 
 interface Transaction {
   readonly changes: readonly RecordChange[];
   readonly levels: Levels;
   readonly sold: Sales;
   /** The answers for those who ask for nothing but what is there. */
-  readonly asked: ReadonlyMap<Waiting, () => unknown>;
+  readonly asked: ReadonlyMap<TillCaller, () => unknown>;
 }
 
 export class Till {
   readonly #records: RecordStore;
   readonly #shelves: Shelves;
   readonly #random: () => number;
-  #line: Waiting[] = [];
+  #line: TillCaller[] = [];
   #isOpen = false;
   #first: number;
 
@@ -62,15 +51,11 @@ export class Till {
 
   /** The entry's outcome. Rejects with `signal.reason` unless it is being written then. */
   async serve<T>(entry: TillEntry<T>, signal: AbortSignal): Promise<T> {
-    const outcome = deferred<T>();
-    const waiting: Waiting = { entry, outcome: outcome as Deferred<unknown>, signal, isSent: false, isOver: false };
-    const dispose = onAbort(signal, () => giveUp(waiting));
-    this.#line.push(waiting);
+    const caller = new TillCaller(entry, signal);
+    const outcome = caller.outcome() as Promise<T>;
+    this.#line.push(caller);
     if (!this.#isOpen) void this.#open();
-    return outcome.promise.finally(() => {
-      waiting.isOver = true;
-      dispose();
-    });
+    return outcome;
   }
 
   async #open(): Promise<void> {
@@ -81,37 +66,37 @@ export class Till {
     this.#isOpen = false;
   }
 
-  #next(): Waiting[] {
+  #next(): TillCaller[] {
     const names = new Set<string>();
-    const next: Waiting[] = [];
-    for (const waiting of this.#line.filter(({ isOver }) => !isOver)) {
-      const { recordName } = waiting.entry;
+    const next: TillCaller[] = [];
+    for (const caller of this.#line.filter(({ isOver }) => !isOver)) {
+      const { recordName } = caller.entry;
       if (next.length === MOST_ENTRIES || (recordName !== undefined && names.has(recordName))) continue;
       if (recordName !== undefined) names.add(recordName);
-      next.push(waiting);
+      next.push(caller);
     }
-    this.#line = this.#line.filter((waiting) => !next.includes(waiting));
+    this.#line = this.#line.filter((caller) => !next.includes(caller));
     return next;
   }
 
-  async #serveAll(all: readonly Waiting[]): Promise<void> {
+  async #serveAll(all: readonly TillCaller[]): Promise<void> {
     const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, this.#random);
     let attempt = 0;
     try {
       for (let left = all; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
         const conflict = await this.#attempt(left, attempt);
         const contested = left.find(({ entry }) => conflict !== undefined && entry.recordName === conflict);
-        if (contested) settle(contested, () => contested.entry.contested?.());
+        if (contested) contested.settle(contested.entry.contested?.());
         else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
       }
     } catch (error) {
       this.#shelves.forget();
-      all.forEach(({ outcome }) => outcome.reject(error));
+      all.forEach((caller) => caller.fail(error));
     }
   }
 
   /** The record that was not as planned; `undefined` when all that could be had has its outcome. */
-  async #attempt(all: readonly Waiting[], attempt: number): Promise<string | undefined> {
+  async #attempt(all: readonly TillCaller[], attempt: number): Promise<string | undefined> {
     const isFresh = !this.#shelves.isKnown;
     if (isFresh) await this.#shelves.read();
     const present = all.filter(({ isOver }) => !isOver);
@@ -119,35 +104,34 @@ export class Till {
     if (sold.size > 0) return this.#write(changes, levels, sold);
     // What was planned on levels that were read before they were asked is only a guess.
     if (!isFresh) this.#shelves.forget();
-    else for (const [waiting, answer] of asked) settle(waiting, answer);
+    else for (const [caller, answer] of asked) caller.settle(answer());
     return undefined;
   }
 
   async #write(changes: readonly RecordChange[], levels: Levels, sold: Sales): Promise<string | undefined> {
     const sent = [...sold.keys()];
-    sent.forEach((waiting) => (waiting.isSent = true));
+    sent.forEach((caller) => caller.sent());
     const write = await this.#records.write(changes);
-    sent.forEach((waiting) => (waiting.isSent = false));
     if (!write.isApplied) {
-      sent.filter(({ signal }) => signal.aborted).forEach(giveUp);
+      sent.forEach((caller) => caller.refused());
       return write.conflict;
     }
     this.#shelves.written(levels, write.records);
-    for (const [waiting, outcome] of sold) settle(waiting, () => outcome);
+    for (const [caller, outcome] of sold) caller.settle(outcome);
     return undefined;
   }
 
-  #plan(all: readonly Waiting[], attempt: number): Transaction {
-    const sold = new Map<Waiting, unknown>();
-    const asked = new Map<Waiting, () => unknown>();
+  #plan(all: readonly TillCaller[], attempt: number): Transaction {
+    const sold = new Map<TillCaller, unknown>();
+    const asked = new Map<TillCaller, () => unknown>();
     const own: RecordChange[] = [];
     let { levels } = this.#shelves;
-    for (const waiting of all) {
-      const plan = waiting.entry.plan(levels, { first: this.#first, attempt });
+    for (const caller of all) {
+      const plan = caller.entry.plan(levels, { first: this.#first, attempt });
       if ('answer' in plan) {
-        asked.set(waiting, plan.answer);
+        asked.set(caller, plan.answer);
       } else {
-        sold.set(waiting, plan.outcome);
+        sold.set(caller, plan.outcome);
         own.push(plan.change);
         levels = plan.levels;
       }
@@ -165,15 +149,4 @@ export class Till {
   #anySegment(): number {
     return Math.floor(this.#random() * 2 ** 20);
   }
-}
-
-function settle(waiting: Waiting, outcome: () => unknown): void {
-  waiting.isOver = true;
-  waiting.outcome.resolve(outcome());
-}
-
-function giveUp(waiting: Waiting): void {
-  if (waiting.isSent || waiting.isOver) return;
-  waiting.isOver = true;
-  waiting.outcome.reject(waiting.signal.reason);
 }

@@ -13,15 +13,23 @@ import type { SessionSupervisor } from './session/session-supervisor.js';
 import { recordName, recordPath } from './session/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
-type Ask<T> = (session: Session, signal: AbortSignal) => Promise<T>;
+type Ask<T> = (session: AskedSession, signal: AbortSignal) => Promise<T>;
+type AskedSession = Pick<Session, 'requests' | 'whenConnected' | 'persistently'>;
+
+type RecordOptions = Pick<ResolvedZooKeeperOptions, 'acl' | 'basePath' | 'connect'>;
+
+/** What records need of the sessions. */
+interface Sessions extends Pick<SessionSupervisor, 'inTime'> {
+  session(signal: AbortSignal): Promise<AskedSession>;
+}
 
 /** Records as persistent znodes. What was asked of a session that ends is asked of the next one. */
 export class ZooKeeperRecords implements RecordStore {
-  readonly #sessions: SessionSupervisor;
-  readonly #options: ResolvedZooKeeperOptions;
-  readonly #caughtUp = new WeakSet<Session>();
+  readonly #sessions: Sessions;
+  readonly #options: RecordOptions;
+  readonly #caughtUp = new WeakSet<AskedSession>();
 
-  constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
+  constructor(sessions: Sessions, options: RecordOptions) {
     this.#sessions = sessions;
     this.#options = options;
   }
@@ -79,7 +87,7 @@ export class ZooKeeperRecords implements RecordStore {
   }
 
   /** A server that a new session begins with may be behind what an earlier session has seen and written. */
-  async #catchUp(session: Session, signal: AbortSignal): Promise<void> {
+  async #catchUp(session: AskedSession, signal: AbortSignal): Promise<void> {
     if (this.#caughtUp.has(session)) return;
     await session.persistently(() => session.requests.sync('/'), signal);
     this.#caughtUp.add(session);

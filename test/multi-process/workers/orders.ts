@@ -41,6 +41,17 @@ export interface CronEntry {
   readonly pid: number;
 }
 
+export interface SellOrders {
+  readonly connectString: string;
+  readonly basePath: string;
+  /** A directory with a file for each segment, `0`, `1` and so on: how many coupons it has. */
+  readonly directory: string;
+  /** The counts that this worker changes the segments to, one after another while it sells. */
+  readonly changes: readonly number[];
+  /** `false` plants a lock that everybody gets at once. */
+  readonly isLocked: boolean;
+}
+
 /** The orders are the one argument, as JSON. */
 export function ordersOf<T>(): T {
   return JSON.parse(process.argv[2] ?? '') as T;

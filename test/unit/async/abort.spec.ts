@@ -163,6 +163,16 @@ describe('anyAbort', () => {
     expect(signal.reason).toBe('before');
   });
 
+  it('of one source is that source, and leaves it as it was', () => {
+    const source = new AbortController();
+    const { signal, dispose } = anyAbort([undefined, source.signal]);
+    expect([signal, listenersOf(source.signal)]).toEqual([source.signal, 0]);
+    dispose();
+    source.abort('later');
+    expect(signal.reason).toBe('later');
+    expect(anyAbort([undefined]).signal.aborted).toBe(false);
+  });
+
   it('lets go of every source when disposed', () => {
     const sources = [new AbortController(), new AbortController()];
     const { signal, dispose } = anyAbort(sources.map((source) => source.signal));

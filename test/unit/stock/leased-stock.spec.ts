@@ -1,47 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
+import type { RecordChange } from '../../../lib/contract/record-store.js';
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import type { SegmentStore } from '../../../lib/stock/segment-store.js';
-import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
-import type { StockOptions } from '../../../lib/stock/stock.options.js';
-import { openShop, openShops } from './shops.js';
-import { UnitLedger } from './unit-ledger.js';
-
-/** One ledger, as several processes sell from it. */
-function openStock(levels: readonly number[], options: Partial<StockOptions> = {}, processes = 1) {
-  const ledger = new UnitLedger(levels);
-  const { backend, shops } = openShops(processes);
-  const stockOptions = { segments: levels.length, store: ledger, ...options };
-  const stocks = shops.map((shop) => shop.stock('sku', stockOptions));
-  const [stock] = stocks as [SegmentedStock];
-  return { ledger, stocks, stock, shops, backend, records: backend.records, stockOptions };
-}
-
-/** A process that dies: what it has begun it never ends, and after a while its leases are others'. */
-function openDoomed(levels: readonly number[], options: Partial<StockOptions> = {}) {
-  const opened = openStock(levels, options);
-  const dead = deferred<never>();
-  let died = deferred();
-  const die = (): Promise<never> => {
-    died.resolve();
-    return dead.promise;
-  };
-  const expire = async () => {
-    await died.promise;
-    died = deferred();
-    for (let segment = 0; segment < levels.length; segment++) {
-      await opened.backend.leaseOn(`sku/#${String(segment).padStart(4, '0')}`)?.release();
-    }
-  };
-  const survivor = openShop(opened.backend).stock('sku', opened.stockOptions);
-  return { ...opened, die, expire, survivor };
-}
+import { eventually } from '../../support/eventually.js';
+import { openDoomedStock, openLeasedStock } from './leased-shops.js';
+import { openShop } from './shops.js';
 
 describe('a stock kept by a store of the user’s', () => {
   it('sells to the last unit and not one more, to buyers in several processes', async () => {
-    const { stocks, ledger, stock, records } = openStock([100, 100, 100], {}, 4);
+    const { stocks, ledger, stock, records } = openLeasedStock([100, 100, 100], {}, 4);
     const buyers = Array.from({ length: 400 }, (_, buyer) => stocks[buyer % 4]!.deduct(1));
     const sold = (await Promise.all(buyers)).filter((deduction) => deduction !== null);
     expect(sold).toHaveLength(300);
@@ -52,7 +22,7 @@ describe('a stock kept by a store of the user’s', () => {
   });
 
   it('turns nobody away while there is enough for them', async () => {
-    const { stocks, ledger } = openStock(
+    const { stocks, ledger } = openLeasedStock(
       Array.from({ length: 16 }, () => 20),
       {},
       4,
@@ -73,7 +43,7 @@ describe('a stock kept by a store of the user’s', () => {
   it('takes under the lease of the segment, with its token, in the caller’s context', async () => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
-    const { stock, ledger } = openStock([4]);
+    const { stock, ledger } = openLeasedStock([4]);
     ledger.before = async (call, { key, segment, fencingToken, signal }) => {
       const token = currentLease()?.fencingToken ?? fencingToken;
       seen.push([call, key, segment, token === fencingToken, signal.aborted, context.getStore()]);
@@ -90,14 +60,14 @@ describe('a stock kept by a store of the user’s', () => {
   });
 
   it('hands on from a dry segment to the next, and does not look there again at once', async () => {
-    const { stock, ledger } = openStock([1, 0, 0, 5]);
+    const { stock, ledger } = openLeasedStock([1, 0, 0, 5]);
     for (let buyer = 0; buyer < 6; buyer++) expect((await stock.deduct(1, { routeBy: 'x' }))?.units).toBe(1);
     expect(ledger.calls.filter((call) => call === 'take 1').length).toBeLessThanOrEqual(1);
     expect(await stock.deduct(1, { routeBy: 'x' })).toBeNull();
   });
 
   it('splits an order that is larger than a segment, when it may', async () => {
-    const { stock, ledger } = openStock([10, 10, 10, 10]);
+    const { stock, ledger } = openLeasedStock([10, 10, 10, 10]);
     expect(await stock.deduct(25, { split: false })).toBeNull();
     expect(ledger.levels).toEqual([10, 10, 10, 10]);
     const deduction = await stock.deduct(25);
@@ -107,7 +77,7 @@ describe('a stock kept by a store of the user’s', () => {
   });
 
   it('puts everything back when the last part of an order can not be had', async () => {
-    const { stock, ledger } = openStock([3, 2, 4]);
+    const { stock, ledger } = openLeasedStock([3, 2, 4]);
     expect(await stock.deduct(10)).toBeNull();
     expect(ledger.levels).toEqual([3, 2, 4]);
     expect(ledger.unitsTaken).toBe(0);
@@ -116,14 +86,26 @@ describe('a stock kept by a store of the user’s', () => {
   });
 
   it('finds those who come together at once that nothing is left, with few calls', async () => {
-    const { stock, ledger } = openStock(Array.from({ length: 8 }, () => 0));
+    const { stock, ledger } = openLeasedStock(Array.from({ length: 8 }, () => 0));
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => stock.deduct(2)));
     expect(outcomes.every((outcome) => outcome === null)).toBe(true);
     expect(ledger.calls.length).toBeLessThanOrEqual(40);
   });
 
+  it('follows a new number of segments', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0, 0, 1], {}, 2);
+    const sale = await stock.deduct(1);
+    expect(await stock.deduct(1)).toBeNull();
+    // From here on all but segment 3 are known to be dry.
+    await stock.refund(sale!);
+    await shops[1]!.segmented('sku', { segments: 4 }).resize(2, () => void ledger.levels.splice(0, 4, 3, 0));
+    expect((await stock.deduct(1))?.parts).toEqual([{ segment: 0, units: 1 }]);
+    await shops[1]!.segmented('sku', { segments: 4 }).resize(8, () => void (ledger.levels[7] = 3));
+    expect((await stock.deduct(3))?.units).toBe(3);
+  });
+
   it('finds at once what was put into the store behind its back', async () => {
-    const { stock, ledger } = openStock([0, 0, 0]);
+    const { stock, ledger } = openLeasedStock([0, 0, 0]);
     expect(await stock.deduct(1)).toBeNull();
     ledger.levels[2] = 1;
     expect((await stock.deduct(1))?.parts).toEqual([{ segment: 2, units: 1 }]);
@@ -132,7 +114,7 @@ describe('a stock kept by a store of the user’s', () => {
 
 describe('an order id', () => {
   it('is sold once, however often it is ordered', async () => {
-    const { stocks, ledger } = openStock([20, 20, 20], {}, 3);
+    const { stocks, ledger } = openLeasedStock([20, 20, 20], {}, 3);
     const again = () => Promise.all(stocks.flatMap((one) => [1, 2, 3].map(() => one.deduct(3, { orderId: 'twice' }))));
     const [first, ...others] = [...(await again()), ...(await again())];
     expect(first?.units).toBe(3);
@@ -141,7 +123,7 @@ describe('an order id', () => {
   });
 
   it('is still sold when nothing is left, and names one order only', async () => {
-    const { stocks, stock } = openStock([3], {}, 2);
+    const { stocks, stock } = openLeasedStock([3], {}, 2);
     const deduction = await stock.deduct(3, { orderId: 'last' });
     expect(await stock.deduct(1)).toBeNull();
     expect(await stocks[1]!.deduct(3, { orderId: 'last' })).toEqual(deduction);
@@ -149,7 +131,7 @@ describe('an order id', () => {
   });
 
   it('that was denied can be ordered again', async () => {
-    const { stock, ledger } = openStock([1, 0]);
+    const { stock, ledger } = openLeasedStock([1, 0]);
     expect(await stock.deduct(2, { orderId: 'patient' })).toBeNull();
     ledger.levels[1] = 1;
     expect((await stock.deduct(2, { orderId: 'patient' }))?.units).toBe(2);
@@ -158,7 +140,7 @@ describe('an order id', () => {
 
 describe('a refund', () => {
   it('gives back once, to the segments that it came from', async () => {
-    const { stocks, stock, ledger } = openStock([4, 4], {}, 3);
+    const { stocks, stock, ledger } = openLeasedStock([4, 4], {}, 3);
     const deduction = await stock.deduct(6);
     const refunds = await Promise.all(stocks.map((one) => one.refund(deduction!)));
     expect(refunds.filter((isRefunded) => isRefunded).length).toBeGreaterThanOrEqual(1);
@@ -168,14 +150,14 @@ describe('a refund', () => {
   });
 
   it('of an order that nobody has heard of keeps it from being made later', async () => {
-    const { stock, ledger } = openStock([4]);
+    const { stock, ledger } = openLeasedStock([4]);
     expect(await stock.refund('lost')).toBe(false);
     await expect(stock.deduct(1, { orderId: 'lost' })).rejects.toThrow(/"lost" was refunded/);
     expect(ledger.units).toBe(4);
   });
 
   it('that fails half way leaves the units to be found, and put back', async () => {
-    const { stock, ledger } = openStock([4, 4]);
+    const { stock, ledger } = openLeasedStock([4, 4]);
     const deduction = await stock.deduct(6);
     const broken = new Error('the database is down');
     let calls = 0;
@@ -194,7 +176,7 @@ describe('a store that fails', () => {
   const broken = new Error('the database is down');
 
   it.each(['before', 'after'] as const)('%s it takes: the caller hears of it, and nothing is gone', async (when) => {
-    const { stock, ledger } = openStock([4, 4]);
+    const { stock, ledger } = openLeasedStock([4, 4]);
     ledger[when] = async (call) => {
       if (call === 'take') throw broken;
     };
@@ -206,7 +188,7 @@ describe('a store that fails', () => {
   });
 
   it('and can not put back either leaves the units to be found, and put back by the next who wants them', async () => {
-    const { stock, ledger } = openStock([4, 4]);
+    const { stock, ledger } = openLeasedStock([4, 4]);
     ledger.after = async () => {
       throw broken;
     };
@@ -220,7 +202,7 @@ describe('a store that fails', () => {
       if (call === 'putBack') throw broken;
     };
     await expect(stock.recover()).rejects.toBe(broken);
-    await expect(stock.deduct(9)).rejects.toBe(broken);
+    await expect(stock.deduct(5, { split: false })).rejects.toBe(broken);
     ledger.before = async () => {};
     expect((await stock.deduct(8))?.units).toBe(8);
     expect(await stock.leftovers()).toEqual([]);
@@ -229,7 +211,7 @@ describe('a store that fails', () => {
 
   it('and answers nonsense is not believed', async () => {
     for (const answer of [3, -1, 0.5, undefined, 1]) {
-      const { stock, ledger } = openStock([4]);
+      const { stock, ledger } = openLeasedStock([4]);
       ledger.take = async () => answer as number;
       await expect(stock.deduct(2)).rejects.toThrow(LockConfigurationError);
       await expect(stock.deduct(2)).rejects.toThrow(
@@ -243,7 +225,7 @@ describe('a process that dies', () => {
   it.each(['before', 'after'] as const)(
     '%s it has taken leaves nothing that the next who wants it does not find',
     async (when) => {
-      const { stock, ledger, die, expire, survivor } = openDoomed([4, 4]);
+      const { stock, ledger, die, expire, survivor } = openDoomedStock([4, 4]);
       ledger[when] = () => die();
       void stock.deduct(3, { orderId: 'x' });
       await expire();
@@ -256,7 +238,7 @@ describe('a process that dies', () => {
   );
 
   it('in the middle of a split order leaves nothing either', async () => {
-    const { stock, ledger, die, expire, survivor } = openDoomed([4, 4, 4]);
+    const { stock, ledger, die, expire, survivor } = openDoomedStock([4, 4, 4]);
     let takes = 0;
     ledger.after = async (call) => {
       if (call === 'take' && ledger.unitsTaken > 0 && ++takes === 2) await die();
@@ -270,7 +252,7 @@ describe('a process that dies', () => {
   });
 
   it('and comes back to life does not take what was put back meanwhile, nor say that it sold', async () => {
-    const { stock, ledger, records, die, expire, survivor } = openDoomed([4]);
+    const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
     const revived = deferred();
     let isFirst = true;
     records.beforeWrite = async (changes) => {
@@ -289,8 +271,33 @@ describe('a process that dies', () => {
     expect([ledger.units, ledger.unitsTaken]).toEqual([0, 4]);
   });
 
+  it('and comes back to life while its units are put back has not sold them', async () => {
+    const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
+    const [revived, heard] = [deferred(), deferred()];
+    const isSale = (changes: readonly RecordChange[]) =>
+      changes.some(({ name, value }) => name.includes('/orders/x') && typeof value === 'string');
+    records.beforeWrite = async (changes) => {
+      if (!isSale(changes)) return;
+      void die();
+      await revived.promise;
+    };
+    records.afterWrite = async (changes) => {
+      if (isSale(changes)) heard.resolve();
+    };
+    const late = stock.deduct(3, { orderId: 'x', waitMs: 5_000 });
+    await expire();
+    ledger.after = async (call) => {
+      if (call !== 'putBack') return;
+      revived.resolve();
+      await heard.promise;
+    };
+    expect(await survivor.recover()).toBe(3);
+    expect(await late).toMatchObject({ units: 3 });
+    expect([ledger.units, ledger.unitsTaken]).toEqual([1, 3]);
+  });
+
   it('after its order was sold has sold it', async () => {
-    const { stock, ledger, records, die, expire, survivor } = openDoomed([4]);
+    const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
     records.afterWrite = async (changes) => {
       if (changes.some(({ name, value }) => name.includes('/orders/') && typeof value === 'string')) await die();
     };
@@ -303,7 +310,7 @@ describe('a process that dies', () => {
   });
 
   it('in the middle of a recovery is recovered from', async () => {
-    const { stock, ledger, die, expire, survivor, stockOptions, backend } = openDoomed([4, 4]);
+    const { stock, ledger, die, expire, survivor, stockOptions, backend } = openDoomedStock([4, 4]);
     ledger.after = () => die();
     void stock.deduct(3, { orderId: 'x' });
     await expire();
@@ -317,7 +324,7 @@ describe('a process that dies', () => {
 
 describe('who refunds an order that is at work', () => {
   it('waits until it is decided', async () => {
-    const { stock, stocks, ledger } = openStock([4], {}, 2);
+    const { stock, stocks, ledger, backend } = openLeasedStock([4], {}, 2);
     const [isTaking, mayGoOn] = [deferred(), deferred()];
     ledger.after = async (call) => {
       if (call !== 'take') return;
@@ -327,6 +334,7 @@ describe('who refunds an order that is at work', () => {
     const sale = stock.deduct(3, { orderId: 'x' });
     await isTaking.promise;
     const refund = stocks[1]!.refund('x');
+    await eventually(() => backend.contenders('sku/#0000').length === 2, 'the refund waits');
     mayGoOn.resolve();
     expect(await sale).toMatchObject({ units: 3 });
     expect(await refund).toBe(true);
@@ -336,7 +344,7 @@ describe('who refunds an order that is at work', () => {
 
 describe('a call that can not be served', () => {
   it('gives up in time while a segment that it needs is held, and is not said to be sold out', async () => {
-    const { stock, shops, ledger } = openStock([0, 4]);
+    const { stock, shops, ledger } = openLeasedStock([0, 4]);
     const lock = shops[0]!.segmented('sku', { segments: 2 });
     const lease = await lock.acquire({ only: [1] });
     await expect(stock.deduct(1, { waitMs: 100 })).rejects.toThrow(LockTimeoutError);
@@ -350,7 +358,7 @@ describe('a call that can not be served', () => {
   });
 
   it('gives up without the others with whom it waited', async () => {
-    const { stock, shops } = openStock([0, 0]);
+    const { stock, shops } = openLeasedStock([0, 0]);
     const lease = await shops[0]!.segmented('sku', { segments: 2 }).acquire({ only: [1] });
     const patient = stock.deduct(5);
     const hasty = stock.deduct(5, { waitMs: 50 });
@@ -360,7 +368,7 @@ describe('a call that can not be served', () => {
   });
 
   it('is told that the servers can not be asked', async () => {
-    const { stock, records, ledger } = openStock([4]);
+    const { stock, records, ledger } = openLeasedStock([4]);
     records.beforeWrite = () => Promise.reject(new LockUnavailableError('down'));
     await expect(stock.deduct(1)).rejects.toThrow('down');
     await expect(stock.deduct(5)).rejects.toThrow('down');
@@ -372,7 +380,7 @@ describe('a call that can not be served', () => {
 
 describe('restocking', () => {
   it('spreads over the segments, once an id, and is found at once', async () => {
-    const { stock, ledger } = openStock([0, 0, 0]);
+    const { stock, ledger } = openLeasedStock([0, 0, 0]);
     expect(await stock.deduct(2)).toBeNull();
     await stock.restock(7, { restockId: 'lorry' });
     await stock.restock(7, { restockId: 'lorry' });
@@ -383,7 +391,7 @@ describe('restocking', () => {
 
   it('and counting need a store that can', async () => {
     const { take, putBack }: SegmentStore = { take: async () => 0, putBack: async () => 0 };
-    const { stock } = openStock([0], { store: { take, putBack } });
+    const { stock } = openLeasedStock([0], { store: { take, putBack } });
     await expect(stock.restock(1)).rejects.toThrow(/restock needs a store with add\(\)/);
     await expect(stock.available()).rejects.toThrow(/available needs a store with available\(\)/);
   });

@@ -4,6 +4,7 @@ import type { MultiOp, MultiResult, Stat } from '../../../../lib/zookeeper/sessi
 interface Znode {
   readonly data: Buffer;
   readonly version: number;
+  readonly mzxid: bigint;
 }
 
 /** Persistent znodes as the servers keep them: a transaction is applied, or names what it stumbled over. */
@@ -42,14 +43,15 @@ export class ZnodeTree {
       const parent = op.path.slice(0, op.path.lastIndexOf('/'));
       if (parent !== '' && !this.#znodes.has(parent)) return ErrorCode.noNode;
       if (znode) return ErrorCode.nodeExists;
-      this.#znodes.set(op.path, { data: op.data, version: 0 });
+      this.#znodes.set(op.path, { data: op.data, version: 0, mzxid: BigInt(this.#time) });
       return ErrorCode.ok;
     }
     if (!znode) return ErrorCode.noNode;
     if (op.version !== undefined && op.version !== znode.version) return ErrorCode.badVersion;
     if (op.type === 'delete' && this.#childrenOf(op.path) > 0) return ErrorCode.notEmpty;
     if (op.type === 'delete') this.#znodes.delete(op.path);
-    if (op.type === 'setData') this.#znodes.set(op.path, { data: op.data, version: znode.version + 1 });
+    if (op.type === 'setData')
+      this.#znodes.set(op.path, { data: op.data, version: znode.version + 1, mzxid: BigInt(this.#time) });
     return ErrorCode.ok;
   }
 
@@ -57,9 +59,9 @@ export class ZnodeTree {
     return [...this.#znodes.keys()].filter((other) => other.startsWith(`${path}/`)).length;
   }
 
-  #statOf(path: string, { version, data }: Znode): Stat {
+  #statOf(path: string, { version, data, mzxid }: Znode): Stat {
     const time = BigInt(this.#time);
-    const zxids = { czxid: time, mzxid: time, pzxid: time, ctime: time, mtime: time };
+    const zxids = { czxid: time, mzxid, pzxid: time, ctime: time, mtime: time };
     const counts = { cversion: 0, aversion: 0, ephemeralOwner: 0n, dataLength: data.length };
     return { ...zxids, ...counts, version, numChildren: this.#childrenOf(path) };
   }

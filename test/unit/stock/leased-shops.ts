@@ -1,0 +1,35 @@
+import { deferred } from '../../../lib/async/deferred.js';
+import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
+import type { StockOptions } from '../../../lib/stock/stock.options.js';
+import { UnitLedger } from '../../support/unit-ledger.js';
+import { openShop, openShops } from './shops.js';
+
+/** One ledger, as several processes sell from it. */
+export function openLeasedStock(levels: readonly number[], options: Partial<StockOptions> = {}, processes = 1) {
+  const ledger = new UnitLedger(levels);
+  const { backend, shops } = openShops(processes);
+  const stockOptions = { segments: levels.length, store: ledger, ...options };
+  const stocks = shops.map((shop) => shop.stock('sku', stockOptions));
+  const [stock] = stocks as [SegmentedStock];
+  return { ledger, stocks, stock, shops, backend, records: backend.records, stockOptions };
+}
+
+/** A process that dies: what it has begun it never ends, and after a while its leases are others'. */
+export function openDoomedStock(levels: readonly number[], options: Partial<StockOptions> = {}) {
+  const opened = openLeasedStock(levels, options);
+  const dead = deferred<never>();
+  let died = deferred();
+  const die = (): Promise<never> => {
+    died.resolve();
+    return dead.promise;
+  };
+  const expire = async () => {
+    await died.promise;
+    died = deferred();
+    for (let segment = 0; segment < levels.length; segment++) {
+      await opened.backend.leaseOn(`sku/#${String(segment).padStart(4, '0')}`)?.release();
+    }
+  };
+  const survivor = openShop(opened.backend).stock('sku', opened.stockOptions);
+  return { ...opened, die, expire, survivor };
+}

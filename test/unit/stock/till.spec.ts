@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { NEVER } from '../../../lib/async/abort.js';
+import { SharedByKey } from '../../../lib/stock/shared-by-key.js';
+import { Shelves } from '../../../lib/stock/shelves.js';
+import { StockNames } from '../../../lib/stock/stock-names.js';
+import type { Levels } from '../../../lib/stock/stock-plan.js';
+import { levelsAfter } from '../../../lib/stock/stock-plan.js';
+import type { PlanHints, TillEntry } from '../../../lib/stock/till-entry.js';
+import { Till } from '../../../lib/stock/till.js';
+import { WatchedRecords } from './shops.js';
+
+/** Takes one unit from the segment that the till looks at first, and writes down what it was told. */
+class TakeOne implements TillEntry<string> {
+  readonly told: PlanHints[] = [];
+
+  plan(levels: Levels, hints: PlanHints) {
+    this.told.push(hints);
+    const parts = [{ segment: hints.first % levels.length, units: 1 }];
+    return { levels: levelsAfter(levels, parts, -1), change: { name: 'own', value: '' }, outcome: 'taken' };
+  }
+}
+
+describe('a till', () => {
+  it('goes elsewhere when another process is where it looks first', async () => {
+    const records = new WatchedRecords();
+    const names = new StockNames('sku');
+    await records.write([{ name: names.head, value: '{"segments":4}' }]);
+    for (const segment of [0, 1, 2, 3]) await records.write([{ name: names.segment(segment), value: '5' }]);
+    const drawn = [0.25, 0.75, 0.5, 0.1];
+    const till = new Till(records, new Shelves(records, names), () => drawn.shift() ?? 0);
+    let conflicts = 0;
+    records.beforeWrite = async (changes) => {
+      const taken = changes.find(({ name }) => name.startsWith('stock/sku/000'));
+      if (taken?.ifVersion !== undefined && conflicts++ < 2) await records.write([{ name: taken.name, value: '5' }]);
+    };
+    const entry = new TakeOne();
+    expect(await till.serve(entry, NEVER)).toBe('taken');
+    expect(entry.told.map(({ attempt }) => attempt)).toEqual([0, 1, 2]);
+    expect(new Set(entry.told.map(({ first }) => first)).size).toBeGreaterThan(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(till.isIdle).toBe(true);
+  });
+});
+
+describe('what is shared by those who name a key', () => {
+  it('is the same until too many others were named, and never dropped while it is busy', () => {
+    const shared = new SharedByKey<{ isIdle: boolean; name: string }>();
+    const of = (key: string, isIdle = true) => shared.of(key, () => ({ isIdle, name: key }));
+    const [busy, idle] = [of('busy', false), of('idle')];
+    expect([of('busy'), of('idle')]).toEqual([busy, idle]);
+    for (let count = 0; count < 1_000; count++) of(`other ${count}`);
+    expect(of('busy')).toBe(busy);
+    expect(of('idle')).not.toBe(idle);
+  });
+});
