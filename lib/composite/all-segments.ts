@@ -7,7 +7,7 @@ import type { MultiLease } from './multi-lease.js';
 import { MultiLock } from './multi-lock.js';
 import { upTo } from './segment-route.js';
 import type { Outcome } from './segment-search.js';
-import { memberOf } from './segment-setting.js';
+import { segmentKey, segmentOf } from './segment-setting.js';
 import type { SegmentSetting } from './segment-setting.js';
 
 /** All segments, held at once. */
@@ -78,8 +78,12 @@ export class AllSegments {
 
   #lockOn(segments: number): MultiLock {
     const count = Math.max(segments, this.#atLeast);
-    const members = upTo(count).map((segment) => memberOf(this.#setting, segment, count));
-    return new MultiLock(members, this.#setting.waitMs, this.#setting.enclose);
+    const { key, waitMs, enclose } = this.#setting;
+    const members = upTo(count).map((segment) => {
+      const name = segmentKey(key, segment);
+      return { key: name, identity: name, lock: segmentOf(this.#setting, segment, count) };
+    });
+    return new MultiLock(members, waitMs, enclose);
   }
 }
 

@@ -4,19 +4,18 @@ import { LockTimeoutError } from '../contract/errors.js';
 
 /** The end of a wait, shared by everything that is acquired within it. Aborts with its own `LockTimeoutError`. */
 export class Deadline {
-  readonly #abort = new AbortController();
-  readonly dispose: Dispose;
+  /** `undefined` when there is no end, or no wait. */
+  readonly signal: AbortSignal | undefined;
+  readonly dispose: Dispose = () => {};
 
   constructor(
     readonly key: string,
     readonly waitMs: number,
   ) {
-    const isTimed = waitMs > 0 && waitMs < Infinity;
-    this.dispose = isTimed ? after(waitMs, () => this.#abort.abort(this.timeout())) : () => {};
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
+    if (waitMs === 0 || waitMs === Infinity) return;
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    this.dispose = after(waitMs, () => controller.abort(this.timeout()));
   }
 
   /** Whether standing in line is allowed at all. */
@@ -30,6 +29,6 @@ export class Deadline {
 
   /** Whether `error` says that this very deadline has passed. */
   isReasonOf(error: unknown): boolean {
-    return this.signal.aborted && error === this.signal.reason;
+    return this.signal !== undefined && this.signal.aborted && error === this.signal.reason;
   }
 }

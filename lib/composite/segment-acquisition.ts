@@ -88,7 +88,8 @@ export class SegmentAcquisition {
     const own = this.#candidates(segments).find((one) => this.#held.some(({ segment }) => segment === one));
     if (own === undefined) throw this.#selfWait('it holds another segment, and could wait for those who wait for it');
     const { signal, waits } = limits;
-    const visit = await visitOne(own, segments, { waitMs: waits ? Infinity : 0, signal, limit: signal });
+    const limit = { waitMs: waits ? Infinity : 0, signal, limit: signal, granted: () => {} };
+    const visit = await visitOne(own, segments, limit);
     return visit && 'recorded' in visit ? this.#search(limits, visitOne) : visit;
   }
 

@@ -79,7 +79,7 @@ export class SegmentCount {
     const { key, initial, known, warn } = this.#source;
     const isNews = known.note(this.#name, counted.segments, initial);
     if (isNews && counted.segments !== initial) {
-      warn(`"${key}" has ${counted.segments} segments as recorded, not ${initial} as its options say`);
+      warn(`the number of segments of "${key}" is ${counted.segments} as recorded, not ${initial} as its options say`);
     }
     return { ...counted, version: record.version };
   }

@@ -27,10 +27,10 @@ export async function changeCount(
   migrate: Migrate,
   options: ResolvedAcquireOptions,
 ): Promise<void> {
-  const { segments } = await setting.count.read();
+  const { expected } = setting.count;
   // A lease that is lost once the new count is written has done its duty.
   const patient = { ...options, onLost: 'ignore' } as const;
-  await new AllSegments(setting, to).using(segments, patient, (set) => changeUnder(setting, set, to, migrate));
+  await new AllSegments(setting, to).using(expected, patient, (set) => changeUnder(setting, set, to, migrate));
 }
 
 async function changeUnder(

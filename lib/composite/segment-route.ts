@@ -42,7 +42,13 @@ export function leastBusy(
   chance: Chance = Math.random,
 ): number {
   const at = (segment: number) => callers.get(segment) ?? 0;
-  return shuffled(segments, chance).reduce((best, segment) => (at(segment) < at(best) ? segment : best));
+  let equals = 1;
+  return segments.reduce((best, segment) => {
+    if (at(segment) > at(best)) return best;
+    equals = at(segment) < at(best) ? 1 : equals + 1;
+    // The second of two takes the place with one chance in two, the third of three with one in three.
+    return chance() * equals < 1 ? segment : best;
+  });
 }
 
 /**
@@ -64,6 +70,11 @@ export function upTo(count: number): readonly number[] {
 }
 
 function shuffled(numbers: readonly number[], chance: Chance): readonly number[] {
-  const drawn = numbers.map((number) => ({ number, lot: chance() }));
-  return drawn.sort((a, b) => a.lot - b.lot).map(({ number }) => number);
+  const result: number[] = [];
+  for (const number of numbers) {
+    const place = Math.floor(chance() * (result.length + 1));
+    result.push(result[place] ?? number);
+    result[place] = number;
+  }
+  return result;
 }

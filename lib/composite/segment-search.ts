@@ -11,7 +11,7 @@
  * twice the patience after that. With sixteen instances and 200 callers who stay 20 ms, a first patience of 250 ms halves
  * the calls/s, one of 500 ms does no harm. With 14 of 16 segments held for good, it finds the others in 0.4 s on average.
  */
-import { anyAbort } from '../async/abort.js';
+import { onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { after } from '../async/timer.js';
 import type { KeyLoad } from './segment-load.js';
@@ -32,6 +32,8 @@ export interface VisitLimits {
   readonly signal: AbortSignal;
   /** Aborts when the whole search is over. */
   readonly limit: AbortSignal;
+  /** To be called as soon as the segment is granted, before anything is done under the lease. */
+  readonly granted: () => void;
 }
 
 export type VisitSegment<T> = (segment: number, limits: VisitLimits) => Promise<Visit<T>>;
@@ -65,13 +67,13 @@ async function tryFew<T>(search: Search, tour: Tour, effort: number, visit: Visi
 /** Asks the next ones of the tour, each at most once, as far as they are not known to be busy. */
 async function tryNext<T>(search: Search, tour: Tour, most: number, visit: VisitSegment<T>): Promise<Visit<T>> {
   const { candidates, load, signal } = search;
+  const limits = { waitMs: 0, signal, limit: signal, granted: () => load.triedWithSuccess() };
   let tries = 0;
   for (let seen = 0; seen < candidates.length && tries < most; seen++) {
     const segment = tour.next().value;
     if (load.callers().has(segment)) continue;
     tries++;
-    const tried = await visit(segment, { waitMs: 0, signal, limit: signal });
-    if (tried) load.triedWithSuccess();
+    const tried = await visit(segment, limits);
     if (tried) return tried;
   }
   if (tries > 0) load.triedInVain();
@@ -87,20 +89,20 @@ function* around(candidates: readonly number[]): Tour {
 
 async function waitAtOne<T>(search: Search, effort: number, visit: VisitSegment<T>): Promise<Visit<T>> {
   const { candidates, load, signal: limit } = search;
-  const patience = new AbortController();
-  const ranOut = Symbol('patience ran out');
   const segment = leastBusy(candidates, load.callers());
   const isHope = () => !load.isFull() && candidates.some((other) => other !== segment && !load.callers().has(other));
-  const cancel = afterOnce(isHope, FIRST_PATIENCE_MS * effort, () => patience.abort(ranOut));
-  const limits = anyAbort([limit, patience.signal]);
+  const ending = new AbortController();
+  const ranOut = Symbol('patience ran out');
+  const cancel = afterOnce(isHope, FIRST_PATIENCE_MS * effort, () => ending.abort(ranOut));
+  const dispose = onAbort(limit, (reason) => ending.abort(reason));
   try {
-    return await visit(segment, { waitMs: Infinity, signal: limits.signal, limit });
+    return await visit(segment, { waitMs: Infinity, signal: ending.signal, limit, granted: cancel });
   } catch (error) {
     if (error === ranOut) return undefined;
     throw error;
   } finally {
     cancel();
-    limits.dispose();
+    dispose();
   }
 }
 

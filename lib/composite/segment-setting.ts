@@ -1,9 +1,10 @@
 import type { Lease } from '../contract/lease.js';
+import type { Lock } from '../contract/lock.js';
 import type { SegmentRoute } from '../contract/segment.options.js';
 import { HeldSegment } from './held-segment.js';
 import type { SegmentedKey } from './held-segment.js';
 import { MultiLease } from './multi-lease.js';
-import type { Enclose, Member } from './multi-lock.js';
+import type { Enclose } from './multi-lock.js';
 import { Segment } from './segment.js';
 import type { SegmentCount } from './segment-count.js';
 import type { KeyLoad } from './segment-load.js';
@@ -17,20 +18,20 @@ export interface SegmentSetting extends SegmentedKey {
   readonly count: SegmentCount;
   readonly load: KeyLoad;
   /** The plain lock on a segment. */
-  readonly mutexOf: (segment: number) => Member;
+  readonly mutexOf: (segment: number) => Lock;
   readonly enclose: Enclose;
   /** What the running code holds, innermost first. */
   readonly heldLeases: () => Iterable<Lease>;
 }
 
-interface SegmentMember extends Member {
-  readonly lock: Segment;
+/** The key of a segment; in four places, so that the order of the keys is that of the numbers. */
+export function segmentKey(key: string, segment: number): string {
+  return `${key}/#${String(segment).padStart(4, '0')}`;
 }
 
 /** The lock on one segment of as many as there are thought to be. */
-export function memberOf(setting: SegmentSetting, segment: number, segments: number): SegmentMember {
-  const member = setting.mutexOf(segment);
-  return { ...member, lock: new Segment(member.lock, { of: setting, segment, segments }, setting.load) };
+export function segmentOf(setting: SegmentSetting, segment: number, segments: number): Segment {
+  return new Segment(setting.mutexOf(segment), { of: setting, segment, segments }, setting.load);
 }
 
 /** The segments that the running code holds by `using` or `withAll`. */

@@ -33,7 +33,11 @@ export class Segment implements Lock {
 
   async using<T>(work: (lease: HeldSegment) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     const leave = this.#enter();
-    return this.#mutex.using((lease) => work(this.#held(lease)), options).finally(leave);
+    try {
+      return await this.#mutex.using((lease) => work(this.#held(lease)), options);
+    } finally {
+      leave();
+    }
   }
 
   #enter(): Dispose {

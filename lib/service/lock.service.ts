@@ -50,7 +50,7 @@ export class LockService {
     private readonly options: LockServiceOptions,
   ) {
     this.admission = new Admission(backend);
-    this.segments = new Segments(backend, options.waitMs, (key) => this.memberOf(key));
+    this.segments = new Segments(backend, options.waitMs, (key) => this.mutex(key));
     const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
     this.stocks = new Stocks({ waitMs: options.waitMs, records: backend.records, lockOn });
   }

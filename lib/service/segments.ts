@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { HeldSegment } from '../composite/held-segment.js';
 import { KnownCounts } from '../composite/known-counts.js';
-import type { Member } from '../composite/multi-lock.js';
 import { SegmentCount } from '../composite/segment-count.js';
+import { segmentKey } from '../composite/segment-setting.js';
 import { SegmentLoad } from '../composite/segment-load.js';
 import { SegmentedLock } from '../composite/segmented-lock.js';
 import { LockConfigurationError } from '../contract/errors.js';
+import type { Lock } from '../contract/lock.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { SegmentLease } from '../contract/segment-lease.js';
 import { resolveSegmentOptions } from '../contract/segment.options.js';
@@ -18,14 +19,14 @@ const logger = new Logger('SegmentedLock');
 export class Segments {
   readonly #backend: LockBackend;
   readonly #waitMs: number;
-  readonly #memberOf: (key: string) => Member;
+  readonly #mutexOn: (key: string) => Lock;
   readonly #load = new SegmentLoad();
   readonly #known = new KnownCounts();
 
-  constructor(backend: LockBackend, waitMs: number, memberOf: (key: string) => Member) {
+  constructor(backend: LockBackend, waitMs: number, mutexOn: (key: string) => Lock) {
     this.#backend = backend;
     this.#waitMs = waitMs;
-    this.#memberOf = memberOf;
+    this.#mutexOn = mutexOn;
   }
 
   lockOn(key: string, options: SegmentOptions): SegmentedLock {
@@ -42,16 +43,11 @@ export class Segments {
       waitMs: this.#waitMs,
       count: new SegmentCount({ key, records, initial, known: this.#known, warn }),
       load: this.#load.of(identity),
-      mutexOf: (segment) => this.#memberOf(segmentKey(key, segment)),
+      mutexOf: (segment) => this.#mutexOn(segmentKey(key, segment)),
       enclose: runUnder,
       heldLeases,
     });
   }
-}
-
-/** The key of a segment; in four places, so that the order of the keys is that of the numbers. */
-export function segmentKey(key: string, segment: number): string {
-  return `${key}/#${String(segment).padStart(4, '0')}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { Logger } from '@nestjs/common';
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import type { SegmentedLock } from '../../lib/composite/segmented-lock.js';
 import { upTo } from '../../lib/composite/segment-route.js';
@@ -17,6 +18,12 @@ import { contendersAt, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 const keyOf = (segment: number) => `stock/#${String(segment).padStart(4, '0')}`;
+
+// Counts that change are news to those who use them.
+beforeEach(() => {
+  const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  return () => warn.mockRestore();
+});
 
 /** `times` calls by each of `workers` callers. */
 function hammer(workers: number, times: number, call: (worker: number) => Promise<unknown>): Promise<unknown> {
@@ -43,7 +50,7 @@ describe('the segments of a key', () => {
     };
     await hammer(16, 10, (worker) => locks[worker % 2]!.using(work));
     expect(most).toBe(4);
-    expect([...tokens.keys()].sort()).toEqual([0, 1, 2, 3]);
+    expect(new Set(tokens.keys())).toEqual(new Set(upTo(4)));
     for (const granted of tokens.values()) expect(granted).toEqual([...granted].sort((a, b) => (a < b ? -1 : 1)));
     for (const segment of upTo(4)) expect(await contendersAt(client, `${basePath}/${keyOf(segment)}`)).toEqual([]);
   });
@@ -93,7 +100,8 @@ describe('the segments of a key', () => {
     const first = await Promise.race(waiting);
     expect(first.segment).toBe(1);
     await held[2]!.release();
-    expect((await Promise.all(waiting)).map(({ segment }) => segment).sort()).toEqual([1, 2]);
+    const taken = (await Promise.all(waiting)).map(({ segment }) => segment);
+    expect(new Set(taken)).toEqual(new Set([1, 2]));
   });
 });
 

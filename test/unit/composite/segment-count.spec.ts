@@ -32,7 +32,7 @@ describe('the number of segments of a key', () => {
     await sixteen().using(({ segments }) => expect(segments).toBe(8), { only: [7] });
     await sixteen().withAll((leases) => expect(leases).toHaveLength(8));
     expect(await sixteen().count()).toBe(8);
-    expect(warnings()).toEqual(['"stock" has 8 segments as recorded, not 16 as its options say']);
+    expect(warnings()).toEqual(['the number of segments of "stock" is 8 as recorded, not 16 as its options say']);
     expect(
       asked()
         .slice(-8)

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NEVER, orAbort } from '../../../lib/async/abort.js';
+import { deferred } from '../../../lib/async/deferred.js';
 import { SegmentLoad } from '../../../lib/composite/segment-load.js';
 import type { KeyLoad } from '../../../lib/composite/segment-load.js';
 import { upTo } from '../../../lib/composite/segment-route.js';
@@ -132,6 +133,21 @@ describe('the search for a segment that can be had', () => {
     caller.abort('mine');
     await expect(found).rejects.toBe('mine');
     expect([lines, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it('hears of a grant before the work under it has ended: no timer runs meanwhile', async () => {
+    fakeTimers();
+    const load = new SegmentLoad().of('k');
+    load.triedInVain();
+    const mayEnd = deferred<undefined>();
+    const work: VisitSegment<undefined> = async (_, { granted }) => (granted(), { got: await mayEnd.promise });
+    const waited = visitUntilFound(searchFor({ load }), work);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(vi.getTimerCount()).toBe(0);
+    const tried = visitUntilFound(searchFor({ load, waits: false }), work);
+    expect(load.isFull()).toBe(false);
+    mayEnd.resolve(undefined);
+    expect(await Promise.all([waited, tried])).toEqual([{ got: undefined }, { got: undefined }]);
   });
 
   it('takes one that has become free meanwhile', async () => {

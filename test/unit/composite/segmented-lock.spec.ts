@@ -288,7 +288,7 @@ describe('a segment that is lost', () => {
     const { lock, backend, asked } = startSegments(1);
     const reading = vi.spyOn(backend.records, 'read').mockImplementationOnce(async () => {
       backend.leaseOn(keyOf(0))?.lose(new LockLostError('stock', 'test'));
-      return new Promise(() => {});
+      return undefined;
     });
     const lease = await lock.acquire();
     expect([lease.isHeld(), asked().length]).toEqual([true, 2]);
@@ -419,6 +419,15 @@ describe('every segment of a key', () => {
     await held.release();
     expect(await all).toBe(true);
     expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('are as many as there can be', async () => {
+    const { lock, others, backend } = startSegments(1_024);
+    await lock.withAll((leases) =>
+      lock.withAll((again) => expect([leases.length, again.length]).toEqual([1_024, 1_024])),
+    );
+    await lock.resize(1, ({ leases }) => expect(leases).toHaveLength(1_024));
+    expect([await others.count(), backend.busyKeys]).toEqual([1, []]);
   });
 
   it('does not deadlock those who want one and those who want all', async () => {
