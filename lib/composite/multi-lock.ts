@@ -36,10 +36,12 @@ export class MultiLock implements Lock {
     const leases: Lease[] = [];
     for (const { key, lock } of this.#members) {
       const attempt = lock.acquire({ ...options, waitMs: remaining() });
-      leases.push(await attempt.catch((error: unknown) => this.#giveUp(leases, error, key, waitMs)));
+      leases.push(
+        await attempt.catch((error: unknown) => this.#giveUp(leases, timeoutOf(error, key, waitMs, options))),
+      );
     }
     const set = new MultiLease(leases);
-    if (!set.isHeld()) await this.#giveUp(leases, set.signal.reason, set.key, waitMs);
+    if (!set.isHeld()) await this.#giveUp(leases, set.signal.reason);
     return set;
   }
 
@@ -72,7 +74,7 @@ export class MultiLock implements Lock {
       return this.#usingFrom(place + 1, [...leases, lease], work, options, waitMs, remaining);
     };
     return member.lock.using(next, { ...options, waitMs: remaining() }).catch((error: unknown) => {
-      throw isGranted ? error : timeoutOf(error, member.key, waitMs);
+      throw isGranted ? error : timeoutOf(error, member.key, waitMs, options);
     });
   }
 
@@ -87,9 +89,9 @@ export class MultiLock implements Lock {
     }
   }
 
-  async #giveUp(leases: readonly Lease[], error: unknown, key: string, waitMs: number): Promise<never> {
+  async #giveUp(leases: readonly Lease[], error: unknown): Promise<never> {
     await releaseInReverse(leases);
-    throw timeoutOf(error, key, waitMs);
+    throw error;
   }
 }
 
@@ -98,9 +100,10 @@ function inFixedOrder(members: readonly Member[]): readonly Member[] {
   return [...distinct.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
 }
 
-/** A member's time-out, told with the time that the whole set was given. */
-function timeoutOf(error: unknown, key: string, waitMs: number): unknown {
-  return error instanceof LockTimeoutError ? new LockTimeoutError(key, waitMs) : error;
+/** A member's time-out, told with the time that the whole set was given; a caller's own reason stays as it is. */
+function timeoutOf(error: unknown, key: string, waitMs: number, { signal }: AcquireOptions): unknown {
+  const isOwn = error instanceof LockTimeoutError && error !== signal?.reason;
+  return isOwn ? new LockTimeoutError(key, waitMs) : error;
 }
 
 function countdown(waitMs: number): () => number {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { now } from '../../../lib/async/clock.js';
 import { MultiLease } from '../../../lib/composite/multi-lease.js';
 import { MultiLock } from '../../../lib/composite/multi-lock.js';
-import { LockConfigurationError, LockLostError } from '../../../lib/contract/errors.js';
+import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { currentLease, runUnder } from '../../../lib/service/held-leases.js';
@@ -33,6 +33,20 @@ describe('several keys at once', () => {
     await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? transfer('a', 'b') : transfer('b', 'a'))));
     expect(backend.busyKeys).toEqual([]);
   });
+
+  it.each(['acquire', 'tryAcquire', 'using'] as const)(
+    'leave a caller’s own reason as it is, a time-out of something else included: %s',
+    async (verb) => {
+      const { locks } = startLocks();
+      await using _held = await locks.acquire('b');
+      const [caller, reason] = [new AbortController(), new LockTimeoutError('something else', 5)];
+      const both = locks.multi(['a', 'b']);
+      const options = { waitMs: 10_000, signal: caller.signal };
+      const asked = verb === 'using' ? both.using(() => {}, options) : both[verb](options);
+      setImmediate(() => caller.abort(reason));
+      await expect(asked).rejects.toBe(reason);
+    },
+  );
 
   it('are released in reverse', async () => {
     const { locks, backend } = startLocks();
