@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { JuteReader, JuteWriter } from '../../zookeeper/wire/jute.js';
 import { OpCode } from '../../zookeeper/wire/op-codes.js';
 import { requestFrame } from '../../zookeeper/wire/records.js';
@@ -13,6 +14,8 @@ export interface SniffedSession {
 }
 
 const PASSWORD_BYTES = 16;
+const MOST_ATTEMPTS = 100;
+const ATTEMPT_PAUSE_MS = 10;
 /** {int protocolVersion; int timeOut; long sessionId; buffer passwd; …} behind its length */
 const SHORTEST_CONNECT_RESPONSE = 4 + 4 + 4 + 8 + 4 + PASSWORD_BYTES;
 
@@ -47,19 +50,38 @@ function readSession(heard: Buffer): SniffedSession | undefined {
   };
 }
 
-/** Takes the session over with a connection of its own and closes it. Resolves when the server has done so. */
+/**
+ * Takes the session over with a connection of its own and closes it. Resolves when the server does not know it any more.
+ * The owner, whose connection is gone, comes back at once, and may take the session back before its end is read: then again.
+ * @throws Error when the server serves no sessions
+ */
 export async function closeSession(
   target: { readonly host: string; readonly port: number },
   session: SniffedSession,
 ): Promise<void> {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    if (!(await mayKnow(target, session))) return;
+    await pause(ATTEMPT_PAUSE_MS);
+  }
+  throw new Error(`the server did not end session 0x${session.id.toString(16)}`);
+}
+
+/** Says the session's goodbye. Answers `false` when the server says that there is no such session. */
+async function mayKnow(
+  target: { readonly host: string; readonly port: number },
+  session: SniffedSession,
+): Promise<boolean> {
   const socket = connect({ ...target, noDelay: true });
+  const heard: Buffer[] = [];
   socket.on('error', () => {});
+  socket.on('data', (bytes) => heard.push(bytes));
   const closed = once(socket, 'close');
   await once(socket, 'connect');
-  socket.write(connectRequest(session));
-  await once(socket, 'data');
-  socket.write(requestFrame(1, OpCode.closeSession, Buffer.alloc(0)));
+  socket.write(Buffer.concat([connectRequest(session), requestFrame(1, OpCode.closeSession, Buffer.alloc(0))]));
   await closed;
+  const answer = Buffer.concat(heard);
+  // Taken back before anything was said, too.
+  return answer.length < SHORTEST_CONNECT_RESPONSE || readSession(answer) !== undefined;
 }
 
 /** {int protocolVersion; long lastZxidSeen; int timeOut; long sessionId; buffer passwd} */
