@@ -24,6 +24,8 @@ export type { LockDecorator } from './decorators/method-check.js';
 // What code calls.
 export { LockService } from './service/lock.service.js';
 export type { MutexOptions } from './service/lock.service.js';
+export type { SharingOptions } from './service/sharing.options.js';
+export type { Contender, ContenderOwner } from './contract/contender.js';
 export { assertHeld, currentLease } from './service/held-leases.js';
 export { CronRunsService } from './schedule/cron-runs.service.js';
 export { currentRun } from './schedule/current-run.js';

@@ -59,8 +59,8 @@ function serviceProvider(connectionName: string): FactoryProvider<LockService> {
     provide: getLockServiceToken(connectionName),
     inject: [OPTIONS],
     useFactory: (options: LockModuleOptions) => {
-      const { backend, waitMs, drainTimeoutMs, connectOnStart } = resolveLockModuleOptions(options);
-      return new LockService(backend.create(), { connectionName, waitMs, drainTimeoutMs, connectOnStart });
+      const { backend, ...resolved } = resolveLockModuleOptions(options);
+      return new LockService(backend.create(), { connectionName, ...resolved });
     },
   };
 }

@@ -1,7 +1,9 @@
 import { check, checkFields, checkMs } from './contract/check.js';
 import type { LockBackendDefinition } from './contract/lock-backend.js';
+import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/sharing.options.js';
+import type { SharingOptions } from './service/sharing.options.js';
 
-export interface LockModuleOptions {
+export interface LockModuleOptions extends SharingOptions {
   /** Who grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
   readonly backend: LockBackendDefinition;
   /** How long an acquisition waits when it does not say, in milliseconds. Default 10 000; `Infinity`: no limit. */
@@ -29,9 +31,10 @@ export const DEFAULTS = Object.freeze({
   waitMs: 10_000,
   drainTimeoutMs: 10_000,
   connectOnStart: 'required',
+  ...SHARING_DEFAULTS,
 } as const);
 
-const FIELDS = ['backend', 'waitMs', 'drainTimeoutMs', 'connectOnStart'];
+const FIELDS = ['backend', 'waitMs', 'drainTimeoutMs', 'connectOnStart', ...SHARING_FIELDS];
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLockModuleOptions {
@@ -52,7 +55,7 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
     connectOnStart,
     "'required' or 'background'",
   );
-  return resolved;
+  return { ...resolved, ...resolveSharingOptions(resolved, SHARING_DEFAULTS) };
 }
 
 function withoutUndefined(options: LockModuleOptions): LockModuleOptions {

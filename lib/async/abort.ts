@@ -1,66 +1,112 @@
 /** Undoes a subscription; calling it twice does nothing more. */
 export type Dispose = () => void;
 
+type Listener = (reason: unknown) => void;
+
+const NOTHING: Dispose = () => {};
+
 // One event listener a signal, however many wait for it: Node warns of a leak at the eleventh, and each costs.
-const waiting = new WeakMap<AbortSignal, Subscribers>();
+const subscribersOf = new WeakMap<AbortSignal, Subscribers>();
 
 /** Calls `listener` once, when `signal` aborts or at once when it has. */
-export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): Dispose {
+export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
+  if (signal === NEVER) return NOTHING;
   if (signal.aborted) {
     listener(signal.reason);
-    return () => {};
+    return NOTHING;
   }
-  const subscribers = waiting.get(signal) ?? new Subscribers(signal);
-  waiting.set(signal, subscribers);
-  return subscribers.add(listener);
+  return (subscribersOf.get(signal) ?? new ListeningSubscribers(signal)).add(listener);
 }
 
+/** Who wants to know when a signal aborts. */
 class Subscribers {
-  readonly #signal: AbortSignal;
-  readonly #listeners = new Map<symbol, (reason: unknown) => void>();
+  readonly #listeners = new Set<{ readonly listener: Listener }>();
 
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#aborted, { once: true });
-  }
-
-  add(listener: (reason: unknown) => void): Dispose {
-    const key = Symbol('subscription');
-    this.#listeners.set(key, listener);
+  add(listener: Listener): Dispose {
+    const subscription = { listener };
+    this.#listeners.add(subscription);
     return () => {
-      if (this.#listeners.delete(key) && this.#listeners.size === 0) this.#leave();
+      if (this.#listeners.delete(subscription) && this.#listeners.size === 0) this.left();
     };
   }
 
-  readonly #aborted = (): void => {
-    this.#leave();
+  /** Called when the last one has left. */
+  protected left(): void {}
+
+  fire(reason: unknown): void {
     // One may dispose another, which must then not be called.
-    for (const [key, listener] of this.#listeners) {
-      this.#listeners.delete(key);
-      listener(this.#signal.reason);
+    for (const subscription of this.#listeners) {
+      this.#listeners.delete(subscription);
+      subscription.listener(reason);
     }
+  }
+}
+
+/** The subscribers of a signal that somebody else aborts. */
+class ListeningSubscribers extends Subscribers {
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    super();
+    this.#signal = signal;
+    subscribersOf.set(signal, this);
+    signal.addEventListener('abort', this.#aborted, { once: true });
+  }
+
+  readonly #aborted = (): void => {
+    this.left();
+    this.fire(this.#signal.reason);
   };
 
-  #leave(): void {
-    waiting.delete(this.#signal);
+  protected override left(): void {
+    subscribersOf.delete(this.#signal);
     this.#signal.removeEventListener('abort', this.#aborted);
+  }
+}
+
+/**
+ * An AbortController whose signal this package waits for a lot: `onAbort` needs no event listener on it, and listeners
+ * are a good part of what an acquisition costs this process.
+ */
+export class OwnAbortController extends AbortController {
+  readonly #subscribers = new Subscribers();
+
+  constructor() {
+    super();
+    subscribersOf.set(this.signal, this.#subscribers);
+  }
+
+  override abort(reason?: unknown): void {
+    if (this.signal.aborted) return;
+    super.abort(reason);
+    this.#subscribers.fire(this.signal.reason);
   }
 }
 
 /** The promise, or a rejection with `signal.reason`, whichever is first. Leaves no listener behind. */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal === NEVER) return promise;
   return new Promise<T>((resolve, reject) => {
     const dispose = onAbort(signal, reject);
-    promise.then(resolve, reject).finally(dispose);
+    promise.then(
+      (value) => {
+        dispose();
+        resolve(value);
+      },
+      (error: unknown) => {
+        dispose();
+        reject(error);
+      },
+    );
   });
 }
 
 /** A signal that aborts when any of `sources` does, and lets go of them when disposed. */
 export function anyAbort(sources: readonly (AbortSignal | undefined)[]): { signal: AbortSignal; dispose: Dispose } {
-  const given = sources.filter((source) => source !== undefined);
+  const given = sources.filter((source): source is AbortSignal => source !== undefined && source !== NEVER);
   // Signals are a good part of what an acquisition costs this process: one is made only to join others.
-  if (given.length < 2) return { signal: given[0] ?? NEVER, dispose: () => {} };
-  const controller = new AbortController();
+  if (given.length < 2) return { signal: given[0] ?? NEVER, dispose: NOTHING };
+  const controller = new OwnAbortController();
   const disposals = given.map((source) => onAbort(source, (reason) => controller.abort(reason)));
   return { signal: controller.signal, dispose: () => disposals.splice(0).forEach((undo) => undo()) };
 }

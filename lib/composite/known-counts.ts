@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from '../async/bounded-map.js';
 
 // A guess that is forgotten costs one acquisition; keys come and go.
 const MOST_KNOWN = 10_000;

@@ -1,6 +1,6 @@
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from '../async/bounded-map.js';
 
 const NOBODY: ReadonlyMap<number, number> = new Map();
 const MOST_FULL = 10_000;

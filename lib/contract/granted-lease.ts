@@ -11,22 +11,43 @@ export interface Grant {
   isCurrent(): boolean;
   /** Gives the key back; must end, and must not reject. Called at most once. */
   giveBack(): Promise<void>;
+  /** How others are known who wait for this to be given back; without it, somebody always may. */
+  readonly demand?: Demand;
+  /** Notes for others to see whether the lease is only kept, without being used. */
+  noteKept?(isKept: boolean): void;
+}
+
+/** Whether somebody waits for a lease to be given back. */
+export interface Demand {
+  /** Calls back once, as soon as somebody does or it can not be known any more; until disposed. */
+  watch(onDemand: () => void): () => void;
+}
+
+/** Who is told what becomes of a lease: whatever stands on it. */
+export interface LeaseFollower {
+  suspend(): void;
+  resume(): void;
+  revoke(): void;
+  lose(reason: LockError): void;
 }
 
 /** The one state machine behind every backend's leases. The backend calls `suspend`, `resume`, `revoke` and `lose`. */
-export class GrantedLease implements Lease {
+export class GrantedLease implements Lease, LeaseFollower {
   readonly acquiredAt = new Date();
-  /** Resolves when the holder has given the lease back, lost or not. */
-  readonly released: Promise<void>;
   readonly #grant: Grant;
-  readonly #abort = new AbortController();
-  #settleReleased!: () => void;
+  #abort: AbortController | undefined;
+  #abortReason: unknown;
+  #followers: Set<LeaseFollower> | undefined;
+  #onLost: (() => void) | undefined;
+  #onReleased: (() => void) | undefined;
+  #released: Promise<void> | undefined;
+  #settleReleased: (() => void) | undefined;
   #state: LeaseState = 'held';
+  #isGivenBack = false;
   #release: Promise<void> | undefined;
 
   constructor(grant: Grant) {
     this.#grant = grant;
-    this.released = new Promise((resolve) => (this.#settleReleased = resolve));
   }
 
   get key(): string {
@@ -45,7 +66,20 @@ export class GrantedLease implements Lease {
     return this.#state;
   }
 
+  get demand(): Demand | undefined {
+    return this.#grant.demand;
+  }
+
+  noteKept(isKept: boolean): void {
+    this.#grant.noteKept?.(isKept);
+  }
+
+  // Made when somebody asks for it: most leases end without anybody having done so.
   get signal(): AbortSignal {
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
+    }
     return this.#abort.signal;
   }
 
@@ -57,32 +91,81 @@ export class GrantedLease implements Lease {
   }
 
   suspend(): void {
-    if (this.#state === 'held') this.#state = 'suspended';
+    if (this.#state !== 'held') return;
+    this.#state = 'suspended';
+    this.#followers?.forEach((follower) => follower.suspend());
   }
 
   resume(): void {
-    if (this.#state === 'suspended') this.#state = 'held';
+    if (this.#state !== 'suspended') return;
+    this.#state = 'held';
+    this.#followers?.forEach((follower) => follower.resume());
   }
 
   revoke(): void {
     if (this.#isOver()) return;
     this.#state = 'revoking';
-    this.#abort.abort(new LockRevokedError(this.key));
+    this.#abortWith(new LockRevokedError(this.key));
+    this.#followers?.forEach((follower) => follower.revoke());
   }
 
   lose(reason: LockError): void {
     if (this.#isOver()) return;
     this.#state = 'lost';
-    this.#abort.abort(reason);
+    this.#abortWith(reason);
+    this.#followers?.forEach((follower) => follower.lose(reason));
+    this.#onLost?.();
+  }
+
+  /** Whatever becomes of this lease from now on becomes of `follower`, too. */
+  addFollower(follower: LeaseFollower): void {
+    (this.#followers ??= new Set()).add(follower);
+  }
+
+  removeFollower(follower: LeaseFollower): void {
+    this.#followers?.delete(follower);
+  }
+
+  /** Calls back when the lease is lost. There is one such listener. */
+  onLost(listener: () => void): void {
+    this.#onLost = listener;
+  }
+
+  /** Calls back when the holder has given the lease back, lost or not. There is one such listener. */
+  onReleased(listener: () => void): void {
+    this.#onReleased = listener;
+  }
+
+  /** Resolves then. */
+  get released(): Promise<void> {
+    return (this.#released ??= new Promise((resolve) => {
+      if (this.#isGivenBack) resolve();
+      else this.#settleReleased = resolve;
+    }));
   }
 
   release(): Promise<void> {
     if (this.#state !== 'lost') this.#state = 'released';
-    return (this.#release ??= this.#grant.giveBack().finally(this.#settleReleased));
+    return (this.#release ??= this.#giveBack());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
+  }
+
+  async #giveBack(): Promise<void> {
+    try {
+      await this.#grant.giveBack();
+    } finally {
+      this.#isGivenBack = true;
+      this.#onReleased?.();
+      this.#settleReleased?.();
+    }
+  }
+
+  #abortWith(reason: unknown): void {
+    this.#abortReason ??= reason;
+    this.#abort?.abort(reason);
   }
 
   #isOver(): boolean {

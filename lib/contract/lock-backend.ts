@@ -1,3 +1,4 @@
+import type { Contender } from './contender.js';
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
 import type { RecordStore } from './record-store.js';
@@ -19,6 +20,10 @@ export interface LockBackend {
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   acquire(request: LockRequest): Promise<GrantedLease | null>;
+  /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
+  lineOf(key: string): Promise<readonly Contender[]>;
+  /** What to tell a caller whose wait ended for `reason`, when the backend knows better; without it, that reason. */
+  explain?(reason: unknown): unknown;
   /** Gives up everything this backend holds and waits for. Never rejects. */
   close(): Promise<void>;
 }

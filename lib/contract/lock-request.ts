@@ -13,4 +13,28 @@ export interface LockRequest {
   /** Ends the wait: the backend leaves the line, then rejects with `signal.reason`. */
   readonly signal: AbortSignal;
   readonly label?: string | undefined;
+  /** Whether the lease may be kept for a while after its last use, see `keepMs`. */
+  readonly keeps?: boolean | undefined;
+}
+
+/** What a caller wants of the process that it runs in. */
+export interface LocalTarget extends Pick<LockRequest, 'key' | 'mode'> {
+  /** What the backend calls the key. */
+  readonly identity: string;
+  /** For how long the caller's process may keep the key for itself after the release while nobody else asks, in ms. */
+  readonly keepMs: number;
+}
+
+/** One caller's acquisition: it can be told of its end without a signal, because signals cost, and callers are many. */
+export interface CallerRequest extends LockRequest, LocalTarget {
+  /** Why the caller has given up, if it has. */
+  readonly givenUp: { readonly reason: unknown } | undefined;
+  /** Calls back once, when the caller gives up. There is one such listener. */
+  onGivenUp(listener: (reason: unknown) => void): void;
+}
+
+/** What a backend is asked: a plain object that it may copy, with a signal. */
+export function requestOf(caller: CallerRequest, signal = caller.signal): LockRequest {
+  const { key, mode, line, wait, label, keeps } = caller;
+  return { key, mode, line, wait, label, keeps, signal };
 }

@@ -48,9 +48,9 @@ function mutexOf(
   title: string,
   service: LockService,
   key: string | readonly string[],
-  { line }: ResolvedLockingOptions,
+  { line, sharing }: ResolvedLockingOptions,
 ): Lock {
-  if (typeof key === 'string') return service.mutex(key, { line });
-  if (line === 'fifo') return service.multi(key);
+  if (typeof key === 'string') return service.mutex(key, { line, ...sharing });
+  if (line === 'fifo') return service.multi(key, sharing);
   throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);
 }

@@ -1,11 +1,13 @@
 import { check, checkFields, checkMs } from '../contract/check.js';
 import type { MutexOptions } from '../service/lock.service.js';
+import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from '../service/sharing.options.js';
+import type { SharingOptions } from '../service/sharing.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
 export type OnContention = 'throw' | 'skip';
 
 /** What every lock decorator can be told. */
-export interface LockingOptions {
+export interface LockingOptions extends SharingOptions {
   /**
    * How long a call waits in line, in milliseconds; 0 asks once. Default: the module's `waitMs`, and 0 with
    * `onContention: 'skip'`.
@@ -30,8 +32,12 @@ export interface LockingOptions {
 export interface DistributedLockOptions extends LockingOptions, MutexOptions {}
 
 /** Every option with its default filled in; `waitMs` is `undefined` where the connection decides. */
-export interface ResolvedLockingOptions extends Required<Omit<DistributedLockOptions, 'waitMs'>> {
+export interface ResolvedLockingOptions extends Required<
+  Omit<DistributedLockOptions, 'waitMs' | keyof SharingOptions>
+> {
   readonly waitMs: number | undefined;
+  /** As they were given: what is not is the connection's. */
+  readonly sharing: SharingOptions;
 }
 
 export const DEFAULTS = Object.freeze({
@@ -43,7 +49,15 @@ export const DEFAULTS = Object.freeze({
 } as const);
 
 /** The fields of `LockingOptions`; a decorator that knows more adds its own. */
-export const LOCKING_FIELDS = ['waitMs', 'onContention', 'onLost', 'label', 'reentrant', 'connection'] as const;
+export const LOCKING_FIELDS = [
+  'waitMs',
+  'onContention',
+  'onLost',
+  'label',
+  'reentrant',
+  'connection',
+  ...SHARING_FIELDS,
+] as const;
 
 /**
  * Merges with the defaults and checks.
@@ -59,13 +73,14 @@ export function resolveLockingOptions(
   const { onContention = DEFAULTS.onContention, line = DEFAULTS.line, label = at.place } = options;
   const { onLost = DEFAULTS.onLost, reentrant = DEFAULTS.reentrant, connection = DEFAULTS.connection } = options;
   const { waitMs = onContention === 'skip' || line === 'none' ? 0 : undefined } = options;
-  const resolved = { waitMs, onContention, onLost, label, reentrant, connection, line };
+  const sharing = pickSharing(options);
+  const resolved = { waitMs, onContention, onLost, label, reentrant, connection, line, sharing };
   checkValues(`${at.title}: `, resolved);
   return resolved;
 }
 
 function checkValues(prefix: string, options: ResolvedLockingOptions): void {
-  const { waitMs, onContention, onLost, label, reentrant, connection, line } = options;
+  const { waitMs, onContention, onLost, label, reentrant, connection, line, sharing } = options;
   const field = (name: string) => prefix + name;
   if (waitMs !== undefined) checkMs(field('waitMs'), waitMs);
   check(['throw', 'skip'].includes(onContention), field('onContention'), onContention, "'throw' or 'skip'");
@@ -74,5 +89,6 @@ function checkValues(prefix: string, options: ResolvedLockingOptions): void {
   check(typeof reentrant === 'boolean', field('reentrant'), reentrant, 'true or false');
   check(typeof connection === 'string' && connection !== '', field('connection'), connection, 'a name');
   check(['fifo', 'none'].includes(line), field('line'), line, "'fifo' or 'none'");
+  resolveSharingOptions(sharing, SHARING_DEFAULTS, prefix);
   check(line === 'fifo' || waitMs === 0, field('waitMs'), waitMs, "0 where line is 'none'");
 }

@@ -42,9 +42,10 @@ function lockSide<A extends unknown[]>(
 ) {
   return lockMethod(decorator, (at) => {
     const keyOf = readerOfKey(at.title, key);
+    const resolved = resolveLockingOptions(at, options, LOCKING_FIELDS);
     return {
-      options: resolveLockingOptions(at, options, LOCKING_FIELDS),
-      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args))),
+      options: resolved,
+      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), resolved.sharing)),
     };
   });
 }

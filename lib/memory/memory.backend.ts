@@ -1,7 +1,9 @@
 import { onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
+import type { Contender as ContenderInfo } from '../contract/contender.js';
 import { LockShutdownError } from '../contract/errors.js';
+import { fencingTokenOf } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
@@ -11,6 +13,7 @@ import { MemoryRecords } from './memory-records.js';
 interface Contender {
   readonly request: LockRequest;
   readonly granted: Deferred<GrantedLease>;
+  readonly since: Date;
   lease: GrantedLease | undefined;
 }
 
@@ -35,7 +38,7 @@ export class MemoryBackend implements LockBackend {
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
     request.signal.throwIfAborted();
     if (this.#closed) throw new LockShutdownError(request.key);
-    const contender: Contender = { request, granted: deferred(), lease: undefined };
+    const contender: Contender = { request, granted: deferred(), since: new Date(), lease: undefined };
     this.#lineOf(request.key).push(contender);
     this.#grantTurns(request.key);
     if (!request.wait && !contender.lease) {
@@ -53,6 +56,18 @@ export class MemoryBackend implements LockBackend {
   /** The lease that currently stands on the key, if any. */
   leaseOn(key: string): GrantedLease | undefined {
     return this.#lines.get(key)?.find((contender) => contender.lease)?.lease;
+  }
+
+  async lineOf(key: string): Promise<readonly ContenderInfo[]> {
+    return (this.#lines.get(key) ?? []).map(({ request, lease, since }) => ({
+      state: lease ? 'held' : 'waiting',
+      mode: request.mode,
+      owner: { pid: process.pid, label: request.label },
+      since,
+      isOwn: true,
+      isLocal: false,
+      isKept: false,
+    }));
   }
 
   async close(): Promise<void> {
@@ -96,7 +111,7 @@ export class MemoryBackend implements LockBackend {
     contender.lease = new GrantedLease({
       key,
       mode,
-      fencingToken: ++this.#tokens,
+      fencingToken: fencingTokenOf(++this.#tokens),
       isCurrent: () => true,
       giveBack: async () => this.#leave(contender),
     });

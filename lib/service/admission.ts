@@ -1,9 +1,12 @@
-import { anyAbort, onAbort } from '../async/abort.js';
 import { settledWithin } from '../async/timer.js';
 import { LockShutdownError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
-import type { LockRequest } from '../contract/lock-request.js';
+import { requestOf } from '../contract/lock-request.js';
+import { LocalLines } from '../local/local-lines.js';
+import { Acquisition } from './acquisition.js';
+import type { AcquisitionOptions } from './acquisition.js';
+import type { LockTarget } from './lock-target.js';
 
 /**
  * The gate between callers and a backend, and what shutting down means for both:
@@ -11,12 +14,15 @@ import type { LockRequest } from '../contract/lock-request.js';
  */
 export class Admission {
   readonly #backend: LockBackend;
+  readonly #local: LocalLines;
   readonly #held = new Set<GrantedLease>();
-  readonly #waitingEnded = new AbortController();
-  #closed = false;
+  readonly #waiting = new Set<Acquisition>();
+  #isStopping = false;
+  #isClosed = false;
 
   constructor(backend: LockBackend) {
     this.#backend = backend;
+    this.#local = new LocalLines(backend);
   }
 
   /** The leases granted through here and not yet given back. */
@@ -24,55 +30,68 @@ export class Admission {
     return this.#held;
   }
 
-  async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    if (this.#closed) throw new LockShutdownError(request.key);
-    const wait = request.wait && !this.#isStopping;
-    const lease = await this.#ask(request, wait);
-    if (!lease && request.wait && !wait) throw new LockShutdownError(request.key);
+  /** The local lines, for whoever wants to know who stands in them. */
+  get local(): LocalLines {
+    return this.#local;
+  }
+
+  /** The lease, or `null` when the deadline passed or somebody is ahead of one who does not wait. */
+  async acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease | null> {
+    const { key } = target;
+    if (this.#isClosed) throw new LockShutdownError(key);
+    const now = target.localLine ? this.#local.takeNow(target, options.label) : undefined;
+    if (now) return this.#admitted(now);
+    const isTurnedAway = this.#isStopping && options.waitMs > 0;
+    const acquisition = new Acquisition(target, options, options.waitMs > 0 && !isTurnedAway);
+    const lease = await this.#ask(target, acquisition);
+    if (!lease && isTurnedAway) throw new LockShutdownError(key);
     return lease && this.#admit(lease);
   }
 
   /** Rejects everybody who stands in line with a `LockShutdownError`. */
   stopWaiting(): void {
-    this.#waitingEnded.abort();
+    this.#isStopping = true;
+    const waiting = [...this.#waiting];
+    waiting.forEach((acquisition) => acquisition.giveUp(new LockShutdownError(acquisition.key)));
   }
 
   /** Lets holders finish for at most `drainTimeoutMs`, then ends their leases and gives them back. Never rejects. */
   async drain(drainTimeoutMs: number): Promise<void> {
     this.stopWaiting();
-    this.#closed = true;
+    this.#isClosed = true;
     await settledWithin(Promise.all([...this.#held].map((lease) => lease.released)), drainTimeoutMs);
     const overdue = [...this.#held];
     overdue.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
     await Promise.all(overdue.map((lease) => lease.release()));
+    await this.#local.giveUpKept();
   }
 
-  get #isStopping(): boolean {
-    return this.#waitingEnded.signal.aborted;
-  }
-
-  async #ask(request: LockRequest, wait: boolean): Promise<GrantedLease | null> {
-    if (!wait) return this.#backend.acquire({ ...request, wait });
-    const shutdown = new AbortController();
-    const disposeShutdown = onAbort(this.#waitingEnded.signal, () =>
-      shutdown.abort(new LockShutdownError(request.key)),
-    );
-    const limits = anyAbort([request.signal, shutdown.signal]);
+  /** `null` also when the deadline passed, however that showed. */
+  async #ask({ localLine, line }: LockTarget, acquisition: Acquisition): Promise<GrantedLease | null> {
+    if (acquisition.wait) this.#waiting.add(acquisition);
     try {
-      return await this.#backend.acquire({ ...request, wait, signal: limits.signal });
+      const isLocal = localLine && line === 'fifo';
+      return await (isLocal ? this.#local.acquire(acquisition) : this.#backend.acquire(requestOf(acquisition)));
+    } catch (error) {
+      if (acquisition.isTimeout(error)) return null;
+      throw error;
     } finally {
-      disposeShutdown();
-      limits.dispose();
+      acquisition.settle();
+      this.#waiting.delete(acquisition);
     }
   }
 
   async #admit(lease: GrantedLease): Promise<GrantedLease> {
-    if (this.#closed) {
+    if (this.#isClosed) {
       await lease.release();
       throw new LockShutdownError(lease.key);
     }
+    return this.#admitted(lease);
+  }
+
+  #admitted(lease: GrantedLease): GrantedLease {
     this.#held.add(lease);
-    void lease.released.then(() => this.#held.delete(lease));
+    lease.onReleased(() => this.#held.delete(lease));
     return lease;
   }
 }

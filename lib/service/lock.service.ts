@@ -1,5 +1,6 @@
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { check, checkFields } from '../contract/check.js';
+import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
@@ -10,14 +11,18 @@ import { MultiLock } from '../composite/multi-lock.js';
 import type { Member } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import { Admission } from './admission.js';
+import { withLocalCallers } from './contenders.js';
 import { runUnder } from './held-leases.js';
 import { Segments } from './segments.js';
+import type { LockTarget } from './lock-target.js';
+import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './sharing.options.js';
+import type { SharingOptions } from './sharing.options.js';
 import { SingleLock } from './single-lock.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
 
-export interface MutexOptions {
+export interface MutexOptions extends SharingOptions {
   /**
    * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: one znode that everybody races
    * for, for try-only use such as cron guards; whoever comes while it is held is told so at once and nobody waits.
@@ -26,7 +31,7 @@ export interface MutexOptions {
 }
 
 /** What a `LockService` is made with; `LockModule` fills it from its options. */
-export interface LockServiceOptions {
+export interface LockServiceOptions extends SharingOptions {
   readonly connectionName: string;
   readonly waitMs: number;
   readonly drainTimeoutMs: number;
@@ -44,12 +49,14 @@ export class LockService {
   private readonly admission: Admission;
   private readonly segments: Segments;
   private readonly stocks: Stocks;
+  private readonly sharing: Required<SharingOptions>;
 
   constructor(
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
   ) {
     this.admission = new Admission(backend);
+    this.sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
     this.segments = new Segments(backend, options.waitMs, (key) => this.mutex(key));
     const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
     this.stocks = new Stocks({ waitMs: options.waitMs, records: backend.records, lockOn });
@@ -72,23 +79,25 @@ export class LockService {
 
   /** One holder at a time. */
   mutex(key: string, options: MutexOptions = {}): Lock {
-    checkFields('mutex options', options, ['line']);
+    checkFields('mutex options', options, ['line', ...SHARING_FIELDS]);
     const { line = 'fifo' } = options;
     check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
-    return this.single(key, 'exclusive', line);
+    return this.single(key, 'exclusive', line, options);
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
-  readWriteLock(key: string): ReadWriteLock {
-    return { read: this.single(key, 'read', 'fifo'), write: this.single(key, 'write', 'fifo') };
+  readWriteLock(key: string, options: SharingOptions = {}): ReadWriteLock {
+    checkFields('read-write lock options', options, SHARING_FIELDS);
+    return { read: this.single(key, 'read', 'fifo', options), write: this.single(key, 'write', 'fifo', options) };
   }
 
   /** All of the keys or none, in one fixed order and within one deadline. */
-  multi(keys: readonly string[]): MultiLock {
+  multi(keys: readonly string[], options: SharingOptions = {}): MultiLock {
+    checkFields('multi-lock options', options, SHARING_FIELDS);
     if (!Array.isArray(keys) || keys.length === 0) {
       throw new LockConfigurationError('keys must be an array of at least one key');
     }
-    const members = keys.map((key: string) => this.memberOf(key));
+    const members = keys.map((key: string) => this.memberOf(key, options));
     return new MultiLock(members, this.options.waitMs, runUnder);
   }
 
@@ -106,6 +115,19 @@ export class LockService {
    */
   stock(key: string, options: StockOptions): SegmentedStock {
     return this.stocks.stockOf(key, options);
+  }
+
+  /**
+   * Who holds the key and who waits for it, in order, as it was a moment ago, clients of other kinds included. Callers of
+   * this process who share a contender are shown one by one; those of other processes as the contender that they share.
+   * @throws LockUnavailableError
+   */
+  async contenders(key: string): Promise<Contender[]> {
+    const identity = this.backend.identify(key);
+    const line = await this.backend.lineOf(key);
+    return withLocalCallers(line, (mode) =>
+      mode === 'permit' ? undefined : this.admission.local.find(mode, identity),
+    );
   }
 
   /** Short for `mutex(key).acquire(options)`. */
@@ -142,13 +164,23 @@ export class LockService {
     await this.backend.close();
   }
 
-  private memberOf(key: string): Member {
-    return { key, identity: this.backend.identify(key), lock: this.mutex(key) };
+  private memberOf(key: string, options: SharingOptions): Member {
+    return { key, identity: this.backend.identify(key), lock: this.mutex(key, options) };
   }
 
-  private single(key: string, mode: 'exclusive' | 'read' | 'write', line: Line): SingleLock {
+  private single(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): SingleLock {
     const identity = this.backend.identify(key);
     const waitMs = line === 'none' ? 0 : this.options.waitMs;
-    return new SingleLock(this.admission, { scope: this.backend, identity, key, mode, line, waitMs });
+    const { localLine, keepMs } = resolveSharingOptions(sharing, this.sharing);
+    return new SingleLock(this.admission, {
+      scope: this.backend,
+      identity,
+      key,
+      mode,
+      line,
+      waitMs,
+      localLine,
+      keepMs,
+    });
   }
 }

@@ -1,27 +1,21 @@
-import { anyAbort, onAbort } from '../async/abort.js';
+import { anyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
+import { now } from '../async/clock.js';
 import { Deadline } from '../composite/deadline.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { check } from '../contract/check.js';
 import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
-import type { Lease, LeaseMode } from '../contract/lease.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
-import type { Line } from '../contract/lock-request.js';
 import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
 import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
-import type { Frame, Holding } from './tenure.js';
+import type { LockTarget } from './lock-target.js';
+import type { Frame } from './tenure.js';
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
-
-/** Which key a lock is on, how it is held, and how long its callers wait unless they say. */
-export interface LockTarget extends Holding {
-  readonly key: string;
-  readonly mode: Exclude<LeaseMode, 'permit'>;
-  readonly line: Line;
-  readonly waitMs: number;
-}
 
 /** The lock on one key in one mode: options become a deadline, a nested call enters what its context already holds. */
 export class SingleLock implements Lock {
@@ -47,26 +41,24 @@ export class SingleLock implements Lock {
   async using<T>(work: Work<T>, options: UsingOptions = {}): Promise<T> {
     const resolved = this.#resolve(options, this.#target.waitMs);
     const outer = frameHolding(this.#target);
-    const deadline = new Deadline(this.#target.key, resolved.waitMs);
-    if (outer) return this.#enter(outer, deadline, resolved, work).finally(deadline.dispose);
-    return this.#hold(deadline, resolved, work).finally(deadline.dispose);
+    return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);
   }
 
-  async #hold<T>(deadline: Deadline, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
-    const lease = await this.#ask(deadline, options);
-    if (!lease) throw deadline.timeout();
-    deadline.dispose();
+  /** @param waitMs what is left of the caller's */
+  async #hold<T>(options: ResolvedAcquireOptions, waitMs: number, work: Work<T>): Promise<T> {
+    const lease = await this.#ask(options, waitMs);
+    if (!lease) throw new LockTimeoutError(this.#target.key, options.waitMs);
     return runHolding(lease, this.#target, () => guarded(lease, options, work));
   }
 
-  async #enter<T>(outer: Frame, deadline: Deadline, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
+  async #enter<T>(outer: Frame, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
-    const leaveLine = outer.tenure?.lease.mode === 'read' ? () => {} : await this.#turn(outer, deadline, options);
+    const begun = now();
+    const leaveLine = outer.tenure?.lease.mode === 'read' ? () => {} : await this.#turn(outer, options);
     try {
       const { tenure } = outer;
-      if (!tenure?.isOpen) return await this.#hold(deadline, options, work);
-      deadline.dispose();
+      if (!tenure?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
       const lease = new EnteredLease(tenure.lease, this.#target.mode);
       return await runNested(tenure, lease, () => guarded(lease, options, work));
     } finally {
@@ -74,10 +66,14 @@ export class SingleLock implements Lock {
     }
   }
 
-  async #turn(outer: Frame, deadline: Deadline, options: ResolvedAcquireOptions): Promise<Dispose> {
+  async #turn(outer: Frame, options: ResolvedAcquireOptions): Promise<Dispose> {
+    const deadline = new Deadline(this.#target.key, options.waitMs);
     if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
     const limits = anyAbort([options.signal, deadline.signal]);
-    return outer.turn(limits.signal).finally(limits.dispose);
+    return outer.turn(limits.signal).finally(() => {
+      limits.dispose();
+      deadline.dispose();
+    });
   }
 
   #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
@@ -89,26 +85,14 @@ export class SingleLock implements Lock {
   /** A lease that its holder gives back. One that is lost is of no use to anybody: it is given back at once. */
   async #askByHandle(options: ResolvedAcquireOptions): Promise<Lease | null> {
     if (frameHolding(this.#target)) throw this.#selfWait('a second lease would wait for the first; use using()');
-    const deadline = new Deadline(this.#target.key, options.waitMs);
-    const lease = await this.#ask(deadline, options).finally(deadline.dispose);
-    if (lease) onAbort(lease.signal, () => lease.state === 'lost' && void lease.release());
+    const lease = await this.#ask(options, options.waitMs);
+    lease?.onLost(() => void lease.release());
     return lease;
   }
 
-  /** `null` when the deadline passed, however that showed. */
-  async #ask(deadline: Deadline, options: ResolvedAcquireOptions): Promise<Lease | null> {
-    options.signal?.throwIfAborted();
-    const limits = anyAbort([options.signal, deadline.signal]);
-    const { key, mode, line } = this.#target;
-    try {
-      const request = { key, mode, line, wait: deadline.waits, signal: limits.signal, label: options.label };
-      return await this.#admission.acquire(request);
-    } catch (error) {
-      if (deadline.isReasonOf(error)) return null;
-      throw error;
-    } finally {
-      limits.dispose();
-    }
+  async #ask({ signal, label }: ResolvedAcquireOptions, waitMs: number): Promise<GrantedLease | null> {
+    signal?.throwIfAborted();
+    return this.#admission.acquire(this.#target, { waitMs, signal, label });
   }
 
   #resolve(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {

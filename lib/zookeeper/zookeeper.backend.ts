@@ -1,3 +1,4 @@
+import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
@@ -5,6 +6,7 @@ import type { LockRequest } from '../contract/lock-request.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
+import { lineIn } from './recipes/line-view.js';
 import { acquireMutex } from './recipes/mutex.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
@@ -54,6 +56,21 @@ export class ZooKeeperBackend implements LockBackend {
     return this.#sessions.inTime((signal) => this.#acquireIn(directory, { ...request, signal }), request.signal);
   }
 
+  async lineOf(key: string): Promise<readonly Contender[]> {
+    return this.#sessions.inTime(async (signal) => {
+      const session = await this.#sessions.session(signal);
+      return lineIn(session, this.identify(key), signal).catch((error: unknown) => {
+        throw explained(error, key);
+      });
+    });
+  }
+
+  explain(reason: unknown): unknown {
+    // Cut off from the servers, nobody knows whether somebody else still has the key.
+    const isCutOff = reason instanceof LockTimeoutError && this.state !== 'connected';
+    return isCutOff ? this.#sessions.unavailable(reason.waitMs) : reason;
+  }
+
   async close(): Promise<void> {
     await this.#sessions.close();
   }
@@ -65,18 +82,11 @@ export class ZooKeeperBackend implements LockBackend {
         return await acquireOn(session, directory, request);
       } catch (error) {
         const goesOn = await canBeginAgain(error, session, directory, request);
-        if (goesOn === undefined) throw this.#explained(error, session, request);
+        if (goesOn === undefined)
+          throw error === request.signal.reason ? this.explain(error) : explained(error, request.key);
         if (!goesOn) return null;
       }
     }
-  }
-
-  /** An answer of the servers, or none, as the error that tells the caller what to do. */
-  #explained(error: unknown, session: Session, { key, signal }: LockRequest): unknown {
-    const isDeadline = error === signal.reason && error instanceof LockTimeoutError;
-    // Cut off from the servers, nobody knows whether somebody else still has the key.
-    if (isDeadline && !session.isConnected) return this.#sessions.unavailable(error.waitMs);
-    return explained(error, key);
   }
 
   #directoryOf(key: string): LockDirectory {

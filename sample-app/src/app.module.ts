@@ -19,7 +19,13 @@ const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.
 @Module({
   imports: [
     // watched() is for the live view only; an application of yours says `backend: zookeeper({ … })`.
-    LockModule.forRoot({ backend: watched(backend), waitMs: 30_000, drainTimeoutMs: 3_000 }),
+    // Without locks there is no local line either: it would keep the callers of one instance apart.
+    LockModule.forRoot({
+      backend: watched(backend),
+      waitMs: 30_000,
+      drainTimeoutMs: 3_000,
+      localLine: settings.isLocked,
+    }),
     ScheduleModule.forRoot(),
     FilesModule,
     OrdersModule,

@@ -16,6 +16,7 @@ export type Layered =
   | 'decorators'
   | 'schedule'
   | 'service'
+  | 'local'
   | 'stock'
   | 'composite'
   | 'contract'
@@ -57,9 +58,10 @@ export const LAYERS: Layers = {
   },
   service: {
     folder: 'service',
-    mayImport: ['stock', 'composite', 'contract', 'async'],
+    mayImport: ['local', 'stock', 'composite', 'contract', 'async'],
     packages: [...NEST, 'node:async_hooks'],
   },
+  local: { folder: 'local', mayImport: ['contract', 'async'], packages: [] },
   stock: {
     folder: 'stock',
     mayImport: ['composite', 'contract', 'async'],

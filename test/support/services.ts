@@ -7,17 +7,29 @@ export interface ServiceOptions extends ZooKeeperOptions {
   readonly waitMs?: number;
   readonly drainTimeoutMs?: number;
   readonly connectOnStart?: 'required' | 'background';
+  /** Default `false`: every caller is a contender of its own, as callers in other processes would be. */
+  readonly localLine?: boolean;
+  readonly keepMs?: number;
 }
 
 /** A service with a session of its own, as another process would have; closed when the test has finished. */
 export async function openService(options: ServiceOptions): Promise<LockService> {
-  const { waitMs = 20_000, drainTimeoutMs = 0, connectOnStart = 'required', ...backend } = options;
+  const {
+    waitMs = 20_000,
+    drainTimeoutMs = 0,
+    connectOnStart = 'required',
+    localLine = false,
+    keepMs = 0,
+    ...backend
+  } = options;
   const definition = zookeeper({ sessionTimeoutMs: 4_000, ...backend });
   const service = new LockService(definition.create(), {
     connectionName: 'default',
     waitMs,
     drainTimeoutMs,
     connectOnStart,
+    localLine,
+    keepMs,
   });
   onTestFinished(() => closeService(service));
   await service.onModuleInit();

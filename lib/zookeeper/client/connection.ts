@@ -4,11 +4,11 @@
  * - sockets are opened by `Dialer`;
  * - authentication and watches go out before anything else on a new connection;
  * - what was not sent when a connection ends is never sent later;
+ * - what is asked for in one turn leaves in one write, see `Outbox`;
  * - closing ends in every state.
  */
 import { settledWithin } from '../../async/timer.js';
 import { now } from '../../async/clock.js';
-import { ErrorCode } from '../wire/error-codes.js';
 import { OpCode, Xid } from '../wire/op-codes.js';
 import { requestFrame } from '../wire/records.js';
 import type { ConnectionOptions } from './connection.options.js';
@@ -18,32 +18,36 @@ import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { HandshakeLog } from './handshake-log.js';
 import { Inbound } from './inbound.js';
-import { PendingRequest, pendingRequestOf } from './pending-request.js';
+import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import { KeeperError } from './keeper-error.js';
+import { Outbox } from './outbox.js';
+import { RequestQueue } from './request-queue.js';
 import { resetWatches } from './reset-watches.js';
-import type { WatchTable } from './watch-table.js';
+import type { WatchTables } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 
 const EMPTY = Buffer.alloc(0);
-const LARGEST_XID = 2 ** 30;
 
 export class Connection {
   readonly #driver: ConnectionManager;
   readonly #dialer: Dialer;
-  readonly #watches: WatchTable;
+  readonly #watches: WatchTables;
   readonly #listener: ClientListener;
   readonly #inbound: Inbound;
   readonly #auths: number;
   readonly #handshakes = new HandshakeLog();
+  readonly #queue: RequestQueue;
+  /** What leaves at the end of this turn. */
+  readonly outbox = new Outbox((requests) => this.#queue.send(requests));
   #sessionId = 0n;
   #isUp = false;
   #hasEnded = false;
   #closed: Promise<void> | undefined;
 
-  constructor(options: ConnectionOptions, watches: WatchTable, listener: ClientListener) {
+  constructor(options: ConnectionOptions, watches: WatchTables, listener: ClientListener) {
     this.#driver = openDriver(options.sessionTimeoutMs);
     this.#dialer = new Dialer(options, this.#socketEvents());
+    this.#queue = new RequestQueue(this.#driver);
     this.#watches = watches;
     this.#listener = listener;
     this.#auths = options.auth.length;
@@ -65,15 +69,16 @@ export class Connection {
   }
 
   get unansweredSince(): number | undefined {
-    const oldest = pendingRequestOf(this.#driver.pendingQueue[0])?.sentAt;
+    const oldest = this.#queue.oldestSentAt;
     const ping = this.#inbound.oldestPingSentAt;
     return oldest === undefined || ping === undefined ? (oldest ?? ping) : Math.min(oldest, ping);
   }
 
-  /** Sends now or not at all. */
-  async request(type: OpCode, body: Buffer, path?: string): Promise<Reply> {
-    if (this.#driver.state !== DriverState.connected) throw new KeeperError(ErrorCode.connectionLoss, path);
-    return this.#queue(new PendingRequest(type, body, path));
+  /** Sends at the end of this turn, or not at all. */
+  request(type: OpCode, body: Buffer, path?: string): Promise<Reply> {
+    const request = new PendingRequest(type, body, path);
+    this.outbox.add(request);
+    return request.reply;
   }
 
   ping(): void {
@@ -95,6 +100,7 @@ export class Connection {
     if (this.#hasEnded) return;
     if (this.#driver.state === DriverState.connected) {
       const goodbye = this.request(OpCode.closeSession, EMPTY);
+      this.outbox.flush();
       this.#stopReconnecting();
       await settledWithin(goodbye, deadlineMs);
     }
@@ -114,7 +120,7 @@ export class Connection {
       this.#handshakes.sent(now());
       this.#inbound.unconfirmedAuths = this.#auths;
       onSocketConnected.call(driver);
-      resetWatches(this.#watches, driver.zxid.readBigInt64BE(0), (request) => this.#queue(request));
+      resetWatches(this.#watches, driver.zxid.readBigInt64BE(0), (request) => this.#queue.add(request));
     };
     driver.onSocketClosed = (hasError) => {
       this.#forgetSocket();
@@ -134,12 +140,6 @@ export class Connection {
       unanswered: () => this.#unanswered(),
       closed: (hasError) => driver.onSocketClosed(hasError),
     };
-  }
-
-  #queue(request: PendingRequest): Promise<Reply> {
-    if (this.#driver.xid >= LARGEST_XID) this.#driver.xid = 1;
-    this.#driver.queue(request, () => request.fail(ErrorCode.connectionLoss));
-    return request.reply;
   }
 
   #stateChanged(state: number): void {
@@ -191,7 +191,6 @@ export class Connection {
   #forgetSocket(): void {
     this.#handshakes.over();
     this.#inbound.reset();
-    const unsent = this.#driver.packetQueue.queue.splice(0);
-    unsent.forEach((packet) => pendingRequestOf(packet)?.fail(ErrorCode.connectionLoss));
+    this.#queue.failUnsent();
   }
 }

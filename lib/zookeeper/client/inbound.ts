@@ -9,7 +9,7 @@ import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
 import { watchEventOf } from './watch-table.js';
-import type { WatchTable } from './watch-table.js';
+import type { WatchTables } from './watch-table.js';
 import type { Answer } from './zookeeper-client.js';
 
 /** What `Inbound` reports. */
@@ -27,7 +27,7 @@ export interface InboundListener {
  */
 export class Inbound {
   readonly #driver: ConnectionManager;
-  readonly #watches: WatchTable;
+  readonly #watches: WatchTables;
   readonly #listener: InboundListener;
   readonly #handshake: (frame: Buffer) => void;
   #frames = new FrameSplitter();
@@ -36,7 +36,7 @@ export class Inbound {
   unconfirmedAuths = 0;
 
   /** Takes over `driver.onSocketData`; only the handshake's reply still goes to the driver. */
-  constructor(driver: ConnectionManager, watches: WatchTable, listener: InboundListener) {
+  constructor(driver: ConnectionManager, watches: WatchTables, listener: InboundListener) {
     this.#driver = driver;
     this.#watches = watches;
     this.#listener = listener;

@@ -1,18 +1,13 @@
 import { deferred } from '../../async/deferred.js';
+import type { JuteReader } from '../wire/jute.js';
 import { multiRecord, readMultiResults } from '../wire/multi.js';
-import { CreateMode, OpCode } from '../wire/op-codes.js';
-import {
-  createRecord,
-  pathRecord,
-  pathWatchRecord,
-  readStat,
-  removeWatchesRecord,
-  versionRecord,
-} from '../wire/records.js';
+import { OpCode } from '../wire/op-codes.js';
+import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../wire/records.js';
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './connection.options.js';
-import { WatchTable } from './watch-table.js';
-import type { Watch, WatchEvent } from './watch-table.js';
+import { GroupedWrite } from './grouped-write.js';
+import { WatchTables } from './watch-table.js';
+import type { Watch, WatchEvent, WatchKind } from './watch-table.js';
 import type {
   ClientListener,
   CreatedNode,
@@ -23,11 +18,12 @@ import type {
   ZooKeeperClient,
 } from './zookeeper-client.js';
 
-const DATA_WATCH = 2;
+/** ZooKeeper's numbers for what a watch is on. */
+const WATCHER_TYPES = { children: 1, data: 2 } as const;
 
 /** ZooKeeper's requests over one hardened driver connection. */
 export class NodeZooKeeperClient implements ZooKeeperClient {
-  readonly #watches = new WatchTable();
+  readonly #watches = new WatchTables();
   readonly #connection: Connection;
 
   constructor(options: ConnectionOptions, listener: ClientListener) {
@@ -46,17 +42,19 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     this.#connection.open();
   }
 
-  async create({ path, data, acl, mode }: CreateRequest): Promise<CreatedNode> {
-    const type = mode === CreateMode.container ? OpCode.createContainer : OpCode.create2;
-    const { body } = await this.#connection.request(type, createRecord(path, data, acl, mode), path);
-    return { path: body.string(), czxid: readStat(body).czxid };
+  create(request: CreateRequest): Promise<CreatedNode> {
+    return this.#connection.outbox.join(new GroupedWrite(request));
   }
 
   async delete(path: string): Promise<void> {
-    await this.#connection.request(OpCode.delete, versionRecord(path), path);
+    await this.#connection.outbox.join(new GroupedWrite(path));
   }
 
-  async children(path: string): Promise<readonly string[]> {
+  children(path: string): Promise<readonly string[]> {
+    return this.#connection.outbox.shared(path, () => this.#list(path));
+  }
+
+  async #list(path: string): Promise<readonly string[]> {
     const { body } = await this.#connection.request(OpCode.getChildren2, pathWatchRecord(path, false), path);
     return body.vector(() => body.string());
   }
@@ -67,19 +65,14 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async watch(path: string): Promise<Watch> {
-    const fired = deferred<WatchEvent>();
-    const forget = this.#watches.add(path, fired.resolve);
-    try {
-      // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
-      await this.#connection.request(OpCode.getData, pathWatchRecord(path, true), path);
-    } catch (error) {
-      forget();
-      throw error;
-    }
-    const remove = () => {
-      if (forget()) this.#removeWatch(path);
-    };
-    return { fired: fired.promise, remove };
+    // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
+    const { watch } = await this.#watched('data', path, OpCode.getData);
+    return watch;
+  }
+
+  async watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {
+    const { body, watch } = await this.#watched('children', path, OpCode.getChildren2);
+    return { names: body.vector(() => body.string()), watch };
   }
 
   async sync(path: string): Promise<void> {
@@ -103,8 +96,21 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.close(deadlineMs);
   }
 
+  async #watched(kind: WatchKind, path: string, read: OpCode): Promise<{ body: JuteReader; watch: Watch }> {
+    const fired = deferred<WatchEvent>();
+    const forget = this.#watches[kind].add(path, fired.resolve);
+    try {
+      const { body } = await this.#connection.request(read, pathWatchRecord(path, true), path);
+      return { body, watch: { fired: fired.promise, remove: () => void (forget() && this.#removeWatch(kind, path)) } };
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
   // When it cannot be taken back now, it goes with the connection or fires for nobody.
-  #removeWatch(path: string): void {
-    this.#connection.request(OpCode.removeWatches, removeWatchesRecord(path, DATA_WATCH), path).catch(() => {});
+  #removeWatch(kind: WatchKind, path: string): void {
+    const record = removeWatchesRecord(path, WATCHER_TYPES[kind]);
+    this.#connection.request(OpCode.removeWatches, record, path).catch(() => {});
   }
 }

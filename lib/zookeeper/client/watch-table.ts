@@ -11,7 +11,27 @@ export function watchEventOf(type: number): WatchEvent {
 
 type Watcher = (event: WatchEvent) => void;
 
-/** Who waits for news of which znode. The server keeps one watch a path and connection; this shares it among many. */
+/** What a watch is on: a znode and its data, or which children it has. */
+export type WatchKind = 'data' | 'children';
+
+/** Who waits for news of which znode, by what they watch of it. */
+export class WatchTables {
+  readonly data = new WatchTable();
+  readonly children = new WatchTable();
+
+  /** What a server says has happened; a znode that is gone is news to both. */
+  fire(path: string, event: WatchEvent): void {
+    if (event !== 'children') this.data.fire(path, event);
+    if (event === 'children' || event === 'deleted') this.children.fire(path, event);
+  }
+
+  clear(): void {
+    this.data.clear();
+    this.children.clear();
+  }
+}
+
+/** Who waits for news of one kind. The server keeps one watch a path and connection; this shares it among many. */
 export class WatchTable {
   readonly #watchers = new Map<string, Set<Watcher>>();
 

@@ -7,6 +7,7 @@ export { ErrorCode } from '../wire/error-codes.js';
 export { CreateMode };
 export type { Acl, MultiOp, MultiResult, Stat, Watch };
 
+/** A znode to be made; not a container, which is only made together with what is in it. */
 export interface CreateRequest {
   readonly path: string;
   readonly data: Buffer;
@@ -54,7 +55,8 @@ export interface ClientListener {
 
 /**
  * One ZooKeeper session's requests. Every request settles: with its answer, with a `KeeperError` of the server, or
- * with one that says that the connection was lost, at once when there is none. Nothing is sent later.
+ * with one that says that the connection was lost, at once when there is none. Requests leave at the end of the turn in
+ * which they are made: creates and deletes first, maybe in one transaction, then the others; nothing is sent later.
  */
 export interface ZooKeeperClient {
   /** Since when (on `now()`) a request has been without an answer; `undefined` when all are answered. */
@@ -64,10 +66,13 @@ export interface ZooKeeperClient {
   connect(): void;
   create(request: CreateRequest): Promise<CreatedNode>;
   delete(path: string): Promise<void>;
+  /** Sent behind all creates and deletes of the same turn, once for all who ask for the same list in it. */
   children(path: string): Promise<readonly string[]>;
   read(path: string): Promise<{ readonly data: Buffer; readonly stat: Stat }>;
   /** Sets a data watch. Rejects, without a watch, when the znode is not there. */
   watch(path: string): Promise<Watch>;
+  /** Lists the children, and sets a watch on who they are. Rejects, without a watch, when the znode is not there. */
+  watchChildren(path: string): Promise<{ readonly names: readonly string[]; readonly watch: Watch }>;
   /** Makes this server catch up with the leader before it answers what follows. */
   sync(path: string): Promise<void>;
   multi(ops: readonly MultiOp[]): Promise<TransactionReply>;

@@ -1,15 +1,34 @@
 import { hostname } from 'node:os';
+import type { ContenderOwner } from '../../contract/contender.js';
+
+// Asked once: it is a call of the operating system.
+const HOST = hostname();
 
 /** What a contender's znode says about its owner to whoever looks. */
-export function contenderData(label?: string, id?: string): Buffer {
-  return Buffer.from(JSON.stringify({ host: hostname(), pid: process.pid, label, id }));
+export function contenderData(label?: string, id?: string, isKept?: true): Buffer {
+  return Buffer.from(JSON.stringify({ host: HOST, pid: process.pid, label, id, isKept }));
+}
+
+/** Who wrote the data, as far as it says so. */
+export function contenderOwner(data: Buffer): ContenderOwner & { readonly isKept: boolean } {
+  const { host, pid, label, isKept } = fieldsOf(data);
+  return {
+    host: typeof host === 'string' ? host : undefined,
+    pid: typeof pid === 'number' ? pid : undefined,
+    label: typeof label === 'string' ? label : undefined,
+    isKept: isKept === true,
+  };
 }
 
 /** The id that the data carries, of a znode whose name is not its own. Foreign data has none. */
 export function contenderId(data: Buffer): unknown {
+  return fieldsOf(data)['id'];
+}
+
+function fieldsOf(data: Buffer): Record<string, unknown> {
   try {
-    return (JSON.parse(data.toString()) as { id?: unknown } | null)?.id;
+    return Object(JSON.parse(data.toString())) as Record<string, unknown>;
   } catch {
-    return undefined;
+    return {};
   }
 }

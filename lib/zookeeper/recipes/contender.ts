@@ -1,3 +1,4 @@
+import { OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { settledWithin } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
@@ -5,30 +6,60 @@ import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { SessionEndedError } from '../session/session-ended-error.js';
 import { PlaceLostError } from './place-lost-error.js';
-import { SINGLE_NODE } from './predecessor.js';
+import { joinLine, partFromLine } from './lines.js';
+import type { Line } from './line.js';
+import { SINGLE_NODE } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender {
   readonly path: string;
   readonly name: string;
+  readonly directory: string;
   readonly czxid: bigint;
+  /** What its session knows of the line in which it stands. */
+  readonly line: Line;
   readonly #session: Session;
-  readonly #gone = new AbortController();
+  #gone: AbortController | undefined;
+  #isGone = false;
+  #onGone: (() => void) | undefined;
   readonly #unattend: Dispose;
   #left: Promise<void> | undefined;
 
   constructor(session: Session, { path, czxid }: CreatedNode) {
     this.path = path;
-    this.name = path.slice(path.lastIndexOf('/') + 1);
+    const slash = path.lastIndexOf('/');
+    this.directory = path.slice(0, slash);
+    this.name = path.slice(slash + 1);
     this.czxid = czxid;
     this.#session = session;
-    const onGone = () => this.#gone.abort(new PlaceLostError(path));
-    this.#unattend = session.attend({ path, czxid: this.#sharesItsName ? czxid : undefined, onGone });
+    this.line = joinLine(session, this.directory, this);
+    const own = { path, czxid: this.sharesItsName ? czxid : undefined, onGone: () => this.foundGone() };
+    this.#unattend = session.attend(own);
   }
 
-  /** Aborts with a `PlaceLostError` when the znode is found gone although nobody here deleted it. */
+  /** Whether the znode was found gone although nobody here deleted it. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Aborts with a `PlaceLostError` then. */
   get gone(): AbortSignal {
+    this.#gone ??= new OwnAbortController();
+    if (this.#isGone) this.#gone.abort(new PlaceLostError(this.path));
     return this.#gone.signal;
+  }
+
+  /** Calls back then. There is one such listener. */
+  onGone(listener: () => void): void {
+    this.#onGone = listener;
+  }
+
+  /** Somebody else has deleted the znode. */
+  foundGone(): void {
+    this.#isGone = true;
+    this.#gone?.abort(new PlaceLostError(this.path));
+    this.#onGone?.();
+    partFromLine(this.#session, this.directory, this);
   }
 
   /**
@@ -38,20 +69,22 @@ export class Contender {
   leave(ms: number): Promise<void> {
     this.#unattend();
     // What was found gone may have been made again by somebody else, at the same path.
-    this.#left ??= this.gone.aborted ? Promise.resolve() : this.#surelyDelete();
+    this.#left ??= this.#isGone ? Promise.resolve() : this.#surelyDelete();
     return settledWithin(this.#left, ms);
   }
 
   /** Whether others make znodes at the same path, which must not be taken for this one. */
-  get #sharesItsName(): boolean {
+  get sharesItsName(): boolean {
     return this.name === SINGLE_NODE;
   }
 
   async #surelyDelete(): Promise<void> {
     try {
       await this.#session.surely(this.#deletion());
+      partFromLine(this.#session, this.directory, this);
     } catch (error) {
-      if (isKeeperError(error, 'noNode') || error instanceof SessionEndedError) return;
+      const isGone = isKeeperError(error, 'noNode') || error instanceof SessionEndedError;
+      if (isGone) return partFromLine(this.#session, this.directory, this);
       process.emitWarning(
         `${this.path} can not be deleted; it blocks its line until the session ends: ${String(error)}`,
       );
@@ -64,7 +97,7 @@ export class Contender {
     return async () => {
       if (mayBeAnothers && !(await this.#isStillThere())) return;
       await this.#session.requests.delete(this.path).catch((error: unknown) => {
-        mayBeAnothers = this.#sharesItsName && isConnectionLoss(error);
+        mayBeAnothers = this.sharesItsName && isConnectionLoss(error);
         throw error;
       });
     };

@@ -6,7 +6,7 @@
 import { pause } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { numberOf } from './predecessor.js';
+import { numberOf } from './standing.js';
 
 const LAST_NUMBER = 2 ** 31 - 2 ** 20;
 const LOOK_AGAIN_MS = 100;

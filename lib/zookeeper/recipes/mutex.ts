@@ -11,7 +11,7 @@ import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
-import { waitTurn } from './wait-turn.js';
+import { turnInLine } from './turn-in-line.js';
 
 export function acquireMutex(
   session: Session,
@@ -19,5 +19,5 @@ export function acquireMutex(
   request: LockRequest,
 ): Promise<GrantedLease | null> {
   const entering = enterLine(session, directory, 'lock', request);
-  return acquireEntered(session, directory, request, entering, waitTurn(session, directory, request.wait));
+  return acquireEntered(session, directory, request, entering, turnInLine(request.wait));
 }

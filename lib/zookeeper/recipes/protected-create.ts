@@ -5,6 +5,7 @@
  * Source: Curator's "protected" creates.
  */
 import { randomUUID } from 'node:crypto';
+import { now } from '../../async/clock.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
@@ -14,17 +15,21 @@ import { Contender } from './contender.js';
 import { createNode } from './create-node.js';
 import type { NewNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
-import { markOf, SINGLE_NODE } from './predecessor.js';
-import type { ContenderKind } from './predecessor.js';
+import type { Line } from './line.js';
+import { contenderNameId, markOf, SINGLE_NODE } from './standing.js';
+import type { ContenderKind } from './standing.js';
 
 /** A contender that has just entered, and who was there then, if that was learned in the same round trip. */
 export interface Entry {
   readonly contender: Contender;
+  readonly line: Line;
   readonly names: readonly string[] | undefined;
+  /** How long it took to come in, in milliseconds: what an answer of the servers takes. */
+  readonly tookMs: number;
 }
 
 /** Who enters: what its znode says, and when it has given up. */
-type Entrant = Pick<LockRequest, 'label' | 'signal'>;
+type Entrant = Pick<LockRequest, 'label' | 'signal' | 'keeps'>;
 
 /** A znode to be made, and how to look for it when it is not known whether it was. */
 interface Attempt {
@@ -37,10 +42,10 @@ export function enterLine(
   session: Session,
   directory: LockDirectory,
   kind: ContenderKind,
-  { label, signal }: Entrant,
+  { label, signal, keeps }: Entrant,
 ): Promise<Entry> {
   return enter(session, directory, signal, () => {
-    const name = `_c_${randomUUID()}-${markOf(kind)}`;
+    const name = `_c_${contenderNameId(keeps)}-${markOf(kind)}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label) };
     return { node, find: () => findByName(session, directory, name) };
   });
@@ -61,16 +66,21 @@ async function enter(
   signal: AbortSignal,
   nextAttempt: () => Attempt,
 ): Promise<Entry> {
+  const begun = now();
   for (;;) {
-    await session.whenConnected(signal);
+    if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const { node, find } = nextAttempt();
     const created = createNode(session.requests, directory, node);
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     if (!found) continue;
     const contender = new Contender(session, found);
+    const { line } = contender;
     const names = await listed;
-    return { contender, names: names?.includes(contender.name) ? names : undefined };
+    const tookMs = now() - begun;
+    if (!names?.includes(contender.name)) return { contender, line, tookMs, names: undefined };
+    line.saw(names);
+    return { contender, line, tookMs, names };
   }
 }
 

@@ -13,7 +13,7 @@ import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
-import { waitTurn } from './wait-turn.js';
+import { turnInLine } from './turn-in-line.js';
 
 export function acquireReadWrite(
   session: Session,
@@ -22,5 +22,5 @@ export function acquireReadWrite(
   request: LockRequest,
 ): Promise<GrantedLease | null> {
   const entering = enterLine(session, directory, kind, request);
-  return acquireEntered(session, directory, request, entering, waitTurn(session, directory, request.wait));
+  return acquireEntered(session, directory, request, entering, turnInLine(request.wait));
 }

@@ -11,25 +11,28 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
+import type { Turn } from './acquire.js';
 import type { LockDirectory } from './lock-directory.js';
 import { PlaceLostError } from './place-lost-error.js';
-import { hasOthers } from './predecessor.js';
+import { hasOthers } from './standing.js';
 import { enterAlone } from './protected-create.js';
-import type { Entry } from './protected-create.js';
 
 export async function acquireSingleNode(
   session: Session,
   directory: LockDirectory,
   request: LockRequest,
 ): Promise<GrantedLease | null> {
-  const isAlone = async ({ contender, names }: Entry, signal: AbortSignal) => {
-    const look = () => session.persistently(() => session.requests.children(directory.path), signal);
-    const present = names ?? (await look());
-    if (!present.includes(contender.name)) throw new PlaceLostError(contender.path);
-    return !hasOthers(contender.name, present);
+  const turn: Turn = {
+    isNow: () => false,
+    comes: async ({ contender, names }, signal) => {
+      const look = () => session.persistently(() => session.requests.children(directory.path), signal);
+      const present = names ?? (await look());
+      if (!present.includes(contender.name)) throw new PlaceLostError(contender.path);
+      return !hasOthers(contender.name, present);
+    },
   };
   try {
-    return await acquireEntered(session, directory, request, enterAlone(session, directory, request), isAlone);
+    return await acquireEntered(session, directory, request, enterAlone(session, directory, request), turn);
   } catch (error) {
     if (isKeeperError(error, 'nodeExists')) return null;
     throw error;

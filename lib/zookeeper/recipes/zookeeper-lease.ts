@@ -1,10 +1,13 @@
-import { onAbort } from '../../async/abort.js';
 import { LockLostError } from '../../contract/errors.js';
+import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
+import { contenderData } from './contender-data.js';
+import { LineDemand } from './line-demand.js';
 import type { LockDirectory } from './lock-directory.js';
+import { watchOwnNodeSoon } from './own-node-watch.js';
 
 /**
  * The lease of the contender whose turn it is. It stands while the session surely does and the znode was not deleted
@@ -19,8 +22,10 @@ export function grantLease(
   const lease = new GrantedLease({
     key: request.key,
     mode: request.mode,
-    fencingToken: contender.czxid,
-    isCurrent: () => session.isCurrent && !contender.gone.aborted,
+    fencingToken: fencingTokenOf(contender.czxid),
+    isCurrent: () => session.isCurrent && !contender.isGone,
+    demand: new LineDemand(session, contender),
+    noteKept: (isKept) => noteKept(session, contender, request, isKept),
     giveBack: () => {
       uncarry();
       unwatch();
@@ -28,8 +33,13 @@ export function grantLease(
     },
   });
   const uncarry = session.carry(lease);
-  const unwatch = onAbort(contender.gone, () =>
-    lease.lose(new LockLostError(request.key, 'its znode was deleted by somebody else')),
-  );
+  const unwatch = watchOwnNodeSoon(session, contender);
+  contender.onGone(() => lease.lose(new LockLostError(request.key, 'its znode was deleted by somebody else')));
   return lease;
+}
+
+// For others to see, and nobody relies on it: what cannot be noted is not.
+function noteKept({ requests }: Session, { path }: Contender, { label }: LockRequest, isKept: boolean): void {
+  const data = contenderData(label, undefined, isKept || undefined);
+  requests.multi([{ type: 'setData', path, data }]).catch(() => {});
 }

@@ -51,6 +51,7 @@ export class SessionSupervisor {
 
   /** The connected session, or the next one. @throws LockUnavailableError after `connectTimeoutMs` without a server */
   async session(signal: AbortSignal = NEVER): Promise<Session> {
+    if (this.#isConnected && this.#session && !signal.aborted) return this.#session;
     this.start();
     const connected = orTimeout(this.#connected.promise, this.#connectTimeoutMs, () =>
       this.unavailable(this.#connectTimeoutMs),

@@ -33,6 +33,7 @@ export class Session {
   readonly #end = new AbortController();
   #connection = deferred();
   #isConnected = false;
+  #epoch = 0;
 
   constructor(client: ZooKeeperClient, handshake: Handshake) {
     this.id = handshake.sessionId;
@@ -57,6 +58,11 @@ export class Session {
     return this.#isConnected;
   }
 
+  /** How often the connection was lost: what was learned in another epoch came over another connection. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
   /** Whether the session's znodes are surely its own at this instant. */
   get isCurrent(): boolean {
     return !this.#end.signal.aborted && now() < this.#clock.deadline;
@@ -70,7 +76,7 @@ export class Session {
   /** Makes the request again while the connection is lost before its answer, until `signal` aborts. */
   async persistently<T>(request: () => Promise<T>, signal: AbortSignal = NEVER): Promise<T> {
     for (;;) {
-      await this.whenConnected(signal);
+      if (!this.#isConnected || signal.aborted) await this.whenConnected(signal);
       try {
         return await orAbort(request(), signal);
       } catch (error) {
@@ -92,9 +98,14 @@ export class Session {
     }
   }
 
-  /** Resolves once the session is proven for long enough to begin a lease on it. */
+  /** Whether the session is proven for long enough to begin a lease on it. */
+  get isProven(): boolean {
+    return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE;
+  }
+
+  /** Resolves once it is. */
   async proven(signal: AbortSignal): Promise<void> {
-    while (this.#clock.deadline - now() < this.timeoutMs * FRESH_SHARE) {
+    while (!this.isProven) {
       await this.whenConnected(signal);
       await orAbort(this.#heartbeat.beat(), signal);
       await pause(this.timeoutMs / 20, signal);
@@ -123,6 +134,7 @@ export class Session {
   disconnected(): void {
     if (this.#end.signal.aborted) return;
     this.#isConnected = false;
+    this.#epoch++;
     this.#connection = deferred();
     this.#connection.promise.catch(() => {});
     this.#leases.suspend();

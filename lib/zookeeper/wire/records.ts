@@ -64,13 +64,14 @@ export function removeWatchesRecord(path: string, type: number): Buffer {
   return new JuteWriter().string(path).int(type).toBuffer();
 }
 
-/** {long relativeZxid; vector<ustring> data; vector<ustring> exist; vector<ustring> child} */
-export function setWatchesRecord(relativeZxid: bigint, dataPaths: readonly string[]): Buffer {
+/** {long relativeZxid; vector<ustring> data; vector<ustring> exist; vector<ustring> child}; the latter two by kind */
+export function setWatchesRecord(relativeZxid: bigint, paths: readonly string[], kind: 'data' | 'children'): Buffer {
   const writer = new JuteWriter().long(relativeZxid);
+  const [data, children] = kind === 'data' ? [paths, []] : [[], paths];
   return writer
-    .vector(dataPaths, (path) => writer.string(path))
+    .vector(data, (path) => writer.string(path))
     .int(0)
-    .int(0)
+    .vector(children, (path) => writer.string(path))
     .toBuffer();
 }
 

@@ -1,6 +1,7 @@
 import { GrantedLease, UNCHANGED } from 'nestjs-distributed-lock';
 import type {
   BackendState,
+  Contender,
   LockBackend,
   LockBackendDefinition,
   LockRequest,
@@ -52,6 +53,10 @@ class NoLocks implements LockBackend {
   }
 
   async connect(): Promise<void> {}
+
+  async lineOf(): Promise<readonly Contender[]> {
+    return [];
+  }
 
   async acquire({ key, mode }: LockRequest): Promise<GrantedLease> {
     return new GrantedLease({ key, mode, fencingToken: 0n, isCurrent: () => true, giveBack: async () => {} });

@@ -1,5 +1,6 @@
 import type {
   BackendState,
+  Contender,
   GrantedLease,
   LockBackend,
   LockBackendDefinition,
@@ -30,6 +31,10 @@ class WatchedBackend implements LockBackend {
 
   connect(): Promise<void> {
     return this.inner.connect();
+  }
+
+  lineOf(key: string): Promise<readonly Contender[]> {
+    return this.inner.lineOf(key);
   }
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {

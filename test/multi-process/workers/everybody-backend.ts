@@ -11,6 +11,7 @@ export function everybodyBackend(): LockBackend {
     identify: (key) => key,
     connect: async () => {},
     close: async () => {},
+    lineOf: async () => [],
     acquire: async ({ key, mode }) =>
       new GrantedLease({ key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} }),
   };

@@ -73,9 +73,9 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'wake-ups',
     edits: [
       {
-        file: 'zookeeper/recipes/predecessor.js',
-        replace: '(nearest && !isBefore(nearest, other) ? nearest : other)',
-        by: '(nearest && isBefore(nearest, other) ? nearest : other)',
+        file: 'zookeeper/recipes/lineup.js',
+        replace: 'for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {',
+        by: 'for (let at = this.#first; at <= this.#lastNotBehind(place, me) && found.length < most; at++) {',
       },
     ],
   },
@@ -85,9 +85,9 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'exclusion',
     edits: [
       {
-        file: 'zookeeper/recipes/wait-turn.js',
-        replace: 'await untilChanged(session, `${directory.path}/${predecessor}`, signal);',
-        by: 'await untilChanged(session, `${directory.path}/${predecessor}`, signal); return true;',
+        file: 'zookeeper/recipes/turn-in-line.js',
+        replace: 'await watched.news(signal);',
+        by: 'await watched.news(signal); return;',
       },
     ],
   },

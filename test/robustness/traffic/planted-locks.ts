@@ -53,6 +53,7 @@ function planted(backend: LockBackend, acquire: LockBackend['acquire']): LockBac
     identify: (key) => backend.identify(key),
     connect: () => backend.connect(),
     close: () => backend.close(),
+    lineOf: (key) => backend.lineOf(key),
     acquire,
   };
 }

@@ -1,0 +1,26 @@
+import { OwnAbortController } from '../async/abort.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LockBackend } from '../contract/lock-backend.js';
+import { requestOf } from '../contract/lock-request.js';
+import type { LocalWaiter } from './local-waiter.js';
+
+/** A contender of this process on its way to a lease, on behalf of all who wait in the local line. */
+export class LocalEntry {
+  readonly lease: Promise<GrantedLease | null>;
+  /** The number of the last caller who was there when it set out: what it ends with is theirs to know. */
+  readonly lastNumber: number;
+  /** Those who gave up when nobody else waited; they are told when the contender has left. */
+  readonly abandonedBy: LocalWaiter[] = [];
+  readonly #abort = new OwnAbortController();
+
+  constructor(backend: Pick<LockBackend, 'acquire'>, first: LocalWaiter, lastNumber: number) {
+    this.lastNumber = lastNumber;
+    this.lease = backend.acquire(requestOf(first.request, this.#abort.signal));
+  }
+
+  /** Leaves the line; `lease` then rejects with `reason`. */
+  abandon(by: LocalWaiter, reason: unknown): void {
+    this.abandonedBy.push(by);
+    this.#abort.abort(reason);
+  }
+}

@@ -1,0 +1,194 @@
+import { nextTurn } from '../async/loop-turn.js';
+import type { LoopTurn } from '../async/loop-turn.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LockBackend } from '../contract/lock-backend.js';
+import { requestOf } from '../contract/lock-request.js';
+import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
+import { localCallers } from './local-callers.js';
+import type { LocalCaller } from './local-callers.js';
+import { LocalEntry } from './local-entry.js';
+import { LocalTenure } from './local-tenure.js';
+import type { TenureListener } from './local-tenure.js';
+import type { LocalWaiter } from './local-waiter.js';
+import { WaitingCallers } from './waiting-callers.js';
+
+/**
+ * The callers of one process that want one key in one mode, behind one contender of the backend's. A release hands the
+ * key to the next of them in memory, within bounds once another process waits (see `TurnBounds`); then the contender
+ * gives way, and a new one lines up for those who are left. Readers hold together, and go together.
+ *
+ * When the session is suspended or lost the contender is not handed on any more; those who wait line up again.
+ */
+export class LocalLine implements TenureListener {
+  readonly #backend: Pick<LockBackend, 'acquire' | 'explain'>;
+  readonly #turn: LoopTurn;
+  readonly #onEmpty: () => void;
+  readonly #waiting: WaitingCallers;
+  #tenure: LocalTenure | undefined;
+  #entry: LocalEntry | undefined;
+  #isAsking = false;
+  #isResting = false;
+
+  /**
+   * @param turn counts the hand-overs of this process
+   * @param onEmpty called when nobody holds, waits, or is on the way
+   */
+  constructor(backend: Pick<LockBackend, 'acquire' | 'explain'>, turn: LoopTurn, onEmpty: () => void) {
+    this.#backend = backend;
+    this.#waiting = new WaitingCallers(backend);
+    this.#turn = turn;
+    this.#onEmpty = onEmpty;
+  }
+
+  /** Whether the key is kept here without being used. */
+  get isKept(): boolean {
+    return this.#tenure?.isIdle ?? false;
+  }
+
+  /** Who holds the key here, and who waits for it, in order. */
+  get callers(): LocalCaller[] {
+    return localCallers(this.#tenure, this.#waiting);
+  }
+
+  /** A lease at once, if the key is here and nobody waits for it. */
+  takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
+    if (!this.#tenure || this.#waiting.size > 0 || this.#turn.isLong || !this.#tenure.isOpen) return undefined;
+    return this.#grant(this.#tenure, target, label);
+  }
+
+  async acquire(request: CallerRequest): Promise<GrantedLease | null> {
+    const now = this.takeNow(request, request.label);
+    if (now) return now;
+    if (request.givenUp) throw request.givenUp.reason;
+    if (request.wait) return this.#wait(request);
+    if (this.#turn.isLong) await nextTurn();
+    return this.takeNow(request, request.label) ?? this.#ask(request);
+  }
+
+  /** Gives the key back if nobody uses it. */
+  async giveUpKept(): Promise<void> {
+    if (this.#tenure?.isIdle) await this.#giveUp(this.#tenure);
+  }
+
+  async left(tenure: LocalTenure, keepMs: number): Promise<void> {
+    if (tenure !== this.#tenure) return tenure.isIdle ? tenure.end() : undefined;
+    this.#serve(tenure);
+    if (!tenure.isIdle || this.#isResting) return;
+    if (keepMs > 0 && this.#waiting.size === 0 && tenure.mayBeKept) return tenure.keep(keepMs);
+    await this.#giveUp(tenure);
+  }
+
+  closed(tenure: LocalTenure): void {
+    if (tenure === this.#tenure) void this.#giveUp(tenure);
+  }
+
+  #wait(request: CallerRequest): Promise<GrantedLease> {
+    return new Promise((resolve, reject) => {
+      const waiter = this.#waiting.add(request, resolve, reject);
+      request.onGivenUp((reason) => this.#gaveUp(waiter, reason));
+      if (this.#tenure) this.#follow(this.#tenure);
+      else this.#enter();
+    });
+  }
+
+  /** Whoever may not follow those inside lines up at once, behind those who wait for these to go. */
+  #follow(tenure: LocalTenure): void {
+    if (tenure.isOpen) this.#serve(tenure);
+    else if (tenure.isIdle || tenure.isOver) void this.#giveUp(tenure);
+  }
+
+  /** Asks the backend once; whoever is here already would be before it in any case. */
+  async #ask(request: CallerRequest): Promise<GrantedLease | null> {
+    if (this.#tenure || this.#entry || this.#isAsking || this.#waiting.size > 0) return null;
+    this.#isAsking = true;
+    try {
+      const lease = await this.#backend.acquire(requestOf(request));
+      return lease && this.#grant(this.#begin(lease), request, request.label);
+    } finally {
+      this.#isAsking = false;
+      if (!this.#tenure) this.#enter();
+    }
+  }
+
+  #begin(lease: GrantedLease): LocalTenure {
+    const tenure = new LocalTenure(lease, this);
+    this.#tenure = tenure;
+    return tenure;
+  }
+
+  #serve(tenure: LocalTenure): void {
+    for (const waiter of this.#waiting) {
+      if (!tenure.isOpen) return;
+      if (this.#turn.isLong) return this.#rest(tenure);
+      this.#hand(tenure, waiter);
+    }
+  }
+
+  #hand(tenure: LocalTenure, waiter: LocalWaiter): void {
+    this.#waiting.remove(waiter);
+    waiter.granted(this.#grant(tenure, waiter.request, waiter.request.label));
+  }
+
+  #grant(tenure: LocalTenure, target: LocalTarget, label?: string): GrantedLease {
+    this.#turn.step();
+    return tenure.grant(target, label);
+  }
+
+  /** Goes on in the next turn of the event loop. */
+  #rest(tenure: LocalTenure): void {
+    if (this.#isResting) return;
+    this.#isResting = true;
+    void nextTurn().then(() => {
+      this.#isResting = false;
+      if (tenure !== this.#tenure) return;
+      this.#serve(tenure);
+      if (tenure.isIdle && !this.#isResting) void this.#giveUp(tenure);
+    });
+  }
+
+  /** The next contender lines up before this one leaves: both in one transaction. */
+  async #giveUp(tenure: LocalTenure): Promise<void> {
+    this.#tenure = undefined;
+    this.#enter();
+    if (tenure.isIdle) await tenure.end();
+    else tenure.close();
+  }
+
+  #enter(): void {
+    if (this.#tenure || this.#entry || this.#isAsking) return;
+    const { first } = this.#waiting;
+    if (!first) return this.#onEmpty();
+    const entry = new LocalEntry(this.#backend, first, this.#waiting.lastNumber);
+    this.#entry = entry;
+    entry.lease.then(
+      (lease) => this.#entered(entry, lease),
+      (error: unknown) => this.#refused(entry, error),
+    );
+  }
+
+  async #entered({ abandonedBy }: LocalEntry, lease: GrantedLease | null): Promise<void> {
+    this.#entry = undefined;
+    if (!lease) return this.#enter();
+    const tenure = this.#begin(lease);
+    // Whatever has become of the lease on its way, it is the first one's to know.
+    const { first } = this.#waiting;
+    if (first && lease.isHeld()) this.#hand(tenure, first);
+    this.#serve(tenure);
+    if (tenure.isIdle) await this.#giveUp(tenure);
+    this.#waiting.failGivenUp(abandonedBy);
+  }
+
+  #refused({ abandonedBy, lastNumber }: LocalEntry, error: unknown): void {
+    this.#entry = undefined;
+    if (abandonedBy.length === 0) this.#waiting.failUpTo(lastNumber, error);
+    this.#waiting.failGivenUp(abandonedBy);
+    this.#enter();
+  }
+
+  #gaveUp(waiter: LocalWaiter, reason: unknown): void {
+    if (!this.#waiting.remove(waiter)) return;
+    // The last one takes the contender along, and is told when that has left.
+    if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
+    else this.#waiting.failGivenUp([waiter]);
+  }
+}

@@ -1,0 +1,50 @@
+import { LoopTurn } from '../async/loop-turn.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LockBackend } from '../contract/lock-backend.js';
+import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
+import { LocalLine } from './local-line.js';
+
+/** The local lines of one backend, by key and mode. */
+export class LocalLines {
+  readonly #backend: Pick<LockBackend, 'acquire' | 'explain'>;
+  readonly #turn = new LoopTurn();
+  readonly #lines = {
+    exclusive: new Map<string, LocalLine>(),
+    read: new Map<string, LocalLine>(),
+    write: new Map<string, LocalLine>(),
+  };
+
+  constructor(backend: Pick<LockBackend, 'acquire' | 'explain'>) {
+    this.#backend = backend;
+  }
+
+  /** A lease at once, if this process has the key and nobody waits for it here. */
+  takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
+    return this.#lines[target.mode].get(target.identity)?.takeNow(target, label);
+  }
+
+  /** As the backend's; of the callers of this process only one stands in the backend's line. */
+  acquire(request: CallerRequest): Promise<GrantedLease | null> {
+    return this.#lineOf(request).acquire(request);
+  }
+
+  /** The line of a key in one mode, if anybody of this process stands in it. */
+  find(mode: LockRequest['mode'], identity: string): LocalLine | undefined {
+    return this.#lines[mode].get(identity);
+  }
+
+  /** Gives back what is kept without being used. */
+  async giveUpKept(): Promise<void> {
+    const lines = Object.values(this.#lines).flatMap((byKey) => [...byKey.values()]);
+    await Promise.all(lines.map((line) => line.giveUpKept()));
+  }
+
+  #lineOf({ mode, identity }: CallerRequest): LocalLine {
+    const lines = this.#lines[mode];
+    const found = lines.get(identity);
+    if (found) return found;
+    const line = new LocalLine(this.#backend, this.#turn, () => lines.delete(identity));
+    lines.set(identity, line);
+    return line;
+  }
+}

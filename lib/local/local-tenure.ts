@@ -1,0 +1,161 @@
+import { after } from '../async/timer.js';
+import type { Dispose } from '../async/abort.js';
+import { now } from '../async/clock.js';
+import type { LockError } from '../contract/errors.js';
+import { handedOver, MOST_HAND_OVERS } from '../contract/fencing-token.js';
+import { GrantedLease } from '../contract/granted-lease.js';
+import type { LeaseFollower } from '../contract/granted-lease.js';
+import type { LocalTarget } from '../contract/lock-request.js';
+import { TurnBounds } from './turn-bounds.js';
+
+// Others are told that the key is only kept when it has not been used for so long: telling them is a request.
+const NOTED_AFTER_MS = 50;
+
+/** What a tenure tells the line that it serves. */
+export interface TenureListener {
+  /** A caller has left. Resolves when nobody else is kept waiting by that. */
+  left(tenure: LocalTenure, keepMs: number): Promise<void>;
+  /** Nobody may come in any more; callers that are inside stay. */
+  closed(tenure: LocalTenure): void;
+}
+
+/** One lease of the backend, and the callers of this process that hold it one after another, or together as readers. */
+export class LocalTenure implements LeaseFollower {
+  readonly #lease: GrantedLease;
+  readonly #listener: TenureListener;
+  readonly #bounds: TurnBounds;
+  readonly #holders = new Map<GrantedLease, string | undefined>();
+  #handOvers = 0;
+  #isClosed = false;
+  #isNotedKept = false;
+  #keepMs = 0;
+  #idleSince = 0;
+  #cancelIdle: Dispose | undefined;
+
+  constructor(lease: GrantedLease, listener: TenureListener) {
+    this.#lease = lease;
+    this.#listener = listener;
+    this.#bounds = new TurnBounds(lease.demand);
+    this.#isClosed = lease.state !== 'held';
+    lease.addFollower(this);
+  }
+
+  /** The leases of the callers that hold the key now, and the callers' labels. */
+  get holders(): ReadonlyMap<GrantedLease, string | undefined> {
+    return this.#holders;
+  }
+
+  get isIdle(): boolean {
+    return this.#holders.size === 0;
+  }
+
+  /** Whether the next caller may come in without asking the backend. */
+  get isOpen(): boolean {
+    if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS) return false;
+    const hasRoom = this.#holders.size === 0 || this.#lease.mode === 'read';
+    return hasRoom && this.#lease.isHeld() && !this.#bounds.areReached;
+  }
+
+  /** Whether readers may not join any more although some are inside. */
+  get isOver(): boolean {
+    return this.#isClosed || this.#bounds.areReached;
+  }
+
+  /** Whether it may stay with this process while nobody uses it. */
+  get mayBeKept(): boolean {
+    if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS) return false;
+    return !this.#bounds.isWanted && this.#lease.state === 'held';
+  }
+
+  /** The lease of the next caller, with a token of its own. */
+  grant({ key, mode, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
+    const lease = new GrantedLease({
+      key,
+      mode,
+      fencingToken: handedOver(this.#lease.fencingToken, this.#handOvers),
+      isCurrent: () => this.#lease.isHeld(),
+      giveBack: () => {
+        this.#holders.delete(lease);
+        this.#lease.removeFollower(lease);
+        return this.#listener.left(this, keepMs);
+      },
+    });
+    this.#noteKept(false);
+    this.#handOvers++;
+    this.#bounds.handedOver();
+    this.#holders.set(lease, label);
+    this.#lease.addFollower(lease);
+    if (this.#lease.state === 'suspended') lease.suspend();
+    if (this.#lease.state === 'revoking') lease.revoke();
+    return lease;
+  }
+
+  /** Keeps it for so long after the last use; somebody else who asks for it ends that at once. */
+  keep(keepMs: number): void {
+    this.#keepMs = keepMs;
+    this.#idleSince = now();
+    this.#bounds.watch(() => this.#wanted());
+    this.#cancelIdle ??= after(Math.min(keepMs, NOTED_AFTER_MS), () => this.#idled());
+  }
+
+  /** Lets nobody in any more, and gives the backend's lease back when the last has left. */
+  close(): void {
+    this.#isClosed = true;
+    this.#bounds.dispose();
+    this.#stopTimer();
+  }
+
+  /** Gives the backend's lease back. */
+  end(): Promise<void> {
+    this.close();
+    this.#lease.removeFollower(this);
+    return this.#lease.release();
+  }
+
+  // The session is not reachable: what is not given back now may have to be waited for.
+  suspend(): void {
+    this.#close();
+  }
+
+  resume(): void {}
+
+  revoke(): void {
+    this.#close();
+  }
+
+  lose(_reason: LockError): void {
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#listener.closed(this);
+  }
+
+  #wanted(): void {
+    if (this.isIdle) this.#close();
+  }
+
+  #idled(): void {
+    this.#cancelIdle = undefined;
+    if (!this.isIdle) return;
+    const idleMs = now() - this.#idleSince;
+    if (idleMs >= this.#keepMs) return this.#close();
+    if (idleMs >= NOTED_AFTER_MS) this.#noteKept(true);
+    const leftMs = (this.#isNotedKept ? this.#keepMs : Math.min(this.#keepMs, NOTED_AFTER_MS)) - idleMs;
+    this.#cancelIdle = after(Math.max(1, leftMs), () => this.#idled());
+  }
+
+  #stopTimer(): void {
+    this.#cancelIdle?.();
+    this.#cancelIdle = undefined;
+  }
+
+  #noteKept(isKept: boolean): void {
+    if (isKept === this.#isNotedKept) return;
+    this.#isNotedKept = isKept;
+    if (!isKept) this.#stopTimer();
+    this.#lease.noteKept(isKept);
+  }
+}

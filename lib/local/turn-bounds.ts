@@ -1,0 +1,56 @@
+import type { Dispose } from '../async/abort.js';
+import { now } from '../async/clock.js';
+import type { Demand } from '../contract/granted-lease.js';
+
+/**
+ * How long a process may hand a key on among its own callers while another process waits. Bounded by count alone, work
+ * that takes 2 ms would keep the others waiting for half a second; by time alone, work that takes none would be handed
+ * on thousands of times.
+ */
+const MOST_HAND_OVERS = 256;
+const LONGEST_MS = 15;
+
+/** When one contender's callers have to give way. */
+export class TurnBounds {
+  readonly #demand: Demand | undefined;
+  readonly #since = now();
+  #onWanted: () => void = () => {};
+  #handOvers = 0;
+  #isWanted = false;
+  #unwatch: Dispose | undefined;
+
+  /** @param demand who else waits; without it, somebody always may */
+  constructor(demand: Demand | undefined) {
+    this.#demand = demand;
+    this.#isWanted = demand === undefined;
+  }
+
+  /** Whether another process is known to wait. */
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
+  /** Sees to it that it is known from now on; calls back when it is the case. */
+  watch(onWanted: () => void): void {
+    this.#onWanted = onWanted;
+    this.#unwatch ??= this.#demand?.watch(() => {
+      this.#isWanted = true;
+      this.#onWanted();
+    });
+  }
+
+  dispose(): void {
+    this.#unwatch?.();
+  }
+
+  handedOver(): void {
+    this.#handOvers++;
+  }
+
+  /** Whether the key has to be given back now. While nobody else is known to wait it may be kept, and that is watched. */
+  get areReached(): boolean {
+    if (this.#handOvers < MOST_HAND_OVERS && now() - this.#since < LONGEST_MS) return false;
+    if (!this.#isWanted) this.watch(this.#onWanted);
+    return this.#isWanted;
+  }
+}

@@ -1,0 +1,59 @@
+import type { LockBackend } from '../contract/lock-backend.js';
+import { LocalWaiter } from './local-waiter.js';
+
+/** Those who wait in a local line, in the order of their arrival. */
+export class WaitingCallers implements Iterable<LocalWaiter> {
+  readonly #backend: Pick<LockBackend, 'explain'>;
+  readonly #waiters = new Set<LocalWaiter>();
+  #lastNumber = 0;
+
+  constructor(backend: Pick<LockBackend, 'explain'>) {
+    this.#backend = backend;
+  }
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  get first(): LocalWaiter | undefined {
+    const [first] = this.#waiters;
+    return first;
+  }
+
+  /** The number of whoever came last. */
+  get lastNumber(): number {
+    return this.#lastNumber;
+  }
+
+  [Symbol.iterator](): Iterator<LocalWaiter> {
+    return this.#waiters.values();
+  }
+
+  add(request: LocalWaiter['request'], granted: LocalWaiter['granted'], failed: LocalWaiter['failed']): LocalWaiter {
+    const waiter = new LocalWaiter(request, ++this.#lastNumber, granted, failed);
+    this.#waiters.add(waiter);
+    return waiter;
+  }
+
+  /** Whether it was there. */
+  remove(waiter: LocalWaiter): boolean {
+    return this.#waiters.delete(waiter);
+  }
+
+  /** Ends the waits of those who came up to that number; whoever came later has not waited for what failed. */
+  failUpTo(lastNumber: number, error: unknown): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.number > lastNumber) return;
+      this.#waiters.delete(waiter);
+      waiter.failed(error);
+    }
+  }
+
+  /** Tells those who have given up that their waits are over. */
+  failGivenUp(waiters: readonly LocalWaiter[]): void {
+    for (const { request, failed } of waiters) {
+      const reason = request.givenUp?.reason;
+      failed(this.#backend.explain?.(reason) ?? reason);
+    }
+  }
+}

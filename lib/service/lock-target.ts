@@ -1,0 +1,14 @@
+import type { LeaseMode } from '../contract/lease.js';
+import type { Line } from '../contract/lock-request.js';
+import type { Holding } from './tenure.js';
+
+/** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
+export interface LockTarget extends Holding {
+  readonly key: string;
+  readonly mode: Exclude<LeaseMode, 'permit'>;
+  readonly line: Line;
+  readonly waitMs: number;
+  /** Whether callers of this process hand the key on among themselves. */
+  readonly localLine: boolean;
+  readonly keepMs: number;
+}

@@ -1,0 +1,66 @@
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import type { MultiOp, MultiResult } from '../wire/multi.js';
+import { OpCode } from '../wire/op-codes.js';
+import { createRecord, readStat, versionRecord } from '../wire/records.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { KeeperError } from './keeper-error.js';
+import { PendingRequest } from './pending-request.js';
+import type { CreatedNode, CreateRequest } from './zookeeper-client.js';
+
+// What an operation has beside its path and data: headers, flags, an access list.
+const OTHER_BYTES = 128;
+
+/** A create or delete of one znode that may share a transaction with others, and the promise of what became of it. */
+export class GroupedWrite {
+  readonly op: MultiOp & { readonly type: 'create' | 'delete' };
+  readonly done: Deferred<CreatedNode> = deferred();
+  /** Of a create: where the znode is made. */
+  readonly directory: string | undefined;
+
+  constructor(what: CreateRequest | string) {
+    this.op = typeof what === 'string' ? { type: 'delete', path: what } : createOp(what);
+    this.directory = typeof what === 'string' ? undefined : what.path.slice(0, what.path.lastIndexOf('/'));
+  }
+
+  /** Roughly what it takes in a request. */
+  get bytes(): number {
+    return this.op.path.length + (this.op.type === 'create' ? this.op.data.length : 0) + OTHER_BYTES;
+  }
+
+  /** The request that does this and nothing else; it settles `done`. */
+  alone(): PendingRequest {
+    const request = this.op.type === 'create' ? createRequest(this.op) : deleteRequest(this.op.path);
+    request.reply.then(({ body, zxid }) => {
+      const node = this.op.type === 'create' ? { path: body.string(), czxid: readStat(body).czxid } : undefined;
+      this.done.resolve(node ?? { path: this.op.path, czxid: zxid });
+    }, this.done.reject);
+    return request;
+  }
+
+  /** What a transaction that was applied says of it. */
+  applied({ path = this.op.path }: MultiResult, zxid: bigint): void {
+    this.done.resolve({ path, czxid: zxid });
+  }
+
+  refused(error: number): void {
+    this.done.reject(new KeeperError(error, this.op.path));
+  }
+}
+
+/** Whether a result tells why its transaction failed, and not only that another operation made it fail. */
+export function isCause({ error }: MultiResult): boolean {
+  return error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency;
+}
+
+function createOp({ path, data, acl, mode }: CreateRequest): MultiOp & { readonly type: 'create' } {
+  return { type: 'create', path, data, acl, flags: mode };
+}
+
+function createRequest({ path, data, acl, flags }: MultiOp & { readonly type: 'create' }): PendingRequest {
+  return new PendingRequest(OpCode.create2, createRecord(path, data, acl, flags), path);
+}
+
+function deleteRequest(path: string): PendingRequest {
+  return new PendingRequest(OpCode.delete, versionRecord(path), path);
+}

@@ -1,0 +1,37 @@
+import type { Dispose } from '../../async/abort.js';
+import type { Demand } from '../../contract/granted-lease.js';
+import type { Session } from '../session/session.js';
+import type { Contender } from './contender.js';
+import { Lineup } from './lineup.js';
+
+/** Who stands behind a contender that holds, and has to wait for it. */
+export class LineDemand implements Demand {
+  readonly #session: Session;
+  readonly #contender: Contender;
+
+  constructor(session: Session, contender: Contender) {
+    this.#session = session;
+    this.#contender = contender;
+  }
+
+  watch(onDemand: () => void): Dispose {
+    let isOver = false;
+    this.#untilThere(() => isOver).then(
+      () => isOver || onDemand(),
+      () => isOver || onDemand(),
+    );
+    return () => {
+      isOver = true;
+    };
+  }
+
+  // The last watch is not taken back: the contender's own deletion fires it.
+  async #untilThere(isOver: () => boolean): Promise<void> {
+    const { directory, name } = this.#contender;
+    while (!isOver()) {
+      const { names, watch } = await this.#session.requests.watchChildren(directory);
+      if (names.length > 1 && new Lineup(names).isAwaited(name)) return;
+      await watch.fired;
+    }
+  }
+}

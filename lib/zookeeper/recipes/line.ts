@@ -1,0 +1,137 @@
+import type { Dispose } from '../../async/abort.js';
+import { isKeeperError } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { Departure } from './departure.js';
+import type { DepartureListener } from './departure.js';
+import { Lineup } from './lineup.js';
+import { PlaceLostError } from './place-lost-error.js';
+import { standingOf } from './standing.js';
+import type { Standing } from './standing.js';
+
+/** A contender of this session. */
+export interface Member {
+  readonly name: string;
+  readonly path: string;
+}
+
+// A list costs the servers and the wire about as much as this many single reads, and what its names add.
+const NAMES_A_READ = 16;
+const FEWEST_READS = 2;
+
+/**
+ * What one session knows of one line: who stood in it when it was listed last, and who was seen to leave since. Shared by
+ * all contenders of the session, so what one of them has learned the others need not ask for.
+ *
+ * A contender that all before it have left has its turn without another look, with four exceptions, in which it looks:
+ * the connection was lost meanwhile (events that come after a reconnect are in no order), a writer of another process
+ * left (Curator's may have made itself a reader with a number of its own, before the line), the event says something
+ * else than that a znode was deleted, or the contender is not in the list.
+ */
+export class Line {
+  readonly #session: Session;
+  readonly #path: string;
+  readonly #own = new Map<string, Member>();
+  readonly #departures = new Map<string, Departure>();
+  #names: readonly string[] | undefined;
+  #lineup: Lineup | undefined;
+  #epoch = -1;
+
+  constructor(session: Session, path: string) {
+    this.#session = session;
+    this.#path = path;
+  }
+
+  /** Whether nobody of this session stands in it. */
+  get isEmpty(): boolean {
+    return this.#own.size === 0;
+  }
+
+  /** A contender of this session has come in. */
+  joined(contender: Member): void {
+    this.#own.set(contender.name, contender);
+  }
+
+  /** It has gone out, or was found to be gone. */
+  parted(contender: Member): void {
+    if (this.#own.get(contender.name) !== contender) return;
+    this.#own.delete(contender.name);
+    this.#lineup?.left(contender.name);
+    this.#departures.get(contender.name)?.over();
+  }
+
+  /** The line was listed. */
+  saw(names: readonly string[]): void {
+    if (names === this.#names) return;
+    this.#names = names;
+    this.#lineup = new Lineup(names);
+    this.#epoch = this.#session.epoch;
+  }
+
+  /** Whether what is known is good for this contender. */
+  knows({ name }: Member): boolean {
+    return this.#epoch === this.#session.epoch && this.#lineup !== undefined && this.#lineup.has(name);
+  }
+
+  /** Whom it is to watch, the nearest first; nobody when it has its turn. Only where what is known is good for it. */
+  predecessors({ name }: Member): Standing[] {
+    if (!this.#lineup) throw new Error(`the line of ${name} was not looked at`);
+    return this.#lineup.predecessors(name);
+  }
+
+  /** Lists the line. @throws PlaceLostError when the contender does not stand in it, `signal.reason` */
+  async look(contender: Member, signal: AbortSignal): Promise<void> {
+    const listed = this.#session.persistently(() => this.#session.requests.children(this.#path), signal);
+    this.saw(await listed.catch(nobodyWithout));
+    if (!this.#lineup?.has(contender.name)) throw new PlaceLostError(contender.path);
+  }
+
+  /** Finds out which of those before the contender have left unseen: by a list, or one by one where that is less. */
+  async refresh(contender: Member, signal: AbortSignal): Promise<void> {
+    const most = Math.max(FEWEST_READS, Math.floor((this.#lineup?.inOrder.length ?? 0) / NAMES_A_READ));
+    const ahead = this.#lineup?.ahead(contender.name, most + this.#departures.size + this.#own.size + 1) ?? [];
+    const unseen = ahead.filter(({ name }) => !this.isAttended(name));
+    if (unseen.length > most) return this.look(contender, signal);
+    await Promise.all(unseen.map(({ name }) => this.#ask(name, signal)));
+  }
+
+  /** Whether it will be known when this one leaves. */
+  isAttended(name: string): boolean {
+    return this.#own.has(name) || this.#departures.has(name);
+  }
+
+  /** Calls back when `name` has left, or when nobody knows, or with the error because of which nobody can. */
+  attend(name: string, listener: DepartureListener): Dispose {
+    return (this.#departures.get(name) ?? this.#departureOf(name)).add(listener);
+  }
+
+  #departureOf(name: string): Departure {
+    const departure = new Departure(this.#session, `${this.#path}/${name}`, (how) => {
+      this.#departures.delete(name);
+      if (how === 'left') this.#left(name);
+      if (how === 'unknown') this.#lineup = undefined;
+    });
+    this.#departures.set(name, departure);
+    // One of this session's own says itself when it goes.
+    if (!this.#own.has(name)) departure.watch();
+    return departure;
+  }
+
+  /** Somebody else's contender is gone. */
+  #left(name: string): void {
+    if (standingOf(name)?.kind === 'write') this.#lineup = undefined;
+    else this.#lineup?.left(name);
+  }
+
+  async #ask(name: string, signal: AbortSignal): Promise<void> {
+    const asked = this.#session.persistently(() => this.#session.requests.read(`${this.#path}/${name}`), signal);
+    await asked.catch((error: unknown) => {
+      if (!isKeeperError(error, 'noNode')) throw error;
+      this.#left(name);
+    });
+  }
+}
+
+function nobodyWithout(error: unknown): readonly string[] {
+  if (isKeeperError(error, 'noNode')) return [];
+  throw error;
+}

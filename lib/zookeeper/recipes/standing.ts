@@ -1,0 +1,75 @@
+/**
+ * What a contender's name says. Pure.
+ *
+ * It ends in its kind and the number that its parent gave it: `_c_<uuid>-lock-0000000007`, `…__WRIT__0000000008`,
+ * `…__READ__0000000009`, as Apache Curator writes them. Order is by the number alone. Anything else under the path is
+ * not a contender and blocks nobody.
+ */
+import { randomUUID } from 'node:crypto';
+
+export type ContenderKind = 'lock' | 'write' | 'read';
+
+/** A place in line, as a name tells it. */
+export interface Standing {
+  readonly name: string;
+  readonly kind: ContenderKind;
+  readonly number: number;
+}
+
+const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__' } as const;
+// `%010d` of an int32: a minus sign counts as one of the ten places.
+const NAME = /(lock-|__WRIT__|__READ__)(\d{10}|-\d{9,10})$/;
+
+/** The name of the one znode that contenders without a line race for; before every number that a line gives out. */
+export const SINGLE_NODE = `${MARKS.lock}0000000000`;
+
+/** The end of a contender's name, before its number. */
+export function markOf(kind: ContenderKind): string {
+  return MARKS[kind];
+}
+
+/** `undefined` for what is no contender. */
+export function standingOf(name: string): Standing | undefined {
+  const [, mark, number] = NAME.exec(name) ?? [];
+  if (mark === undefined) return undefined;
+  const kind = mark === MARKS.lock ? 'lock' : mark === MARKS.write ? 'write' : 'read';
+  return { name, kind, number: Number(number) };
+}
+
+// The version of a UUID that everybody may give a meaning of their own to.
+const KEEPER = /^_c_[0-9a-f]{8}-[0-9a-f]{4}-8/;
+
+/** An id for a contender's name; one of a contender that may be kept without being used can be told from it. */
+export function contenderNameId(keeps = false): string {
+  const id = randomUUID();
+  return keeps ? `${id.slice(0, 14)}8${id.slice(15)}` : id;
+}
+
+/** Whether the contender may be kept without being used, and leaves then when somebody lines up behind it. */
+export function mayBeIdle(name: string): boolean {
+  return KEEPER.test(name);
+}
+
+/** The number that the parent gave to a contender; `undefined` for what is none. */
+export function numberOf(name: string): number | undefined {
+  return standingOf(name)?.number;
+}
+
+/** Whether anybody but `own` stands in line. */
+export function hasOthers(own: string, names: readonly string[]): boolean {
+  return names.some((name) => name !== own && standingOf(name) !== undefined);
+}
+
+/** Less than 0 when `a` is before `b`, 0 when nothing can be said about their order. */
+export function compareStandings(a: Standing, b: Standing): number {
+  if (a.name === SINGLE_NODE || b.name === SINGLE_NODE) {
+    return Number(b.name === SINGLE_NODE) - Number(a.name === SINGLE_NODE);
+  }
+  // The difference and not the numbers: the counter is 32 bits wide.
+  return (a.number - b.number) | 0;
+}
+
+/** Whether both can not hold at once. */
+export function excludes(other: Standing, me: Standing): boolean {
+  return me.kind !== 'read' || other.kind !== 'read';
+}

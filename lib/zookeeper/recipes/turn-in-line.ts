@@ -1,0 +1,84 @@
+import { anyAbort, OwnAbortController } from '../../async/abort.js';
+import { after } from '../../async/timer.js';
+import { CounterEndingError, isCounterEnding } from './counter.js';
+import type { Turn } from './acquire.js';
+import type { Entry } from './protected-create.js';
+import { mayBeIdle } from './standing.js';
+import type { Standing } from './standing.js';
+import { WatchedPredecessors } from './watched-predecessors.js';
+
+type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
+
+/**
+ * The wait that every recipe with a line shares: see whom I wait for, watch the nearest, see again when there is news.
+ * While the nearest still stands there, the second is watched as well (look-ahead): when that one goes, it is found out
+ * who else has gone, so that nothing is left to ask when the nearest goes, and the turn comes with the event itself.
+ * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer.
+ * Rejects with `signal.reason`, leaving no watch.
+ */
+export function turnInLine(wait: boolean): Turn {
+  return {
+    isNow: ({ contender, line }) =>
+      !isCounterEnding(contender.name) && line.knows(contender) && line.predecessors(contender).length === 0,
+    comes: async (place, signal) => {
+      if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender.path);
+      const nearest = await listed(place, signal);
+      if (nearest.length === 0) return true;
+      if (!wait) return mayGoAtOnce(nearest) && untilTurnOr(place, nearest, signal, graceMs(place));
+      await untilTurn(place, nearest, signal);
+      return true;
+    },
+  };
+}
+
+/** Whether the only one ahead is one who leaves at once, when it does not use the key. */
+function mayGoAtOnce([nearest, second]: readonly Standing[]): boolean {
+  return nearest !== undefined && second === undefined && mayBeIdle(nearest.name);
+}
+
+/** How long one takes to leave that is told by an event: its deletion, and the event of that. */
+function graceMs({ tookMs }: Place): number {
+  return 3 * tookMs + 5;
+}
+
+async function untilTurnOr(place: Place, nearest: readonly Standing[], signal: AbortSignal, ms: number) {
+  const limit = new OwnAbortController();
+  const cancel = after(ms, () => limit.abort(limit));
+  const limits = anyAbort([signal, limit.signal]);
+  try {
+    await untilTurn(place, nearest, limits.signal);
+    return true;
+  } catch (error) {
+    if (error === limit) return false;
+    throw error;
+  } finally {
+    cancel();
+    limits.dispose();
+  }
+}
+
+async function untilTurn(place: Place, nearest: readonly Standing[], signal: AbortSignal): Promise<void> {
+  const watched = new WatchedPredecessors(place.line);
+  try {
+    for (let awaited = nearest; awaited.length > 0; awaited = await caughtUp(place, signal)) {
+      watched.only(awaited);
+      await watched.news(signal);
+    }
+  } finally {
+    watched.dispose();
+  }
+}
+
+/** Whom the contender waits for after there was news. */
+async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+  const nearest = await listed(place, signal);
+  if (nearest.every(({ name }) => place.line.isAttended(name))) return nearest;
+  await place.line.refresh(place.contender, signal);
+  return listed(place, signal);
+}
+
+/** Whom it waits for, as far as that is known; the line is listed where nothing is. */
+async function listed({ contender, line }: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+  while (!line.knows(contender)) await line.look(contender, signal);
+  return line.predecessors(contender);
+}
