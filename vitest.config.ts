@@ -11,7 +11,7 @@ export const PROJECTS = {
   'nest-11': ['test/nest'],
   architecture: ['test/architecture'],
   package: ['test/package'],
-  integration: ['test/integration', 'test/multi-process', 'test/testing'],
+  integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench'],
   robustness: ['test/robustness'],
 } as const;
 

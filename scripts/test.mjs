@@ -3,6 +3,7 @@
 import { must, npmScript } from './support/command.mjs';
 import { installDependencies } from './support/dependencies.mjs';
 import { runTests } from './support/test-run.mjs';
+import { PEERS, providePackages } from './support/packages.mjs';
 import { provideZooKeeper } from './support/zookeeper.mjs';
 
 const args = process.argv.slice(2);
@@ -11,7 +12,11 @@ let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   await installDependencies();
   await installDependencies('test/nest-11');
-  if (runsIntegration(args)) await provideZooKeeper();
+  await installDependencies('bench');
+  if (runsIntegration(args)) {
+    await provideZooKeeper();
+    await providePackages(PEERS);
+  }
   await must('typecheck', npmScript('typecheck'));
   await must('lint', npmScript('lint'));
   await must('build', npmScript('build'));

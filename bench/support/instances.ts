@@ -1,15 +1,16 @@
+import { DEFAULTS } from '../../lib/lock.options.js';
 import { LockService } from '../../lib/service/lock.service.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
 
 /** Services with a session each, as so many instances of an application have. */
 export async function openInstances(count: number, connectString: string): Promise<readonly LockService[]> {
-  const { create } = zookeeper({ connectString, basePath: '/bench' });
+  const { create } = zookeeper({ connectString, basePath: '/bench', sessionTimeoutMs: 30_000 });
   const instances = Array.from({ length: count }, () => new LockService(create(), OPTIONS));
   await Promise.all(instances.map((instance) => instance.onModuleInit()));
   return instances;
 }
 
-const OPTIONS = { connectionName: 'default', waitMs: 60_000, drainTimeoutMs: 0, connectOnStart: 'required' } as const;
+const OPTIONS = { ...DEFAULTS, connectionName: 'default', waitMs: 60_000, drainTimeoutMs: 0 } as const;
 
 export async function closeInstances(instances: readonly LockService[]): Promise<void> {
   instances.forEach((instance) => instance.beforeApplicationShutdown());

@@ -3,21 +3,44 @@ export interface Tenure {
   readonly lock: string | number;
   readonly from: number;
   readonly to: number;
+  /** A reader's: others of its kind may have the lock at the same time. */
+  readonly isShared?: boolean;
 }
 
 /** How many began while another one of the same lock was not over. Of a lock that works, none. */
 export function overlaps(tenures: readonly Tenure[]): number {
-  const locks = [...new Set(tenures.map(({ lock }) => lock))];
-  const ofLock = (lock: Tenure['lock']) => tenures.filter((tenure) => tenure.lock === lock);
-  return locks.reduce<number>((sum, lock) => sum + overlapsOfOne(ofLock(lock)), 0);
+  return byLock(tenures).reduce((sum, ofOne) => sum + overlapsOfOne(ofOne), 0);
 }
 
-function overlapsOfOne(tenures: readonly Tenure[]): number {
-  let busyUntil = -Infinity;
+/** How long each lock was nobody's between two tenures of it; a reader's that begins beside others has no such time. */
+export function handOvers(tenures: readonly Tenure[]): number[] {
+  return byLock(tenures).flatMap((ofOne) => {
+    let freeSince = Number.NaN;
+    return ofOne.flatMap(({ from, to }) => {
+      const idle = from - freeSince;
+      freeSince = Number.isNaN(freeSince) ? to : Math.max(freeSince, to);
+      return idle >= 0 ? [idle] : [];
+    });
+  });
+}
+
+function byLock<T extends Tenure>(tenures: readonly T[]): T[][] {
+  const locks = new Map<Tenure['lock'], T[]>();
+  for (const tenure of tenures) {
+    const ofOne = locks.get(tenure.lock);
+    if (ofOne) ofOne.push(tenure);
+    else locks.set(tenure.lock, [tenure]);
+  }
+  return [...locks.values()].map((ofOne) => ofOne.sort((a, b) => a.from - b.from));
+}
+
+function overlapsOfOne(inOrder: readonly Tenure[]): number {
+  let [writtenUntil, readUntil] = [-Infinity, -Infinity];
   let count = 0;
-  for (const { from, to } of tenures.toSorted((a, b) => a.from - b.from)) {
-    if (from < busyUntil) count++;
-    busyUntil = Math.max(busyUntil, to);
+  for (const { from, to, isShared = false } of inOrder) {
+    if (from < writtenUntil || (!isShared && from < readUntil)) count++;
+    if (isShared) readUntil = Math.max(readUntil, to);
+    else writtenUntil = Math.max(writtenUntil, to);
   }
   return count;
 }

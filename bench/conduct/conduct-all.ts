@@ -1,0 +1,64 @@
+import type { Contender, ContenderId } from '../contenders/contender.js';
+import { CONTENDERS } from '../contenders/contenders.js';
+import { Crews } from '../crew/crews.js';
+import type { BenchOptions } from '../options.js';
+import { Servers } from '../servers/servers.js';
+import { SHAPES, shortened } from '../shapes.js';
+import type { Shape } from '../shapes.js';
+import type { House } from './perform.js';
+import { perform } from './perform.js';
+import { Progress } from './progress.js';
+import type { Result } from './result.js';
+
+/** Every contender's turn at every shape, as often as there are rounds. */
+export async function conductAll(options: BenchOptions): Promise<Result[]> {
+  await using servers = new Servers();
+  const crews = new Crews();
+  const house = { servers, crews, options };
+  const turns = shapesOf(options).flatMap((shape) => turnsOf(shape, options));
+  const progress = new Progress(turns.length);
+  const results: Result[] = [];
+  try {
+    for (const turn of turns) {
+      const result = await take(house, turn);
+      results.push(result);
+      progress.show(result);
+    }
+  } finally {
+    await crews.dismiss();
+  }
+  return results;
+}
+
+interface Turn {
+  readonly shape: Shape;
+  readonly contender: Contender;
+  readonly round: number;
+}
+
+function shapesOf({ shapes, isShort }: BenchOptions): Shape[] {
+  const running = SHAPES.filter(({ id }) => shapes.length === 0 || shapes.includes(id));
+  return isShort ? running.map(shortened) : running;
+}
+
+/** Rounds are interleaved, so that a slow minute of the machine is everybody's; and nobody is always first. */
+function turnsOf(shape: Shape, { rounds, contenders }: BenchOptions): Turn[] {
+  const isWanted = (id: ContenderId) => contenders.length === 0 || contenders.includes(id) || id === shape.reference;
+  const ids = [...shape.contenders.filter(isWanted), ...contenders.filter((id) => id === 'no-lock')];
+  // The reference comes first: until its processes are warm, the server is, too.
+  const inOrder = [shape.reference, ...[...CONTENDERS.keys()].filter((id) => id !== shape.reference)];
+  const running = inOrder.filter((id) => ids.includes(id)).map((id) => CONTENDERS.get(id)!);
+  return Array.from({ length: rounds }, (_, round) => {
+    const first = round % running.length;
+    return [...running.slice(first), ...running.slice(0, first)].map((contender) => ({ shape, contender, round }));
+  }).flat();
+}
+
+async function take(house: House, { shape, contender, round }: Turn): Promise<Result> {
+  const turn = { shape: shape.id, contender: contender.id, round };
+  try {
+    return { ...turn, ...(await perform(house, shape, contender)) };
+  } catch (error) {
+    return { ...turn, figures: {}, acquisitions: 0, overlaps: 0, failure: String(error) };
+  }
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Contender } from '../contenders/contender.js';
+import type { Crews } from '../crew/crews.js';
+import { BREAK_IN } from '../crew/programs.js';
+import type { WorkerProcess } from '../crew/worker-process.js';
+import type { BenchOptions } from '../options.js';
+import type { Packets, Server } from '../servers/server.js';
+import type { Servers } from '../servers/servers.js';
+import type { Shape } from '../shapes.js';
+import { monotonicNs } from '../support/clock.js';
+import { measureLoop } from './measure-loop.js';
+import { measureQueue } from './measure-queue.js';
+import { measureTakeOver } from './measure-take-over.js';
+import type { Measured, Stage } from './stage.js';
+
+const FEWEST_SHARING = 4;
+
+/** The servers and processes that all performances share. */
+export interface House {
+  readonly servers: Servers;
+  readonly crews: Crews;
+  readonly options: BenchOptions;
+}
+
+/** One contender's turn at a shape. */
+export async function perform(house: House, shape: Shape, contender: Contender): Promise<Measured> {
+  const { servers, crews, options } = house;
+  const name = serverOf(shape, contender);
+  const server = await servers.get(name);
+  // What a process has been through before is not to be seen in its memory.
+  if (shape.kind === 'queue') await crews.dismiss(contender.program);
+  const workers = crews.take(contender.program, processesOf(shape));
+  const dir = mkdtempSync(join(tmpdir(), 'bench-'));
+  const { module, isLocalLine = false } = contender;
+  const told = { ...contender.options, isReadWrite: shape.kind === 'loop' && shape.readShare > 0 };
+  const open = { do: 'open', contender: module, address: server.address, options: told } as const;
+  const startedAt = performance.now();
+  try {
+    await Promise.all(workers.map((worker) => worker.ask(open)));
+    const measured = await measure(shape, {
+      workers,
+      server,
+      dir,
+      isLocalLine,
+      windowMs: options.windowMs,
+      warmUpMs: options.isShort ? options.warmUpMs : warmUpMs(workers, contender, options),
+      idlePackets: () => idlePackets(server, options.idleMs),
+    });
+    await Promise.all(workers.map((worker) => worker.ask({ do: 'close' })));
+    for (const worker of workers) worker.workedMs += performance.now() - startedAt;
+    return measured;
+  } catch (error) {
+    // Nobody knows what they are still at, or whether that server still serves.
+    await Promise.all([crews.dismiss(contender.program), servers.stop(name)]);
+    throw error;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** As usual, and what the newest of the processes still needs; all of them share the processors. */
+function warmUpMs(workers: readonly WorkerProcess[], { program }: Contender, { warmUpMs }: BenchOptions): number {
+  const breakInMs = warmUpMs * BREAK_IN[program] * Math.max(FEWEST_SHARING, workers.length);
+  return warmUpMs + Math.max(0, breakInMs - Math.min(...workers.map(({ workedMs }) => workedMs)));
+}
+
+function measure(shape: Shape, stage: Stage): Promise<Measured> {
+  switch (shape.kind) {
+    case 'loop':
+      return measureLoop(shape, stage);
+    case 'queue':
+      return measureQueue(shape, stage);
+    case 'take-over':
+      return measureTakeOver(shape, stage);
+  }
+}
+
+function serverOf({ nodes }: Shape, { server }: Contender) {
+  return server === 'zookeeper' && nodes === 3 ? 'ensemble' : server;
+}
+
+function processesOf(shape: Shape): number {
+  switch (shape.kind) {
+    case 'loop':
+      return shape.processes;
+    case 'queue':
+      return 1;
+    case 'take-over':
+      return 2;
+  }
+}
+
+async function idlePackets(server: Server, idleMs: number): Promise<Packets> {
+  const [began, before] = [monotonicNs(), await server.counts()];
+  if (!before) return { received: 0, sent: 0 };
+  await pause(idleMs);
+  const after = (await server.counts())!;
+  const ns = monotonicNs() - began;
+  return { received: (after.received - before.received) / ns, sent: (after.sent - before.sent) / ns };
+}

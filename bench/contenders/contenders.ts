@@ -1,0 +1,26 @@
+import type { Contender, ContenderId } from './contender.js';
+
+const ours = { program: 'node', module: 'ours', server: 'zookeeper' } as const;
+const curator = { program: 'java', server: 'zookeeper' } as const;
+const kazoo = { program: 'python', server: 'zookeeper' } as const;
+const redisSemaphore = { program: 'node', module: 'redis-semaphore' } as const;
+
+const ALL: readonly Contender[] = [
+  { id: 'ours', label: 'ours', ...ours, options: { localLine: true }, isLocalLine: true },
+  { id: 'ours-strict', label: 'ours, local line off', ...ours, options: { localLine: false } },
+  { id: 'ours-kept', label: 'ours, keepMs', ...ours, options: { keepMs: 30_000 }, isLocalLine: true },
+  { id: 'floor', label: 'the floor: create + list, delete', program: 'node', module: 'floor', server: 'zookeeper' },
+  { id: 'curator', label: 'Curator, an object per caller', ...curator, module: 'mutex per caller' },
+  { id: 'curator-shared', label: 'Curator, an object per process', ...curator, module: 'mutex per process' },
+  { id: 'curator-semaphore', label: 'Curator, semaphore mutex', ...curator, module: 'semaphore mutex' },
+  { id: 'curator-read-write', label: 'Curator, read-write lock', ...curator, module: 'read-write' },
+  { id: 'kazoo', label: 'kazoo', ...kazoo, module: 'kazoo' },
+  { id: 'redis-semaphore', label: 'redis-semaphore, no fsync', ...redisSemaphore, server: 'redis' },
+  { id: 'redis-semaphore-fsync', label: 'redis-semaphore, AOF with fsync', ...redisSemaphore, server: 'redis-fsync' },
+  { id: 'redlock', label: 'redlock, one Redis, no fsync', program: 'node', module: 'redlock', server: 'redis' },
+  { id: 'etcd3', label: 'etcd3', program: 'node', module: 'etcd3', server: 'etcd' },
+  { id: 'no-lock', label: 'no lock, to be found out', program: 'node', module: 'no-lock', server: 'zookeeper' },
+];
+
+/** In the order in which they are shown. */
+export const CONTENDERS: ReadonlyMap<ContenderId, Contender> = new Map(ALL.map((one) => [one.id, one]));

@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+import { CONTENDERS } from './contenders/contenders.js';
+import type { ContenderId } from './contenders/contender.js';
+import { SHAPES } from './shapes.js';
+
+export interface BenchOptions {
+  readonly rounds: number;
+  readonly windowMs: number;
+  readonly warmUpMs: number;
+  /** How long sessions that do nothing are watched before each window. */
+  readonly idleMs: number;
+  readonly isShort: boolean;
+  /** Whether claims that are missed fail the run. */
+  readonly isAsserting: boolean;
+  /** Those that were asked for; all when nobody was. */
+  readonly shapes: readonly string[];
+  readonly contenders: readonly ContenderId[];
+  /** The file of results, and the directory of charts. */
+  readonly results: string;
+  readonly charts: string;
+}
+
+export const USAGE = `npm run bench -- [options]
+  --rounds 5           how often every contender has its turn at every shape
+  --seconds 2          how long a turn is measured
+  --warm-up 1          seconds before that; more for processes that are new
+  --shape 4x16         only this shape; may be repeated: ${SHAPES.map(({ id }) => id).join(' ')}
+  --contender ours     only this one, and whom it is compared with; may be repeated: ${[...CONTENDERS.keys()].join(' ')}
+  --short              a fraction of a second each, with few callers: proves only that it runs
+  --assert             ends with 1 also when a claim is missed, not only when tenures overlap or somebody fails
+  --results FILE       default build/bench/locks.json
+  --charts DIR         of charts and tables; default docs/bench when everything runs, else build/bench/charts`;
+
+const SHORT = { rounds: 1, windowMs: 150, warmUpMs: 20, idleMs: 10 } as const;
+
+/** @throws Error that says which argument is wrong */
+export function parseOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '2' },
+      'warm-up': { type: 'string', default: '1' },
+      shape: { type: 'string', multiple: true, default: [] },
+      contender: { type: 'string', multiple: true, default: [] },
+      short: { type: 'boolean', default: false },
+      assert: { type: 'boolean', default: false },
+      results: { type: 'string', default: 'build/bench/locks.json' },
+      charts: { type: 'string' },
+    },
+  });
+  const { shape: shapes, contender, short: isShort, assert: isAsserting, results } = values;
+  mustKnow(
+    'shape',
+    shapes,
+    SHAPES.map(({ id }) => id),
+  );
+  mustKnow('contender', contender, [...CONTENDERS.keys()]);
+  const contenders = contender as ContenderId[];
+  const isAll = !isShort && shapes.length === 0 && contenders.length === 0;
+  const times = {
+    rounds: wholeRounds(values.rounds),
+    windowMs: 1_000 * positive('seconds', values.seconds),
+    warmUpMs: 1_000 * positive('warm-up', values['warm-up']),
+    idleMs: 300,
+  };
+  const charts = values.charts ?? (isAll ? 'docs/bench' : 'build/bench/charts');
+  return { ...times, ...(isShort ? SHORT : {}), isShort, isAsserting, shapes, contenders, results, charts };
+}
+
+function mustKnow(what: string, given: readonly string[], known: readonly string[]): void {
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`no ${what} "${unknown}"\n${USAGE}`);
+}
+
+function wholeRounds(text: string): number {
+  const rounds = positive('rounds', text);
+  if (!Number.isInteger(rounds)) throw new Error(`--rounds must be a whole number, not "${text}"\n${USAGE}`);
+  return rounds;
+}
+
+function positive(name: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`--${name} must be a number above 0, not "${text}"\n${USAGE}`);
+  return number;
+}

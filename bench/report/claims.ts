@@ -1,0 +1,57 @@
+import type { ContenderId } from '../contenders/contender.js';
+import type { Figure } from './summary.js';
+
+/** Something that is to be true of the medians of one run. */
+export interface Claim {
+  readonly shape: string;
+  readonly contender: ContenderId;
+  readonly figure: Figure;
+  /** Whose figure it is divided by; without, it is taken as it is. */
+  readonly against?: ContenderId;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+/** What the figures of an ensemble may differ from those of one server. */
+const ENSEMBLE = 0.2;
+
+export const CLAIMS: readonly Claim[] = [
+  { shape: '1x1', contender: 'ours', figure: 'p50Us', against: 'curator', atMost: 0.85 },
+  { shape: '1x1', contender: 'ours', figure: 'p50Us', against: 'floor', atMost: 1.05 },
+  // Three, and the heartbeats of a lease that is held.
+  { shape: '1x1', contender: 'ours', figure: 'packetsTo', atMost: 3.05 },
+  { shape: '64-keys', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 1.8 },
+  { shape: '64-keys', contender: 'ours', figure: 'cpuUs', against: 'curator', atMost: 0.5 },
+  { shape: '4x16', contender: 'ours-strict', figure: 'rate', against: 'curator', atLeast: 1.6 },
+  { shape: '4x16', contender: 'ours-strict', figure: 'handOverP50Us', against: 'curator', atMost: 0.7 },
+  { shape: '4x16', contender: 'ours-strict', figure: 'packetsFrom', atMost: 8 },
+  { shape: '4x16', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 100 },
+  { shape: '4x16', contender: 'ours', figure: 'rate', against: 'redis-semaphore', atLeast: 1 },
+  { shape: '4x16', contender: 'ours', figure: 'rate', against: 'redlock', atLeast: 1 },
+  { shape: '4x16', contender: 'ours', figure: 'fairness', atLeast: 0.9 },
+  { shape: '2ms', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 1.6 },
+  { shape: '2ms', contender: 'ours', figure: 'p99Us', against: 'ours-strict', atMost: 1.5 },
+  { shape: '2ms', contender: 'ours', figure: 'fairness', atLeast: 0.9 },
+  { shape: 'reads', contender: 'ours', figure: 'rate', against: 'curator-read-write', atLeast: 7 },
+  { shape: 'reads', contender: 'ours-strict', figure: 'rate', against: 'curator-read-write', atLeast: 2.3 },
+  { shape: 'kept', contender: 'ours-kept', figure: 'rate', atLeast: 300_000 },
+  { shape: 'take-over', contender: 'ours-kept', figure: 'acquireP50Us', against: 'ours', atMost: 2 },
+  { shape: '10000-waiters', contender: 'ours', figure: 'heapBytes', atMost: 1_024 },
+  { shape: '10000-waiters', contender: 'ours-strict', figure: 'packetsTo', atMost: 3 },
+  { shape: '3-nodes-1x1', contender: 'ours', figure: 'p50Us', against: 'curator', atMost: 0.85 * (1 + ENSEMBLE) },
+  {
+    shape: '3-nodes-4x16',
+    contender: 'ours-strict',
+    figure: 'rate',
+    against: 'curator',
+    atLeast: 1.6 * (1 - ENSEMBLE),
+  },
+  {
+    shape: '3-nodes-4x16',
+    contender: 'ours-strict',
+    figure: 'handOverP50Us',
+    against: 'curator',
+    atMost: 0.7 * (1 + ENSEMBLE),
+  },
+  { shape: '3-nodes-4x16', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 100 * (1 - ENSEMBLE) },
+];

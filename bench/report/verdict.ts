@@ -1,0 +1,44 @@
+import type { Row } from '../support/results.js';
+import type { Claim } from './claims.js';
+import { shortNumber } from './number.js';
+import { ratio } from './summary.js';
+import type { Line, ShapeSummary } from './summary.js';
+
+/** What became of a claim. */
+export interface Verdict {
+  readonly claim: Claim;
+  readonly measured: number;
+  readonly isTrue: boolean;
+}
+
+/** Of the claims whose shapes and contenders were run; one who failed at it has not made good a claim. */
+export function judge(claims: readonly Claim[], summaries: readonly ShapeSummary[]): Verdict[] {
+  return claims.flatMap((claim) => {
+    const lines = summaries.find(({ shape }) => shape.id === claim.shape)?.lines ?? [];
+    const lineOf = (id: string | undefined) => lines.find(({ contender }) => contender === id);
+    const [own, other] = [lineOf(claim.contender), lineOf(claim.against)];
+    if (!own || (claim.against && !other)) return [];
+    const measured = measure(claim, own, other);
+    return [{ claim, measured, isTrue: isTrue(claim, measured) }];
+  });
+}
+
+function measure({ figure, against }: Claim, own: Line, other: Line | undefined): number {
+  return against ? ratio(own, other, figure) : (own.figures[figure] ?? Number.NaN);
+}
+
+/** NaN is nothing of the kind. */
+function isTrue({ atLeast = -Infinity, atMost = Infinity }: Claim, measured: number): boolean {
+  return measured >= atLeast && measured <= atMost;
+}
+
+export function verdictRow({ claim, measured, isTrue }: Verdict): Row {
+  const { shape, contender, figure, against, atLeast, atMost } = claim;
+  return {
+    shape,
+    claim: `${contender}: ${figure}${against ? ` / ${against}` : ''}`,
+    'must be': atMost === undefined ? `at least ${shortNumber(atLeast)}` : `at most ${shortNumber(atMost)}`,
+    measured: shortNumber(measured),
+    reached: isTrue ? 'yes' : 'NO',
+  };
+}

@@ -1,0 +1,37 @@
+import { startEnsemble } from './ensemble.js';
+import { startEtcd } from './etcd.js';
+import { startRedis } from './redis.js';
+import type { Server } from './server.js';
+import { startZooKeeper } from './zookeeper.js';
+
+export type ServerName = 'zookeeper' | 'ensemble' | 'redis' | 'redis-fsync' | 'etcd';
+
+const START: Readonly<Record<ServerName, () => Promise<Server>>> = {
+  zookeeper: startZooKeeper,
+  ensemble: startEnsemble,
+  redis: () => startRedis('no'),
+  'redis-fsync': () => startRedis('always'),
+  etcd: startEtcd,
+};
+
+/** The servers that this run has started. Others that run on this machine are never used. */
+export class Servers implements AsyncDisposable {
+  readonly #started = new Map<ServerName, Promise<Server>>();
+
+  /** Starts it when it is asked for the first time. @throws Error that says what to install */
+  get(name: ServerName): Promise<Server> {
+    const started = this.#started.get(name) ?? START[name]();
+    this.#started.set(name, started);
+    return started;
+  }
+
+  async stop(name: ServerName): Promise<void> {
+    const server = await this.#started.get(name)?.catch(() => undefined);
+    this.#started.delete(name);
+    await server?.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#started.keys()].map((name) => this.stop(name)));
+  }
+}

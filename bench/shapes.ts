@@ -1,0 +1,132 @@
+import type { ContenderId } from './contenders/contender.js';
+
+interface ShapeBase {
+  readonly id: string;
+  readonly title: string;
+  readonly contenders: readonly ContenderId[];
+  /** Whose figures are 1 in the column of ratios. */
+  readonly reference: ContenderId;
+  /** ZooKeeper's servers: one, or an ensemble. */
+  readonly nodes: 1 | 3;
+}
+
+/** Processes with callers each, that take and give back as fast as they can. */
+export interface LoopShape extends ShapeBase {
+  readonly kind: 'loop';
+  readonly processes: number;
+  /** In each process. */
+  readonly callers: number;
+  /** One key for everybody, or one for each caller. */
+  readonly keys: 'one' | 'own';
+  readonly insideMs: number;
+  /** Which share of the acquisitions only reads. */
+  readonly readShare: number;
+  /** Which share of the usual time it gets. */
+  readonly timeShare: number;
+}
+
+/** Waiters of one process on one key that is held, and then all get it. */
+export interface QueueShape extends ShapeBase {
+  readonly kind: 'queue';
+  readonly callers: number;
+}
+
+/** A process takes a key, gives it back, and then another one asks for it. */
+export interface TakeOverShape extends ShapeBase {
+  readonly kind: 'take-over';
+  readonly times: number;
+}
+
+export type Shape = LoopShape | QueueShape | TakeOverShape;
+
+const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
+const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
+const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
+/** Not kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
+const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
+
+/** One caller that takes one key; what a shape does not say is so. */
+const LOOP: Omit<LoopShape, 'id' | 'title'> = {
+  kind: 'loop',
+  nodes: 1,
+  contenders: ON_ONE_KEY,
+  reference: 'curator',
+  processes: 1,
+  callers: 1,
+  keys: 'one',
+  insideMs: 0,
+  readShare: 0,
+  timeShare: 1,
+};
+
+export const SHAPES: readonly Shape[] = [
+  loop('1x1', 'One caller, one key', { contenders: ['floor', ...ON_ONE_KEY.filter((id) => id !== 'curator-shared')] }),
+  loop('kept', 'A key that the same caller had last', {
+    contenders: ['ours', 'ours-kept', 'curator'],
+    // So many acquisitions that more of them would need more memory than they would tell.
+    timeShare: 0.25,
+  }),
+  loop('64-keys', '64 callers of one process, a key each', {
+    contenders: ['floor', ...ON_ZOOKEEPER, ...OTHERS],
+    callers: 64,
+    keys: 'own',
+  }),
+  loop('1x16', 'One key, 1 process, 16 callers', { callers: 16 }),
+  loop('4x1', 'One key, 4 processes, a caller each', { processes: 4 }),
+  loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
+  loop('16x1', 'One key, 16 processes, a caller each', { processes: 16 }),
+  loop('16x16', 'One key, 16 processes, 16 callers each', {
+    // Not etcd3: 256 callers that ask again and again are more than its connections bear.
+    contenders: ON_ONE_KEY.filter((id) => id !== 'etcd3'),
+    processes: 16,
+    callers: 16,
+  }),
+  loop('2ms', 'One key, 4 processes, 4 callers each, 2 ms inside', { processes: 4, callers: 4, insideMs: 2 }),
+  loop('reads', 'One key, 4 processes, 16 callers each, 95 % reads', {
+    contenders: READERS,
+    reference: 'curator-read-write',
+    processes: 4,
+    callers: 16,
+    readShare: 0.95,
+  }),
+  queue('1000-waiters', '1,000 waiters of one process on one key', 1_000, ['ours', 'ours-strict', 'curator']),
+  queue('10000-waiters', '10,000 waiters of one process on one key', 10_000, ['ours', 'ours-strict']),
+  {
+    kind: 'take-over',
+    id: 'take-over',
+    title: 'A key that another process had last',
+    nodes: 1,
+    contenders: ['ours', 'ours-kept', 'curator'],
+    reference: 'curator',
+    times: 100,
+  },
+  ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...ON_ZOOKEEPER] }),
+  ensemble('3-nodes-4x1', 'Three nodes: one key, 4 processes, a caller each', { processes: 4 }),
+  ensemble('3-nodes-4x16', 'Three nodes: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
+  ensemble('3-nodes-16x1', 'Three nodes: one key, 16 processes, a caller each', { processes: 16 }),
+];
+
+/** The same shape with few of everything: enough to see that it runs. */
+export function shortened(shape: Shape): Shape {
+  switch (shape.kind) {
+    case 'loop':
+      return { ...shape, processes: Math.min(2, shape.processes), callers: Math.min(4, shape.callers) };
+    case 'queue':
+      return { ...shape, callers: shape.callers / 200 };
+    case 'take-over':
+      return { ...shape, times: 5 };
+  }
+}
+
+function loop(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return { ...LOOP, ...fields, id, title };
+}
+
+function ensemble(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return loop(id, title, { contenders: ON_ZOOKEEPER, ...fields, nodes: 3 });
+}
+
+function queue(id: string, title: string, callers: number, contenders: readonly ContenderId[]): QueueShape {
+  const reference = contenders.includes('curator') ? 'curator' : 'ours-strict';
+  return { kind: 'queue', id, title, nodes: 1, contenders, reference, callers };
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { run, works } from './command.mjs';
+
+const hasFile = (path) => () => existsSync(path);
+
+/** Debian's packages that this repository's tests and benches need: what for, how to see that one is there. */
+const PACKAGES = {
+  zookeeper: { purpose: 'the server that grants the locks', isThere: hasFile('/usr/share/java/zookeeper.jar') },
+  'default-jre-headless': { purpose: 'runs ZooKeeper', isThere: () => works('java', '-version') },
+  'default-jdk-headless': { purpose: "compiles what calls Curator's locks", isThere: () => works('javac', '-version') },
+  'libcurator-recipes-java': { purpose: "Curator's locks", isThere: hasFile('/usr/share/java/curator-recipes.jar') },
+  'python3-kazoo': { purpose: "kazoo's locks", isThere: hasFile('/usr/lib/python3/dist-packages/kazoo') },
+  'redis-server': {
+    purpose: 'the server of the locks of redlock and redis-semaphore',
+    isThere: hasFile('/usr/bin/redis-server'),
+    service: 'redis-server',
+  },
+  'etcd-server': { purpose: "the server of etcd3's locks", isThere: hasFile('/usr/bin/etcd'), service: 'etcd' },
+};
+
+/** The server of the tests and the sample. */
+export const ZOOKEEPER = ['zookeeper', 'default-jre-headless'];
+
+/** Whose locks the bench runs beside ours. */
+export const PEERS = [
+  'default-jdk-headless',
+  'libcurator-recipes-java',
+  'python3-kazoo',
+  'redis-server',
+  'etcd-server',
+];
+
+/** Installs those of the packages that are not there. Where it cannot, what needs them fails and says so. */
+export async function providePackages(names) {
+  const missing = names.filter((name) => !PACKAGES[name].isThere());
+  if (missing.length === 0) return console.log(`\n> Debian packages: ${names.join(', ')}`);
+  for (const name of missing) console.log(`\n> Debian package ${name} is not here: ${PACKAGES[name].purpose}`);
+  const asRoot = rootPrefix();
+  if (!works('apt-get', '--version') || !asRoot) {
+    return console.log('> not installed by this script (needs apt-get and root)');
+  }
+  await aptInstall(asRoot, missing);
+  endServices(asRoot, missing);
+}
+
+async function aptInstall(asRoot, packages) {
+  const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-o', 'Acquire::Retries=3'];
+  // A source that fails need not be the one that has these packages.
+  await run('apt-get update', [...apt, 'update']);
+  const install = ['-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '--no-install-recommends', ...packages];
+  await run(`apt-get install ${packages.join(' ')}`, [...apt, ...install]);
+}
+
+/** Only servers that a run has started itself are used: nobody needs those that an installation starts. */
+function endServices(asRoot, packages) {
+  const services = packages.map((name) => PACKAGES[name].service).filter((service) => service !== undefined);
+  for (const service of services) {
+    if (!works(...asRoot, 'systemctl', 'disable', '--now', service)) works(...asRoot, 'service', service, 'stop');
+  }
+}
+
+/** What to put before a command that only root may run; `undefined` when that would ask for a password. */
+function rootPrefix() {
+  if (process.getuid?.() === 0) return [];
+  return works('sudo', '-n', 'true') ? ['sudo', '-n'] : undefined;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { figuresOf } from '../../../bench/conduct/figures.js';
+import type { Observed } from '../../../bench/conduct/figures.js';
+
+const US = 1_000;
+const S = 1e9;
+
+/** One acquisition of a lock: `wait` and `leave` are what it took to get it and to give it back, in microseconds. */
+const acquisition = (from: number, wait: number, leave: number) => ({
+  lock: 0,
+  asked: from - wait * US,
+  from,
+  to: from + US,
+  released: from + US + leave * US,
+});
+
+const NOTHING = { received: 0, sent: 0 };
+const marks = (cpuUs: number) =>
+  [
+    { at: S, cpuUs: 5 },
+    { at: 3 * S, cpuUs: 5 + cpuUs },
+  ] as const;
+
+function observed(fields: Partial<Observed> = {}): Observed {
+  const first = [0.5, 1, 2, 2.9, 3].map((at) => acquisition(at * S, 100, 50));
+  const second = [acquisition(2.5 * S, 400, 50)];
+  return {
+    beginAt: S,
+    endAt: 3 * S,
+    isOneLine: true,
+    workers: [
+      { acquisitions: first, marks: marks(300) },
+      { acquisitions: second, marks: marks(100) },
+    ],
+    samples: [
+      { at: S, packets: undefined },
+      { at: 3 * S, packets: undefined },
+    ],
+    idle: NOTHING,
+    ...fields,
+  };
+}
+
+describe('the figures of a window', () => {
+  it('count what began in it', () => {
+    expect(figuresOf(observed()).rate).toBe(2);
+  });
+
+  it('are what it took to get it and give it back, without the time inside', () => {
+    const { p50Us, p99Us, acquireP50Us } = figuresOf(observed());
+    expect([p50Us, p99Us, acquireP50Us]).toEqual([150, 450, 100]);
+  });
+
+  it('are the time from one tenure to the next where all stand in one line', () => {
+    expect(figuresOf(observed()).handOverP50Us).toBeCloseTo(0.5 * 1e6 - 1, 3);
+    expect(figuresOf(observed({ isOneLine: false }))).not.toHaveProperty('handOverP50Us');
+  });
+
+  it('compare the slowest process with the fastest, where there are several', () => {
+    const several = observed();
+    expect(figuresOf(several).fairness).toBeCloseTo(1 / 3);
+    expect(figuresOf({ ...several, workers: several.workers.slice(0, 1) })).not.toHaveProperty('fairness');
+  });
+
+  it('share the processor time among what was done while it was used', () => {
+    expect(figuresOf(observed()).cpuUs).toBe(100);
+  });
+
+  it('share the messages likewise, without those of sessions that do nothing', () => {
+    const samples = [
+      { at: S, packets: { received: 10, sent: 20 } },
+      { at: 3 * S, packets: { received: 24, sent: 32 } },
+    ] as const;
+    const { packetsTo, packetsFrom } = figuresOf(observed({ samples, idle: { received: 1 / S, sent: 2 / S } }));
+    expect([packetsTo, packetsFrom]).toEqual([3, 2]);
+    expect(figuresOf(observed())).not.toHaveProperty('packetsTo');
+  });
+});
