@@ -1,3 +1,4 @@
+import type { GrantedLease } from './granted-lease.js';
 import type { LeaseMode } from './lease.js';
 
 /** How contenders stand: in a line, first come first served, or not at all (whoever asks at the right time). */
@@ -31,6 +32,8 @@ export interface CallerRequest extends LockRequest, LocalTarget {
   readonly givenUp: { readonly reason: unknown } | undefined;
   /** Calls back once, when the caller gives up. There is one such listener. */
   onGivenUp(listener: (reason: unknown) => void): void;
+  /** Told once, right before the caller is: with a lease, or with nothing when there is none. */
+  settled(lease?: GrantedLease): void;
 }
 
 /** What a backend is asked: a plain object that it may copy, with a signal. */

@@ -13,8 +13,8 @@ export function localCallers(tenure: LocalTenure | undefined, waiting: Iterable<
   const holders = Array.from(tenure?.holders ?? [], ([lease, label]): LocalCaller => {
     return { state: 'held', label, since: lease.acquiredAt };
   });
-  const waiters = Array.from(waiting, ({ request, since }): LocalCaller => {
-    return { state: 'waiting', label: request.label, since };
+  const waiters = Array.from(waiting, ({ request, sinceMs }): LocalCaller => {
+    return { state: 'waiting', label: request.label, since: new Date(sinceMs) };
   });
   return [...holders, ...waiters];
 }

@@ -56,12 +56,21 @@ export class LocalLine implements TenureListener {
     return this.#grant(this.#tenure, target, label);
   }
 
-  async acquire(request: CallerRequest): Promise<GrantedLease | null> {
-    const now = this.takeNow(request, request.label);
-    if (now) return now;
-    if (request.givenUp) throw request.givenUp.reason;
-    if (request.wait) return this.#wait(request);
+  /** Stands in line until the key is the caller's. @throws what the backend says, the reason why the caller gave up */
+  wait(request: CallerRequest): Promise<GrantedLease> {
+    return new Promise((resolve, reject) => {
+      const waiter = this.#waiting.add(request, resolve, reject);
+      if (request.givenUp) return this.#gaveUp(waiter, request.givenUp.reason);
+      request.onGivenUp((reason) => this.#gaveUp(waiter, reason));
+      if (this.#tenure) this.#follow(this.#tenure);
+      else this.#enter();
+    });
+  }
+
+  /** Asks once. `null`: not this time. */
+  async ask(request: CallerRequest): Promise<GrantedLease | null> {
     if (this.#turn.isLong) await nextTurn();
+    if (request.givenUp) throw request.givenUp.reason;
     return this.takeNow(request, request.label) ?? this.#ask(request);
   }
 
@@ -80,15 +89,6 @@ export class LocalLine implements TenureListener {
 
   closed(tenure: LocalTenure): void {
     if (tenure === this.#tenure) void this.#giveUp(tenure);
-  }
-
-  #wait(request: CallerRequest): Promise<GrantedLease> {
-    return new Promise((resolve, reject) => {
-      const waiter = this.#waiting.add(request, resolve, reject);
-      request.onGivenUp((reason) => this.#gaveUp(waiter, reason));
-      if (this.#tenure) this.#follow(this.#tenure);
-      else this.#enter();
-    });
   }
 
   /** Whoever may not follow those inside lines up at once, behind those who wait for these to go. */
@@ -174,7 +174,7 @@ export class LocalLine implements TenureListener {
     const { first } = this.#waiting;
     if (first && lease.isHeld()) this.#hand(tenure, first);
     this.#serve(tenure);
-    if (tenure.isIdle) await this.#giveUp(tenure);
+    if (tenure.isIdle || (tenure.isOver && this.#waiting.size > 0)) await this.#giveUp(tenure);
     this.#waiting.failGivenUp(abandonedBy);
   }
 

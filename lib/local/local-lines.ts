@@ -23,9 +23,14 @@ export class LocalLines {
     return this.#lines[target.mode].get(target.identity)?.takeNow(target, label);
   }
 
-  /** As the backend's; of the callers of this process only one stands in the backend's line. */
-  acquire(request: CallerRequest): Promise<GrantedLease | null> {
-    return this.#lineOf(request).acquire(request);
+  /** Stands in line; of the callers of this process only one stands in the backend's. */
+  wait(request: CallerRequest): Promise<GrantedLease> {
+    return this.#lineOf(request).wait(request);
+  }
+
+  /** Asks once. `null`: not this time. */
+  ask(request: CallerRequest): Promise<GrantedLease | null> {
+    return this.#lineOf(request).ask(request);
   }
 
   /** The line of a key in one mode, if anybody of this process stands in it. */

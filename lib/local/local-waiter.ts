@@ -1,20 +1,31 @@
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest } from '../contract/lock-request.js';
 
-/** One caller in a local line. */
+/** One caller in a local line. Callers are many, so it is small. */
 export class LocalWaiter {
-  readonly since = new Date();
-  readonly granted: (lease: GrantedLease) => void;
-  readonly failed: (error: unknown) => void;
+  /** On the wall clock, in milliseconds. */
+  readonly sinceMs = Date.now();
+  readonly #resolve: (lease: GrantedLease) => void;
+  readonly #reject: (error: unknown) => void;
 
   constructor(
     readonly request: CallerRequest,
     /** Grows with every caller that comes. */
     readonly number: number,
-    granted: (lease: GrantedLease) => void,
-    failed: (error: unknown) => void,
+    resolve: (lease: GrantedLease) => void,
+    reject: (error: unknown) => void,
   ) {
-    this.granted = granted;
-    this.failed = failed;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  granted(lease: GrantedLease): void {
+    this.request.settled(lease);
+    this.#resolve(lease);
+  }
+
+  failed(error: unknown): void {
+    this.request.settled();
+    this.#reject(error);
   }
 }

@@ -1,4 +1,6 @@
 import type { LockBackend } from '../contract/lock-backend.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { CallerRequest } from '../contract/lock-request.js';
 import { LocalWaiter } from './local-waiter.js';
 
 /** Those who wait in a local line, in the order of their arrival. */
@@ -29,8 +31,8 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
     return this.#waiters.values();
   }
 
-  add(request: LocalWaiter['request'], granted: LocalWaiter['granted'], failed: LocalWaiter['failed']): LocalWaiter {
-    const waiter = new LocalWaiter(request, ++this.#lastNumber, granted, failed);
+  add(request: CallerRequest, resolve: (lease: GrantedLease) => void, reject: (error: unknown) => void): LocalWaiter {
+    const waiter = new LocalWaiter(request, ++this.#lastNumber, resolve, reject);
     this.#waiters.add(waiter);
     return waiter;
   }
@@ -51,9 +53,9 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
 
   /** Tells those who have given up that their waits are over. */
   failGivenUp(waiters: readonly LocalWaiter[]): void {
-    for (const { request, failed } of waiters) {
-      const reason = request.givenUp?.reason;
-      failed(this.#backend.explain?.(reason) ?? reason);
+    for (const waiter of waiters) {
+      const reason = waiter.request.givenUp?.reason;
+      waiter.failed(this.#backend.explain?.(reason) ?? reason);
     }
   }
 }

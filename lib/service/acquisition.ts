@@ -1,15 +1,26 @@
 import { onAbort, OwnAbortController } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
-import { after } from '../async/timer.js';
+import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest } from '../contract/lock-request.js';
 import type { LockTarget } from './lock-target.js';
 
 /** What a caller says of its acquisition. */
 export interface AcquisitionOptions {
+  /** How long the caller said that it would wait. */
   readonly waitMs: number;
+  /** What is left of that. */
+  readonly leftMs: number;
   readonly signal: AbortSignal | undefined;
   readonly label: string | undefined;
+  /** Whether the caller gives the lease back itself. One that is lost is of no use to it: it is given back at once. */
+  readonly isHandle: boolean;
+}
+
+/** Who is told how acquisitions end. */
+export interface SettledListener {
+  settled(acquisition: Acquisition, lease: GrantedLease | undefined): void;
 }
 
 /**
@@ -17,49 +28,55 @@ export interface AcquisitionOptions {
  * shutdown are one end, of which there is one listener, or a signal where somebody needs one.
  */
 export class Acquisition implements CallerRequest {
+  readonly target: LockTarget;
   readonly wait: boolean;
+  readonly isHandle: boolean;
   readonly label: string | undefined;
-  givenUp: { readonly reason: unknown } | undefined;
-  readonly #target: LockTarget;
+  givenUp: { readonly reason: unknown } | undefined = undefined;
   readonly #waitMs: number;
-  #timeout: LockTimeoutError | undefined;
-  readonly #cancelDeadline: Dispose | undefined;
+  readonly #listener: SettledListener;
+  readonly #deadline: NodeJS.Timeout | undefined;
   readonly #unlisten: Dispose | undefined;
+  #timeout: LockTimeoutError | undefined;
   #onGivenUp: ((reason: unknown) => void) | undefined;
   #controller: OwnAbortController | undefined;
 
   /** @param wait whether it may stand in line at all */
-  constructor(target: LockTarget, { waitMs, signal, label }: AcquisitionOptions, wait: boolean) {
-    this.#target = target;
-    this.#waitMs = waitMs;
+  constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: SettledListener) {
+    const { waitMs, leftMs, signal, label } = options;
+    this.target = target;
     this.wait = wait;
+    this.isHandle = options.isHandle;
     this.label = label;
-    if (waitMs > 0 && waitMs !== Infinity) this.#cancelDeadline = after(waitMs, () => this.#timedOut());
+    this.#waitMs = waitMs;
+    this.#listener = listener;
+    // Not a closure: there may be ten thousand of them.
+    if (wait && leftMs <= LONGEST_TIMER_MS) this.#deadline = setTimeout(timeOut, leftMs, this);
     if (signal) this.#unlisten = onAbort(signal, (reason) => this.giveUp(reason));
   }
 
   get key(): string {
-    return this.#target.key;
+    return this.target.key;
   }
 
   get identity(): string {
-    return this.#target.identity;
+    return this.target.identity;
   }
 
   get mode(): LockTarget['mode'] {
-    return this.#target.mode;
+    return this.target.mode;
   }
 
   get line(): LockTarget['line'] {
-    return this.#target.line;
+    return this.target.line;
   }
 
   get keepMs(): number {
-    return this.#target.keepMs;
+    return this.target.keepMs;
   }
 
   get keeps(): boolean {
-    return this.#target.keepMs > 0;
+    return this.target.keepMs > 0;
   }
 
   get signal(): AbortSignal {
@@ -78,9 +95,14 @@ export class Acquisition implements CallerRequest {
   giveUp(reason: unknown): void {
     if (this.givenUp) return;
     this.givenUp = { reason };
-    this.settle();
+    this.#letGo();
     this.#onGivenUp?.(reason);
     this.#controller?.abort(reason);
+  }
+
+  timedOut(): void {
+    this.#timeout = new LockTimeoutError(this.key, this.#waitMs);
+    this.giveUp(this.#timeout);
   }
 
   /** Whether `error` says that this very deadline has passed. */
@@ -88,14 +110,17 @@ export class Acquisition implements CallerRequest {
     return this.#timeout !== undefined && error === this.#timeout;
   }
 
-  /** The question was answered: lets go of the timer and of the caller's signal. */
-  settle(): void {
-    this.#cancelDeadline?.();
-    this.#unlisten?.();
+  settled(lease?: GrantedLease): void {
+    this.#letGo();
+    this.#listener.settled(this, lease);
   }
 
-  #timedOut(): void {
-    this.#timeout = new LockTimeoutError(this.key, this.#waitMs);
-    this.giveUp(this.#timeout);
+  #letGo(): void {
+    clearTimeout(this.#deadline);
+    this.#unlisten?.();
   }
+}
+
+function timeOut(acquisition: Acquisition): void {
+  acquisition.timedOut();
 }

@@ -1,18 +1,18 @@
 import { settledWithin } from '../async/timer.js';
-import { LockShutdownError } from '../contract/errors.js';
+import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import { LocalLines } from '../local/local-lines.js';
 import { Acquisition } from './acquisition.js';
-import type { AcquisitionOptions } from './acquisition.js';
+import type { AcquisitionOptions, SettledListener } from './acquisition.js';
 import type { LockTarget } from './lock-target.js';
 
 /**
  * The gate between callers and a backend, and what shutting down means for both:
  * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
  */
-export class Admission {
+export class Admission implements SettledListener {
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
   readonly #held = new Set<GrantedLease>();
@@ -25,27 +25,35 @@ export class Admission {
     this.#local = new LocalLines(backend);
   }
 
-  /** The leases granted through here and not yet given back. */
-  get held(): ReadonlySet<GrantedLease> {
-    return this.#held;
-  }
-
   /** The local lines, for whoever wants to know who stands in them. */
   get local(): LocalLines {
     return this.#local;
   }
 
-  /** The lease, or `null` when the deadline passed or somebody is ahead of one who does not wait. */
-  async acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease | null> {
-    const { key } = target;
-    if (this.#isClosed) throw new LockShutdownError(key);
-    const now = target.localLine ? this.#local.takeNow(target, options.label) : undefined;
-    if (now) return this.#admitted(now);
-    const isTurnedAway = this.#isStopping && options.waitMs > 0;
-    const acquisition = new Acquisition(target, options, options.waitMs > 0 && !isTurnedAway);
-    const lease = await this.#ask(target, acquisition);
-    if (!lease && isTurnedAway) throw new LockShutdownError(key);
-    return lease && this.#admit(lease);
+  /** @throws LockTimeoutError when the deadline passed, or somebody is ahead of one who does not wait */
+  acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease> {
+    const now = this.#takeNow(target, options);
+    if (now) return Promise.resolve(now);
+    const acquisition = this.#begin(target, options);
+    if (acquisition.wait) return this.#wait(acquisition);
+    return this.#ask(acquisition).then((lease) => lease ?? this.#turnAway(target, options));
+  }
+
+  /** `null` instead of the time-out. */
+  async tryAcquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease | null> {
+    const now = this.#takeNow(target, options);
+    if (now) return now;
+    const acquisition = this.#begin(target, options);
+    if (!acquisition.wait) return (await this.#ask(acquisition)) ?? this.#turnAwayWaiting(target, options);
+    return this.#wait(acquisition).catch((error: unknown) => {
+      if (acquisition.isTimeout(error)) return null;
+      throw error;
+    });
+  }
+
+  settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
+    this.#waiting.delete(acquisition);
+    if (lease) this.#admit(lease, acquisition.isHandle);
   }
 
   /** Rejects everybody who stands in line with a `LockShutdownError`. */
@@ -66,32 +74,67 @@ export class Admission {
     await this.#local.giveUpKept();
   }
 
-  /** `null` also when the deadline passed, however that showed. */
-  async #ask({ localLine, line }: LockTarget, acquisition: Acquisition): Promise<GrantedLease | null> {
-    if (acquisition.wait) this.#waiting.add(acquisition);
-    try {
-      const isLocal = localLine && line === 'fifo';
-      return await (isLocal ? this.#local.acquire(acquisition) : this.#backend.acquire(requestOf(acquisition)));
-    } catch (error) {
-      if (acquisition.isTimeout(error)) return null;
-      throw error;
-    } finally {
-      acquisition.settle();
-      this.#waiting.delete(acquisition);
-    }
-  }
-
-  async #admit(lease: GrantedLease): Promise<GrantedLease> {
-    if (this.#isClosed) {
-      await lease.release();
-      throw new LockShutdownError(lease.key);
-    }
-    return this.#admitted(lease);
-  }
-
-  #admitted(lease: GrantedLease): GrantedLease {
-    this.#held.add(lease);
-    lease.onReleased(() => this.#held.delete(lease));
+  #takeNow(target: LockTarget, { label, isHandle }: AcquisitionOptions): GrantedLease | undefined {
+    if (this.#isClosed) throw new LockShutdownError(target.key);
+    const lease = isLocal(target) ? this.#local.takeNow(target, label) : undefined;
+    if (lease) this.#admit(lease, isHandle);
     return lease;
   }
+
+  #begin(target: LockTarget, options: AcquisitionOptions): Acquisition {
+    const wait = options.leftMs > 0 && !this.#isStopping;
+    const acquisition = new Acquisition(target, options, wait, this);
+    if (wait) this.#waiting.add(acquisition);
+    return acquisition;
+  }
+
+  #wait(acquisition: Acquisition): Promise<GrantedLease> {
+    // Not `async`: what this promise keeps alive, every caller in a line does.
+    return isLocal(acquisition.target) ? this.#local.wait(acquisition) : this.#waitAtBackend(acquisition);
+  }
+
+  async #waitAtBackend(acquisition: Acquisition): Promise<GrantedLease> {
+    const lease = await this.#answer(acquisition, this.#backend.acquire(requestOf(acquisition)));
+    if (!lease) throw new Error(`the backend ${this.#backend.name} has not waited for "${acquisition.key}"`);
+    return lease;
+  }
+
+  async #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
+    const { target } = acquisition;
+    const asked = isLocal(target) ? this.#local.ask(acquisition) : this.#backend.acquire(requestOf(acquisition));
+    return this.#answer(acquisition, asked);
+  }
+
+  async #answer(acquisition: Acquisition, asked: Promise<GrantedLease | null>): Promise<GrantedLease | null> {
+    let lease: GrantedLease | null = null;
+    try {
+      lease = await asked;
+    } finally {
+      acquisition.settled(this.#isClosed ? undefined : (lease ?? undefined));
+    }
+    if (!lease || !this.#isClosed) return lease;
+    await lease.release();
+    throw new LockShutdownError(acquisition.key);
+  }
+
+  #turnAway(target: LockTarget, options: AcquisitionOptions): never {
+    this.#turnAwayWaiting(target, options);
+    throw new LockTimeoutError(target.key, options.waitMs);
+  }
+
+  /** Whoever would have waited is told why it could not. */
+  #turnAwayWaiting({ key }: LockTarget, { leftMs }: AcquisitionOptions): null {
+    if (this.#isStopping && leftMs > 0) throw new LockShutdownError(key);
+    return null;
+  }
+
+  #admit(lease: GrantedLease, isHandle: boolean): void {
+    this.#held.add(lease);
+    if (isHandle) lease.onLost(() => void lease.release());
+    lease.onReleased(() => this.#held.delete(lease));
+  }
+}
+
+function isLocal({ localLine, line }: LockTarget): boolean {
+  return localLine && line === 'fifo';
 }

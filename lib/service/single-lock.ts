@@ -1,19 +1,22 @@
 import { anyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
+import { promised } from '../async/promised.js';
 import { Deadline } from '../composite/deadline.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { check } from '../contract/check.js';
-import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
-import type { GrantedLease } from '../contract/granted-lease.js';
+import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
+import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
 import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 import type { Frame } from './tenure.js';
+
+const NO_OPTIONS: AcquireOptions = {};
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
 
@@ -27,15 +30,13 @@ export class SingleLock implements Lock {
     this.#target = target;
   }
 
-  async acquire(options: AcquireOptions = {}): Promise<Lease> {
-    const resolved = this.#resolve(options, this.#target.waitMs);
-    const lease = await this.#askByHandle(resolved);
-    if (!lease) throw new LockTimeoutError(this.#target.key, resolved.waitMs);
-    return lease;
+  // Not `async`: callers are many, and each keeps alive what its promise does.
+  acquire(options?: AcquireOptions): Promise<Lease> {
+    return promised(() => this.#admission.acquire(this.#target, this.#byHandle(options, this.#target.waitMs)));
   }
 
-  async tryAcquire(options: AcquireOptions = {}): Promise<Lease | null> {
-    return this.#askByHandle(this.#resolve(options, 0));
+  tryAcquire(options?: AcquireOptions): Promise<Lease | null> {
+    return promised(() => this.#admission.tryAcquire(this.#target, this.#byHandle(options, 0)));
   }
 
   async using<T>(work: Work<T>, options: UsingOptions = {}): Promise<T> {
@@ -44,10 +45,10 @@ export class SingleLock implements Lock {
     return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);
   }
 
-  /** @param waitMs what is left of the caller's */
-  async #hold<T>(options: ResolvedAcquireOptions, waitMs: number, work: Work<T>): Promise<T> {
-    const lease = await this.#ask(options, waitMs);
-    if (!lease) throw new LockTimeoutError(this.#target.key, options.waitMs);
+  /** @param leftMs of the time that the caller would wait */
+  async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
+    options.signal?.throwIfAborted();
+    const lease = await this.#admission.acquire(this.#target, { ...options, leftMs, isHandle: false });
     return runHolding(lease, this.#target, () => guarded(lease, options, work));
   }
 
@@ -82,17 +83,12 @@ export class SingleLock implements Lock {
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 
-  /** A lease that its holder gives back. One that is lost is of no use to anybody: it is given back at once. */
-  async #askByHandle(options: ResolvedAcquireOptions): Promise<Lease | null> {
+  /** For a lease that its holder gives back. */
+  #byHandle(options: AcquireOptions | undefined, defaultWaitMs: number): AcquisitionOptions {
+    const { waitMs, signal, label } = this.#resolve(options ?? NO_OPTIONS, defaultWaitMs);
     if (frameHolding(this.#target)) throw this.#selfWait('a second lease would wait for the first; use using()');
-    const lease = await this.#ask(options, options.waitMs);
-    lease?.onLost(() => void lease.release());
-    return lease;
-  }
-
-  async #ask({ signal, label }: ResolvedAcquireOptions, waitMs: number): Promise<GrantedLease | null> {
     signal?.throwIfAborted();
-    return this.#admission.acquire(this.#target, { waitMs, signal, label });
+    return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
   }
 
   #resolve(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {

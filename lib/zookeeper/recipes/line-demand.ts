@@ -3,6 +3,7 @@ import type { Demand } from '../../contract/granted-lease.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { Lineup } from './lineup.js';
+import { standingOf } from './standing.js';
 
 /** Who stands behind a contender that holds, and has to wait for it. */
 export class LineDemand implements Demand {
@@ -32,6 +33,8 @@ export class LineDemand implements Demand {
       const { names, watch } = await this.#session.requests.watchChildren(directory);
       if (names.length > 1 && new Lineup(names).isAwaited(name)) return;
       await watch.fired;
+      // Nobody was behind, and whoever has come has to wait: to look again would only make it wait longer.
+      if (standingOf(name)?.kind !== 'read') return;
     }
   }
 }

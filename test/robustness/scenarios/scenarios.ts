@@ -8,6 +8,14 @@ import type { Scenario } from './scenario.js';
 
 const SESSION_MS = 1_500;
 
+/** Every caller for itself; with a local line; and keeping keys for less and for more than a session lasts. */
+const SHARINGS: TrafficShape['sharings'] = [
+  { localLine: false },
+  { localLine: true },
+  { localLine: true, keepMs: SESSION_MS / 5 },
+  { localLine: true, keepMs: 4 * SESSION_MS },
+];
+
 /** Everything that can be asked for, and much of it. */
 const BUSY: TrafficShape = {
   knows: 'all servers',
@@ -20,6 +28,7 @@ const BUSY: TrafficShape = {
   clientsPerWorker: 5,
   kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2 },
   waitsMs: [30, 200, 1_000, 6_000],
+  sharings: SHARINGS,
 };
 
 /** Holds one thing for long and asks for nothing else: its session hears little of what goes on. */
@@ -56,6 +65,8 @@ const IN_LINE: TrafficShape = {
   keptShare: 0,
   kinds: { mutex: 1 },
   waitsMs: [60_000],
+  // Every caller is a contender, so that there is a line.
+  sharings: [{ localLine: false }],
 };
 
 /** One line in which nobody gives up: a release wakes one waiter, which the server counts. */

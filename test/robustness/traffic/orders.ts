@@ -1,3 +1,4 @@
+import type { SharingOptions } from '../../../lib/service/sharing.options.js';
 import type { Mode } from '../model/history.js';
 
 /** The locks a worker takes: the real ones, or ones that are broken on purpose, to see that this is found out. */
@@ -23,6 +24,8 @@ export interface TrafficShape {
   readonly kinds: Readonly<Partial<Record<AskKind, number>>>;
   /** How long callers are ready to wait for a busy key, in milliseconds: one of these. */
   readonly waitsMs: readonly number[];
+  /** How the callers of one process share a key; each process does one of these. */
+  readonly sharings: readonly SharingOptions[];
 }
 
 /** All keys that the traffic is about. */

@@ -69,5 +69,6 @@ function openLocks(): LockService {
     waitMs: 10_000,
     drainTimeoutMs: 1_000,
     connectOnStart: 'background',
+    ...new Random(`${orders.seed}/${orders.process}/sharing`).pick(orders.traffic.sharings),
   });
 }
