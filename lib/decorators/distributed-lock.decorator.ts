@@ -1,5 +1,6 @@
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
+import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { LockService } from '../service/lock.service.js';
 import { readerOfKeys } from './lock-key.js';
 import type { LockKeys } from './lock-key.js';
@@ -36,7 +37,7 @@ export function DistributedLock<A extends unknown[], C extends OnContention = 't
 ): LockDecorator<A, C> {
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKeys(at.title, key);
-    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, 'line']);
+    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line']);
     return {
       options: resolved,
       lockOf: (service, instance, args) => mutexOf(at.title, service, keyOf(instance, args), resolved),

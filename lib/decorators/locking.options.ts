@@ -1,13 +1,13 @@
 import { check, checkFields, checkMs } from '../contract/check.js';
 import type { MutexOptions } from '../service/lock.service.js';
-import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from '../service/sharing.options.js';
+import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
 export type OnContention = 'throw' | 'skip';
 
 /** What every lock decorator can be told. */
-export interface LockingOptions extends SharingOptions {
+export interface LockingOptions {
   /**
    * How long a call waits in line, in milliseconds; 0 asks once. Default: the module's `waitMs`, and 0 with
    * `onContention: 'skip'`.
@@ -49,15 +49,7 @@ export const DEFAULTS = Object.freeze({
 } as const);
 
 /** The fields of `LockingOptions`; a decorator that knows more adds its own. */
-export const LOCKING_FIELDS = [
-  'waitMs',
-  'onContention',
-  'onLost',
-  'label',
-  'reentrant',
-  'connection',
-  ...SHARING_FIELDS,
-] as const;
+export const LOCKING_FIELDS = ['waitMs', 'onContention', 'onLost', 'label', 'reentrant', 'connection'] as const;
 
 /**
  * Merges with the defaults and checks.

@@ -1,4 +1,6 @@
 import type { Lock, ReadWriteLock } from '../contract/lock.js';
+import { SHARING_FIELDS } from '../service/sharing.options.js';
+import type { SharingOptions } from '../service/sharing.options.js';
 import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
@@ -6,8 +8,8 @@ import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
 import type { LockingOptions, OnContention } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
-export type ReadLockOptions = LockingOptions;
-export type WriteLockOptions = LockingOptions;
+export interface ReadLockOptions extends LockingOptions, SharingOptions {}
+export interface WriteLockOptions extends LockingOptions, SharingOptions {}
 
 /**
  * Runs the method together with any number of readers of `key`, never together with its writer. A reader that calls a
@@ -38,11 +40,11 @@ function lockSide<A extends unknown[]>(
   decorator: string,
   sideOf: (lock: ReadWriteLock) => Lock,
   key: LockKey<A>,
-  options: LockingOptions,
+  options: ReadLockOptions,
 ) {
   return lockMethod(decorator, (at) => {
     const keyOf = readerOfKey(at.title, key);
-    const resolved = resolveLockingOptions(at, options, LOCKING_FIELDS);
+    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS]);
     return {
       options: resolved,
       lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), resolved.sharing)),

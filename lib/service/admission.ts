@@ -90,13 +90,9 @@ export class Admission implements SettledListener {
 
   #wait(acquisition: Acquisition): Promise<GrantedLease> {
     // Not `async`: what this promise keeps alive, every caller in a line does.
-    return isLocal(acquisition.target) ? this.#local.wait(acquisition) : this.#waitAtBackend(acquisition);
-  }
-
-  async #waitAtBackend(acquisition: Acquisition): Promise<GrantedLease> {
-    const lease = await this.#answer(acquisition, this.#backend.acquire(requestOf(acquisition)));
-    if (!lease) throw new Error(`the backend ${this.#backend.name} has not waited for "${acquisition.key}"`);
-    return lease;
+    if (isLocal(acquisition.target)) return this.#local.wait(acquisition);
+    // Whoever waits gets a lease, or an error.
+    return this.#answer(acquisition, this.#backend.acquire(requestOf(acquisition))) as Promise<GrantedLease>;
   }
 
   async #ask(acquisition: Acquisition): Promise<GrantedLease | null> {

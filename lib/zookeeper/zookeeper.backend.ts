@@ -1,3 +1,4 @@
+import { BoundedMap } from '../async/bounded-map.js';
 import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -20,12 +21,16 @@ import { ZooKeeperRecords } from './zookeeper-records.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
+const MOST_PATHS = 10_000;
+
 /** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
+  /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
+  readonly #paths = new BoundedMap<string>(MOST_PATHS);
 
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
@@ -42,14 +47,18 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   identify(key: string): string {
-    return this.#options.connect.chroot + lockPath(key, this.#options.basePath);
+    const known = this.#paths.get(key);
+    if (known !== undefined) return known;
+    const path = this.#options.connect.chroot + lockPath(key, this.#options.basePath);
+    this.#paths.set(key, path);
+    return path;
   }
 
   async connect(): Promise<void> {
     await this.#sessions.session();
   }
 
-  async acquire(request: LockRequest): Promise<GrantedLease | null> {
+  acquire(request: LockRequest): Promise<GrantedLease | null> {
     const directory = this.#directoryOf(request.key);
     if (request.wait) return this.#acquireIn(directory, request);
     // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
@@ -77,7 +86,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   async #acquireIn(directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
     for (;;) {
-      const session = await this.#sessions.session(request.signal);
+      const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
       try {
         return await acquireOn(session, directory, request);
       } catch (error) {

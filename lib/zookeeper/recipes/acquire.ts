@@ -3,6 +3,7 @@ import { settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
+import type { Contender } from './contender.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Entry } from './protected-create.js';
 import { grantLease } from './zookeeper-lease.js';
@@ -29,9 +30,10 @@ export async function acquireEntered(
   entering: Promise<Entry>,
   turn: Turn,
 ): Promise<GrantedLease | null> {
-  const entry = await entered(entering, request.signal);
-  const { contender } = entry;
+  let contender: Contender | undefined;
   try {
+    const entry = await orAbort(entering, request.signal);
+    contender = entry.contender;
     if (!turn.isNow(entry) || !session.isProven || contender.isGone) {
       const isTurn = await untilTurn(session, entry, request.signal, turn);
       if (!isTurn) return await contender.leave(directory.releaseTimeoutMs).then(() => null);
@@ -39,7 +41,9 @@ export async function acquireEntered(
     request.signal.throwIfAborted();
     return grantLease(session, directory, contender, request);
   } catch (error) {
-    await contender.leave(LEAVING_MS);
+    // Whoever gives up while it enters leaves again as soon as it is in.
+    const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
+    await settledWithin(left, LEAVING_MS);
     throw error;
   }
 }
@@ -55,13 +59,4 @@ async function untilTurn(session: Session, entry: Entry, signal: AbortSignal, tu
   } finally {
     limits.dispose();
   }
-}
-
-/** The entry, or a rejection with `signal.reason` while whoever enters nevertheless leaves again. */
-async function entered(entering: Promise<Entry>, signal: AbortSignal): Promise<Entry> {
-  return orAbort(entering, signal).catch(async (error: unknown) => {
-    const left = entering.then(({ contender }) => contender.leave(LEAVING_MS));
-    await settledWithin(left, LEAVING_MS);
-    throw error;
-  });
 }

@@ -3,9 +3,11 @@ import type { ContenderOwner } from '../../contract/contender.js';
 
 // Asked once: it is a call of the operating system.
 const HOST = hostname();
+const NAMELESS = Buffer.from(JSON.stringify({ host: HOST, pid: process.pid }));
 
 /** What a contender's znode says about its owner to whoever looks. */
 export function contenderData(label?: string, id?: string, isKept?: true): Buffer {
+  if (label === undefined && id === undefined && !isKept) return NAMELESS;
   return Buffer.from(JSON.stringify({ host: HOST, pid: process.pid, label, id, isKept }));
 }
 

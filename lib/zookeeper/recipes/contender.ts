@@ -69,7 +69,7 @@ export class Contender {
   leave(ms: number): Promise<void> {
     this.#unattend();
     // What was found gone may have been made again by somebody else, at the same path.
-    this.#left ??= this.#isGone ? Promise.resolve() : this.#surelyDelete();
+    this.#left ??= this.#isGone ? Promise.resolve() : this.#delete();
     return settledWithin(this.#left, ms);
   }
 
@@ -78,9 +78,11 @@ export class Contender {
     return this.name === SINGLE_NODE;
   }
 
-  async #surelyDelete(): Promise<void> {
+  async #delete(): Promise<void> {
+    const deletion = this.#deletion();
     try {
-      await this.#session.surely(this.#deletion());
+      // Most often the first attempt does; what it takes to be sure is only made up when it does not.
+      await deletion().catch((error: unknown) => this.#deleteSurely(deletion, error));
       partFromLine(this.#session, this.directory, this);
     } catch (error) {
       const isGone = isKeeperError(error, 'noNode') || error instanceof SessionEndedError;
@@ -89,6 +91,11 @@ export class Contender {
         `${this.path} can not be deleted; it blocks its line until the session ends: ${String(error)}`,
       );
     }
+  }
+
+  #deleteSurely(deletion: () => Promise<void>, error: unknown): Promise<void> {
+    if (isKeeperError(error, 'noNode')) throw error;
+    return this.#session.surely(deletion);
   }
 
   /** One attempt after the other; of a shared name, only the first is made without looking whose znode it is. */

@@ -44,6 +44,11 @@ export class SessionSupervisor {
     return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
   }
 
+  /** The session, while a server is connected. */
+  get connected(): Session | undefined {
+    return this.#isConnected ? this.#session : undefined;
+  }
+
   /** Begins to connect; calling it again does nothing more. */
   start(): void {
     if (!this.#client && !this.#isClosed) this.#open();
@@ -51,7 +56,6 @@ export class SessionSupervisor {
 
   /** The connected session, or the next one. @throws LockUnavailableError after `connectTimeoutMs` without a server */
   async session(signal: AbortSignal = NEVER): Promise<Session> {
-    if (this.#isConnected && this.#session && !signal.aborted) return this.#session;
     this.start();
     const connected = orTimeout(this.#connected.promise, this.#connectTimeoutMs, () =>
       this.unavailable(this.#connectTimeoutMs),
