@@ -27,7 +27,9 @@ export class LocalLine implements TenureListener {
   #tenure: LocalTenure | undefined;
   #entry: LocalEntry | undefined;
   #isAsking = false;
-  #isResting = false;
+  #isRestTimed = false;
+  /** Whose next caller has to wait for the next turn of the event loop. */
+  #resting: LocalTenure | undefined;
 
   /**
    * @param turn counts the hand-overs of this process
@@ -69,8 +71,6 @@ export class LocalLine implements TenureListener {
 
   /** Asks once. `null`: not this time. */
   async ask(request: CallerRequest): Promise<GrantedLease | null> {
-    if (this.#turn.isLong) await nextTurn();
-    if (request.givenUp) throw request.givenUp.reason;
     return this.takeNow(request, request.label) ?? this.#ask(request);
   }
 
@@ -82,7 +82,7 @@ export class LocalLine implements TenureListener {
   async left(tenure: LocalTenure, keepMs: number): Promise<void> {
     if (tenure !== this.#tenure) return tenure.isIdle ? tenure.end() : undefined;
     this.#serve(tenure);
-    if (!tenure.isIdle || this.#isResting) return;
+    if (!tenure.isIdle || this.#resting === tenure) return;
     if (keepMs > 0 && this.#waiting.size === 0 && tenure.mayBeKept) return tenure.keep(keepMs);
     await this.#giveUp(tenure);
   }
@@ -136,14 +136,19 @@ export class LocalLine implements TenureListener {
 
   /** Goes on in the next turn of the event loop. */
   #rest(tenure: LocalTenure): void {
-    if (this.#isResting) return;
-    this.#isResting = true;
-    void nextTurn().then(() => {
-      this.#isResting = false;
-      if (tenure !== this.#tenure) return;
-      this.#serve(tenure);
-      if (tenure.isIdle && !this.#isResting) void this.#giveUp(tenure);
-    });
+    this.#resting = tenure;
+    if (this.#isRestTimed) return;
+    this.#isRestTimed = true;
+    void nextTurn().then(() => this.#rested());
+  }
+
+  #rested(): void {
+    const tenure = this.#resting;
+    this.#isRestTimed = false;
+    this.#resting = undefined;
+    if (!tenure || tenure !== this.#tenure) return;
+    this.#serve(tenure);
+    if (tenure.isIdle && this.#resting !== tenure) void this.#giveUp(tenure);
   }
 
   /** The next contender lines up before this one leaves: both in one transaction. */
@@ -190,5 +195,6 @@ export class LocalLine implements TenureListener {
     // The last one takes the contender along, and is told when that has left.
     if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
     else this.#waiting.failGivenUp([waiter]);
+    this.#enter();
   }
 }

@@ -1,4 +1,4 @@
-import { LoopTurn } from '../async/loop-turn.js';
+import { LoopTurn, nextTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
@@ -29,7 +29,9 @@ export class LocalLines {
   }
 
   /** Asks once. `null`: not this time. */
-  ask(request: CallerRequest): Promise<GrantedLease | null> {
+  async ask(request: CallerRequest): Promise<GrantedLease | null> {
+    if (this.#turn.isLong) await nextTurn();
+    if (request.givenUp) throw request.givenUp.reason;
     return this.#lineOf(request).ask(request);
   }
 
@@ -48,7 +50,9 @@ export class LocalLines {
     const lines = this.#lines[mode];
     const found = lines.get(identity);
     if (found) return found;
-    const line = new LocalLine(this.#backend, this.#turn, () => lines.delete(identity));
+    const line = new LocalLine(this.#backend, this.#turn, () => {
+      if (lines.get(identity) === line) lines.delete(identity);
+    });
     lines.set(identity, line);
     return line;
   }

@@ -49,8 +49,9 @@ export class TurnBounds {
 
   /** Whether the key has to be given back now. While nobody else is known to wait it may be kept, and that is watched. */
   get areReached(): boolean {
-    if (this.#handOvers < MOST_HAND_OVERS && now() - this.#since < LONGEST_MS) return false;
-    if (!this.#isWanted) this.watch(this.#onWanted);
-    return this.#isWanted;
+    const share = Math.max(this.#handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
+    // Halfway, so that it is known by the time when it matters.
+    if (share >= 1 / 2 && !this.#isWanted) this.watch(this.#onWanted);
+    return share >= 1 && this.#isWanted;
   }
 }

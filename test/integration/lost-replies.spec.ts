@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
+import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openReplyThief } from '../support/reply-thief.js';
@@ -32,7 +33,7 @@ describe('a create whose reply was lost', () => {
     expect(await contendersAt(client, path)).toHaveLength(1);
     expect(lease.isHeld()).toBe(true);
     const [name = ''] = await contendersAt(client, path);
-    expect(lease.fencingToken).toBe((await client.read(`${path}/${name}`)).stat.czxid);
+    expect(lease.fencingToken).toBe(fencingTokenOf((await client.read(`${path}/${name}`)).stat.czxid));
     await lease.release();
     expect(await contendersAt(client, path)).toEqual([]);
   });

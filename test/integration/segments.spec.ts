@@ -176,6 +176,7 @@ describe('a change of the number of segments', () => {
       state: 'connected',
       identify: (key) => backend.identify(key),
       connect: () => backend.connect(),
+      lineOf: (key) => backend.lineOf(key),
       acquire: (request) => backend.acquire(request),
       close: () => backend.close(),
       records: {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Injectable, Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
 import { deferred } from '../../lib/async/deferred.js';
 import {
   assertHeld,
@@ -190,8 +191,8 @@ describe('a locked method inside another of the same key', () => {
   it('enters with the same lease, siblings one after another', async () => {
     const { desk, backend } = await startDesk();
     expect(await desk.outer()).toEqual([
-      ['a', 1n],
-      ['b', 1n],
+      ['a', fencingTokenOf(1n)],
+      ['b', fencingTokenOf(1n)],
     ]);
     expect(backend.requests).toHaveLength(1);
   });

@@ -14,17 +14,22 @@ describe('the module’s options', () => {
       waitMs: 10_000,
       drainTimeoutMs: 10_000,
       connectOnStart: 'required',
+      localLine: true,
+      keepMs: 0,
     });
   });
 
   it('take a field that is undefined for absent', () => {
-    const options = { backend, waitMs: undefined, drainTimeoutMs: undefined, connectOnStart: undefined };
+    const absent = { localLine: undefined, keepMs: undefined };
+    const options = { backend, waitMs: undefined, drainTimeoutMs: undefined, connectOnStart: undefined, ...absent };
     expect(resolve(options)).toEqual({ backend, ...DEFAULTS });
   });
 
   it('win over the defaults', () => {
-    const options = { backend, waitMs: 0, drainTimeoutMs: 1, connectOnStart: 'background' };
+    const options = { backend, waitMs: 0, drainTimeoutMs: 1, connectOnStart: 'background', localLine: true, keepMs: 7 };
     expect(resolve(options)).toEqual(options);
+    const strict = { ...options, localLine: false, keepMs: 0 };
+    expect(resolve(strict)).toEqual(strict);
   });
 
   it('may wait without a limit', () => {
@@ -54,9 +59,15 @@ describe('a wrong option', () => {
     [{ drainTimeoutMs: -5 }, 'drainTimeoutMs must be a number of milliseconds, 0 or more, got the number -5'],
     [{ connectOnStart: true }, "connectOnStart must be 'required' or 'background', got the boolean true"],
     [{ connectOnStart: 'no' }, `connectOnStart must be 'required' or 'background', got the string "no"`],
+    [{ localLine: 'yes' }, 'localLine must be true or false, got the string "yes"'],
+    [{ localLine: null }, 'localLine must be true or false, got null'],
+    [{ keepMs: -1 }, 'keepMs must be a number of milliseconds, from 0 to 2147483647, got the number -1'],
+    [{ keepMs: Infinity }, 'keepMs must be'],
+    [{ keepMs: 2 ** 31 }, 'keepMs must be'],
+    [{ localLine: false, keepMs: 5 }, 'keepMs must be 0 where localLine is false, got the number 5'],
     [
       { waitMS: 5 },
-      'LockModule options: unknown field "waitMS" (known: backend, waitMs, drainTimeoutMs, connectOnStart)',
+      'LockModule options: unknown field "waitMS" (known: backend, waitMs, drainTimeoutMs, connectOnStart, localLine, keepMs)',
     ],
   ])('is named: %o', (wrong, message) => {
     const resolving = () => resolve({ backend, ...wrong });

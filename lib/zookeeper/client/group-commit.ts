@@ -38,6 +38,11 @@ export class GroupCommit {
     return groups.map((group) => this.#requestFor(group));
   }
 
+  /** A directory is there: creates in it may join. */
+  saw(directory: string): void {
+    if (this.#directories.get(directory) !== true) this.#directories.set(directory, true);
+  }
+
   #mayJoin({ directory }: GroupedWrite): boolean {
     return directory === undefined || this.#directories.get(directory) === true;
   }
@@ -52,7 +57,7 @@ export class GroupCommit {
     const { directory } = write;
     if (directory === undefined) return request;
     write.done.promise.then(
-      () => this.#directories.set(directory, true),
+      () => this.saw(directory),
       () => this.#directories.delete(directory),
     );
     return request;

@@ -20,7 +20,7 @@ export class GroupedWrite {
 
   constructor(what: CreateRequest | string) {
     this.op = typeof what === 'string' ? { type: 'delete', path: what } : createOp(what);
-    this.directory = typeof what === 'string' ? undefined : what.path.slice(0, what.path.lastIndexOf('/'));
+    this.directory = typeof what === 'string' ? undefined : directoryOf(what.path);
   }
 
   /** Roughly what it takes in a request. */
@@ -46,6 +46,11 @@ export class GroupedWrite {
   refused(error: number): void {
     this.done.reject(new KeeperError(error, this.op.path));
   }
+}
+
+/** Where a znode is. */
+export function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
 }
 
 /** Whether a result tells why its transaction failed, and not only that another operation made it fail. */

@@ -1,11 +1,12 @@
 import { deferred } from '../../async/deferred.js';
+import { ErrorCode } from '../wire/error-codes.js';
 import type { JuteReader } from '../wire/jute.js';
 import { multiRecord, readMultiResults } from '../wire/multi.js';
 import { OpCode } from '../wire/op-codes.js';
 import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../wire/records.js';
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './connection.options.js';
-import { GroupedWrite } from './grouped-write.js';
+import { directoryOf, GroupedWrite } from './grouped-write.js';
 import { WatchTables } from './watch-table.js';
 import type { Watch, WatchEvent, WatchKind } from './watch-table.js';
 import type {
@@ -81,7 +82,10 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
 
   async multi(ops: readonly MultiOp[]): Promise<TransactionReply> {
     const { body, zxid } = await this.#connection.request(OpCode.multi, multiRecord(ops));
-    return { results: readMultiResults(body), zxid };
+    const results = readMultiResults(body);
+    const isApplied = results.every(({ error }) => error === ErrorCode.ok);
+    if (isApplied) ops.forEach(({ type, path }) => type === 'create' && this.#connection.outbox.saw(directoryOf(path)));
+    return { results, zxid };
   }
 
   ping(): void {

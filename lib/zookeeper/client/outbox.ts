@@ -34,6 +34,11 @@ export class Outbox {
     return write.done.promise;
   }
 
+  /** A directory is there, as somebody has learned in another way than by `join`. */
+  saw(directory: string): void {
+    this.#groupCommit.saw(directory);
+  }
+
   /** What `ask` promises, to everybody who asks for the same in this turn. */
   shared<T>(what: string, ask: () => Promise<T>): Promise<T> {
     const asked = (this.#shared.get(what) as Promise<T> | undefined) ?? ask();

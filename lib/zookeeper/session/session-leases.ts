@@ -18,10 +18,7 @@ export class SessionLeases {
   add(lease: GrantedLease): Dispose {
     this.#leases.add(lease);
     this.#watchClock();
-    return () => {
-      this.#leases.delete(lease);
-      if (this.#leases.size === 0) this.#stopClock();
-    };
+    return () => void this.#leases.delete(lease);
   }
 
   suspend(): void {
@@ -42,6 +39,8 @@ export class SessionLeases {
   #watchClock(): void {
     this.#cancelTimer ??= after(Math.max(0, this.#deadline() - now()), () => {
       this.#cancelTimer = undefined;
+      // Not stopped with the last lease: the next one is most often there within microseconds.
+      if (this.#leases.size === 0) return;
       if (this.#deadline() > now()) this.#watchClock();
       else this.lose('the session was not proven alive in time');
     });

@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
+import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
 import { OpCode } from '../../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { openReplyThief } from '../../support/reply-thief.js';
@@ -61,7 +62,7 @@ describe('a create whose reply was cut off', () => {
     const outside = await openClient(target);
     const names = await contendersAt(outside, `${basePath}/k`);
     expect([names.length, proxy.accepted]).toEqual([1, 2]);
-    expect(lease.fencingToken).toBe((await outside.read(`${basePath}/k/${names[0]}`)).stat.czxid);
+    expect(lease.fencingToken).toBe(fencingTokenOf((await outside.read(`${basePath}/k/${names[0]}`)).stat.czxid));
     expect(lease.isHeld()).toBe(true);
     await lease.release();
     expect(await untilContenders(outside, `${basePath}/k`, 0)).toEqual([]);

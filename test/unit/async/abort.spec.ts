@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { anyAbort, NEVER, onAbort, orAbort } from '../../../lib/async/abort.js';
+import { anyAbort, NEVER, onAbort, orAbort, OwnAbortController } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
 
 const listenersOf = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
@@ -86,6 +86,32 @@ describe('many subscriptions of one signal', () => {
     expect(listener).not.toHaveBeenCalled();
   });
 
+  it('may dispose themselves and begin anew while they are called', () => {
+    const controller = new AbortController();
+    const called: string[] = [];
+    const dispose = onAbort(controller.signal, () => {
+      called.push('first');
+      dispose();
+      onAbort(controller.signal, () => called.push('late'))();
+    });
+    onAbort(controller.signal, () => called.push('second'));
+    controller.abort();
+    // Whoever begins on an aborted signal is called at once.
+    expect(called).toEqual(['first', 'late', 'second']);
+    expect(listenersOf(controller.signal)).toBe(0);
+  });
+
+  it('are all called when the first of them aborts another signal that the others wait for', () => {
+    const [one, other] = [new AbortController(), new AbortController()];
+    const called: string[] = [];
+    onAbort(one.signal, () => other.abort('by the first'));
+    onAbort(one.signal, () => called.push('one'));
+    onAbort(other.signal, (reason) => called.push(`other ${String(reason)}`));
+    one.abort();
+    expect(called).toEqual(['other by the first', 'one']);
+    expect([one, other].map(({ signal }) => listenersOf(signal))).toEqual([0, 0]);
+  });
+
   it('make no warning of a leak', async () => {
     const warning = vi.fn<(warning: Error) => void>();
     process.on('warning', warning);
@@ -95,6 +121,91 @@ describe('many subscriptions of one signal', () => {
     process.off('warning', warning);
     expect(warning).not.toHaveBeenCalled();
     expect(listenersOf(NEVER)).toBe(0);
+  });
+});
+
+describe('a signal of this package’s own', () => {
+  it('is a signal like any other', () => {
+    const controller = new OwnAbortController();
+    const listener = vi.fn<() => void>();
+    controller.signal.addEventListener('abort', listener);
+    controller.abort('why');
+    controller.abort('again');
+    expect(listener).toHaveBeenCalledOnce();
+    expect([controller.signal.aborted, controller.signal.reason]).toEqual([true, 'why']);
+  });
+
+  it('has the standard’s reason when none is given', () => {
+    const controller = new OwnAbortController();
+    const reasons: unknown[] = [];
+    onAbort(controller.signal, (reason) => reasons.push(reason));
+    controller.abort();
+    expect(controller.signal.reason).toMatchObject({ name: 'AbortError' });
+    expect(reasons).toEqual([controller.signal.reason]);
+  });
+
+  it('needs no event listener, and calls in order, once, and not those who were disposed', () => {
+    const controller = new OwnAbortController();
+    const called: number[] = [];
+    const disposals = [1, 2, 3, 4].map((number) => onAbort(controller.signal, () => called.push(number)));
+    disposals[1]?.();
+    disposals[1]?.();
+    expect(listenersOf(controller.signal)).toBe(0);
+    controller.abort('why');
+    controller.abort('again');
+    expect(called).toEqual([1, 3, 4]);
+  });
+
+  it('goes on with new subscriptions after all have gone', () => {
+    const controller = new OwnAbortController();
+    onAbort(controller.signal, () => {})();
+    const listener = vi.fn<(reason: unknown) => void>();
+    onAbort(controller.signal, listener);
+    controller.abort('why');
+    expect(listener.mock.calls).toEqual([['why']]);
+  });
+
+  it('does not call one that another one disposes while it is called', () => {
+    const controller = new OwnAbortController();
+    const listener = vi.fn<(reason: unknown) => void>();
+    onAbort(controller.signal, () => dispose());
+    const dispose = onAbort(controller.signal, listener);
+    controller.abort();
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  it('calls whoever subscribes while it aborts, and whoever does later, at once', () => {
+    const controller = new OwnAbortController();
+    const called: string[] = [];
+    onAbort(controller.signal, () => onAbort(controller.signal, (reason) => called.push(`inside ${String(reason)}`)));
+    controller.abort('why');
+    onAbort(controller.signal, (reason) => called.push(`later ${String(reason)}`));
+    expect(called).toEqual(['inside why', 'later why']);
+  });
+
+  it('is let go of by orAbort and anyAbort', async () => {
+    const [own, other] = [new OwnAbortController(), new AbortController()];
+    await expect(orAbort(Promise.resolve(7), own.signal)).resolves.toBe(7);
+    const { signal, dispose } = anyAbort([own.signal, other.signal]);
+    dispose();
+    own.abort('why');
+    expect([signal.aborted, listenersOf(other.signal)]).toEqual([false, 0]);
+    const joined = anyAbort([own.signal, other.signal]);
+    expect(joined.signal.reason).toBe('why');
+    joined.dispose();
+    expect(listenersOf(other.signal)).toBe(0);
+  });
+});
+
+describe('a signal that never aborts', () => {
+  it('costs no subscription and no promise', async () => {
+    const promise = Promise.resolve(7);
+    expect(orAbort(promise, NEVER)).toBe(promise);
+    onAbort(NEVER, () => {})();
+    expect(listenersOf(NEVER)).toBe(0);
+    const { signal } = new AbortController();
+    expect(anyAbort([NEVER, signal, undefined]).signal).toBe(signal);
+    expect(anyAbort([NEVER]).signal).toBe(NEVER);
   });
 });
 

@@ -133,7 +133,6 @@ describe('orTimeout', () => {
 describe('a pause under NEVER', () => {
   it('leaves no listener on it', async () => {
     const paused = pause(10, NEVER);
-    expect(getEventListeners(NEVER, 'abort')).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(10);
     await paused;
     expect(getEventListeners(NEVER, 'abort')).toEqual([]);

@@ -7,6 +7,7 @@ import { startLocks } from '../service/locks.js';
 /** A service on a backend, as another process has one: it knows nothing of who else is there. */
 export function anotherService(backend: LockBackend): LockService {
   const options = {
+    localLine: false,
     connectionName: 'default',
     waitMs: 60_000,
     drainTimeoutMs: 60_000,

@@ -196,3 +196,159 @@ describe('a released lease', () => {
     expect(giveBack).toHaveBeenCalledOnce();
   });
 });
+
+describe('the signal of a lease', () => {
+  it('is the same however often it is asked for', () => {
+    const lease = granted();
+    expect(lease.signal).toBe(lease.signal);
+  });
+
+  it.each([
+    ['lost', LOST],
+    ['revoked', expect.any(LockRevokedError)],
+  ])('that is first asked for afterwards says why it was %s', (how, reason) => {
+    const lease = granted();
+    if (how === 'lost') lease.lose(LOST);
+    else lease.revoke();
+    expect(lease.signal.aborted).toBe(true);
+    expect(lease.signal.reason).toEqual(reason);
+  });
+
+  it('that is first asked for when it was revoked and lost keeps the first reason', () => {
+    const lease = granted();
+    lease.revoke();
+    lease.lose(LOST);
+    expect(lease.signal.reason).toBeInstanceOf(LockRevokedError);
+  });
+
+  it('that is first asked for after the release is silent', async () => {
+    const lease = granted();
+    await lease.release();
+    lease.lose(LOST);
+    expect(lease.signal.aborted).toBe(false);
+  });
+
+  it('has aborted when the listeners are called', () => {
+    const lease = granted();
+    const { signal } = lease;
+    const seen: unknown[] = [];
+    lease.onLost(() => seen.push(lease.state, signal.aborted));
+    lease.lose(LOST);
+    expect(seen).toEqual(['lost', true]);
+  });
+});
+
+describe('what stands on a lease', () => {
+  const follower = () => ({
+    suspend: vi.fn<() => void>(),
+    resume: vi.fn<() => void>(),
+    revoke: vi.fn<() => void>(),
+    lose: vi.fn<(reason: unknown) => void>(),
+  });
+
+  it('is told what becomes of it, each once', () => {
+    const lease = granted();
+    const [one, other] = [follower(), follower()];
+    lease.addFollower(one);
+    lease.addFollower(other);
+    lease.resume();
+    lease.suspend();
+    lease.suspend();
+    lease.resume();
+    lease.revoke();
+    lease.lose(LOST);
+    lease.lose(LOST);
+    for (const told of [one, other]) {
+      expect(Object.values(told).map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1, 1]);
+      expect(told.lose).toHaveBeenCalledWith(LOST);
+    }
+  });
+
+  it('is not told any more once it was removed, nor after the release', async () => {
+    const lease = granted();
+    const [removed, staying] = [follower(), follower()];
+    lease.addFollower(removed);
+    lease.addFollower(staying);
+    lease.removeFollower(removed);
+    lease.suspend();
+    expect(removed.suspend).not.toHaveBeenCalled();
+    expect(staying.suspend).toHaveBeenCalledOnce();
+    await lease.release();
+    lease.lose(LOST);
+    expect(staying.lose).not.toHaveBeenCalled();
+  });
+
+  it('may be another lease, which follows it', () => {
+    const [below, above] = [granted(), granted()];
+    below.addFollower(above);
+    below.suspend();
+    expect(above.state).toBe('suspended');
+    below.resume();
+    expect(above.state).toBe('held');
+    below.lose(LOST);
+    expect([above.state, above.signal.reason]).toEqual(['lost', LOST]);
+  });
+
+  it('is told by the question that finds the time over', () => {
+    const lease = granted({ isCurrent: () => false });
+    const told = follower();
+    lease.addFollower(told);
+    expect(lease.isHeld()).toBe(false);
+    expect(told.lose).toHaveBeenCalledOnce();
+  });
+
+  it('may go while it is told, and others with it', () => {
+    const lease = granted();
+    const [first, second] = [follower(), follower()];
+    first.lose.mockImplementation(() => {
+      lease.removeFollower(first);
+      lease.removeFollower(second);
+    });
+    lease.addFollower(first);
+    lease.addFollower(second);
+    lease.lose(LOST);
+    expect(first.lose).toHaveBeenCalledOnce();
+    expect(second.lose).not.toHaveBeenCalled();
+  });
+});
+
+describe('who wants to know of a lease', () => {
+  it('that it was lost is told once, and not of a release', async () => {
+    const [lost, released] = [granted(), granted()];
+    const told = vi.fn<(which: string) => void>();
+    lost.onLost(() => told('lost'));
+    released.onLost(() => told('released'));
+    lost.lose(LOST);
+    lost.lose(LOST);
+    await released.release();
+    expect(told.mock.calls).toEqual([['lost']]);
+  });
+
+  it('that it was given back is told then, lost or not', async () => {
+    const { promise, resolve } = deferred();
+    const lease = granted({ giveBack: () => promise });
+    const told = vi.fn<() => void>();
+    lease.onReleased(told);
+    lease.lose(LOST);
+    const releasing = lease.release();
+    await new Promise(setImmediate);
+    expect(told).not.toHaveBeenCalled();
+    resolve();
+    await releasing;
+    expect(told).toHaveBeenCalledOnce();
+  });
+
+  it('may ask when it was given back long before', async () => {
+    const lease = granted();
+    await lease.release();
+    await expect(lease.released).resolves.toBeUndefined();
+    expect(lease.released).toBe(lease.released);
+  });
+
+  it('is not told that it is kept where nobody can be', () => {
+    const noteKept = vi.fn<(isKept: boolean) => void>();
+    granted().noteKept(true);
+    granted({ noteKept }).noteKept(true);
+    expect(noteKept.mock.calls).toEqual([[true]]);
+  });
+});

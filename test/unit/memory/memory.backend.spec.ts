@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LockShutdownError } from '../../../lib/contract/errors.js';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../lib/contract/lock-request.js';
+import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
 import { memory, MemoryBackend } from '../../../lib/memory/memory.backend.js';
 
 const request = (changes: Partial<LockRequest> = {}): LockRequest => ({
@@ -88,7 +89,7 @@ describe('an exclusive key', () => {
       tokens.push(lease.fencingToken);
       await lease.release();
     }
-    expect(tokens).toEqual([1n, 2n, 3n]);
+    expect(tokens).toEqual([1n, 2n, 3n].map((grant) => fencingTokenOf(grant)));
   });
 
   it('stays with the next when the last holder releases twice', async () => {

@@ -45,7 +45,10 @@ export class SharedBackend extends MemoryBackend {
 
 /** A service as another process would have it. */
 export function openShop(backend: MemoryBackend, waitMs = 30_000): LockService {
-  return new LockService(backend, { connectionName: 'default', waitMs, drainTimeoutMs: 0, connectOnStart: 'required' });
+  // Every caller is a contender of its own, so that the backend's are counted.
+  const localLine = false;
+  const connectOnStart = 'required';
+  return new LockService(backend, { connectionName: 'default', waitMs, drainTimeoutMs: 0, connectOnStart, localLine });
 }
 
 /** As many services as one likes on one backend, which is closed when the test has finished. */

@@ -4,7 +4,7 @@ import { DriverState } from '../../../../lib/zookeeper/client/driver.js';
 import type { ConnectionManager } from '../../../../lib/zookeeper/client/driver.js';
 import { Inbound } from '../../../../lib/zookeeper/client/inbound.js';
 import { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
-import { WatchTable } from '../../../../lib/zookeeper/client/watch-table.js';
+import { WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import type { Answer } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
 import { JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
@@ -24,7 +24,7 @@ describe('what comes in', () => {
   let setState: ReturnType<typeof vi.fn<(state: number) => void>>;
   let destroy: ReturnType<typeof vi.fn<() => void>>;
   let driver: ConnectionManager;
-  let watches: WatchTable;
+  let watches: WatchTables;
   let answers: Answer[];
   let authenticated: ReturnType<typeof vi.fn<() => void>>;
   let unreadable: unknown[];
@@ -54,7 +54,7 @@ describe('what comes in', () => {
       setState,
       onSocketData: handshake,
     } as unknown as ConnectionManager;
-    watches = new WatchTable();
+    watches = new WatchTables();
     answers = [];
     unreadable = [];
     authenticated = vi.fn<() => void>();
@@ -137,7 +137,7 @@ describe('what comes in', () => {
   describe('as news of a watched znode', () => {
     it('tells the watchers, and answers no request', () => {
       const told = vi.fn<(event: string) => void>();
-      watches.add('/a', told);
+      watches.data.add('/a', told);
       sent(1);
       receive(event(2, '/a'));
       expect(told.mock.calls).toEqual([['deleted']]);

@@ -5,7 +5,7 @@ import { setWatchesRecord } from '../../../../lib/zookeeper/wire/records.js';
 
 const SERVER_LIMIT = 1_048_575;
 const largest = (batches: readonly (readonly string[])[]) =>
-  Math.max(...batches.map((batch) => setWatchesRecord(1n, batch).length));
+  Math.max(...batches.map((batch) => setWatchesRecord(1n, batch, 'data').length));
 
 describe('the watches to set again', () => {
   it('need no request when there are none', () => {

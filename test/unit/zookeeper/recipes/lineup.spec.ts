@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  hasOthers,
-  markOf,
-  numberOf,
-  predecessorOf,
-  SINGLE_NODE,
-} from '../../../../lib/zookeeper/recipes/predecessor.js';
-import type { ContenderKind } from '../../../../lib/zookeeper/recipes/predecessor.js';
+import { Lineup } from '../../../../lib/zookeeper/recipes/lineup.js';
+import { hasOthers, markOf, numberOf, SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
+import type { ContenderKind } from '../../../../lib/zookeeper/recipes/standing.js';
+
+/** The nearest whom `own` waits for; `undefined`: nobody. */
+function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {
+  const lineup = new Lineup(names);
+  return lineup.has(own) ? lineup.ahead(own, 1)[0]?.name : 'gone';
+}
 
 const UUID = '8b3f5c1e-2a4d-4f6b-9c8e-0d1a2b3c4d5e';
 const HEX = '8b3f5c1e2a4d4f6b9c8e0d1a2b3c4d5e';

@@ -80,12 +80,13 @@ describe('the leases of a session', () => {
     expect(vi.getTimerCount()).toBe(1);
   });
 
-  it('keep the timer until the last one is taken away', () => {
+  it('share one timer, which runs out once when the last one was taken away', () => {
     const [letGo, letLastGo] = [leases.add(granted()), leases.add(granted())];
     letGo();
     letGo();
-    expect(vi.getTimerCount()).toBe(1);
     letLastGo();
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(10_000);
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -47,8 +47,13 @@ describe('the records of requests, byte by byte', () => {
     ['removeWatches: path, type', removeWatchesRecord('/a', 2), ['00000002', text('/a'), '00000002']],
     [
       'setWatches: zxid, data watches, no others',
-      setWatchesRecord(0x102n, ['/a', '/b']),
+      setWatchesRecord(0x102n, ['/a', '/b'], 'data'),
       ['0000000000000102', '00000002', '00000002', text('/a'), '00000002', text('/b'), '00000000', '00000000'],
+    ],
+    [
+      'setWatches: zxid, no data watches, no others, who the children are',
+      setWatchesRecord(0x102n, ['/a', '/b'], 'children'),
+      ['0000000000000102', '00000000', '00000000', '00000002', '00000002', text('/a'), '00000002', text('/b')],
     ],
   ])('%s', (_what, record, parts) => {
     expect(record).toEqual(bytes(...parts));

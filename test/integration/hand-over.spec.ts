@@ -1,0 +1,147 @@
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ZooKeeperServer } from '../../lib/testing/index.js';
+import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-client.js';
+import { freshBasePath } from '../support/base-path.js';
+import { eventually } from '../support/eventually.js';
+import { openService } from '../support/services.js';
+import { openClient, untilContenders } from '../support/znodes.js';
+
+const WAITERS = 200;
+const KEYS = 64;
+// What a service sends besides: heartbeats, and whoever asks the server for its figures.
+const OTHER_PACKETS = 16;
+
+let server: ZooKeeperServer;
+
+beforeAll(async () => {
+  server = await ZooKeeperServer.start();
+  return () => server.stop();
+});
+
+async function figure(pattern: RegExp): Promise<number> {
+  const answer = await server.ask('srvr');
+  return Number(pattern.exec(answer)?.[1] ?? NaN);
+}
+
+const packetsReceived = () => figure(/^Received: (\d+)/m);
+const transactions = () => figure(/^Zxid: (0x[0-9a-f]+)/m);
+
+describe('a line of two services and 200 waiters', () => {
+  let lists: { readonly mock: { readonly calls: readonly unknown[] } };
+  let reads: typeof lists;
+
+  beforeEach(() => {
+    lists = vi.spyOn(NodeZooKeeperClient.prototype, 'children');
+    reads = vi.spyOn(NodeZooKeeperClient.prototype, 'read');
+    onTestFinished(() => void vi.restoreAllMocks());
+  });
+
+  it('is handed over in order, without a list, and with three requests each at most', async () => {
+    const basePath = freshBasePath();
+    const options = { connectString: server.connectString, basePath, waitMs: Infinity };
+    const services = await Promise.all([openService(options), openService(options)]);
+    const client = await openClient(server.connectString);
+    const [one] = services;
+    const holder = await one.acquire('k');
+    const order: number[] = [];
+    const waits: Promise<void>[] = [];
+    for (let place = 0; place < WAITERS; place++) {
+      const service = services[place % 2] ?? expect.unreachable();
+      waits.push(service.using('k', () => void order.push(place)));
+      // One service's requests keep their order; the other's are behind them when these were answered.
+      if (place % 20 === 19) await untilContenders(client, `${basePath}/k`, place + 2);
+      else await service.mutex(`turn-${place}`).using(() => {});
+    }
+    await untilContenders(client, `${basePath}/k`, WAITERS + 1);
+    const before = { lists: lists.mock.calls.length, reads: reads.mock.calls.length };
+    const packets = await packetsReceived();
+
+    await holder.release();
+    await Promise.all(waits);
+
+    expect(order).toEqual(Array.from({ length: WAITERS }, (_, place) => place));
+    expect(lists.mock.calls.length - before.lists).toBeLessThanOrEqual(2);
+    expect(reads.mock.calls.length - before.reads).toBeLessThanOrEqual(WAITERS);
+    expect((await packetsReceived()) - packets).toBeLessThanOrEqual(3 * WAITERS + OTHER_PACKETS);
+  });
+
+  it('of one service only needs one request each: the release', async () => {
+    const basePath = freshBasePath();
+    const options = { connectString: server.connectString, basePath, waitMs: Infinity };
+    const service = await openService(options);
+    const client = await openClient(server.connectString);
+    const holder = await service.acquire('k');
+    const order: number[] = [];
+    const waits = Array.from({ length: WAITERS }, (_, place) => service.using('k', () => void order.push(place)));
+    await untilContenders(client, `${basePath}/k`, WAITERS + 1);
+    const packets = await packetsReceived();
+
+    await holder.release();
+    await Promise.all(waits);
+
+    expect(order).toEqual(Array.from({ length: WAITERS }, (_, place) => place));
+    expect((await packetsReceived()) - packets).toBeLessThanOrEqual(WAITERS + 1 + OTHER_PACKETS);
+  });
+});
+
+describe('what one service asks for in one turn', () => {
+  async function opened() {
+    const options = { connectString: server.connectString, basePath: freshBasePath(), parents: 'persistent' } as const;
+    const service = await openService(options);
+    const keys = Array.from({ length: KEYS }, (_, number) => `key-${number}`);
+    // The first makes the directory, the second finds that it is there.
+    for (const key of [...keys, ...keys]) await service.using(key, () => {});
+    return { service, keys };
+  }
+
+  it('is one transaction for 64 keys to be taken, and one for them to be given back', async () => {
+    const { service, keys } = await opened();
+    const before = { transactions: await transactions(), packets: await packetsReceived() };
+
+    const leases = await Promise.all(keys.map((key) => service.acquire(key)));
+    expect(new Set(leases.map(({ fencingToken }) => fencingToken)).size).toBe(1);
+    expect((await transactions()) - before.transactions).toBe(1);
+    // One transaction, and one list a key.
+    expect((await packetsReceived()) - before.packets).toBeLessThanOrEqual(1 + KEYS + OTHER_PACKETS);
+
+    const held = { transactions: await transactions(), packets: await packetsReceived() };
+    await Promise.all(leases.map((lease) => lease.release()));
+    expect((await transactions()) - held.transactions).toBe(1);
+    expect((await packetsReceived()) - held.packets).toBeLessThanOrEqual(1 + OTHER_PACKETS);
+  });
+
+  it('is never one transaction for two contenders of one key', async () => {
+    const { service, keys } = await opened();
+    const asked = keys.slice(0, 8).flatMap((key) => [key, key, key]);
+    const tokens = new Map<string, bigint[]>();
+    const take = (key: string) =>
+      service.using(key, ({ fencingToken }) => void tokens.set(key, [...(tokens.get(key) ?? []), fencingToken]));
+    await Promise.all(asked.map(take));
+    for (const of of tokens.values()) {
+      expect(of).toHaveLength(3);
+      expect(of.toSorted((a, b) => Number(a - b))).toEqual(of);
+      expect(new Set(of).size).toBe(3);
+    }
+  });
+
+  it('is repeated for the others when one directory has gone', async () => {
+    const options = { connectString: server.connectString, basePath: freshBasePath(), parents: 'persistent' } as const;
+    const service = await openService(options);
+    const client = await openClient(server.connectString);
+    const keys = ['a', 'b', 'c', 'd'];
+    for (const key of [...keys, ...keys]) await service.using(key, () => {});
+    await client.delete(`${options.basePath}/b`);
+    await eventually(
+      async () =>
+        client.children(`${options.basePath}/b`).then(
+          () => undefined,
+          () => true,
+        ),
+      'b is gone',
+    );
+
+    const leases = await Promise.all(keys.map((key) => service.acquire(key)));
+    expect(leases.map((lease) => lease.isHeld())).toEqual([true, true, true, true]);
+    await Promise.all(leases.map((lease) => lease.release()));
+  });
+});

@@ -1,0 +1,205 @@
+import 'reflect-metadata';
+import { Injectable } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
+import {
+  assertHeld,
+  DistributedLock,
+  LockLostError,
+  LockService,
+  LockShutdownError,
+  LockTimeoutError,
+  ReadLock,
+  WriteLock,
+} from '../../lib/index.js';
+import type { Lease } from '../../lib/index.js';
+import { startApp } from './app.js';
+
+@Injectable()
+class Till {
+  readonly leases: Lease[] = [];
+  readonly order: number[] = [];
+  inside = 0;
+  most = 0;
+  #opening = deferred();
+
+  open(): void {
+    this.#opening.resolve();
+  }
+
+  close(): void {
+    this.#opening = deferred();
+  }
+
+  @DistributedLock('till')
+  async count(number: number): Promise<bigint> {
+    const lease = assertHeld();
+    this.leases.push(lease);
+    this.order.push(number);
+    this.most = Math.max(this.most, ++this.inside);
+    await this.#opening.promise;
+    this.inside--;
+    return lease.fencingToken;
+  }
+
+  @DistributedLock('till', { onContention: 'skip' })
+  async maybe(): Promise<string | undefined> {
+    return 'counted';
+  }
+
+  @DistributedLock('till', { waitMs: 5 })
+  async hastily(): Promise<void> {}
+
+  @DistributedLock('till', { localLine: false })
+  async strictly(): Promise<void> {}
+
+  @DistributedLock('till')
+  async outer(): Promise<string | undefined> {
+    return this.maybe();
+  }
+
+  @ReadLock('prices')
+  async read(): Promise<number> {
+    this.most = Math.max(this.most, ++this.inside);
+    await new Promise(setImmediate);
+    return --this.inside;
+  }
+
+  @WriteLock('prices')
+  async write(): Promise<number> {
+    const alone = this.inside;
+    this.inside += 1_000;
+    await new Promise(setImmediate);
+    this.inside -= 1_000;
+    return alone;
+  }
+}
+
+const turns = async () => {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+};
+
+/** An application as it is by default: its callers stand in a local line. */
+async function startTill(drainTimeoutMs = 60_000) {
+  const { app, backend } = await startApp({ providers: [Till] }, { localLine: true, drainTimeoutMs });
+  return { app, till: app.get(Till), backend };
+}
+
+/** One call is inside, and as many as that wait. */
+async function whileCounting(waiting: number, drainTimeoutMs?: number) {
+  const started = await startTill(drainTimeoutMs);
+  const calls = Array.from({ length: waiting + 1 }, (_, number) => started.till.count(number));
+  const outcomes = Promise.allSettled(calls);
+  await turns();
+  expect(started.till.order).toEqual([0]);
+  return { ...started, calls, outcomes };
+}
+
+describe('calls of one application', () => {
+  it('run one after another in the order of the calls, behind one contender', async () => {
+    const { till, backend, outcomes } = await whileCounting(20);
+    expect(backend.contenders('till')).toHaveLength(1);
+    till.open();
+    const tokens = (await outcomes).map((outcome) => outcome.status === 'fulfilled' && outcome.value);
+    expect(till.order).toEqual(Array.from({ length: 21 }, (_, number) => number));
+    expect(till.most).toBe(1);
+    expect(tokens.every((token, place) => place === 0 || token > (tokens[place - 1] ?? 0n))).toBe(true);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('have a label each, and are all shown by contenders()', async () => {
+    const { app, till, outcomes } = await whileCounting(2);
+    const shown = await app.get(LockService).contenders('till');
+    expect(shown.map(({ state, isLocal, owner }) => [state, isLocal, owner.label])).toEqual([
+      ['held', false, 'Till.count'],
+      ['waiting', true, 'Till.count'],
+      ['waiting', true, 'Till.count'],
+    ]);
+    till.open();
+    await outcomes;
+  });
+
+  it('are skipped where others wait already, and run when nobody does', async () => {
+    const { till, backend, outcomes } = await whileCounting(1);
+    expect(await till.maybe()).toBeUndefined();
+    expect(backend.requests).toHaveLength(1);
+    till.open();
+    await outcomes;
+    expect(await till.maybe()).toBe('counted');
+    expect(await till.outer()).toBe('counted');
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('time out by themselves, and those behind them do not', async () => {
+    const { till, outcomes, backend } = await whileCounting(0);
+    const hasty = till.hastily();
+    const patient = till.count(7);
+    await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError);
+    till.open();
+    await outcomes;
+    await patient;
+    expect(till.order).toEqual([0, 7]);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('that ask for strict order stand in the line of all', async () => {
+    const { till, outcomes, backend } = await whileCounting(1);
+    const strict = till.strictly();
+    await turns();
+    expect(backend.contenders('till')).toHaveLength(2);
+    till.open();
+    await Promise.all([outcomes, strict]);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('read together, and never beside one that writes', async () => {
+    const { till, backend } = await startTill();
+    const calls = Array.from({ length: 40 }, (_, number) => (number % 4 === 3 ? till.write() : till.read()));
+    const seen = await Promise.all(calls);
+    expect(seen.filter((_, number) => number % 4 === 3)).toEqual(Array.from({ length: 10 }, () => 0));
+    expect(till.most).toBeGreaterThan(1);
+    expect(till.most).toBeLessThan(1_000);
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('a lease that is lost', () => {
+  it('is the loss of the call that has it, and the others line up again', async () => {
+    const { till, backend, calls, outcomes } = await whileCounting(2);
+    const lost = backend.leaseOn('till');
+    lost?.lose(new LockLostError('till', 'test'));
+    expect(till.leases[0]?.signal.reason).toBeInstanceOf(LockLostError);
+    await turns();
+    // The memory backend forgets nobody: the lost contender stands until it is given back.
+    expect(till.order).toEqual([0]);
+    till.open();
+    await expect(calls[0]).rejects.toBeInstanceOf(LockLostError);
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(till.order).toEqual([0, 1, 2]);
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('app.close()', () => {
+  it('rejects all who wait in the local line, lets who works finish, and leaves nothing', async () => {
+    const { app, till, backend, calls, outcomes } = await whileCounting(3);
+    const closing = app.close();
+    for (const call of calls.slice(1)) await expect(call).rejects.toBeInstanceOf(LockShutdownError);
+    expect(till.leases[0]?.isHeld()).toBe(true);
+    till.open();
+    await closing;
+    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+    expect([backend.closes, backend.busyKeys]).toEqual([1, []]);
+    await expect(till.maybe()).rejects.toBeInstanceOf(LockShutdownError);
+  });
+
+  it('ends the lease of one that is not done in time', async () => {
+    const { app, till, backend, outcomes } = await whileCounting(1, 1);
+    await app.close();
+    expect(till.leases[0]?.state).toBe('lost');
+    expect(till.leases[0]?.signal.reason).toBeInstanceOf(LockShutdownError);
+    till.open();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect([backend.closes, backend.busyKeys]).toEqual([1, []]);
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { BoundedMap } from '../../../lib/async/bounded-map.js';
+
+describe('a map with a bound', () => {
+  it('forgets what was set longest ago', () => {
+    const map = new BoundedMap<number>(2);
+    map.set('a', 1);
+    map.set('b', 2);
+    map.set('a', 3);
+    map.set('c', 4);
+    expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([3, undefined, 4]);
+  });
+
+  it('has room again for what was deleted', () => {
+    const map = new BoundedMap<number>(2);
+    map.set('a', 1);
+    map.set('b', 2);
+    map.delete('b');
+    map.delete('unknown');
+    map.set('c', 3);
+    expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([1, undefined, 3]);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { LoopTurn, nextTurn } from '../../../lib/async/loop-turn.js';
+
+const MOST_STEPS = 256;
+
+describe('a turn of the event loop', () => {
+  it('is long after 256 steps, and not before', () => {
+    const turn = new LoopTurn();
+    for (let step = 1; step < MOST_STEPS; step++) turn.step();
+    expect(turn.isLong).toBe(false);
+    turn.step();
+    expect(turn.isLong).toBe(true);
+  });
+
+  it('is long however many promises it goes through', async () => {
+    const turn = new LoopTurn();
+    for (let step = 0; step < MOST_STEPS; step++) {
+      turn.step();
+      await Promise.resolve();
+    }
+    expect(turn.isLong).toBe(true);
+  });
+
+  it('is followed by one that is not, time and again', async () => {
+    const turn = new LoopTurn();
+    for (let time = 0; time < 3; time++) {
+      for (let step = 0; step < 2 * MOST_STEPS; step++) turn.step();
+      expect(turn.isLong).toBe(true);
+      await nextTurn();
+      expect(turn.isLong).toBe(false);
+    }
+  });
+
+  it('that is next comes behind what is to be read and timed now', async () => {
+    const order: string[] = [];
+    const next = nextTurn().then(() => order.push('next turn'));
+    process.nextTick(() => order.push('tick'));
+    void Promise.resolve().then(() => order.push('promise'));
+    await next;
+    expect(order).toEqual(['promise', 'tick', 'next turn']);
+  });
+});

@@ -1,0 +1,71 @@
+import { onTestFinished } from 'vitest';
+import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import { Admission } from '../../../lib/service/admission.js';
+import type { AcquisitionOptions } from '../../../lib/service/acquisition.js';
+import type { LockTarget } from '../../../lib/service/lock-target.js';
+import { ScriptedBackend } from './scripted.backend.js';
+
+export interface CallOptions extends Partial<AcquisitionOptions> {
+  readonly key?: string;
+  readonly mode?: LockTarget['mode'];
+  readonly keepMs?: number;
+}
+
+/** The callers of one process in front of a backend, and everything that they were told, in order. */
+export class Callers<Backend extends LockBackend> {
+  readonly admission: Admission;
+  /** `name: granted`, `name: null`, or `name:` and why it was rejected. */
+  readonly told: string[] = [];
+  readonly leases = new Map<string, GrantedLease>();
+
+  constructor(readonly backend: Backend) {
+    this.admission = new Admission(backend);
+    onTestFinished(() => this.admission.stopWaiting());
+  }
+
+  /** Asks, and writes down what came of it under that name. */
+  ask(name: string, options: CallOptions = {}): Promise<GrantedLease | null> {
+    const asked = this.acquire(options);
+    asked.then(
+      (lease) => {
+        if (lease) this.leases.set(name, lease);
+        this.told.push(`${name}: ${lease ? 'granted' : 'null'}`);
+      },
+      (error: unknown) => void this.told.push(`${name}: ${String(error)}`),
+    );
+    return asked;
+  }
+
+  async acquire({ key = 'k', mode = 'exclusive', keepMs = 0, ...options }: CallOptions = {}) {
+    const scope = this.backend;
+    const identity = this.backend.identify(key);
+    const where = { scope, identity, key, mode, keepMs } as const;
+    const target: LockTarget = { ...where, line: 'fifo', waitMs: Infinity, localLine: true };
+    const { waitMs = Infinity, signal, label } = options;
+    return this.admission.tryAcquire(target, { waitMs, leftMs: waitMs, signal, label, isHandle: true });
+  }
+
+  /** A caller that was granted a lease. */
+  lease(name: string): GrantedLease {
+    const lease = this.leases.get(name);
+    if (!lease) throw new Error(`${name} was not granted; told: ${this.told.join(', ')}`);
+    return lease;
+  }
+
+  /** Whether nothing is remembered of a key. */
+  forgot(key = 'k'): boolean {
+    const modes = ['exclusive', 'read', 'write'] as const;
+    return modes.every((mode) => this.admission.local.find(mode, this.backend.identify(key)) === undefined);
+  }
+}
+
+/** Callers in front of a backend that does what the test says. */
+export function startCallers(): Callers<ScriptedBackend> {
+  return new Callers(new ScriptedBackend());
+}
+
+/** Lets everything happen that waits for nothing but its turn. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+}

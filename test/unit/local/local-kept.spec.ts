@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { settled, startCallers } from './callers.js';
+import type { Callers } from './callers.js';
+import type { ScriptedBackend } from './scripted.backend.js';
+
+// Time passes when a test says so.
+const clock = vi.hoisted(() => ({ ms: 1_000 }));
+vi.mock('../../../lib/async/clock.js', () => ({ now: () => clock.ms }));
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed++) {
+    clock.ms++;
+    vi.advanceTimersByTime(1);
+  }
+  await settled();
+}
+
+const KEPT = { keepMs: 60_000 };
+
+/** Somebody has used the key, and it is kept. */
+async function whileKept(keepMs = KEPT.keepMs, mode: 'exclusive' | 'read' = 'exclusive') {
+  const callers = startCallers();
+  void callers.ask('first', { keepMs, mode });
+  await settled();
+  callers.backend.last.grant();
+  await settled();
+  await callers.lease('first').release();
+  return callers;
+}
+
+const isKept = ({ backend }: Callers<ScriptedBackend>) => backend.entries.length === 1 && !backend.last.isGone;
+
+describe('a key that is kept', () => {
+  it('stays with the process when it is released, and the backend is told that it may', async () => {
+    const callers = await whileKept();
+    expect(callers.lease('first').state).toBe('released');
+    expect(isKept(callers)).toBe(true);
+    expect(callers.backend.last.request.keeps).toBe(true);
+    expect(callers.admission.local.find('exclusive', 'k')?.isKept).toBe(true);
+  });
+
+  it.each([0, Infinity])('is taken again without the backend by one who waits for %d ms', async (waitMs) => {
+    const callers = await whileKept();
+    const { fencingToken } = callers.lease('first');
+    const lease = await callers.acquire({ ...KEPT, waitMs });
+    expect(lease?.fencingToken).toBeGreaterThan(fencingToken);
+    expect(callers.backend.entries).toHaveLength(1);
+    await lease?.release();
+    expect(isKept(callers)).toBe(true);
+  });
+
+  it.each([0, Infinity])('is taken again as often as one likes in one turn, waiting for %d ms', async (waitMs) => {
+    const callers = await whileKept();
+    for (let time = 0; time < 2_000; time++) {
+      const lease = await callers.acquire({ ...KEPT, waitMs });
+      expect(lease, `time ${time}`).not.toBeNull();
+      await lease?.release();
+    }
+    expect(callers.backend.entries).toHaveLength(1);
+  });
+
+  it('is not kept where nobody asked for that', async () => {
+    const callers = await whileKept(0);
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is given back by the last caller who does not want it kept', async () => {
+    const callers = await whileKept();
+    const lease = await callers.acquire({ keepMs: 0 });
+    await lease?.release();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is given up when its time is over, counted from the last use', async () => {
+    const callers = await whileKept(80);
+    await pass(70);
+    await (await callers.acquire({ keepMs: 80 }))?.release();
+    await pass(70);
+    expect(isKept(callers)).toBe(true);
+    await pass(20);
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+    expect(callers.backend.last.demand.watches).toBe(0);
+  });
+
+  it('is not given up by the time while somebody uses it', async () => {
+    const callers = await whileKept(20);
+    const lease = await callers.acquire({ keepMs: 20 });
+    await pass(60);
+    expect([lease?.isHeld(), isKept(callers)]).toEqual([true, true]);
+    await lease?.release();
+    await pass(25);
+    expect(callers.backend.standing).toEqual([]);
+  });
+
+  it('is given up at once when another process asks', async () => {
+    const callers = await whileKept();
+    expect(callers.backend.last.demand.watches).toBe(1);
+    callers.backend.last.demand.want();
+    await settled();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is not kept any more once another process asks while it is used', async () => {
+    const callers = await whileKept();
+    const lease = await callers.acquire(KEPT);
+    callers.backend.last.demand.want();
+    await settled();
+    expect(lease?.isHeld()).toBe(true);
+    await lease?.release();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is not kept by a caller behind whom another one waits', async () => {
+    const callers = startCallers();
+    for (const name of ['a', 'b']) void callers.ask(name, KEPT);
+    await settled();
+    callers.backend.last.grant();
+    await settled();
+    await callers.lease('a').release();
+    await settled();
+    expect(callers.told).toEqual(['a: granted', 'b: granted']);
+    await callers.lease('b').release();
+    expect(isKept(callers)).toBe(true);
+  });
+
+  it.each(['suspend', 'revoke', 'lose'] as const)('is given up when the backend says %s', async (verb) => {
+    const callers = await whileKept();
+    if (verb === 'lose') callers.backend.last.lose();
+    else callers.backend.last.lease?.[verb]();
+    await settled();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.backend.last.demand.watches).toBe(0);
+    expect(callers.forgot()).toBe(true);
+    void callers.ask('next', KEPT);
+    await settled();
+    expect(callers.backend.entries).toHaveLength(2);
+  });
+
+  it('is not kept when it is released while suspended', async () => {
+    const callers = startCallers();
+    void callers.ask('a', KEPT);
+    await settled();
+    const lease = callers.backend.last.grant();
+    await settled();
+    lease.suspend();
+    await callers.lease('a').release();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is not taken again when the clock says that its time with the backend is over', async () => {
+    const callers = startCallers();
+    void callers.ask('first', KEPT);
+    await settled();
+    let isCurrent = true;
+    callers.backend.last.grant(() => isCurrent);
+    await settled();
+    await callers.lease('first').release();
+    isCurrent = false;
+    void callers.ask('next', KEPT);
+    await settled();
+    expect(callers.told).toEqual(['first: granted']);
+    expect(callers.backend.standing).toEqual([callers.backend.last]);
+    callers.backend.last.grant();
+    await settled();
+    expect(callers.told.at(-1)).toBe('next: granted');
+  });
+
+  it('is given back at shutdown', async () => {
+    const callers = await whileKept();
+    await callers.admission.drain(0);
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.backend.last.demand.watches).toBe(0);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is given back before shutdown ends', async () => {
+    const callers = await whileKept();
+    let giveBack = () => {};
+    callers.backend.last.givingBack = new Promise((resolve) => (giveBack = resolve));
+    let isDrained = false;
+    const draining = callers.admission.drain(0).then(() => (isDrained = true));
+    await settled();
+    expect(isDrained).toBe(false);
+    giveBack();
+    await draining;
+  });
+
+  it('is kept for readers as well, and taken again by several', async () => {
+    const callers = await whileKept(KEPT.keepMs, 'read');
+    const leases = await Promise.all([1, 2, 3].map(() => callers.acquire({ ...KEPT, mode: 'read' })));
+    expect(leases.every((lease) => lease?.isHeld())).toBe(true);
+    for (const lease of leases) await lease?.release();
+    expect(isKept(callers)).toBe(true);
+    callers.backend.last.demand.want();
+    await settled();
+    expect(callers.forgot()).toBe(true);
+  });
+});
+
+describe('what others are told of a key that is kept', () => {
+  it('is that it is only kept, once it is not used for a while, and that it is used again', async () => {
+    const callers = await whileKept();
+    expect(callers.backend.last.notes).toEqual([]);
+    await pass(100);
+    expect(callers.backend.last.notes).toEqual([true]);
+    const lease = await callers.acquire(KEPT);
+    expect(callers.backend.last.notes).toEqual([true, false]);
+    await lease?.release();
+    await pass(100);
+    expect(callers.backend.last.notes).toEqual([true, false, true]);
+  });
+
+  it('is nothing while it is used all the time', async () => {
+    const callers = await whileKept();
+    for (let time = 0; time < 20; time++) {
+      const lease = await callers.acquire(KEPT);
+      await pass(10);
+      await lease?.release();
+      await pass(10);
+    }
+    expect(callers.backend.last.notes).toEqual([]);
+    expect(isKept(callers)).toBe(true);
+  });
+});

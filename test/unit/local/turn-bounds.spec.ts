@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { settled, startCallers } from './callers.js';
+import type { Callers } from './callers.js';
+import type { ScriptedBackend } from './scripted.backend.js';
+
+// Time passes when a test says so.
+const clock = vi.hoisted(() => ({ ms: 1_000 }));
+vi.mock('../../../lib/async/clock.js', () => ({ now: () => clock.ms }));
+
+const LONGEST_MS = 15;
+const MOST_HAND_OVERS = 256;
+
+describe('the hand-overs of one process', () => {
+  let callers: Callers<ScriptedBackend>;
+  let handOvers: number;
+
+  beforeEach(async () => {
+    callers = startCallers();
+    handOvers = 0;
+  });
+
+  /** Many callers, of which each takes as long as the test says; resolves when the first contender was granted. */
+  async function startWorkers(count: number, work: () => void = () => {}): Promise<void> {
+    for (let place = 0; place < count; place++) {
+      void callers
+        .acquire({ keepMs: 0 })
+        .then((lease) => {
+          handOvers++;
+          work();
+          return lease?.release();
+        })
+        .catch(() => {});
+    }
+    await settled();
+    callers.backend.last.grant();
+  }
+
+  async function untilServed(count: number): Promise<void> {
+    await expect.poll(() => handOvers, { interval: 1 }).toBe(count);
+    await settled();
+  }
+
+  it('have no bound while no other process waits', async () => {
+    await startWorkers(2_000, () => void (clock.ms += 1));
+    await untilServed(2_000);
+    expect(callers.backend.entries).toHaveLength(1);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('are bounded by their count when another process waits', async () => {
+    await startWorkers(1_000, () => {
+      if (handOvers === 1) callers.backend.last.demand.want();
+    });
+    await expect.poll(() => callers.backend.entries.length, { interval: 1 }).toBe(2);
+    await settled();
+    // It is watched from the bound on, so the demand that was there before is known at the bound.
+    expect(handOvers).toBeGreaterThanOrEqual(MOST_HAND_OVERS);
+    expect(handOvers).toBeLessThan(MOST_HAND_OVERS + 100);
+    expect(callers.backend.last.isGone).toBe(false);
+    expect(callers.backend.last.lease).toBeUndefined();
+  });
+
+  it('are bounded by the time when another process waits', async () => {
+    await startWorkers(100, () => {
+      clock.ms += 2;
+      if (handOvers === 1) callers.backend.last.demand.want();
+    });
+    await settled();
+    expect(handOvers).toBeGreaterThanOrEqual(Math.ceil(LONGEST_MS / 2));
+    expect(handOvers).toBeLessThan(20);
+    expect(callers.backend.standing).toEqual([callers.backend.last]);
+    expect(callers.backend.last.lease).toBeUndefined();
+  });
+
+  it('end soon after another process has come, when the bounds were passed long before', async () => {
+    await startWorkers(3_000, () => {
+      if (handOvers === 2_000) callers.backend.last.demand.want();
+    });
+    await expect.poll(() => callers.backend.entries.length, { interval: 1 }).toBe(2);
+    await settled();
+    expect(handOvers).toBe(2_000);
+  });
+
+  it('begin anew with the next contender', async () => {
+    await startWorkers(1_000, () => callers.backend.last.demand.want());
+    for (let turn = 2; handOvers < 1_000; turn++) {
+      const wanted = turn;
+      await expect.poll(() => callers.backend.entries.length, { interval: 1 }).toBe(wanted);
+      const before = handOvers;
+      callers.backend.last.grant();
+      await expect
+        .poll(() => handOvers === 1_000 || callers.backend.entries.length > wanted, { interval: 1 })
+        .toBe(true);
+      expect(handOvers - before).toBeLessThanOrEqual(MOST_HAND_OVERS + 1);
+    }
+    await settled();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('line up again before they give way, and leave no watch', async () => {
+    const standing: number[] = [];
+    await startWorkers(20, () => {
+      clock.ms += LONGEST_MS;
+      callers.backend.last.demand.want();
+      standing.push(callers.backend.standing.length);
+    });
+    await settled();
+    expect(callers.backend.entries.length).toBeGreaterThan(1);
+    expect(callers.backend.entries[0]?.isGone).toBe(true);
+    expect(callers.backend.entries.map(({ demand }) => demand.watches)).toEqual(callers.backend.entries.map(() => 0));
+  });
+});
+
+describe('readers whom a writer of another process waits for', () => {
+  it('are joined by nobody once the bounds are reached, and go together', async () => {
+    const callers = startCallers();
+    void callers.ask('a', { mode: 'read' });
+    await settled();
+    callers.backend.last.grant();
+    await settled();
+    clock.ms += LONGEST_MS;
+    void callers.ask('b', { mode: 'read' });
+    await settled();
+    // Nobody else was known to wait, so `b` came in; now somebody is.
+    expect(callers.told).toEqual(['a: granted', 'b: granted']);
+    callers.backend.last.demand.want();
+    void callers.ask('c', { mode: 'read' });
+    await settled();
+    expect(callers.told).toHaveLength(2);
+    expect(callers.backend.standing).toHaveLength(2);
+    await callers.lease('a').release();
+    expect(callers.backend.standing).toHaveLength(2);
+    await callers.lease('b').release();
+    expect(callers.backend.standing).toEqual([callers.backend.last]);
+    callers.backend.last.grant();
+    await settled();
+    expect(callers.told.at(-1)).toBe('c: granted');
+  });
+});

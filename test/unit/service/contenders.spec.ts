@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { settled } from '../local/callers.js';
+import { startLocks } from './locks.js';
+
+const LOCAL = { localLine: true };
+
+/** What can be told without looking at a clock. */
+const shownBy = async (locks: ReturnType<typeof startLocks>['locks'], key = 'k') =>
+  (await locks.contenders(key)).map(({ state, mode, owner, isLocal, isKept }) =>
+    [state, mode, owner.label, ...(isLocal ? ['local'] : []), ...(isKept ? ['kept'] : [])].join(' '),
+  );
+
+describe('the contenders of a key', () => {
+  it('are nobody where nobody is', async () => {
+    const { locks } = startLocks(LOCAL);
+    expect(await locks.contenders('k')).toEqual([]);
+  });
+
+  it('are all callers of the process, those behind another one’s contender marked', async () => {
+    const { locks } = startLocks(LOCAL);
+    const lease = await locks.acquire('k', { label: 'first' });
+    const waits = ['second', 'third'].map((label) => locks.using('k', () => {}, { label }));
+    await settled();
+    expect(await shownBy(locks)).toEqual([
+      'held exclusive first',
+      'waiting exclusive second local',
+      'waiting exclusive third local',
+    ]);
+    await lease.release();
+    await Promise.all(waits);
+    expect(await locks.contenders('k')).toEqual([]);
+  });
+
+  it('are those of each mode behind the contender of that mode, in the order of the line', async () => {
+    const { locks } = startLocks(LOCAL);
+    const { read, write } = locks.readWriteLock('k');
+    const readers = [await read.acquire({ label: 'r1' }), await read.acquire({ label: 'r2' })];
+    const waits = [write.using(() => {}, { label: 'w1' }), write.using(() => {}, { label: 'w2' })];
+    await settled();
+    expect(await shownBy(locks)).toEqual([
+      'held read r1',
+      'held read r2 local',
+      'waiting write w1',
+      'waiting write w2 local',
+    ]);
+    for (const lease of readers) await lease.release();
+    await Promise.all(waits);
+  });
+
+  it('are each shown as it is in strict order', async () => {
+    const { locks } = startLocks({ localLine: false });
+    const lease = await locks.acquire('k', { label: 'first' });
+    const wait = locks.using('k', () => {}, { label: 'second' });
+    await settled();
+    expect(await shownBy(locks)).toEqual(['held exclusive first', 'waiting exclusive second']);
+    await lease.release();
+    await wait;
+  });
+
+  it('have come when they came', async () => {
+    const { locks } = startLocks(LOCAL);
+    const before = Date.now();
+    const lease = await locks.acquire('k');
+    const wait = locks.using('k', () => {});
+    await settled();
+    for (const { since } of await locks.contenders('k')) {
+      expect(since.getTime()).toBeGreaterThanOrEqual(before);
+      expect(since.getTime()).toBeLessThanOrEqual(Date.now());
+    }
+    await lease.release();
+    await wait;
+  });
+});

@@ -1,0 +1,145 @@
+import 'reflect-metadata';
+import { describe, expect, it } from 'vitest';
+import { LockConfigurationError } from '../../../lib/contract/errors.js';
+import { DistributedLock, ReadLock, SegmentLock, WriteLock } from '../../../lib/index.js';
+import type { LockService } from '../../../lib/service/lock.service.js';
+import { resolveSharingOptions, SHARING_DEFAULTS } from '../../../lib/service/sharing.options.js';
+import type { SharingOptions } from '../../../lib/service/sharing.options.js';
+import { settled } from '../local/callers.js';
+import { startLocks } from './locks.js';
+
+const LONGEST_MS = 2 ** 31 - 1;
+
+describe('how the callers of one process share a key', () => {
+  it('is by a local line that keeps nothing, unless somebody says', () => {
+    expect(resolveSharingOptions({}, SHARING_DEFAULTS)).toEqual({ localLine: true, keepMs: 0 });
+    expect(Object.isFrozen(SHARING_DEFAULTS)).toBe(true);
+  });
+
+  it('is the module’s, where a lock says nothing', () => {
+    const module = { localLine: true, keepMs: 500 };
+    expect(resolveSharingOptions({}, module)).toEqual(module);
+    expect(resolveSharingOptions({ keepMs: 7 }, module)).toEqual({ localLine: true, keepMs: 7 });
+    expect(resolveSharingOptions({ localLine: false }, module)).toEqual({ localLine: false, keepMs: 0 });
+    expect(resolveSharingOptions({ keepMs: LONGEST_MS }, module).keepMs).toBe(LONGEST_MS);
+  });
+});
+
+const WRONG: [options: object, message: string][] = [
+  [{ localLine: 'yes' }, 'localLine must be true or false, got the string "yes"'],
+  [{ localLine: 1 }, 'localLine must be true or false, got the number 1'],
+  [{ keepMs: -1 }, `keepMs must be a number of milliseconds, from 0 to ${LONGEST_MS}, got the number -1`],
+  [{ keepMs: '5s' }, 'keepMs must be a number of milliseconds'],
+  [{ keepMs: NaN }, 'keepMs must be a number of milliseconds'],
+  [{ keepMs: LONGEST_MS + 1 }, 'keepMs must be a number of milliseconds'],
+  [{ localLine: false, keepMs: 5 }, 'keepMs must be 0 where localLine is false, got the number 5'],
+];
+
+describe('a wrong way to share', () => {
+  it.each(WRONG)('is named by every lock: %o', (wrong, message) => {
+    const { locks } = startLocks();
+    const options = wrong as SharingOptions;
+    const making = [
+      () => locks.mutex('k', options),
+      () => locks.readWriteLock('k', options),
+      () => locks.multi(['k'], options),
+    ];
+    for (const make of making) {
+      expect(make).toThrow(LockConfigurationError);
+      expect(make).toThrow(message);
+    }
+  });
+
+  it.each(WRONG)('is named by every decorator, with the place: %o', (wrong, message) => {
+    const decorators = [DistributedLock, ReadLock, WriteLock].map((decorator) => () => {
+      class Desk {
+        async work(): Promise<void> {}
+      }
+      const descriptor = Object.getOwnPropertyDescriptor(Desk.prototype, 'work')!;
+      decorator('k', wrong)(Desk.prototype, 'work', descriptor as never);
+    });
+    for (const decorate of decorators) {
+      expect(decorate).toThrow(LockConfigurationError);
+      expect(decorate).toThrow(message);
+      expect(decorate).toThrow('Desk.work');
+    }
+  });
+
+  it('is a field that is not known', () => {
+    const { locks } = startLocks();
+    expect(() => locks.mutex('k', { keepMS: 5 } as never)).toThrow('unknown field "keepMS"');
+    expect(() => locks.readWriteLock('k', { line: 'fifo' } as never)).toThrow('unknown field "line"');
+  });
+
+  it('is none that @SegmentLock takes and forgets', () => {
+    const decorate = () => {
+      class Desk {
+        async work(): Promise<void> {}
+      }
+      const descriptor = Object.getOwnPropertyDescriptor(Desk.prototype, 'work')!;
+      SegmentLock({ key: 'k', segments: 2, localLine: false } as never)(Desk.prototype, 'work', descriptor as never);
+    };
+    expect(decorate).toThrow('unknown field "localLine"');
+  });
+});
+
+describe('a lock', () => {
+  /** How many contenders the backend has for a holder and a waiter. */
+  async function contendersOf(
+    module: SharingOptions,
+    lockOf: (locks: LockService) => { acquire(): Promise<{ release(): Promise<void> }> },
+  ): Promise<number> {
+    const { locks, backend } = startLocks({ localLine: true, ...module });
+    const lock = lockOf(locks);
+    const held = await lock.acquire();
+    const waiting = lock.acquire();
+    await settled();
+    const count = backend.contenders('k').length;
+    await held.release();
+    await (await waiting).release();
+    return count;
+  }
+
+  it.each([
+    ['the default', {}, {}, 1],
+    ['the module', { localLine: false }, {}, 2],
+    ['the lock itself', { localLine: false }, { localLine: true }, 1],
+    ['the lock itself', { localLine: true }, { localLine: false }, 2],
+  ])('stands in the line that %s says: module %o, lock %o', async (_who, module, own, contenders) => {
+    expect(await contendersOf(module, (locks) => locks.mutex('k', own))).toBe(contenders);
+    expect(await contendersOf(module, (locks) => locks.readWriteLock('k', own).write)).toBe(contenders);
+    expect(await contendersOf(module, (locks) => locks.multi(['k'], own))).toBe(contenders);
+  });
+
+  it('without a line has none in the process either', async () => {
+    const { locks, backend } = startLocks({ localLine: true });
+    const lock = locks.mutex('k', { line: 'none' });
+    const lease = await lock.tryAcquire();
+    expect(await lock.tryAcquire()).toBeNull();
+    expect(backend.requests).toHaveLength(2);
+    await lease?.release();
+  });
+
+  it.each([
+    [{}, {}, false],
+    [{ keepMs: 9 }, {}, true],
+    [{ keepMs: 9 }, { keepMs: 0 }, false],
+    [{}, { keepMs: 9 }, true],
+  ])('tells the backend whether it may be kept: module %o, lock %o', async (module, own, keeps) => {
+    const { locks, backend } = startLocks({ localLine: true, ...module });
+    await (await locks.mutex('k', own).acquire()).release();
+    await (await locks.readWriteLock('k', own).read.acquire()).release();
+    expect(backend.requests.map((request) => request.keeps ?? false)).toEqual([keeps, keeps]);
+  });
+
+  it('of one key is shared by all who name it in the same mode', async () => {
+    const { locks, backend } = startLocks({ localLine: true });
+    const [mutex, writer, reader] = [locks.mutex('k'), locks.readWriteLock('k').write, locks.readWriteLock('k').read];
+    const held = await mutex.acquire();
+    const waits = [locks.mutex('k').acquire(), writer.acquire(), reader.acquire(), reader.acquire()];
+    await settled();
+    expect(backend.contenders('k').map(({ mode }) => mode)).toEqual(['exclusive', 'write', 'read']);
+    await held.release();
+    for (const wait of waits) await (await wait).release();
+  });
+});

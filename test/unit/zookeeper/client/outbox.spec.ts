@@ -1,0 +1,348 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { GroupedWrite } from '../../../../lib/zookeeper/client/grouped-write.js';
+import { Outbox } from '../../../../lib/zookeeper/client/outbox.js';
+import { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
+import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
+import { pathWatchRecord } from '../../../../lib/zookeeper/wire/records.js';
+import { answerAlone, answerMulti, opsOf } from './answered.js';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const create = (directory: string, name = 'lock-', data = Buffer.alloc(0)) =>
+  quiet(new GroupedWrite({ path: `${directory}/${name}`, data, acl: [], mode: CreateMode.ephemeralSequential }));
+const remove = (path: string) => quiet(new GroupedWrite(path));
+const list = (path: string) => new PendingRequest(OpCode.getChildren2, pathWatchRecord(path, false), path);
+const settled = (writes: readonly GroupedWrite[]) => Promise.allSettled(writes.map(({ done }) => done.promise));
+
+/** A rejection that nobody waits for any more is no fault of the test’s. */
+function quiet(write: GroupedWrite): GroupedWrite {
+  write.done.promise.catch(() => {});
+  return write;
+}
+
+let sent: PendingRequest[][];
+let outbox: Outbox;
+let zxid: bigint;
+
+beforeEach(() => {
+  sent = [];
+  zxid = 0n;
+  outbox = new Outbox((requests) => void sent.push([...requests]));
+});
+
+const all = () => sent.flat();
+const asked = () => all().map((request) => opsOf(request).map(({ type, path }) => `${type} ${path}`));
+const last = () => sent.at(-1)?.at(-1) ?? expect.unreachable('nothing was sent');
+
+/** Answers what was sent since. */
+async function answerAll(): Promise<void> {
+  while (sent.length > 0) {
+    for (const request of sent.splice(0).flat()) {
+      if (request.header.type === OpCode.multi) answerMulti(request, ++zxid);
+      else answerAlone(request, ++zxid);
+    }
+    await turn();
+  }
+}
+
+/** Makes these directories known: a create was applied there. */
+async function known(...directories: string[]): Promise<void> {
+  for (const directory of directories) {
+    const write = create(directory);
+    void outbox.join(write);
+    outbox.flush();
+    await answerAll();
+    await write.done.promise;
+  }
+  sent = [];
+}
+
+async function sendTogether(...writes: GroupedWrite[]): Promise<void> {
+  writes.forEach((write) => void outbox.join(write));
+  await turn();
+}
+
+describe('what is asked for in one turn', () => {
+  it('leaves at its end, in one write: first creates and deletes, then the others', async () => {
+    outbox.add(list('/a'));
+    void outbox.join(create('/a'));
+    outbox.add(list('/b'));
+    void outbox.join(remove('/b/x'));
+    expect(sent).toEqual([]);
+    await turn();
+    expect(sent).toHaveLength(1);
+    const types = all().map(({ header }) => header.type);
+    expect(types.slice(-2)).toEqual([OpCode.getChildren2, OpCode.getChildren2]);
+    expect(types.slice(0, -2).every((type) => type !== OpCode.getChildren2)).toBe(true);
+    expect(asked().flat().slice(-2)).toEqual([`${OpCode.getChildren2} /a`, `${OpCode.getChildren2} /b`]);
+    expect(asked().flat()).toHaveLength(4);
+  });
+
+  it('includes what those ask who are woken by promises that are settled already', async () => {
+    outbox.add(list('/a'));
+    void Promise.resolve().then(() => outbox.add(list('/b')));
+    await turn();
+    expect(sent.map((requests) => requests.length)).toEqual([2]);
+  });
+
+  it('is not sent again in the next turn', async () => {
+    outbox.add(list('/a'));
+    await turn();
+    outbox.add(list('/b'));
+    await turn();
+    expect(sent.map((requests) => requests.length)).toEqual([1, 1]);
+  });
+
+  it('can be sent before its end, and then once', async () => {
+    outbox.add(list('/a'));
+    outbox.flush();
+    expect(sent).toHaveLength(1);
+    await turn();
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is asked for once where all may share the answer, and anew in the next turn', async () => {
+    const ask = vi.fn<() => Promise<string>>(async () => 'names');
+    outbox.add(list('/other'));
+    const [one, same, other] = [outbox.shared('/a', ask), outbox.shared('/a', ask), outbox.shared('/b', ask)];
+    expect(same).toBe(one);
+    expect(other).not.toBe(one);
+    await turn();
+    expect(outbox.shared('/a', ask)).not.toBe(one);
+    expect(ask).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe('one create or delete', () => {
+  it('that is alone stays the plain request that it is', async () => {
+    await known('/a');
+    const write = create('/a');
+    await sendTogether(write);
+    expect(all().map(({ header }) => header.type)).toEqual([OpCode.create2]);
+    answerAlone(last(), 0x77n);
+    expect(await write.done.promise).toEqual({ path: '/a/lock-#', czxid: 0x77n });
+
+    sent = [];
+    const deletion = remove('/a/x');
+    await sendTogether(deletion);
+    expect(all().map(({ header }) => header.type)).toEqual([OpCode.delete]);
+    answerAlone(last(), 0x78n);
+    await deletion.done.promise;
+  });
+
+  it('that is refused is told why', async () => {
+    const write = create('/a');
+    await sendTogether(write);
+    last().fail(ErrorCode.noNode);
+    await expect(write.done.promise).rejects.toMatchObject({ code: ErrorCode.noNode, path: '/a/lock-' });
+  });
+});
+
+describe('creates and deletes for different keys', () => {
+  it('share one transaction, and each is told its path and the zxid', async () => {
+    await known('/a', '/b', '/c');
+    const writes = [create('/a'), remove('/x/1'), create('/b'), create('/c'), remove('/x/2')];
+    await sendTogether(...writes);
+    expect(asked()).toEqual([
+      [
+        `${OpCode.create} /a/lock-`,
+        `${OpCode.delete} /x/1`,
+        `${OpCode.create} /b/lock-`,
+        `${OpCode.create} /c/lock-`,
+        `${OpCode.delete} /x/2`,
+      ],
+    ]);
+    answerMulti(last(), 0x99n);
+    const outcomes = await Promise.all(writes.map(({ done }) => done.promise));
+    expect(outcomes.map(({ czxid }) => czxid)).toEqual([0x99n, 0x99n, 0x99n, 0x99n, 0x99n]);
+    expect(outcomes.map(({ path }) => path)).toEqual(['/a/lock-#', '/x/1', '/b/lock-#', '/c/lock-#', '/x/2']);
+  });
+
+  it('go alone where it is not known that the directory is there', async () => {
+    await known('/a');
+    await sendTogether(create('/a'), create('/new'), remove('/x/1'));
+    expect(asked()).toEqual([[`${OpCode.create2} /new/lock-`], [`${OpCode.create} /a/lock-`, `${OpCode.delete} /x/1`]]);
+  });
+
+  it('go alone again where the directory turned out to be gone', async () => {
+    await known('/a', '/b');
+    const write = create('/a');
+    await sendTogether(write);
+    last().fail(ErrorCode.noNode);
+    await settled([write]);
+    sent = [];
+    await sendTogether(create('/a'), create('/b'));
+    expect(asked().map((ops) => ops.length)).toEqual([1, 1]);
+  });
+
+  it('never are two in one directory in one transaction: they would share a token', async () => {
+    await known('/a', '/b');
+    await sendTogether(create('/a', '1'), create('/b', '1'), create('/a', '2'), create('/a', '3'), create('/b', '2'));
+    expect(asked()).toEqual([
+      [`${OpCode.create} /a/1`, `${OpCode.create} /b/1`],
+      [`${OpCode.create} /a/2`, `${OpCode.create} /b/2`],
+      [`${OpCode.create2} /a/3`],
+    ]);
+  });
+});
+
+describe('a transaction', () => {
+  it('that fails tells the cause to the one that is it, and repeats the others by themselves', async () => {
+    await known('/a', '/b', '/c');
+    const writes = [create('/a'), create('/b'), create('/c')] as const;
+    await sendTogether(...writes);
+    answerMulti(last(), 5n, { place: 1, error: ErrorCode.noNode });
+    sent = [];
+    await expect(writes[1].done.promise).rejects.toMatchObject({ code: ErrorCode.noNode, path: '/b/lock-' });
+    await turn();
+    expect(asked()).toEqual([[`${OpCode.create2} /a/lock-`], [`${OpCode.create2} /c/lock-`]]);
+    await answerAll();
+    expect((await settled(writes)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+
+    // It is not known any more that the one is there.
+    await sendTogether(create('/a'), create('/b'), create('/c'));
+    expect(asked().map((ops) => ops.length)).toEqual([1, 2]);
+  });
+
+  it('that is refused as a whole is repeated one by one', async () => {
+    await known('/a', '/b');
+    const writes = [create('/a'), create('/b')];
+    await sendTogether(...writes);
+    last().fail(ErrorCode.throttled);
+    sent = [];
+    await turn();
+    await turn();
+    expect(asked()).toEqual([[`${OpCode.create2} /a/lock-`], [`${OpCode.create2} /b/lock-`]]);
+    await answerAll();
+    expect((await settled(writes)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  it('whose reply is lost leaves all in doubt: each is told so, and none is repeated', async () => {
+    await known('/a', '/b');
+    const writes = [create('/a'), create('/b'), remove('/x/1')];
+    await sendTogether(...writes);
+    last().fail(ErrorCode.connectionLoss);
+    sent = [];
+    for (const { done } of writes) {
+      await expect(done.promise).rejects.toMatchObject({ code: ErrorCode.connectionLoss });
+    }
+    await turn();
+    expect(sent).toEqual([]);
+  });
+
+  it('has at most 128 operations', async () => {
+    const directories = Array.from({ length: 300 }, (_, number) => `/${number}`);
+    await known(...directories);
+    await sendTogether(...directories.map((directory) => create(directory)));
+    expect(asked().map((ops) => ops.length)).toEqual([128, 128, 44]);
+  });
+
+  it('has at most 128 KB', async () => {
+    const directories = Array.from({ length: 10 }, (_, number) => `/${number}`);
+    await known(...directories);
+    await sendTogether(...directories.map((directory) => create(directory, 'x', Buffer.alloc(40 * 1024))));
+    expect(asked().map((ops) => ops.length)).toEqual([3, 3, 3, 1]);
+    for (const request of all()) expect(request.toBuffer().length).toBeLessThan(128 * 1024);
+  });
+});
+
+describe('whatever is written in one turn', () => {
+  it('is sent exactly once, in order in each directory, in transactions that keep the rules', async () => {
+    const write = fc.record({
+      directory: fc.nat({ max: 6 }),
+      isDelete: fc.boolean(),
+      kilobytes: fc.constantFrom(0, 0, 0, 30, 90),
+    });
+    const property = fc.asyncProperty(
+      fc.array(write, { maxLength: 60 }),
+      fc.uniqueArray(fc.nat({ max: 6 })),
+      fc.option(fc.nat({ max: 5 }), { nil: undefined }),
+      async (wanted, knownBefore, failing) => {
+        outbox = new Outbox((requests) => void sent.push([...requests]));
+        await known(...knownBefore.map((number) => `/${number}`));
+        const writes = wanted.map(({ directory, isDelete, kilobytes }, number) =>
+          isDelete
+            ? remove(`/${directory}/${number}`)
+            : create(`/${directory}`, `${number}-`, Buffer.alloc(kilobytes * 1024)),
+        );
+        await sendTogether(...writes);
+        expect(sent.length).toBeLessThanOrEqual(1);
+        const requests = all();
+        const ops = requests.map(opsOf);
+        checkRules(ops, requests, new Set(knownBefore.map((number) => `/${number}`)));
+        expect(
+          ops
+            .flat()
+            .map(({ path }) => path)
+            .toSorted(),
+        ).toEqual(writes.map(({ op }) => op.path).toSorted());
+        checkOrder(
+          ops
+            .flat()
+            .filter(({ type }) => type !== OpCode.delete)
+            .map(({ path }) => path),
+        );
+
+        const multis = requests.filter(({ header }) => header.type === OpCode.multi);
+        sent = [];
+        for (const request of requests) {
+          if (request === multis[failing ?? -1]) answerMulti(request, ++zxid, { place: 0, error: ErrorCode.noNode });
+          else if (multis.includes(request)) answerMulti(request, ++zxid);
+          else answerAlone(request, ++zxid);
+        }
+        await turn();
+        await answerAll();
+        const outcomes = await settled(writes);
+        const isFailing = failing !== undefined && multis[failing] !== undefined;
+        expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(isFailing ? 1 : 0);
+        checkTokens(
+          outcomes.flatMap((outcome, place) => {
+            const { directory, op } = writes[place] ?? expect.unreachable();
+            return outcome.status === 'fulfilled' && op.type === 'create'
+              ? [`${directory} ${outcome.value.czxid}`]
+              : [];
+          }),
+        );
+      },
+    );
+    await fc.assert(property, { numRuns: 200 });
+  });
+});
+
+const directoryOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+
+function checkRules(
+  groups: readonly (readonly { readonly type: number; readonly path: string }[])[],
+  requests: readonly PendingRequest[],
+  knownBefore: ReadonlySet<string>,
+): void {
+  for (const [place, group] of groups.entries()) {
+    expect(group.length).toBeLessThanOrEqual(128);
+    const creates = group.filter(({ type }) => type !== OpCode.delete).map(({ path }) => directoryOf(path));
+    expect(new Set(creates).size, 'one create a directory').toBe(creates.length);
+    if (group.length === 1) {
+      expect(requests[place]?.header.type, 'a lone one is plain').not.toBe(OpCode.multi);
+      continue;
+    }
+    expect(requests[place]?.toBuffer().length).toBeLessThan(129 * 1024);
+    expect(
+      creates.filter((directory) => !knownBefore.has(directory)),
+      'only known directories',
+    ).toEqual([]);
+  }
+}
+
+/** The names carry the order in which they were asked for. */
+function checkOrder(paths: readonly string[]): void {
+  for (const directory of new Set(paths.map(directoryOf))) {
+    const numbers = paths
+      .filter((path) => directoryOf(path) === directory)
+      .map((path) => Number.parseInt(path.slice(directory.length + 1), 10));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  }
+}
+
+function checkTokens(tokens: readonly string[]): void {
+  expect(new Set(tokens).size, 'no token twice in a directory').toBe(tokens.length);
+}

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { DIRECTORY } from './fake-line.js';
+import type { FakeClient, FakeLine } from './fake-line.js';
+import { acquireOver, startLine } from './waiters.js';
+
+/** One session, and the line it stands in. */
+function startSingle() {
+  const { line, clients } = startLine(1);
+  return { line, client: clients[0] ?? expect.unreachable() };
+}
+
+const OTHER = '_c_00000000-0000-0000-0000-000000000000';
+const lock = (line: FakeLine) => line.enter(`${OTHER}-lock-`).path;
+
+/** What `client` has asked for since. */
+function counting({ asked }: FakeClient) {
+  const before = { ...asked };
+  return () => ({
+    lists: asked.lists - before.lists,
+    reads: asked.reads - before.reads,
+    watches: asked.watches - before.watches,
+  });
+}
+
+async function entered(client: FakeClient, count: number, told: number[] = []) {
+  for (let number = 0; number < count; number++) {
+    void acquireOver(client, 'exclusive').then(async (lease) => {
+      told.push(number);
+      await lease?.release();
+    });
+  }
+  await client.passAll();
+  return told;
+}
+
+describe('a thousand waiters of one session', () => {
+  it('are served in order without a list, a read or a watch on each other', async () => {
+    const { line, client } = startSingle();
+    const holder = lock(line);
+    const told: number[] = [];
+    const counts = counting(client);
+    await entered(client, 1_000, told);
+    expect([told.length, line.names.length]).toEqual([0, 1_001]);
+    expect(counts().lists).toBe(1);
+    expect([...client.watched.data]).toEqual([holder]);
+
+    const since = counting(client);
+    line.remove(holder);
+    await client.passAll();
+
+    expect(told).toEqual(Array.from({ length: 1_000 }, (_, number) => number));
+    expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
+    expect([line.names, client.watched.data.size]).toEqual([[], 0]);
+  });
+});
+
+describe('waiters of two sessions in turn', () => {
+  it('are served in order, each with at most two watches, and few lists', async () => {
+    const { line, clients } = startLine(2);
+    const [one = expect.unreachable(), other = expect.unreachable()] = clients;
+    const holder = lock(line);
+    const told: number[] = [];
+    for (let number = 0; number < 100; number++) {
+      const client = number % 2 ? other : one;
+      void acquireOver(client, 'exclusive').then(async (lease) => {
+        told.push(number);
+        await lease?.release();
+      });
+      await client.passAll();
+    }
+    for (const { watched } of clients) expect(watched.data.size).toBeLessThanOrEqual(2 * 50);
+    const since = clients.map(counting);
+
+    line.remove(holder);
+    for (let round = 0; told.length < 100 && round < 1_000; round++)
+      for (const client of clients) await client.passAll();
+
+    expect(told).toEqual(Array.from({ length: 100 }, (_, number) => number));
+    for (const counts of since) expect(counts()).toMatchObject({ lists: 0 });
+    expect(clients.map(({ watched }) => watched.data.size)).toEqual([0, 0]);
+  });
+});
+
+describe('a waiter', () => {
+  it('watches the two before it, and nobody else', async () => {
+    const { line, client } = startSingle();
+    const paths = Array.from({ length: 5 }, () => lock(line));
+    // It still waits when the test ends.
+    acquireOver(client, 'exclusive').catch(() => {});
+    await client.passAll();
+    // The nearest at once; the one before it once that is known to stand.
+    expect(client.watched.data.size).toBeLessThanOrEqual(2);
+    expect([...client.watched.data].every((path) => paths.slice(-2).includes(path))).toBe(true);
+    expect(client.watched.data).toContain(paths.at(-1));
+  });
+
+  it('is granted by the event itself when those before it leave in order', async () => {
+    const { line, client } = startSingle();
+    const [first, second] = [lock(line), lock(line)];
+    const waiting = acquireOver(client, 'exclusive');
+    await client.passAll();
+    line.remove(first);
+    await client.passAll();
+    const since = counting(client);
+    line.remove(second);
+    client.passDown();
+    expect((await waiting)?.isHeld()).toBe(true);
+    expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
+  });
+
+  it('does not take its turn from the nearest alone: who stands before that one still holds', async () => {
+    const { line, client } = startSingle();
+    const [holder, gaveUp] = [lock(line), lock(line)];
+    let isGranted = false;
+    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+    await client.passAll();
+    line.remove(gaveUp);
+    await client.passAll();
+    expect(isGranted).toBe(false);
+    line.remove(holder);
+    await client.passAll();
+    expect(isGranted).toBe(true);
+  });
+
+  it('finds out who has left unseen, in any order', async () => {
+    const { line, client } = startSingle();
+    const paths = Array.from({ length: 60 }, () => lock(line));
+    let isGranted = false;
+    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+    await client.passAll();
+    const since = counting(client);
+    for (const path of paths.slice(0, 58)) line.remove(path);
+    await client.passAll();
+    line.remove(paths[58] ?? '');
+    await client.passAll();
+    expect(isGranted).toBe(false);
+    line.remove(paths[59] ?? '');
+    await client.passAll();
+    expect(isGranted).toBe(true);
+    expect(since().lists).toBeLessThanOrEqual(1);
+    expect(since().reads).toBeLessThanOrEqual(4);
+    expect(client.watched.data.size).toBe(0);
+  });
+
+  it('asks for those it did not see leave once, when it has time for that', async () => {
+    const { line, client } = startSingle();
+    const [first = '', second = '', third = '', nearest = ''] = [1, 2, 3, 4].map(() => lock(line));
+    let isGranted = false;
+    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+    await client.passAll();
+    line.remove(second);
+    line.remove(first);
+    const since = counting(client);
+    line.remove(third);
+    await client.passAll();
+    expect(since()).toEqual({ lists: 0, reads: 2, watches: 0 });
+    line.remove(nearest);
+    await client.passAll();
+    expect(isGranted).toBe(true);
+    expect(since()).toEqual({ lists: 0, reads: 2, watches: 0 });
+  });
+
+  it('looks again after a reconnect, because what is told then is in no order', async () => {
+    const { line, client } = startSingle();
+    const [holder, middle] = [lock(line), lock(line)];
+    let isGranted = false;
+    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+    await client.passAll();
+    client.disconnect();
+    line.remove(middle);
+    const since = counting(client);
+    client.reconnect();
+    await client.passAll();
+    expect(isGranted).toBe(false);
+    expect(since().lists).toBeGreaterThan(0);
+    client.disconnect();
+    line.remove(holder);
+    client.reconnect();
+    await client.passAll();
+    expect(isGranted).toBe(true);
+  });
+
+  it('leaves no watch when it gives up, before and after its watch is set', async () => {
+    const { line, client } = startSingle();
+    lock(line);
+    for (const pass of [0, 1, 2, 3, 4, 6, 8]) {
+      const abort = new AbortController();
+      const waiting = acquireOver(client, 'exclusive', abort.signal);
+      const outcome = expect(waiting).rejects.toThrow('enough');
+      for (let passed = 0; passed < pass; passed++) {
+        await new Promise(setImmediate);
+        client.passUp();
+        client.passDown();
+      }
+      abort.abort(new Error('enough'));
+      await client.passAll();
+      await outcome;
+      await client.passAll();
+      expect([line.names.length, client.watched.data.size], `after ${pass}`).toEqual([1, 0]);
+    }
+  });
+
+  it('who only asks is told the answer, and leaves', async () => {
+    const { line, client } = startSingle();
+    const holder = lock(line);
+    const asking = acquireOver(client, 'exclusive', new AbortController().signal, false);
+    await client.passAll();
+    expect(await asking).toBeNull();
+    expect([line.names.length, client.asked.watches]).toEqual([1, 0]);
+    line.remove(holder);
+    const again = acquireOver(client, 'exclusive', new AbortController().signal, false);
+    await client.passAll();
+    expect((await again)?.isHeld()).toBe(true);
+  });
+});
+
+describe('Curator’s writer that makes itself a reader', () => {
+  it('keeps a writer waiting behind it that saw the writer go', async () => {
+    const { line, client } = startSingle();
+    const writer = line.enter(`${OTHER}-__WRIT__`).path;
+    let isGranted = false;
+    void acquireOver(client, 'write').then(() => (isGranted = true));
+    await client.passAll();
+    // The reader has the writer's number, and comes before the writer goes.
+    const { path: reader } = line.make(`${OTHER}-__READ__${writer.slice(-10)}`);
+    line.remove(writer);
+    await client.passAll();
+    expect(isGranted).toBe(false);
+    line.remove(reader);
+    await client.passAll();
+    expect(isGranted).toBe(true);
+  });
+
+  it('lets readers in behind it', async () => {
+    const { line, client } = startSingle();
+    const writer = line.enter(`${OTHER}-__WRIT__`).path;
+    const waiting = acquireOver(client, 'read');
+    await client.passAll();
+    line.make(`${OTHER}-__READ__${writer.slice(-10)}`);
+    line.remove(writer);
+    await client.passAll();
+    expect((await waiting)?.isHeld()).toBe(true);
+  });
+
+  it('keeps a contender waiting that had looked ahead and saw the writer go first', async () => {
+    const { line, client } = startSingle();
+    const writer = line.enter(`${OTHER}-__WRIT__`).path;
+    const middle = lock(line);
+    let isGranted = false;
+    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+    await client.passAll();
+    const { path: reader } = line.make(`${OTHER}-__READ__${writer.slice(-10)}`);
+    line.remove(writer);
+    await client.passAll();
+    line.remove(middle);
+    await client.passAll();
+    expect(isGranted).toBe(false);
+    expect(line.znodes.has(`${DIRECTORY}/${OTHER}-__READ__${writer.slice(-10)}`)).toBe(true);
+    line.remove(reader);
+    await client.passAll();
+    expect(isGranted).toBe(true);
+  });
+});
