@@ -5,8 +5,12 @@ type Listener = (reason: unknown) => void;
 
 const NOTHING: Dispose = () => {};
 
-// One event listener a signal, however many wait for it: Node warns of a leak at the eleventh, and each costs.
-const subscribersOf = new WeakMap<AbortSignal, Subscribers>();
+const SUBSCRIBERS = Symbol('subscribers');
+
+// On the signal itself: so many signals come and go that a WeakMap of them would be most of the garbage collector's work.
+interface KnownSignal extends AbortSignal {
+  [SUBSCRIBERS]?: Subscribers | undefined;
+}
 
 /** Calls `listener` once, when `signal` aborts or at once when it has. */
 export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
@@ -15,7 +19,7 @@ export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
     listener(signal.reason);
     return NOTHING;
   }
-  return (subscribersOf.get(signal) ?? new ListeningSubscribers(signal)).add(listener);
+  return ((signal as KnownSignal)[SUBSCRIBERS] ?? new ListeningSubscribers(signal)).add(listener);
 }
 
 /** Who wants to know when a signal aborts. */
@@ -42,14 +46,17 @@ class Subscribers {
   }
 }
 
-/** The subscribers of a signal that somebody else aborts. */
+/**
+ * The subscribers of a signal that somebody else aborts: one event listener, however many wait for it. Node warns of a
+ * leak at the eleventh, and each costs.
+ */
 class ListeningSubscribers extends Subscribers {
-  readonly #signal: AbortSignal;
+  readonly #signal: KnownSignal;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: KnownSignal) {
     super();
     this.#signal = signal;
-    subscribersOf.set(signal, this);
+    signal[SUBSCRIBERS] = this;
     signal.addEventListener('abort', this.#aborted, { once: true });
   }
 
@@ -59,7 +66,7 @@ class ListeningSubscribers extends Subscribers {
   };
 
   protected override left(): void {
-    subscribersOf.delete(this.#signal);
+    this.#signal[SUBSCRIBERS] = undefined;
     this.#signal.removeEventListener('abort', this.#aborted);
   }
 }
@@ -73,7 +80,7 @@ export class OwnAbortController extends AbortController {
 
   constructor() {
     super();
-    subscribersOf.set(this.signal, this.#subscribers);
+    (this.signal as KnownSignal)[SUBSCRIBERS] = this.#subscribers;
   }
 
   override abort(reason?: unknown): void {

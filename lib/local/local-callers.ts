@@ -8,11 +8,10 @@ export interface LocalCaller {
   readonly since: Date;
 }
 
-/** Those inside a tenure, and those who wait behind it. */
-export function localCallers(tenure: LocalTenure | undefined, waiting: Iterable<LocalWaiter>): LocalCaller[] {
-  const holders = Array.from(tenure?.holders ?? [], ([lease, label]): LocalCaller => {
-    return { state: 'held', label, since: lease.acquiredAt };
-  });
+/** Those inside the tenures, and those who wait behind them. */
+export function localCallers(tenures: readonly LocalTenure[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
+  const inside = tenures.flatMap(({ holders }) => [...holders]);
+  const holders = inside.map(([lease, label]): LocalCaller => ({ state: 'held', label, since: lease.acquiredAt }));
   const waiters = Array.from(waiting, ({ request, sinceMs }): LocalCaller => {
     return { state: 'waiting', label: request.label, since: new Date(sinceMs) };
   });

@@ -9,12 +9,14 @@ export class LocalEntry {
   readonly lease: Promise<GrantedLease | null>;
   /** The number of the last caller who was there when it set out: what it ends with is theirs to know. */
   readonly lastNumber: number;
+  readonly keeps: boolean;
   /** Those who gave up when nobody else waited; they are told when the contender has left. */
   readonly abandonedBy: LocalWaiter[] = [];
   readonly #abort = new OwnAbortController();
 
   constructor(backend: Pick<LockBackend, 'acquire'>, first: LocalWaiter, lastNumber: number) {
     this.lastNumber = lastNumber;
+    this.keeps = first.request.keepMs > 0;
     this.lease = backend.acquire(requestOf(first.request, this.#abort.signal));
   }
 

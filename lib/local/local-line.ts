@@ -1,4 +1,3 @@
-import { nextTurn } from '../async/loop-turn.js';
 import type { LoopTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
@@ -10,6 +9,7 @@ import { LocalEntry } from './local-entry.js';
 import { LocalTenure } from './local-tenure.js';
 import type { TenureListener } from './local-tenure.js';
 import type { LocalWaiter } from './local-waiter.js';
+import { Rest } from './rest.js';
 import { WaitingCallers } from './waiting-callers.js';
 
 /**
@@ -25,11 +25,11 @@ export class LocalLine implements TenureListener {
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
   #tenure: LocalTenure | undefined;
+  readonly #rest = new Rest((tenure) => this.#rested(tenure));
+  /** Those that nobody enters any more, while callers are still inside. */
+  readonly #closed = new Set<LocalTenure>();
   #entry: LocalEntry | undefined;
   #isAsking = false;
-  #isRestTimed = false;
-  /** Whose next caller has to wait for the next turn of the event loop. */
-  #resting: LocalTenure | undefined;
 
   /**
    * @param turn counts the hand-overs of this process
@@ -49,7 +49,7 @@ export class LocalLine implements TenureListener {
 
   /** Who holds the key here, and who waits for it, in order. */
   get callers(): LocalCaller[] {
-    return localCallers(this.#tenure, this.#waiting);
+    return localCallers([...this.#closed, ...(this.#tenure ? [this.#tenure] : [])], this.#waiting);
   }
 
   /** A lease at once, if the key is here and nobody waits for it. */
@@ -80,11 +80,18 @@ export class LocalLine implements TenureListener {
   }
 
   async left(tenure: LocalTenure, keepMs: number): Promise<void> {
-    if (tenure !== this.#tenure) return tenure.isIdle ? tenure.end() : undefined;
+    if (tenure !== this.#tenure) return this.#leftClosed(tenure);
     this.#serve(tenure);
-    if (!tenure.isIdle || this.#resting === tenure) return;
+    if (!tenure.isIdle || this.#rest.isOf(tenure)) return;
     if (keepMs > 0 && this.#waiting.size === 0 && tenure.mayBeKept) return tenure.keep(keepMs);
     await this.#giveUp(tenure);
+  }
+
+  async #leftClosed(tenure: LocalTenure): Promise<void> {
+    if (!tenure.isIdle) return;
+    this.#closed.delete(tenure);
+    this.#enter();
+    await tenure.end();
   }
 
   closed(tenure: LocalTenure): void {
@@ -95,6 +102,7 @@ export class LocalLine implements TenureListener {
   #follow(tenure: LocalTenure): void {
     if (tenure.isOpen) this.#serve(tenure);
     else if (tenure.isIdle || tenure.isOver) void this.#giveUp(tenure);
+    else tenure.expectDemand();
   }
 
   /** Asks the backend once; whoever is here already would be before it in any case. */
@@ -103,15 +111,16 @@ export class LocalLine implements TenureListener {
     this.#isAsking = true;
     try {
       const lease = await this.#backend.acquire(requestOf(request));
-      return lease && this.#grant(this.#begin(lease), request, request.label);
+      return lease && this.#grant(this.#begin(lease, request.keepMs > 0), request, request.label);
     } finally {
       this.#isAsking = false;
-      if (!this.#tenure) this.#enter();
+      if (this.#tenure) this.#follow(this.#tenure);
+      else this.#enter();
     }
   }
 
-  #begin(lease: GrantedLease): LocalTenure {
-    const tenure = new LocalTenure(lease, this);
+  #begin(lease: GrantedLease, mayKeep: boolean): LocalTenure {
+    const tenure = new LocalTenure(lease, mayKeep, this);
     this.#tenure = tenure;
     return tenure;
   }
@@ -119,7 +128,7 @@ export class LocalLine implements TenureListener {
   #serve(tenure: LocalTenure): void {
     for (const waiter of this.#waiting) {
       if (!tenure.isOpen) return;
-      if (this.#turn.isLong) return this.#rest(tenure);
+      if (this.#turn.isLong) return this.#rest.begin(tenure);
       this.#hand(tenure, waiter);
     }
   }
@@ -127,6 +136,7 @@ export class LocalLine implements TenureListener {
   #hand(tenure: LocalTenure, waiter: LocalWaiter): void {
     this.#waiting.remove(waiter);
     waiter.granted(this.#grant(tenure, waiter.request, waiter.request.label));
+    if (this.#waiting.size > 0) tenure.expectDemand();
   }
 
   #grant(tenure: LocalTenure, target: LocalTarget, label?: string): GrantedLease {
@@ -134,35 +144,25 @@ export class LocalLine implements TenureListener {
     return tenure.grant(target, label);
   }
 
-  /** Goes on in the next turn of the event loop. */
-  #rest(tenure: LocalTenure): void {
-    this.#resting = tenure;
-    if (this.#isRestTimed) return;
-    this.#isRestTimed = true;
-    void nextTurn().then(() => this.#rested());
-  }
-
-  #rested(): void {
-    const tenure = this.#resting;
-    this.#isRestTimed = false;
-    this.#resting = undefined;
-    if (!tenure || tenure !== this.#tenure) return;
+  #rested(tenure: LocalTenure): void {
+    if (tenure !== this.#tenure) return;
     this.#serve(tenure);
-    if (tenure.isIdle && this.#resting !== tenure) void this.#giveUp(tenure);
+    if (tenure.isIdle && !this.#rest.isOf(tenure)) void this.#giveUp(tenure);
   }
 
   /** The next contender lines up before this one leaves: both in one transaction. */
   async #giveUp(tenure: LocalTenure): Promise<void> {
     this.#tenure = undefined;
     this.#enter();
-    if (tenure.isIdle) await tenure.end();
-    else tenure.close();
+    if (tenure.isIdle) return tenure.end();
+    tenure.close();
+    this.#closed.add(tenure);
   }
 
   #enter(): void {
     if (this.#tenure || this.#entry || this.#isAsking) return;
     const { first } = this.#waiting;
-    if (!first) return this.#onEmpty();
+    if (!first) return this.#closed.size === 0 ? this.#onEmpty() : undefined;
     const entry = new LocalEntry(this.#backend, first, this.#waiting.lastNumber);
     this.#entry = entry;
     entry.lease.then(
@@ -171,10 +171,10 @@ export class LocalLine implements TenureListener {
     );
   }
 
-  async #entered({ abandonedBy }: LocalEntry, lease: GrantedLease | null): Promise<void> {
+  async #entered({ abandonedBy, keeps }: LocalEntry, lease: GrantedLease | null): Promise<void> {
     this.#entry = undefined;
     if (!lease) return this.#enter();
-    const tenure = this.#begin(lease);
+    const tenure = this.#begin(lease, keeps);
     // Whatever has become of the lease on its way, it is the first one's to know.
     const { first } = this.#waiting;
     if (first && lease.isHeld()) this.#hand(tenure, first);

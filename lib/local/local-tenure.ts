@@ -22,6 +22,7 @@ export interface TenureListener {
 /** One lease of the backend, and the callers of this process that hold it one after another, or together as readers. */
 export class LocalTenure implements LeaseFollower {
   readonly #lease: GrantedLease;
+  readonly #mayKeep: boolean;
   readonly #listener: TenureListener;
   readonly #bounds: TurnBounds;
   readonly #holders = new Map<GrantedLease, string | undefined>();
@@ -32,8 +33,10 @@ export class LocalTenure implements LeaseFollower {
   #idleSince = 0;
   #cancelIdle: Dispose | undefined;
 
-  constructor(lease: GrantedLease, listener: TenureListener) {
+  /** @param mayKeep whether others can tell the contender from those that are always in use */
+  constructor(lease: GrantedLease, mayKeep: boolean, listener: TenureListener) {
     this.#lease = lease;
+    this.#mayKeep = mayKeep;
     this.#listener = listener;
     this.#bounds = new TurnBounds(lease.demand);
     this.#isClosed = lease.state !== 'held';
@@ -63,7 +66,7 @@ export class LocalTenure implements LeaseFollower {
 
   /** Whether it may stay with this process while nobody uses it. */
   get mayBeKept(): boolean {
-    if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS) return false;
+    if (this.#isClosed || !this.#mayKeep || this.#handOvers >= MOST_HAND_OVERS) return false;
     return !this.#bounds.isWanted && this.#lease.state === 'held';
   }
 
@@ -88,6 +91,11 @@ export class LocalTenure implements LeaseFollower {
     if (this.#lease.state === 'suspended') lease.suspend();
     if (this.#lease.state === 'revoking') lease.revoke();
     return lease;
+  }
+
+  /** Somebody of this process waits for those inside. */
+  expectDemand(): void {
+    this.#bounds.expect();
   }
 
   /** Keeps it for so long after the last use; somebody else who asks for it ends that at once. */

@@ -1,5 +1,6 @@
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
+import { after } from '../async/timer.js';
 import type { Demand } from '../contract/granted-lease.js';
 
 /**
@@ -18,6 +19,7 @@ export class TurnBounds {
   #handOvers = 0;
   #isWanted = false;
   #unwatch: Dispose | undefined;
+  #cancelTimer: Dispose | undefined;
 
   /** @param demand who else waits; without it, somebody always may */
   constructor(demand: Demand | undefined) {
@@ -39,7 +41,15 @@ export class TurnBounds {
     });
   }
 
+  /** A caller of this process waits: it has to be known in time, also when nothing is handed on until then. */
+  expect(): void {
+    if (this.#isWanted || this.#unwatch || !this.#demand) return;
+    const leftMs = Math.max(0, LONGEST_MS / 2 - (now() - this.#since));
+    this.#cancelTimer ??= after(leftMs, () => this.watch(this.#onWanted));
+  }
+
   dispose(): void {
+    this.#cancelTimer?.();
     this.#unwatch?.();
   }
 

@@ -7,17 +7,19 @@ import type { LocalLine } from '../local/local-line.js';
 type FindLine = (mode: LeaseMode) => LocalLine | undefined;
 
 /**
- * Every contender that the backend knows, in order, and right behind this process's own of each mode the callers that
- * stand behind it in memory.
+ * Every contender that the backend knows, in order, and the callers of this process that stand behind its own: those who
+ * hold with the one that holds, those who wait with the one that waits, if there is one.
  */
 export function withLocalCallers(contenders: readonly Contender[], find: FindLine): Contender[] {
-  const shown = new Set<LeaseMode>();
+  const shown = new Set<string>();
   return contenders.flatMap((contender) => {
-    const line = contender.isOwn && !shown.has(contender.mode) ? find(contender.mode) : undefined;
+    const { isOwn, mode, state } = contender;
+    const line = isOwn && !shown.has(`${mode} ${state}`) ? find(mode) : undefined;
     if (!line) return [contender];
-    shown.add(contender.mode);
-    const [first, ...others] = line.callers;
-    const own = first ? asCaller(contender, first) : { ...contender, isKept: line.isKept };
+    shown.add(`${mode} ${state}`);
+    const hasWaiting = contenders.some((other) => other.isOwn && other.mode === mode && other.state === 'waiting');
+    const [first, ...others] = line.callers.filter((caller) => !hasWaiting || caller.state === state);
+    const own = first ? asCaller(contender, first) : { ...contender, isKept: state === 'held' && line.isKept };
     return [own, ...others.map((caller) => ({ ...asCaller(contender, caller), isLocal: true }))];
   });
 }

@@ -53,6 +53,12 @@ class Till {
   @DistributedLock('till', { localLine: false })
   async strictly(): Promise<void> {}
 
+  @DistributedLock('till', { keepMs: 50 })
+  async often(): Promise<void> {}
+
+  @WriteLock('prices', { keepMs: 50 })
+  async oftenToo(): Promise<void> {}
+
   @DistributedLock('till')
   async outer(): Promise<string | undefined> {
     return this.maybe();
@@ -80,8 +86,8 @@ const turns = async () => {
 };
 
 /** An application as it is by default: its callers stand in a local line. */
-async function startTill(drainTimeoutMs = 60_000) {
-  const { app, backend } = await startApp({ providers: [Till] }, { localLine: true, drainTimeoutMs });
+async function startTill(drainTimeoutMs = 60_000, keepMs = 0) {
+  const { app, backend } = await startApp({ providers: [Till] }, { localLine: true, drainTimeoutMs, keepMs });
   return { app, till: app.get(Till), backend };
 }
 
@@ -150,6 +156,20 @@ describe('calls of one application', () => {
     till.open();
     await Promise.all([outcomes, strict]);
     expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('say whether the key may be kept, or the module says it', async () => {
+    const keeps = ({ backend }: Awaited<ReturnType<typeof startTill>>) =>
+      backend.requests.map((request) => request.keeps);
+    const started = await startTill();
+    await started.till.often();
+    await started.till.oftenToo();
+    await started.till.hastily();
+    expect(keeps(started)).toEqual([true, true, false]);
+    const keeping = await startTill(60_000, 50);
+    await keeping.till.hastily();
+    await keeping.till.strictly();
+    expect(keeps(keeping)).toEqual([true, false]);
   });
 
   it('read together, and never beside one that writes', async () => {

@@ -43,8 +43,8 @@ export class GroupCommit {
     if (this.#directories.get(directory) !== true) this.#directories.set(directory, true);
   }
 
-  #mayJoin({ directory }: GroupedWrite): boolean {
-    return directory === undefined || this.#directories.get(directory) === true;
+  #mayJoin({ directory, isContainer }: GroupedWrite): boolean {
+    return directory === undefined || (!isContainer && this.#directories.get(directory) === true);
   }
 
   #requestFor(group: readonly GroupedWrite[]): PendingRequest {
@@ -65,13 +65,15 @@ export class GroupCommit {
 
   #together(group: readonly GroupedWrite[]): PendingRequest {
     const request = new PendingRequest(OpCode.multi, multiRecord(group.map(({ op }) => op)));
-    request.reply.then(
-      (reply) => this.#answered(group, reply),
-      (error: unknown) => {
-        if (isConnectionLoss(error)) group.forEach(({ done }) => done.reject(error));
-        else this.#oneByOne(group);
-      },
-    );
+    request.reply
+      .then(
+        (reply) => this.#answered(group, reply),
+        (error: unknown) => {
+          if (isConnectionLoss(error)) group.forEach(({ done }) => done.reject(error));
+          else this.#oneByOne(group);
+        },
+      )
+      .catch((unreadable: unknown) => group.forEach(({ done }) => done.reject(unreadable)));
     return request;
   }
 

@@ -1,11 +1,12 @@
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
-import { OpCode } from '../wire/op-codes.js';
+import { CreateMode, OpCode } from '../wire/op-codes.js';
 import { createRecord, readStat, versionRecord } from '../wire/records.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { KeeperError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
+import type { Reply } from './pending-request.js';
 import type { CreatedNode, CreateRequest } from './zookeeper-client.js';
 
 // What an operation has beside its path and data: headers, flags, an access list.
@@ -23,6 +24,11 @@ export class GroupedWrite {
     this.directory = typeof what === 'string' ? undefined : directoryOf(what.path);
   }
 
+  /** Whether it is asked for by a request of its own kind. */
+  get isContainer(): boolean {
+    return this.op.type === 'create' && this.op.flags === CreateMode.container;
+  }
+
   /** Roughly what it takes in a request. */
   get bytes(): number {
     return this.op.path.length + (this.op.type === 'create' ? this.op.data.length : 0) + OTHER_BYTES;
@@ -31,11 +37,13 @@ export class GroupedWrite {
   /** The request that does this and nothing else; it settles `done`. */
   alone(): PendingRequest {
     const request = this.op.type === 'create' ? createRequest(this.op) : deleteRequest(this.op.path);
-    request.reply.then(({ body, zxid }) => {
-      const node = this.op.type === 'create' ? { path: body.string(), czxid: readStat(body).czxid } : undefined;
-      this.done.resolve(node ?? { path: this.op.path, czxid: zxid });
-    }, this.done.reject);
+    request.reply.then((reply) => this.#outcome(reply)).then(this.done.resolve, this.done.reject);
     return request;
+  }
+
+  #outcome({ body, zxid }: Reply): CreatedNode {
+    if (this.op.type === 'delete') return { path: this.op.path, czxid: zxid };
+    return { path: body.string(), czxid: readStat(body).czxid };
   }
 
   /** What a transaction that was applied says of it. */
@@ -63,7 +71,8 @@ function createOp({ path, data, acl, mode }: CreateRequest): MultiOp & { readonl
 }
 
 function createRequest({ path, data, acl, flags }: MultiOp & { readonly type: 'create' }): PendingRequest {
-  return new PendingRequest(OpCode.create2, createRecord(path, data, acl, flags), path);
+  const type = flags === CreateMode.container ? OpCode.createContainer : OpCode.create2;
+  return new PendingRequest(type, createRecord(path, data, acl, flags), path);
 }
 
 function deleteRequest(path: string): PendingRequest {

@@ -7,7 +7,6 @@ export { ErrorCode } from '../wire/error-codes.js';
 export { CreateMode };
 export type { Acl, MultiOp, MultiResult, Stat, Watch };
 
-/** A znode to be made; not a container, which is only made together with what is in it. */
 export interface CreateRequest {
   readonly path: string;
   readonly data: Buffer;

@@ -37,6 +37,11 @@ export class Contender {
     this.#unattend = session.attend(own);
   }
 
+  /** Whether it has gone out, or is about to. */
+  get isLeaving(): boolean {
+    return this.#left !== undefined;
+  }
+
   /** Whether the znode was found gone although nobody here deleted it. */
   get isGone(): boolean {
     return this.#isGone;
@@ -56,10 +61,11 @@ export class Contender {
 
   /** Somebody else has deleted the znode. */
   foundGone(): void {
+    if (this.#isGone) return;
     this.#isGone = true;
     this.#gone?.abort(new PlaceLostError(this.path));
     this.#onGone?.();
-    partFromLine(this.#session, this.directory, this);
+    partFromLine(this.#session, this.directory, this, 'unknown');
   }
 
   /**
@@ -83,10 +89,10 @@ export class Contender {
     try {
       // Most often the first attempt does; what it takes to be sure is only made up when it does not.
       await deletion().catch((error: unknown) => this.#deleteSurely(deletion, error));
-      partFromLine(this.#session, this.directory, this);
+      partFromLine(this.#session, this.directory, this, 'left');
     } catch (error) {
       const isGone = isKeeperError(error, 'noNode') || error instanceof SessionEndedError;
-      if (isGone) return partFromLine(this.#session, this.directory, this);
+      if (isGone) return partFromLine(this.#session, this.directory, this, 'left');
       process.emitWarning(
         `${this.path} can not be deleted; it blocks its line until the session ends: ${String(error)}`,
       );

@@ -42,8 +42,8 @@ export class Departure {
   }
 
   /** It has gone, as this process knows by itself. */
-  over(): void {
-    this.#end('left');
+  over(how: 'left' | 'unknown'): void {
+    this.#end(how);
   }
 
   #watched(watch: Watch, epoch: number): void {

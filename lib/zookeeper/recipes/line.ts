@@ -51,12 +51,13 @@ export class Line {
     this.#own.set(contender.name, contender);
   }
 
-  /** It has gone out, or was found to be gone. */
-  parted(contender: Member): void {
+  /** It has gone out; or was found to be gone, and then somebody else may stand at the same path. */
+  parted(contender: Member, how: 'left' | 'unknown'): void {
     if (this.#own.get(contender.name) !== contender) return;
     this.#own.delete(contender.name);
-    this.#lineup?.left(contender.name);
-    this.#departures.get(contender.name)?.over();
+    if (how === 'left') this.#lineup?.left(contender.name);
+    else this.#forget();
+    this.#departures.get(contender.name)?.over(how);
   }
 
   /** The line was listed. */
@@ -81,8 +82,9 @@ export class Line {
   /** Lists the line. @throws PlaceLostError when the contender does not stand in it, `signal.reason` */
   async look(contender: Member, signal: AbortSignal): Promise<void> {
     const listed = this.#session.persistently(() => this.#session.requests.children(this.#path), signal);
-    this.saw(await listed.catch(nobodyWithout));
-    if (!this.#lineup?.has(contender.name)) throw new PlaceLostError(contender.path);
+    const names = await listed.catch(nobodyWithout);
+    if (!names.includes(contender.name)) throw new PlaceLostError(contender.path);
+    this.saw(names);
   }
 
   /** Finds out which of those before the contender have left unseen: by a list, or one by one where that is less. */
@@ -108,7 +110,7 @@ export class Line {
     const departure = new Departure(this.#session, `${this.#path}/${name}`, (how) => {
       this.#departures.delete(name);
       if (how === 'left') this.#left(name);
-      if (how === 'unknown') this.#lineup = undefined;
+      if (how === 'unknown') this.#forget();
     });
     this.#departures.set(name, departure);
     // One of this session's own says itself when it goes.
@@ -118,8 +120,13 @@ export class Line {
 
   /** Somebody else's contender is gone. */
   #left(name: string): void {
-    if (standingOf(name)?.kind === 'write') this.#lineup = undefined;
+    if (standingOf(name)?.kind === 'write') this.#forget();
     else this.#lineup?.left(name);
+  }
+
+  #forget(): void {
+    this.#lineup = undefined;
+    this.#names = undefined;
   }
 
   async #ask(name: string, signal: AbortSignal): Promise<void> {

@@ -15,9 +15,9 @@ export function joinLine(session: Session, path: string, contender: Member): Lin
 }
 
 /** The contender has gone out, or was found to be gone. */
-export function partFromLine(session: Session, path: string, contender: Member): void {
+export function partFromLine(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
   const lines = linesBySession.get(session);
   const line = lines?.get(path);
-  line?.parted(contender);
+  line?.parted(contender, how);
   if (line?.isEmpty) lines?.delete(path);
 }

@@ -19,5 +19,5 @@ export function acquireMutex(
   request: LockRequest,
 ): Promise<GrantedLease | null> {
   const entering = enterLine(session, directory, 'lock', request);
-  return acquireEntered(session, directory, request, entering, turnInLine(request.wait));
+  return acquireEntered(session, directory, request, entering, turnInLine(session, request.wait));
 }

@@ -1,5 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
+import { deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -8,24 +9,47 @@ import type { Contender } from './contender.js';
 // Most leases are given back sooner; for them it would be a request and an event for nothing.
 const SHORT_HOLD_MS = 100;
 
+const watchesByContender = new WeakMap<Contender, Promise<void>>();
 const queuesBySession = new WeakMap<Session, YoungLeases>();
 
 /**
- * Watches the znode of a lease that is held for more than a moment, so that its deletion from outside is known at once
- * and not with the next heartbeat. Disposing stops it; the watch goes with the znode.
+ * Watches a contender's own znode, so that its deletion from outside is known at once, and on one connection before
+ * anything that happened later. Resolves when the watch stands, or the contender is known to be gone. Never rejects.
  */
-export function watchOwnNodeSoon(session: Session, contender: Contender): Dispose {
+export function watchOwnNode(session: Session, contender: Contender): Promise<void> {
   // What is at a path that others use as well tells nothing; the heartbeat compares the znode itself.
-  if (contender.sharesItsName) return () => {};
+  if (contender.sharesItsName) return Promise.resolve();
+  const known = watchesByContender.get(contender);
+  if (known) return known;
+  const stands = deferred();
+  watchesByContender.set(contender, stands.promise);
+  void untilGone(session, contender, stands.resolve).finally(stands.resolve);
+  return stands.promise;
+}
+
+/** Watches the znode of a lease that is held for more than a moment, unless disposed before. */
+export function watchOwnNodeSoon(session: Session, contender: Contender): Dispose {
   const young = queuesBySession.get(session) ?? new YoungLeases(session);
   queuesBySession.set(session, young);
   return young.add(contender);
 }
 
+async function untilGone(session: Session, contender: Contender, onWatched: () => void): Promise<void> {
+  try {
+    while (!contender.isLeaving) {
+      const watch = await session.persistently(() => session.requests.watch(contender.path));
+      onWatched();
+      if ((await watch.fired) === 'deleted') break;
+    }
+    if (!contender.isLeaving) contender.foundGone();
+  } catch (error) {
+    if (!contender.isLeaving && isKeeperError(error, 'noNode')) contender.foundGone();
+  }
+}
+
 interface YoungLease {
   readonly contender: Contender;
   readonly since: number;
-  isOver: boolean;
 }
 
 /** The leases of one session that are not watched yet: one timer for all of them. */
@@ -39,13 +63,10 @@ class YoungLeases {
   }
 
   add(contender: Contender): Dispose {
-    const lease: YoungLease = { contender, since: now(), isOver: false };
+    const lease: YoungLease = { contender, since: now() };
     this.#leases.add(lease);
     this.#time(SHORT_HOLD_MS);
-    return () => {
-      lease.isOver = true;
-      this.#leases.delete(lease);
-    };
+    return () => void this.#leases.delete(lease);
   }
 
   #time(ms: number): void {
@@ -62,21 +83,7 @@ class YoungLeases {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
       if (leftMs > 0) return this.#time(leftMs);
       this.#leases.delete(lease);
-      void this.#watch(lease);
-    }
-  }
-
-  async #watch(lease: YoungLease): Promise<void> {
-    const { contender } = lease;
-    const { requests } = this.#session;
-    try {
-      while (!lease.isOver) {
-        const watch = await this.#session.persistently(() => requests.watch(contender.path));
-        if (lease.isOver) return watch.remove();
-        await watch.fired;
-      }
-    } catch (error) {
-      if (!lease.isOver && isKeeperError(error, 'noNode')) contender.foundGone();
+      void watchOwnNode(this.#session, lease.contender);
     }
   }
 }

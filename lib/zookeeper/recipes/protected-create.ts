@@ -66,9 +66,9 @@ async function enter(
   signal: AbortSignal,
   nextAttempt: () => Attempt,
 ): Promise<Entry> {
-  const begun = now();
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
+    const begun = now();
     const { node, find } = nextAttempt();
     const created = createNode(session.requests, directory, node);
     const listed = session.requests.children(directory.path).catch(() => undefined);

@@ -22,5 +22,5 @@ export function acquireReadWrite(
   request: LockRequest,
 ): Promise<GrantedLease | null> {
   const entering = enterLine(session, directory, kind, request);
-  return acquireEntered(session, directory, request, entering, turnInLine(request.wait));
+  return acquireEntered(session, directory, request, entering, turnInLine(session, request.wait));
 }

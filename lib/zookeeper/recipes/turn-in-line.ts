@@ -1,11 +1,15 @@
-import { anyAbort, OwnAbortController } from '../../async/abort.js';
+import { anyAbort, orAbort, OwnAbortController } from '../../async/abort.js';
 import { after } from '../../async/timer.js';
+import type { Session } from '../session/session.js';
 import { CounterEndingError, isCounterEnding } from './counter.js';
 import type { Turn } from './acquire.js';
+import { watchOwnNode } from './own-node-watch.js';
 import type { Entry } from './protected-create.js';
 import { mayBeIdle } from './standing.js';
 import type { Standing } from './standing.js';
 import { WatchedPredecessors } from './watched-predecessors.js';
+
+const LONGEST_GRACE_MS = 500;
 
 type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
 
@@ -16,7 +20,7 @@ type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
  * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer.
  * Rejects with `signal.reason`, leaving no watch.
  */
-export function turnInLine(wait: boolean): Turn {
+export function turnInLine(session: Session, wait: boolean): Turn {
   return {
     isNow: ({ contender, line }) =>
       !isCounterEnding(contender.name) && line.knows(contender) && line.predecessors(contender).length === 0,
@@ -24,8 +28,8 @@ export function turnInLine(wait: boolean): Turn {
       if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender.path);
       const nearest = await listed(place, signal);
       if (nearest.length === 0) return true;
-      if (!wait) return mayGoAtOnce(nearest) && untilTurnOr(place, nearest, signal, graceMs(place));
-      await untilTurn(place, nearest, signal);
+      if (!wait) return mayGoAtOnce(nearest) && untilTurnOr(session, place, nearest, signal);
+      await untilTurn(session, place, nearest, signal);
       return true;
     },
   };
@@ -38,15 +42,15 @@ function mayGoAtOnce([nearest, second]: readonly Standing[]): boolean {
 
 /** How long one takes to leave that is told by an event: its deletion, and the event of that. */
 function graceMs({ tookMs }: Place): number {
-  return 3 * tookMs + 5;
+  return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
 }
 
-async function untilTurnOr(place: Place, nearest: readonly Standing[], signal: AbortSignal, ms: number) {
+async function untilTurnOr(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
   const limit = new OwnAbortController();
-  const cancel = after(ms, () => limit.abort(limit));
+  const cancel = after(graceMs(place), () => limit.abort(limit));
   const limits = anyAbort([signal, limit.signal]);
   try {
-    await untilTurn(place, nearest, limits.signal);
+    await untilTurn(session, place, nearest, limits.signal);
     return true;
   } catch (error) {
     if (error === limit) return false;
@@ -57,13 +61,19 @@ async function untilTurnOr(place: Place, nearest: readonly Standing[], signal: A
   }
 }
 
-async function untilTurn(place: Place, nearest: readonly Standing[], signal: AbortSignal): Promise<void> {
+/**
+ * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well,
+ * once there is only one ahead: on one connection that event comes first.
+ */
+async function untilTurn(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
   const watched = new WatchedPredecessors(place.line);
   try {
     for (let awaited = nearest; awaited.length > 0; awaited = await caughtUp(place, signal)) {
+      if (awaited.length === 1) void watchOwnNode(session, place.contender);
       watched.only(awaited);
       await watched.news(signal);
     }
+    await orAbort(watchOwnNode(session, place.contender), signal);
   } finally {
     watched.dispose();
   }

@@ -58,7 +58,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   }
 
   for (const [number, each] of steps.entries()) {
-    if (each.type === 'call') calls.push(call(each.caller, number));
+    if (each.type === 'call') calls.push(noticed(call(each.caller, number)));
     else if (each.type === 'turns') await givingUp(each.count);
     else happen(backend, each.type, each.which);
   }
@@ -70,6 +70,12 @@ async function play(steps: readonly Step[]): Promise<void> {
   expect(processes.map((each) => each.forgot())).toEqual([true, true]);
   const watches = backend.entries.map(({ demand }) => demand.watches).filter((count) => count > 0);
   expect(watches, 'no watch stays').toEqual([]);
+}
+
+/** It is waited for later. */
+function noticed(promise: Promise<void>): Promise<void> {
+  promise.catch(() => {});
+  return promise;
 }
 
 async function givingUp(turns: number): Promise<void> {

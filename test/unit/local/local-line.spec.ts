@@ -264,6 +264,16 @@ describe('one who only tries', () => {
     expect(callers.told).toEqual(['try: granted', 'waiter: granted']);
   });
 
+  it('is joined, as a reader, by readers who came while it asked', async () => {
+    const callers = startCallers();
+    void callers.ask('try', { waitMs: 0, mode: 'read' });
+    void callers.ask('reader', { mode: 'read' });
+    callers.backend.last.grant();
+    await settled();
+    expect(callers.told.toSorted()).toEqual(['reader: granted', 'try: granted']);
+    expect(callers.backend.entries).toHaveLength(1);
+  });
+
   it('lets those line up who came while it asked in vain', async () => {
     const callers = startCallers();
     const trying = callers.ask('try', { waitMs: 0 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { watchEventOf, WatchTable } from '../../../../lib/zookeeper/client/watch-table.js';
+import { watchEventOf, WatchTable, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import type { WatchEvent } from '../../../../lib/zookeeper/client/watch-table.js';
 
 describe('watchEventOf', () => {
@@ -105,5 +105,34 @@ describe('the table of watches', () => {
     expect(told).not.toHaveBeenCalled();
     expect(letGo()).toBe(false);
     expect(table.paths).toEqual([]);
+  });
+});
+
+describe('the tables of a client', () => {
+  const told: string[] = [];
+  let tables: WatchTables;
+
+  beforeEach(() => {
+    told.length = 0;
+    tables = new WatchTables();
+    tables.data.add('/a', (event) => told.push(`data ${event}`));
+    tables.children.add('/a', (event) => told.push(`children ${event}`));
+  });
+
+  it.each([
+    ['changed', ['data changed']],
+    ['created', ['data created']],
+    ['children', ['children children']],
+    ['deleted', ['data deleted', 'children deleted']],
+  ] as const)('%s is news to %j', (event, news) => {
+    tables.fire('/a', event);
+    tables.fire('/b', event);
+    expect(told).toEqual(news);
+  });
+
+  it('forget everybody together', () => {
+    tables.clear();
+    tables.fire('/a', 'deleted');
+    expect(told).toEqual([]);
   });
 });

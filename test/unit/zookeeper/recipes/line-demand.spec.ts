@@ -49,8 +49,10 @@ describe('who waits for a lease', () => {
     await client.passAll();
     expect(onDemand).not.toHaveBeenCalled();
     line.enter(`${OTHER}-__WRIT__`);
-    await client.passAll();
-    expect(onDemand).toHaveBeenCalledOnce();
+    await vi.waitFor(async () => {
+      await client.passAll();
+      expect(onDemand).toHaveBeenCalledOnce();
+    });
   });
 
   it('is nobody that is before a reader, and no znode that is no contender', async () => {

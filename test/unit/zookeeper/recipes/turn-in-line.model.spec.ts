@@ -38,10 +38,11 @@ describe('a line of two sessions and others', () => {
       const unhandled = (reason: unknown) => void failures.push(reason);
       process.on('unhandledRejection', unhandled);
       const steps = fc.array(step, { minLength: 1, maxLength: 60 });
-      const property = fc.asyncProperty(steps, async (all) => {
+      const property = fc.asyncProperty(steps, fc.boolean(), async (all, isGivenUp) => {
         failures.length = 0;
         const play = new LinePlay();
         for (const each of all) await play.take(each);
+        if (isGivenUp) await play.giveUp();
         await play.end();
         await turn();
         expect(failures).toEqual([]);
