@@ -44,7 +44,7 @@ describe('services whose connections are lost and whose sessions expire again an
     const [, warm, ...looks] = program.said as Look[];
     expect(looks.length).toBeGreaterThanOrEqual(3);
     for (const look of looks) {
-      expect(look).toMatchObject({ watches: SERVICES, connections: SERVICES, warnings: 0, drivers: SERVICES });
+      expect(look).toMatchObject({ watches: 2 * SERVICES, connections: SERVICES, warnings: 0, drivers: SERVICES });
       expect(look.resources).toBeLessThanOrEqual(warm!.resources + SERVICES);
     }
     const growth = looks.map(({ heapBytes }) => heapBytes - warm!.heapBytes);

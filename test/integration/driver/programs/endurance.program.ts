@@ -45,6 +45,7 @@ function opened(index: number): LockService {
     waitMs: Infinity,
     drainTimeoutMs: 0,
     connectOnStart: 'required',
+    localLine: false,
   });
 }
 
@@ -63,10 +64,10 @@ async function contend(service: LockService): Promise<void> {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const watchesKept = async () => Number(/Total watches:(\d+)/.exec(await askFourLetterWord(port, 'wchs'))?.[1]);
 
-/** Every service holds its key and has one who waits for it. */
+/** Every service holds its key and has one who waits for it; each of the two watches its own znode. */
 async function calm(): Promise<void> {
   const isCalm = () => held.size === count && [...held].every((lease) => lease.state === 'held');
-  while (!isCalm() || proxy.connections !== count || (await watchesKept()) !== count) await pause(10);
+  while (!isCalm() || proxy.connections !== count || (await watchesKept()) !== 2 * count) await pause(10);
 }
 
 /** A function of its own, so that nobody keeps the leases of before when they are gone. */
