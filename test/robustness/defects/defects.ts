@@ -62,8 +62,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/contender.js',
-        replace: 'await this.#session.surely(this.#deletion());',
-        by: 'await this.#deletion()().catch(() => {});',
+        replace: 'await deletion().catch((error) => this.#deleteSurely(deletion, error));',
+        by: 'await deletion().catch(() => {});',
       },
     ],
   },
@@ -98,7 +98,7 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/zookeeper-lease.js',
-        replace: 'fencingToken: contender.czxid',
+        replace: 'fencingToken: fencingTokenOf(contender.czxid)',
         by: 'fencingToken: BigInt(Number(/\\d+$/.exec(contender.name)[0]))',
       },
     ],
