@@ -14,12 +14,15 @@ import { DEFAULT_CONNECTION, getLockServiceToken } from './service/lock-service.
 export type LockModuleAsyncOptions = ConfigurableModuleAsyncOptions<LockModuleOptions, 'createLockOptions'> &
   LockModuleExtras;
 
-const OPTIONS = Symbol('LOCK_MODULE_OPTIONS');
+/** The token of a connection's options, inside the module that registers it. */
+export const OPTIONS = Symbol('LOCK_MODULE_OPTIONS');
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createLockOptions')
-  .setExtras<LockModuleExtras>({ isGlobal: true, name: DEFAULT_CONNECTION }, withConnection)
+  .setExtras<LockModuleExtras>({ isGlobal: true, name: DEFAULT_CONNECTION }, (definition, extras) =>
+    withConnection(definition, extras, serviceProvider),
+  )
   .build();
 
 /**
@@ -39,18 +42,26 @@ export class LockModule extends ConfigurableModuleClass {
   }
 }
 
-function withConnection(definition: DynamicModule, extras: LockModuleExtras): DynamicModule {
+/**
+ * A module that registers one connection: its `LockService`, however that is made, and what goes with it.
+ * @throws LockConfigurationError that names the wrong extra
+ */
+export function withConnection(
+  definition: DynamicModule,
+  extras: LockModuleExtras,
+  serviceOf: (connectionName: string) => FactoryProvider<LockService>,
+): DynamicModule {
   const { isGlobal = true, name = DEFAULT_CONNECTION } = extras;
   check(typeof isGlobal === 'boolean', 'LockModule: isGlobal', isGlobal, 'true or false');
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
-  const service = serviceProvider(name);
+  const service = serviceOf(name);
   const cronRuns = cronRunsProvider(name);
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
     providers: [...(definition.providers ?? []), service, cronRuns],
-    exports: [service.provide, cronRuns.provide],
+    exports: [...(definition.exports ?? []), service.provide, cronRuns.provide],
   };
 }
 

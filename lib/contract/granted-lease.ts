@@ -29,6 +29,8 @@ export interface LeaseFollower {
   resume(): void;
   revoke(): void;
   lose(reason: LockError): void;
+  /** Told right before the lease is given back, so before anybody else can have the key. */
+  releasing?(): void;
 }
 
 /** The one state machine behind every backend's leases. The backend calls `suspend`, `resume`, `revoke` and `lose`. */
@@ -154,6 +156,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   async #giveBack(): Promise<void> {
+    this.#followers?.forEach((follower) => follower.releasing?.());
     try {
       await this.#grant.giveBack();
     } finally {

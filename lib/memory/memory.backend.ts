@@ -23,11 +23,14 @@ interface Contender {
  */
 export class MemoryBackend implements LockBackend {
   readonly name = 'memory';
-  readonly state: BackendState = 'connected';
   readonly records: RecordStore = new MemoryRecords();
   readonly #lines = new Map<string, Contender[]>();
   #tokens = 0n;
   #closed = false;
+
+  get state(): BackendState {
+    return 'connected';
+  }
 
   identify(key: string): string {
     return key;
@@ -50,16 +53,21 @@ export class MemoryBackend implements LockBackend {
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
   contenders(key: string): readonly LockRequest[] {
-    return (this.#lines.get(key) ?? []).map((contender) => contender.request);
+    return this.#standing(key).map((contender) => contender.request);
+  }
+
+  /** The leases that stand on the key, several when they are readers', each with what was asked for. */
+  leasesOn(key: string): readonly { readonly request: LockRequest; readonly lease: GrantedLease }[] {
+    return this.#standing(key).flatMap(({ request, lease }) => (lease ? [{ request, lease }] : []));
   }
 
   /** The lease that currently stands on the key, if any. */
   leaseOn(key: string): GrantedLease | undefined {
-    return this.#lines.get(key)?.find((contender) => contender.lease)?.lease;
+    return this.leasesOn(key)[0]?.lease;
   }
 
   async lineOf(key: string): Promise<readonly ContenderInfo[]> {
-    return (this.#lines.get(key) ?? []).map(({ request, lease, since }) => ({
+    return this.#standing(key).map(({ request, lease, since }) => ({
       state: lease ? 'held' : 'waiting',
       mode: request.mode,
       owner: { pid: process.pid, label: request.label },
@@ -88,9 +96,14 @@ export class MemoryBackend implements LockBackend {
     return contender.granted.promise.finally(dispose);
   }
 
+  #standing(key: string): readonly Contender[] {
+    return this.#lines.get(this.identify(key)) ?? [];
+  }
+
   #lineOf(key: string): Contender[] {
-    const line = this.#lines.get(key) ?? [];
-    this.#lines.set(key, line);
+    const identity = this.identify(key);
+    const line = this.#lines.get(identity) ?? [];
+    this.#lines.set(identity, line);
     return line;
   }
 
@@ -119,12 +132,14 @@ export class MemoryBackend implements LockBackend {
   }
 
   #leave(contender: Contender): void {
-    const line = this.#lines.get(contender.request.key);
+    const { key } = contender.request;
+    const identity = this.identify(key);
+    const line = this.#lines.get(identity);
     const place = line?.indexOf(contender) ?? -1;
     if (!line || place < 0) return;
     line.splice(place, 1);
-    if (line.length === 0) this.#lines.delete(contender.request.key);
-    else this.#grantTurns(contender.request.key);
+    if (line.length === 0) this.#lines.delete(identity);
+    else this.#grantTurns(key);
   }
 }
 

@@ -28,7 +28,9 @@ export type Layered =
   | 'memory'
   | 'async'
   | 'testing'
-  | 'testing/faults';
+  | 'testing/faults'
+  | 'testing/nest'
+  | 'testing/backend-contract';
 
 export type Layers = Readonly<Record<Layered, Layer>>;
 
@@ -95,10 +97,29 @@ export const LAYERS: Layers = {
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   testing: {
     folder: 'testing',
-    mayImport: ['testing/faults', 'root', 'memory', 'contract', 'async', 'zookeeper/wire'],
+    mayImport: [
+      'testing/faults',
+      'testing/nest',
+      'testing/backend-contract',
+      'root',
+      'memory',
+      'contract',
+      'async',
+      'zookeeper/wire',
+    ],
     packages: ['node:*'],
   },
   'testing/faults': { folder: 'testing/faults', mayImport: ['zookeeper/wire'], packages: ['node:*'] },
+  'testing/nest': {
+    folder: 'testing/nest',
+    mayImport: ['root', 'service', 'memory', 'contract', 'async'],
+    packages: ['@nestjs/common'],
+  },
+  'testing/backend-contract': {
+    folder: 'testing/backend-contract',
+    mayImport: ['contract', 'async'],
+    packages: ['node:*'],
+  },
 };
 
 /** Packages that one single file may name, so that they can be replaced there. */
