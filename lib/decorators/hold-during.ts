@@ -7,10 +7,13 @@ import { LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { heldStream } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
+import { neverRun } from './stand-in.js';
 import { StreamEnd } from './stream-end.js';
 
 /** One call of a locked method. */
 export interface LockedCall {
+  /** `@DistributedLock on Orders.place`, for messages. */
+  readonly title: string;
   readonly options: ResolvedLockingOptions;
   /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
   lock(): Lock;
@@ -27,18 +30,32 @@ const logger = new Logger('DistributedLock');
 export async function holdDuring(call: LockedCall, gone?: AbortSignal): Promise<unknown> {
   const lock = call.lock();
   const handover = new Handover();
-  let isEntered = false;
-  const work = (): unknown => {
-    isEntered = true;
-    return runWhileWanted(call, handover, gone);
-  };
+  const work = () => runWhileWanted(call, handover, gone);
   const { waitMs, reentrant, label, onLost } = call.options;
   const options = { reentrant, label, onLost, ...(waitMs !== undefined && { waitMs }), ...(gone && { signal: gone }) };
-  const outcome = lock.using(work, options).catch((error: unknown) => {
+  return handover.orElse(underLock(call, (run) => lock.using(run, options), work));
+}
+
+/** The result of `work` under the lock; `undefined` where it was not to run this time. */
+async function underLock(
+  call: LockedCall,
+  using: (work: () => unknown) => Promise<unknown>,
+  work: () => unknown,
+): Promise<unknown> {
+  let isEntered = false;
+  const entered = () => {
+    isEntered = true;
+    return work();
+  };
+  try {
+    const result = await using(entered);
+    if (isEntered) return result;
+  } catch (error) {
     if (isEntered || !isSkippable(call, error)) throw error;
     logger.debug(`${call.options.label} was skipped: ${error.message}`);
-  });
-  return handover.orElse(outcome);
+    return undefined;
+  }
+  throw neverRun(call.title);
 }
 
 function isSkippable(call: LockedCall, error: unknown): error is LockTimeoutError {

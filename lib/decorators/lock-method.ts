@@ -11,6 +11,7 @@ import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
+import { checkLock, complete } from './stand-in.js';
 
 /** What one kind of lock decorator adds to the mechanism that all share. */
 export interface Locking {
@@ -37,8 +38,12 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
 function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
   return disguised(original, (instance, args, target) =>
     start({
+      title: method.title,
       options: locking.options,
-      lock: () => locking.lockOf(serviceFor(method, instance), instance, args),
+      lock: () => {
+        const service = complete(serviceFor(method, instance), method.title);
+        return checkLock(locking.lockOf(service, instance, args), method.title);
+      },
       run: () => Reflect.apply(target as unknown as Function, instance, args),
     }),
   );

@@ -9,6 +9,7 @@ import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
 import type { LockingOptions, OnContention } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
+import { checkLock } from './stand-in.js';
 
 const NAME = '@SegmentLock';
 const FIELDS = [...LOCKING_FIELDS, 'key', 'segments', 'route', 'routeBy'];
@@ -46,7 +47,7 @@ export function SegmentLock<A extends unknown[], B extends unknown[] = [], C ext
       options: locking,
       lockOf: (service, instance, args) => {
         const lock = service.segmented(keyOf(instance, args), segmentOptions);
-        return routed(lock, routeOf(instance, args));
+        return routed(checkLock(lock, at.title), routeOf(instance, args));
       },
     };
   });
