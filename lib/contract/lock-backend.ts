@@ -22,6 +22,8 @@ export interface LockBackend {
   acquire(request: LockRequest): Promise<GrantedLease | null>;
   /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
   lineOf(key: string): Promise<readonly Contender[]>;
+  /** Is told where to say what an operator should know of the connection: a line for the log, as often as need be. */
+  warnTo?(warn: (message: string) => void): void;
   /** What to tell a caller whose wait ended for `reason`, when the backend knows better; without it, that reason. */
   explain?(reason: unknown): unknown;
   /** Gives up everything this backend holds and waits for. Never rejects. */

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { check, checkFields } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
@@ -21,6 +22,8 @@ import { SingleLock } from './single-lock.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
+
+const logger = new Logger('LockService');
 
 export interface MutexOptions extends SharingOptions {
   /**
@@ -55,6 +58,7 @@ export class LockService {
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
   ) {
+    backend.warnTo?.((message) => logger.warn(message));
     this.admission = new Admission(backend);
     this.sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
     this.segments = new Segments(backend, options.waitMs, (key) => this.mutex(key));

@@ -13,6 +13,7 @@ import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquireSingleNode } from './recipes/single-node.js';
+import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
@@ -29,15 +30,18 @@ export class ZooKeeperBackend implements LockBackend {
   readonly records: ZooKeeperRecords;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
+  readonly #timeout: GrantedTimeout;
   /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
   readonly #paths = new BoundedMap<string>(MOST_PATHS);
 
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
     const { connect, sessionTimeoutMs, auth, tls, connectTimeoutMs } = options;
+    this.#timeout = new GrantedTimeout(sessionTimeoutMs);
     this.#sessions = new SessionSupervisor(
       (listener) => new NodeZooKeeperClient({ servers: connect.servers, sessionTimeoutMs, auth, tls }, listener),
       connectTimeoutMs,
+      (handshake) => this.#timeout.granted(handshake),
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
   }
@@ -52,6 +56,10 @@ export class ZooKeeperBackend implements LockBackend {
     const path = this.#options.connect.chroot + lockPath(key, this.#options.basePath);
     this.#paths.set(key, path);
     return path;
+  }
+
+  warnTo(warn: (message: string) => void): void {
+    this.#timeout.warnTo(warn);
   }
 
   async connect(): Promise<void> {

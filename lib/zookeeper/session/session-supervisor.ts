@@ -11,7 +11,7 @@ import {
   LockUnavailableError,
 } from '../../contract/errors.js';
 import type { BackendState } from '../../contract/lock-backend.js';
-import type { ClientListener, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
+import type { ClientListener, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 import { Session } from './session.js';
 
 const FIRST_PAUSE_MS = 20;
@@ -25,6 +25,7 @@ export type OpenClient = (listener: ClientListener) => ZooKeeperClient;
 export class SessionSupervisor {
   readonly #openClient: OpenClient;
   readonly #connectTimeoutMs: number;
+  readonly #onConnected: (handshake: Handshake) => void;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #client: ZooKeeperClient | undefined;
   #session: Session | undefined;
@@ -34,9 +35,11 @@ export class SessionSupervisor {
   #isClosed = false;
   #cancelNext: Dispose = () => {};
 
-  constructor(openClient: OpenClient, connectTimeoutMs: number) {
+  /** @param onConnected told of every handshake that a server has answered */
+  constructor(openClient: OpenClient, connectTimeoutMs: number, onConnected: (handshake: Handshake) => void = () => {}) {
     this.#openClient = openClient;
     this.#connectTimeoutMs = connectTimeoutMs;
+    this.#onConnected = onConnected;
   }
 
   get state(): BackendState {
@@ -92,6 +95,7 @@ export class SessionSupervisor {
         if (this.#session) this.#session.connected(handshake);
         else this.#session = new Session(client, handshake);
         this.#succeeded(this.#session);
+        this.#onConnected(handshake);
       },
       disconnected: () => {
         this.#session?.disconnected();

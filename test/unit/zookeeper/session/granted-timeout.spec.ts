@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { GrantedTimeout } from '../../../../lib/zookeeper/session/granted-timeout.js';
+
+function granting(...timeouts: readonly number[]): string[] {
+  const warnings: string[] = [];
+  const timeout = new GrantedTimeout(10_000);
+  timeout.warnTo((message) => warnings.push(message));
+  for (const timeoutMs of timeouts) timeout.granted({ sessionId: 1n, timeoutMs, sentAt: 0 });
+  return warnings;
+}
+
+it('says nothing of what was asked for', () => {
+  expect(granting(10_000, 10_000)).toEqual([]);
+});
+
+it.each([
+  [40_000, /grant sessions of 40000 ms, sessionTimeoutMs asks for 10000: the locks of a dead process stay/],
+  [4_000, /grant sessions of 4000 ms, sessionTimeoutMs asks for 10000: leases are lost after a shorter outage/],
+])('says once that the servers grant %i', (timeoutMs, message) => {
+  expect(granting(timeoutMs, timeoutMs)).toEqual([expect.stringMatching(message)]);
+});
+
+it('says it again when they grant yet another, or the same after what was asked for', () => {
+  expect(granting(4_000, 5_000, 10_000, 5_000)).toHaveLength(3);
+});
