@@ -11,3 +11,7 @@ export type { LockTestingModuleOptions } from './nest/lock-testing.module.js';
 export type { LockTestingMode, LockTestingOptions } from './nest/lock-testing.options.js';
 export type { Journal, JournalEntry, JournalEvent, JournalQuery } from './nest/journal.js';
 export type { OtherContender } from './nest/other-contender.js';
+export { BACKEND_CHECKS, backendContract } from './backend-contract/backend-contract.js';
+export type { ContractRunner } from './backend-contract/backend-contract.js';
+export type { ContractCheck } from './backend-contract/contract-check.js';
+export type { ContractSubject } from './backend-contract/contract-stage.js';

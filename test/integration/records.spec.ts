@@ -5,7 +5,7 @@ import { FaultProxy } from '../../lib/testing/index.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
-import { itKeepsRecords, put } from '../support/records-contract.js';
+import { put } from '../../lib/testing/backend-contract/put.js';
 import { openReplyThief } from '../support/reply-thief.js';
 import { openService } from '../support/services.js';
 import type { ServiceOptions } from '../support/services.js';
@@ -27,8 +27,6 @@ async function behindThief(options: Partial<ServiceOptions> = {}) {
 }
 
 describe('records in ZooKeeper', () => {
-  itKeepsRecords(async () => (await openService({ connectString, basePath: freshBasePath() })).records);
-
   it('are persistent znodes where no key can lead, with the leader’s time', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });

@@ -1,0 +1,43 @@
+import { CLOSING } from './closing.checks.js';
+import type { ContractCheck } from './contract-check.js';
+import type { ContractSubject } from './contract-stage.js';
+import { GRANTING } from './granting.checks.js';
+import { LEASES } from './lease.checks.js';
+import { LINE } from './line.checks.js';
+import { READERS } from './readers.checks.js';
+import { RECORD_CONDITIONS } from './record-conditions.checks.js';
+import { RECORD_READING } from './record-reading.checks.js';
+import { RECORD_WRITING } from './record-writing.checks.js';
+
+/** Everything that a `LockBackend` promises, check by check. For runners that have no `describe` and `it`. */
+export const BACKEND_CHECKS: readonly ContractCheck[] = [
+  ...GRANTING,
+  ...LINE,
+  ...READERS,
+  ...LEASES,
+  ...CLOSING,
+  ...RECORD_READING,
+  ...RECORD_WRITING,
+  ...RECORD_CONDITIONS,
+];
+
+/** The two functions that every test runner has: those of `vitest`, `jest`, `node:test`, `mocha`. */
+export interface ContractRunner {
+  describe(title: string, body: () => void): unknown;
+  it(title: string, body: () => Promise<void>): unknown;
+}
+
+/**
+ * Declares a test for everything that a `LockBackend` promises. For authors of backends:
+ * `backendContract({ describe, it }, { open: () => myBackend(options).create() })`.
+ *
+ * What it can not see: whether a lease is lost in time when the service is out of reach or the process was paused.
+ */
+export function backendContract({ describe, it }: ContractRunner, subject: ContractSubject): void {
+  for (const part of new Set(BACKEND_CHECKS.map((check) => check.part))) {
+    describe(part, () => {
+      const checks = BACKEND_CHECKS.filter((check) => check.part === part);
+      checks.forEach(({ title, run }) => it(title, () => run(subject)));
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { ContractStage } from './contract-stage.js';
+import type { ContractSubject } from './contract-stage.js';
+
+/** One promise of the contract, and how it is checked. */
+export interface ContractCheck {
+  /** Which part of the contract it is of. */
+  readonly part: string;
+  /** The promise, in words. */
+  readonly title: string;
+  /** Rejects with an `AssertionError` when the backend does not keep it. */
+  run(subject: ContractSubject): Promise<void>;
+}
+
+type Play = (stage: ContractStage) => Promise<void>;
+
+/** The checks of one part; each plays on a stage of its own. */
+export function checksOf(part: string, plays: Readonly<Record<string, Play>>): readonly ContractCheck[] {
+  return Object.entries(plays).map(([title, play]) => ({
+    part,
+    title,
+    run: async (subject) => {
+      const stage = await ContractStage.open(subject);
+      try {
+        await play(stage);
+      } finally {
+        await stage[Symbol.asyncDispose]();
+      }
+    },
+  }));
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { orTimeout } from '../../async/timer.js';
+import type { Contender } from '../../contract/contender.js';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { LockBackend } from '../../contract/lock-backend.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import type { RecordStore } from '../../contract/record-store.js';
+import { RecordsBelow } from './records-below.js';
+
+/** The backend that is checked. */
+export interface ContractSubject {
+  /** Makes one client of the backend's service. Every call makes another, as other processes would. */
+  open(): LockBackend | Promise<LockBackend>;
+  /** Whether a client excludes nobody but itself, as locks in memory do. Default `false`. */
+  readonly isLocal?: boolean;
+  /** How long anything that must happen may take, in milliseconds. Default 10 000. */
+  readonly limitMs?: number;
+}
+
+const LIMIT_MS = 10_000;
+const LOOK_EVERY_MS = 2;
+
+/** Two clients, and keys and records that nobody else uses: what one check plays on. */
+export class ContractStage implements AsyncDisposable {
+  readonly key: string;
+  readonly records: RecordStore;
+  /** Whether there is one client only, in both parts. */
+  readonly isLocal: boolean;
+  readonly #limitMs: number;
+
+  private constructor(
+    readonly one: LockBackend,
+    readonly other: LockBackend,
+    limitMs: number,
+  ) {
+    const place = `contract/${randomUUID()}`;
+    this.key = `${place}/key`;
+    this.records = new RecordsBelow(one.records, place);
+    this.isLocal = one === other;
+    this.#limitMs = limitMs;
+  }
+
+  static async open({ open, isLocal = false, limitMs = LIMIT_MS }: ContractSubject): Promise<ContractStage> {
+    const one = await open();
+    const stage = new ContractStage(one, isLocal ? one : await open(), limitMs);
+    try {
+      await stage.within(Promise.all([stage.one.connect(), stage.other.connect()]), 'connect()');
+      return stage;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The clients in turn. */
+  client(turn: number): LockBackend {
+    return turn % 2 === 0 ? this.one : this.other;
+  }
+
+  ask(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease | null> {
+    const { signal } = new AbortController();
+    const request = { key: this.key, mode: 'exclusive', line: 'fifo', wait: true, signal } as const;
+    const asked = client.acquire({ ...request, ...changes });
+    // A check that fails leaves others behind that wait.
+    asked.catch(() => {});
+    return asked;
+  }
+
+  /** A lease that is granted in time. */
+  async hold(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease> {
+    const lease = await this.within(this.ask(client, changes), `a lease (${changes.mode ?? 'exclusive'})`);
+    assert.ok(lease, 'acquire() resolves with null although nobody is ahead, or the request waits');
+    return lease;
+  }
+
+  /** What somebody who does not wait gets. */
+  tryFor(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease | null> {
+    return this.within(this.ask(client, { wait: false, ...changes }), 'an answer to who does not wait');
+  }
+
+  line(): Promise<readonly Contender[]> {
+    return this.within(this.one.lineOf(this.key), 'lineOf()');
+  }
+
+  /** Resolves when so many stand on the key, holders included. */
+  async standing(count: number): Promise<void> {
+    const end = performance.now() + this.#limitMs;
+    for (;;) {
+      const { length } = await this.line();
+      if (length === count) return;
+      assert.ok(performance.now() < end, `lineOf() shows ${length} contenders, not ${count}`);
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  /** The promise, in time. */
+  within<T>(promise: Promise<T>, what: string): Promise<T> {
+    const tooLate = () => new assert.AssertionError({ message: `${what}: not within ${this.#limitMs} ms` });
+    return orTimeout(promise, this.#limitMs, tooLate);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const clients = new Set([this.one, this.other]);
+    await this.within(Promise.all([...clients].map((client) => client.close())), 'close()');
+  }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import { checksOf } from './contract-check.js';
+import type { ContractStage } from './contract-stage.js';
+
+/** Somebody who has begun to wait, behind all who stand there. */
+async function waiter(stage: ContractStage, turn: number, ahead: number) {
+  const leaving = new AbortController();
+  const asked = stage.ask(stage.client(turn), { signal: leaving.signal, label: `waiter ${turn}` });
+  await stage.standing(ahead + 1);
+  return { asked, leaving };
+}
+
+async function reasonOf(stage: ContractStage, asked: Promise<GrantedLease | null>): Promise<unknown> {
+  const ended = asked.then(
+    () => assert.fail('a wait that was aborted got the key'),
+    (reason: unknown) => reason,
+  );
+  return stage.within(ended, 'the end of an aborted wait');
+}
+
+export const LINE = checksOf('the line', {
+  'serves first who came first': async (stage) => {
+    const first = await stage.hold(stage.one);
+    const order: number[] = [];
+    const waits = [];
+    for (let turn = 0; turn < 4; turn++) {
+      const { asked } = await waiter(stage, turn, turn + 1);
+      waits.push(asked.then((lease) => (order.push(turn), lease?.release())));
+    }
+    await first.release();
+    await stage.within(Promise.all(waits), 'everybody’s turn');
+    assert.deepEqual(order, [0, 1, 2, 3]);
+  },
+
+  'does not grant to who waits before the key is given back': async (stage) => {
+    const first = await stage.hold(stage.one);
+    let isGranted = false;
+    const { asked } = await waiter(stage, 1, 1);
+    const granted = asked.then(() => (isGranted = true));
+    await new Promise(setImmediate);
+    assert.equal(isGranted, false);
+    await first.release();
+    await stage.within(granted, 'the hand-over');
+  },
+
+  'keeps no place for who does not wait': async (stage) => {
+    const lease = await stage.hold(stage.one);
+    assert.equal(await stage.tryFor(stage.other), null);
+    await stage.standing(1);
+    await lease.release();
+    await stage.standing(0);
+    await stage.hold(stage.one);
+  },
+
+  'ends an aborted wait with the caller’s own reason, when it has left the line': async (stage) => {
+    await stage.hold(stage.one);
+    const { asked, leaving } = await waiter(stage, 1, 1);
+    const reason = new Error('the caller’s own');
+    leaving.abort(reason);
+    assert.equal(await reasonOf(stage, asked), reason);
+    assert.equal((await stage.line()).length, 1);
+  },
+
+  'hands over past who has given up': async (stage) => {
+    const lease = await stage.hold(stage.one);
+    const impatient = await waiter(stage, 0, 1);
+    const patient = await waiter(stage, 1, 2);
+    impatient.leaving.abort(new Error('gave up'));
+    await reasonOf(stage, impatient.asked);
+    await lease.release();
+    assert.ok(await stage.within(patient.asked, 'the turn of who stayed'));
+  },
+
+  'does not line up for a signal that has aborted before': async (stage) => {
+    const reason = new Error('before');
+    const asked = stage.ask(stage.one, { signal: AbortSignal.abort(reason) });
+    assert.equal(await reasonOf(stage, asked), reason);
+    await stage.standing(0);
+  },
+
+  'takes no lease back for a signal that aborts after the grant': async (stage) => {
+    const late = new AbortController();
+    const lease = await stage.hold(stage.one, { signal: late.signal });
+    late.abort();
+    assert.equal(lease.isHeld(), true);
+    assert.equal(await stage.tryFor(stage.other), null);
+  },
+
+  'leaves no listener on the signals': async (stage) => {
+    const holding = new AbortController();
+    const lease = await stage.hold(stage.one, { signal: holding.signal });
+    const { asked, leaving } = await waiter(stage, 0, 1);
+    leaving.abort(new Error('over'));
+    await reasonOf(stage, asked);
+    await lease.release();
+    for (const { signal } of [holding, leaving]) assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  },
+
+  'shows who holds and who waits, in order': async (stage) => {
+    assert.deepEqual(await stage.line(), []);
+    await stage.hold(stage.one, { mode: 'write', label: 'holder' });
+    const { leaving, asked } = await waiter(stage, 1, 1);
+    const line = await stage.line();
+    assert.deepEqual(
+      line.map(({ state, mode, owner, isOwn }) => [state, mode, owner.label, isOwn]),
+      [
+        ['held', 'write', 'holder', true],
+        ['waiting', 'exclusive', 'waiter 1', stage.isLocal],
+      ],
+    );
+    assert.ok(line.every(({ since }) => since instanceof Date));
+    leaving.abort(new Error('seen'));
+    await reasonOf(stage, asked);
+  },
+});
