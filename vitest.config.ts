@@ -6,12 +6,12 @@ const lib = (file: string) => fileURLToPath(new URL(`./lib/${file}`, import.meta
 
 /** Which folders a project runs; test/architecture checks that no spec file is left out. */
 export const PROJECTS = {
-  unit: ['test/unit'],
+  unit: ['test/unit', 'test/examples/unit'],
   nest: ['test/nest'],
   'nest-11': ['test/nest'],
   architecture: ['test/architecture'],
   package: ['test/package'],
-  integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench'],
+  integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench', 'test/examples/integration'],
   robustness: ['test/robustness'],
 } as const;
 

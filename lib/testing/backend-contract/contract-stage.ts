@@ -35,7 +35,8 @@ export class ContractStage implements AsyncDisposable {
     readonly other: LockBackend,
     limitMs: number,
   ) {
-    const place = `contract/${randomUUID()}`;
+    // Short enough to be told whole in the messages of errors.
+    const place = `contract/${randomUUID().slice(0, 13)}`;
     this.key = `${place}/key`;
     this.records = new RecordsBelow(one.records, place);
     this.isLocal = one === other;

@@ -43,13 +43,4 @@ export const LEASES = checksOf('leases', {
     const next = await stage.within(asked, 'the hand-over');
     assert.ok(next && next.fencingToken > first.fencingToken);
   },
-
-  'tells who follows it what becomes of it': async (stage) => {
-    const lease = await stage.hold(stage.one);
-    let released = false;
-    void lease.released.then(() => (released = true));
-    await lease.release();
-    await new Promise(setImmediate);
-    assert.equal(released, true);
-  },
 });

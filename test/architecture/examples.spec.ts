@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesBelow, ROOT } from './repository.js';
+
+const EXAMPLES = 'test/examples';
+const DOC = 'docs/testing.md';
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** The files that a page claims to show, with what it shows of each. */
+function shownIn(page: string): ReadonlyMap<string, string> {
+  const blocks = page.matchAll(/^<!-- (test\/examples\/\S+) -->\n+```ts\n([^]*?)^```$/gm);
+  return new Map([...blocks].map(([, path = '', code = '']) => [path, code]));
+}
+
+describe(`the examples of ${DOC}`, () => {
+  const shown = shownIn(read(DOC));
+
+  it('are the files that are run, letter by letter', () => {
+    for (const [path, code] of shown) expect(code, path).toBe(read(path));
+  });
+
+  it('are all that there are', () => {
+    expect([...shown.keys()].sort()).toEqual(filesBelow(EXAMPLES).sort());
+  });
+});
+
+it('a page that shows something else would be found out', () => {
+  const page = '<!-- test/examples/a.ts -->\n\n```ts\nconst a = 1;\n```\n\n```ts\nconst other = 2;\n```\n';
+  expect([...shownIn(page)]).toEqual([['test/examples/a.ts', 'const a = 1;\n']]);
+});

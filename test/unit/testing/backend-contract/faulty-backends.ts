@@ -1,0 +1,181 @@
+/** Backends in memory that break one promise each, as real ones have. */
+import type { Contender } from '../../../../lib/contract/contender.js';
+import { GrantedLease } from '../../../../lib/contract/granted-lease.js';
+import type { Grant } from '../../../../lib/contract/granted-lease.js';
+import type { LockRequest } from '../../../../lib/contract/lock-request.js';
+import { MemoryBackend } from '../../../../lib/memory/memory.backend.js';
+
+type Acquire = (request: LockRequest) => Promise<GrantedLease | null>;
+
+const NEVER = new AbortController().signal;
+
+/** What the sound backend grants, changed. */
+function regranted(lease: GrantedLease | null, changes: Partial<Grant>): GrantedLease | null {
+  if (!lease) return null;
+  const { key, mode, fencingToken } = lease;
+  const giveBack = () => lease.release();
+  const grant = { key, mode, fencingToken, isCurrent: () => lease.isHeld(), giveBack, ...changes };
+  const made = new GrantedLease(grant);
+  lease.addFollower(made);
+  return made;
+}
+
+/** A backend whose acquire() is another. */
+export function acquiring(change: (request: LockRequest, sound: Acquire) => Promise<GrantedLease | null>) {
+  return class extends MemoryBackend {
+    override acquire(request: LockRequest): Promise<GrantedLease | null> {
+      return change(request, (one) => super.acquire(one));
+    }
+  };
+}
+
+export const GrantsAll = acquiring(async ({ key, mode }) => {
+  return new GrantedLease({ key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} });
+});
+
+export const NeverAsksOnce = acquiring((request, sound) => sound({ ...request, wait: true }));
+
+export const KeepsThePlaceOfWhoDoesNotWait = acquiring(async (request, sound) => {
+  const lease = await sound(request);
+  if (!lease) void sound({ ...request, wait: true, signal: NEVER });
+  return lease;
+});
+
+export const RejectsWithItsOwnReason = acquiring((request, sound) =>
+  sound(request).catch(() => Promise.reject(new Error('aborted'))),
+);
+
+export const RejectsBeforeItLeaves = acquiring((request, sound) => {
+  const aborted = new Promise<never>((_, reject) => {
+    request.signal.addEventListener('abort', () => reject(request.signal.reason), { once: true });
+  });
+  return Promise.race([sound({ ...request, signal: NEVER }), aborted]);
+});
+
+export const IgnoresAborts = acquiring((request, sound) => sound({ ...request, signal: NEVER }));
+
+export const LinesUpForTheAborted = acquiring(async (request, sound) => {
+  const lease = await sound({ ...request, signal: NEVER });
+  request.signal.throwIfAborted();
+  return lease;
+});
+
+export const TakesBackLate = acquiring(async (request, sound) => {
+  const lease = await sound(request);
+  request.signal.addEventListener('abort', () => void lease?.release());
+  return lease;
+});
+
+export const LeavesListeners = acquiring((request, sound) => {
+  request.signal.addEventListener('abort', () => {});
+  return sound(request);
+});
+
+export const SameTokenAlways = acquiring(async (request, sound) =>
+  regranted(await sound(request), { fencingToken: 7n }),
+);
+
+export const TokensFall = acquiring(async (request, sound) => {
+  const lease = await sound(request);
+  return regranted(lease, { fencingToken: 2n ** 60n - (lease?.fencingToken ?? 0n) });
+});
+
+export const NeverGivesBack = acquiring(async (request, sound) =>
+  regranted(await sound(request), { giveBack: async () => {} }),
+);
+
+export const ReleaseHangs = acquiring(async (request, sound) =>
+  regranted(await sound(request), { giveBack: () => new Promise(() => {}) }),
+);
+
+export const NamesItsOwnKey = acquiring(async (request, sound) =>
+  regranted(await sound(request), { key: `/locks/${request.key}` }),
+);
+
+export const ReadersAreAlone = acquiring(async (request, sound) =>
+  regranted(await sound({ ...request, mode: 'exclusive' }), { mode: request.mode }),
+);
+
+export const WritersReadAlong = acquiring(async (request, sound) => {
+  const mode = request.mode === 'write' ? 'read' : request.mode;
+  return regranted(await sound({ ...request, mode }), { mode: request.mode });
+});
+
+export const NoLineIsNoLock = acquiring(async (request, sound) =>
+  request.line === 'none'
+    ? new GrantedLease({ ...request, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} })
+    : sound(request),
+);
+
+/** Whoever came last goes first. */
+export class LastComeFirstServed extends MemoryBackend {
+  readonly #stack: (() => void)[] = [];
+
+  override async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    if (this.leaseOn(request.key)) await new Promise<void>((resolve) => this.#stack.push(resolve));
+    return regranted(await super.acquire(request), { giveBack: () => this.#giveBack(request.key) });
+  }
+
+  override async lineOf(key: string): Promise<readonly Contender[]> {
+    const [held] = await super.lineOf(key);
+    return held ? [held, ...this.#stack.map(() => ({ ...held, state: 'waiting' as const }))] : [];
+  }
+
+  async #giveBack(key: string): Promise<void> {
+    await this.leaseOn(key)?.release();
+    this.#stack.pop()?.();
+  }
+}
+
+/** Readers join those who read already, whoever waits. */
+export class ReadersOvertake extends MemoryBackend {
+  override async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    const { key, mode } = request;
+    if (mode !== 'read' || this.leaseOn(key)?.mode !== 'read') return super.acquire(request);
+    return new GrantedLease({ key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} });
+  }
+
+  override async lineOf(key: string): Promise<readonly Contender[]> {
+    const line = await super.lineOf(key);
+    // As if those who have overtaken stood there as well.
+    return line.length > 1 ? [...line, line[0]!, line[0]!] : line;
+  }
+}
+
+export class OneLockForAll extends MemoryBackend {
+  override identify(): string {
+    return 'all';
+  }
+}
+
+export class ShowsNobody extends MemoryBackend {
+  override async lineOf(): Promise<readonly Contender[]> {
+    return [];
+  }
+}
+
+export class ShowsTheLastFirst extends MemoryBackend {
+  override async lineOf(key: string): Promise<readonly Contender[]> {
+    return (await super.lineOf(key)).toReversed();
+  }
+}
+
+export class NeverConnects extends MemoryBackend {
+  override connect(): Promise<void> {
+    return new Promise(() => {});
+  }
+}
+
+export class NeverCloses extends MemoryBackend {
+  override async close(): Promise<void> {}
+}
+
+export class ClosesOnce extends MemoryBackend {
+  #isClosed = false;
+
+  override async close(): Promise<void> {
+    if (this.#isClosed) throw new Error('closed already');
+    this.#isClosed = true;
+    await super.close();
+  }
+}
