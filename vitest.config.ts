@@ -12,10 +12,29 @@ export const PROJECTS = {
   architecture: ['test/architecture'],
   package: ['test/package'],
   integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench', 'test/examples/integration'],
+  // Once more, on the embedded server: what is about locks, and not about one server's own process.
+  embedded: [
+    'test/integration/access.spec.ts',
+    'test/integration/contract.spec.ts',
+    'test/integration/expiry.spec.ts',
+    'test/integration/granted-timeout.spec.ts',
+    'test/integration/lost-replies.spec.ts',
+    'test/integration/mutex.spec.ts',
+    'test/integration/read-write-lock.spec.ts',
+    'test/integration/records.spec.ts',
+    'test/integration/segments.spec.ts',
+    'test/integration/single-node.spec.ts',
+    'test/integration/stock.spec.ts',
+    'test/multi-process/counter.spec.ts',
+    'test/multi-process/holder.spec.ts',
+    'test/testing/fault-proxy.spec.ts',
+    'test/examples/integration',
+  ],
   robustness: ['test/robustness'],
 } as const;
 
-const specsOf = (project: keyof typeof PROJECTS) => PROJECTS[project].map((folder) => `${folder}/**/*.spec.ts`);
+const specsOf = (project: keyof typeof PROJECTS) =>
+  PROJECTS[project].map((place) => (place.endsWith('.ts') ? place : `${place}/**/*.spec.ts`));
 
 /** One project; `groupOrder` makes the heavy ones start when the quick ones are done. */
 const project = (name: keyof typeof PROJECTS, groupOrder = 0) => ({
@@ -58,7 +77,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...project('robustness', 3), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
+        test: {
+          ...project('embedded', 3),
+          maxWorkers: 2,
+          globalSetup: ['test/support/embedded-zookeeper.ts', 'test/multi-process/compile-workers.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { ...project('robustness', 4), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
       },
     ],
   },

@@ -22,7 +22,7 @@ interface Contender {
  * It excludes nobody in another process.
  */
 export class MemoryBackend implements LockBackend {
-  readonly name = 'memory';
+  readonly name: string = 'memory';
   readonly records: RecordStore = new MemoryRecords();
   readonly #lines = new Map<string, Contender[]>();
   #tokens = 0n;

@@ -43,6 +43,8 @@ export async function providePackages(names) {
   endServices(asRoot, missing);
 }
 
+export const hasPackages = (names) => names.every((name) => PACKAGES[name].isThere());
+
 async function aptInstall(asRoot, packages) {
   const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-o', 'Acquire::Retries=3'];
   // A source that fails need not be the one that has these packages.

@@ -154,7 +154,11 @@ describe('replaceIn', () => {
   @Module({
     imports: [
       LockModule.forRootAsync({
-        useFactory: async () => ({ backend: zookeeper({ connectString: '127.0.0.1:1' }), waitMs: 7 }),
+        useFactory: async () => ({
+          backend: zookeeper({ connectString: '127.0.0.1:1' }),
+          waitMs: 7,
+          drainTimeoutMs: 0,
+        }),
       }),
     ],
     providers: [Orders],
@@ -356,8 +360,8 @@ describe('the journal', () => {
     const { service, locks } = await start();
     locks.contend('a');
     await service.tryAcquire('a');
-    await expect(service.acquire('a', { waitMs: 5 })).rejects.toThrow();
-    await expect(service.using('a', () => {}, { waitMs: 5 })).rejects.toThrow();
+    await expect(service.acquire('a', { waitMs: 5 })).rejects.toThrow(LockTimeoutError);
+    await expect(service.using('a', () => {}, { waitMs: 5 })).rejects.toThrow(LockTimeoutError);
     const reason = new Error('the customer left');
     await expect(service.acquire('a', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const ends = locks.journal.entries.filter(({ event }) => event !== 'asked');

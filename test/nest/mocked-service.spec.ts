@@ -2,8 +2,7 @@ import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
-import { of } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable, of } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import {
   CronLock,

@@ -23,8 +23,8 @@ export const BACKEND_CHECKS: readonly ContractCheck[] = [
 
 /** The two functions that every test runner has: those of `vitest`, `jest`, `node:test`, `mocha`. */
 export interface ContractRunner {
-  describe(title: string, body: () => void): unknown;
-  it(title: string, body: () => Promise<void>): unknown;
+  readonly describe: (title: string, body: () => void) => unknown;
+  readonly it: (title: string, body: () => Promise<void>) => unknown;
 }
 
 /**

@@ -8,7 +8,7 @@ export interface ContractCheck {
   /** The promise, in words. */
   readonly title: string;
   /** Rejects with an `AssertionError` when the backend does not keep it. */
-  run(subject: ContractSubject): Promise<void>;
+  readonly run: (subject: ContractSubject) => Promise<void>;
 }
 
 type Play = (stage: ContractStage) => Promise<void>;

@@ -12,7 +12,7 @@ import { RecordsBelow } from './records-below.js';
 /** The backend that is checked. */
 export interface ContractSubject {
   /** Makes one client of the backend's service. Every call makes another, as other processes would. */
-  open(): LockBackend | Promise<LockBackend>;
+  readonly open: () => LockBackend | Promise<LockBackend>;
   /** Whether a client excludes nobody but itself, as locks in memory do. Default `false`. */
   readonly isLocal?: boolean;
   /** How long anything that must happen may take, in milliseconds. Default 10 000. */
@@ -63,10 +63,7 @@ export class ContractStage implements AsyncDisposable {
   ask(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease | null> {
     const { signal } = new AbortController();
     const request = { key: this.key, mode: 'exclusive', line: 'fifo', wait: true, signal } as const;
-    const asked = client.acquire({ ...request, ...changes });
-    // A check that fails leaves others behind that wait.
-    asked.catch(() => {});
-    return asked;
+    return unwatched(client.acquire({ ...request, ...changes }));
   }
 
   /** A lease that is granted in time. */
@@ -106,4 +103,10 @@ export class ContractStage implements AsyncDisposable {
     const clients = new Set([this.one, this.other]);
     await this.within(Promise.all([...clients].map((client) => client.close())), 'close()');
   }
+}
+
+/** The promise, which is no unhandled rejection: a check that fails leaves others behind that wait. */
+export function unwatched<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }

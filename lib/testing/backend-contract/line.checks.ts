@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { checksOf } from './contract-check.js';
+import { unwatched } from './contract-stage.js';
 import type { ContractStage } from './contract-stage.js';
 
 /** Somebody who has begun to wait, behind all who stand there. */
@@ -27,7 +28,7 @@ export const LINE = checksOf('the line', {
     const waits = [];
     for (let turn = 0; turn < 4; turn++) {
       const { asked } = await waiter(stage, turn, turn + 1);
-      waits.push(asked.then((lease) => (order.push(turn), lease?.release())));
+      waits.push(unwatched(asked.then((lease) => (order.push(turn), lease?.release()))));
     }
     await first.release();
     await stage.within(Promise.all(waits), 'everybody’s turn');
@@ -38,7 +39,7 @@ export const LINE = checksOf('the line', {
     const first = await stage.hold(stage.one);
     let isGranted = false;
     const { asked } = await waiter(stage, 1, 1);
-    const granted = asked.then(() => (isGranted = true));
+    const granted = unwatched(asked.then(() => (isGranted = true)));
     await new Promise(setImmediate);
     assert.equal(isGranted, false);
     await first.release();

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { checksOf } from './contract-check.js';
+import { unwatched } from './contract-stage.js';
 import type { ContractStage } from './contract-stage.js';
 
 async function asking(stage: ContractStage, mode: 'read' | 'write', turn: number, ahead: number, log: string[]) {
   const leaving = new AbortController();
   const asked = stage.ask(stage.client(turn), { mode, signal: leaving.signal });
-  const granted = asked.then((lease) => (log.push(`${mode} ${turn}`), lease));
-  granted.catch(() => {});
+  const granted = unwatched(asked.then((lease) => (log.push(`${mode} ${turn}`), lease)));
   await stage.standing(ahead + 1);
   return { granted, leaving };
 }
 
 export const READERS = checksOf('readers and writers', {
   'readers hold together, and a writer waits for all of them': async (stage) => {
-    const [one, other] = [await stage.hold(stage.one, { mode: 'read' }), await stage.hold(stage.other, { mode: 'read' })];
+    const [one, other] = [
+      await stage.hold(stage.one, { mode: 'read' }),
+      await stage.hold(stage.other, { mode: 'read' }),
+    ];
     assert.equal(await stage.tryFor(stage.one, { mode: 'write' }), null);
     const log: string[] = [];
     const writer = await asking(stage, 'write', 1, 2, log);

@@ -10,7 +10,11 @@ const ADDERS = 20;
 async function add(records: RecordStore): Promise<void> {
   for (;;) {
     const { value = '', version } = (await records.read('n')) ?? {};
-    const change = { name: 'n', value: String(Number(value) + 1), ...(version !== undefined && { ifVersion: version }) };
+    const change = {
+      name: 'n',
+      value: String(Number(value) + 1),
+      ...(version !== undefined && { ifVersion: version }),
+    };
     if ((await records.write([change])).isApplied) return;
   }
 }

@@ -10,6 +10,8 @@ import type { LockTestingOptions } from './lock-testing.options.js';
 export interface LockTestingModuleOptions
   extends LockTestingOptions, Omit<LockModuleOptions, 'backend'>, LockModuleExtras {}
 
+const DEFAULTS = Object.freeze({ connectOnStart: 'background', drainTimeoutMs: 0 } as const);
+
 const PREFIX = 'nestjs-distributed-lock:testing:';
 
 /** The injection token of the `LockTesting` of a connection: the class itself for the default one. */
@@ -28,7 +30,7 @@ export function InjectLockTesting(name?: string): PropertyDecorator & ParameterD
  * in another process, so it is for tests only.
  *
  * Unlike with `LockModule`, the application starts also with mode `'unavailable'`, unless `connectOnStart` is
- * `'required'`.
+ * `'required'`; and `app.close()` waits for no holder, unless `drainTimeoutMs` says so.
  */
 @Module({})
 export class LockTestingModule {
@@ -41,7 +43,7 @@ export class LockTestingModule {
     return withConnection(definition, { isGlobal, name }, (connectionName) => ({
       provide: getLockServiceToken(connectionName),
       inject: [handle.provide],
-      useFactory: (locks: LockTesting) => locks.open({ connectOnStart: 'background', ...settings }, connectionName),
+      useFactory: (locks: LockTesting) => locks.open({ ...DEFAULTS, ...settings }, connectionName),
     }));
   }
 }

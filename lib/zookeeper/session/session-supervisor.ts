@@ -36,7 +36,11 @@ export class SessionSupervisor {
   #cancelNext: Dispose = () => {};
 
   /** @param onConnected told of every handshake that a server has answered */
-  constructor(openClient: OpenClient, connectTimeoutMs: number, onConnected: (handshake: Handshake) => void = () => {}) {
+  constructor(
+    openClient: OpenClient,
+    connectTimeoutMs: number,
+    onConnected: (handshake: Handshake) => void = () => {},
+  ) {
     this.#openClient = openClient;
     this.#connectTimeoutMs = connectTimeoutMs;
     this.#onConnected = onConnected;

@@ -41,5 +41,7 @@ it('what one instance holds, another sees', async () => {
   const [one, other] = instances.map((app) => app.get(LockService));
   await using _lease = await one!.acquire('report', { label: 'nightly' });
   expect(await other!.tryAcquire('report')).toBeNull();
-  expect(await other!.contenders('report')).toMatchObject([{ state: 'held', isOwn: false, owner: { label: 'nightly' } }]);
+  expect(await other!.contenders('report')).toMatchObject([
+    { state: 'held', isOwn: false, owner: { label: 'nightly' } },
+  ]);
 });

@@ -12,7 +12,12 @@ const options = resolveLockingOptions({ title: '@DistributedLock on Orders.place
 function startCall(run: (leave: () => void) => unknown) {
   const { locks, backend } = startLocks();
   const gone = new AbortController();
-  const call: LockedCall = { title: '@DistributedLock on Orders.place', options, lock: () => locks.mutex('a'), run: () => run(() => gone.abort()) };
+  const call: LockedCall = {
+    title: '@DistributedLock on Orders.place',
+    options,
+    lock: () => locks.mutex('a'),
+    run: () => run(() => gone.abort()),
+  };
   return { call, gone, backend, locks };
 }
 

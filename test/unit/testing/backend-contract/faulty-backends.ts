@@ -5,6 +5,7 @@ import type { Grant } from '../../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../../lib/contract/lock-request.js';
 import { MemoryBackend } from '../../../../lib/memory/memory.backend.js';
 
+type Memory = new () => MemoryBackend;
 type Acquire = (request: LockRequest) => Promise<GrantedLease | null>;
 
 const NEVER = new AbortController().signal;
@@ -21,7 +22,7 @@ function regranted(lease: GrantedLease | null, changes: Partial<Grant>): Granted
 }
 
 /** A backend whose acquire() is another. */
-export function acquiring(change: (request: LockRequest, sound: Acquire) => Promise<GrantedLease | null>) {
+function acquiring(change: (request: LockRequest, sound: Acquire) => Promise<GrantedLease | null>): Memory {
   return class extends MemoryBackend {
     override acquire(request: LockRequest): Promise<GrantedLease | null> {
       return change(request, (one) => super.acquire(one));
@@ -37,7 +38,7 @@ export const NeverAsksOnce = acquiring((request, sound) => sound({ ...request, w
 
 export const KeepsThePlaceOfWhoDoesNotWait = acquiring(async (request, sound) => {
   const lease = await sound(request);
-  if (!lease) void sound({ ...request, wait: true, signal: NEVER });
+  if (!lease) sound({ ...request, wait: true, signal: NEVER }).catch(() => {});
   return lease;
 });
 
