@@ -15,3 +15,10 @@ export { BACKEND_CHECKS, backendContract } from './backend-contract/backend-cont
 export type { ContractRunner } from './backend-contract/backend-contract.js';
 export type { ContractCheck } from './backend-contract/contract-check.js';
 export type { ContractSubject } from './backend-contract/contract-stage.js';
+export { EmbeddedZooKeeper } from './embedded/embedded-zookeeper.js';
+export { EmbeddedEnsemble } from './embedded/embedded-ensemble.js';
+export type { EmbeddedEnsembleOptions } from './embedded/embedded-ensemble.js';
+export type { EnsembleMember } from './embedded/ensemble-member.js';
+export type { EmbeddedZooKeeperOptions } from './embedded/embedded.options.js';
+export type { EmbeddedNode, EmbeddedZnode, FaultTarget } from './embedded/embedded-node.js';
+export type { EmbeddedSession } from './embedded/embedded-session.js';

@@ -27,10 +27,19 @@ export type Layered =
   | 'zookeeper/wire'
   | 'memory'
   | 'async'
+  | 'command'
   | 'testing'
   | 'testing/faults'
   | 'testing/nest'
-  | 'testing/backend-contract';
+  | 'testing/backend-contract'
+  | 'testing/embedded'
+  | 'testing/embedded/server'
+  | 'testing/embedded/requests'
+  | 'testing/embedded/database'
+  | 'testing/embedded/sessions'
+  | 'testing/embedded/watches'
+  | 'testing/embedded/tree'
+  | 'testing/embedded/wire';
 
 export type Layers = Readonly<Record<Layered, Layer>>;
 
@@ -95,10 +104,12 @@ export const LAYERS: Layers = {
   'zookeeper/wire': { folder: 'zookeeper/wire', mayImport: [], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: [] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
+  command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
   testing: {
     folder: 'testing',
     mayImport: [
       'testing/faults',
+      'testing/embedded',
       'testing/nest',
       'testing/backend-contract',
       'root',
@@ -120,6 +131,65 @@ export const LAYERS: Layers = {
     mayImport: ['contract', 'async'],
     packages: ['node:*'],
   },
+  'testing/embedded': {
+    folder: 'testing/embedded',
+    mayImport: [
+      'testing/embedded/server',
+      'testing/embedded/requests',
+      'testing/embedded/database',
+      'testing/embedded/sessions',
+      'testing/embedded/tree',
+      'zookeeper/wire',
+      'contract',
+    ],
+    packages: [],
+  },
+  'testing/embedded/server': {
+    folder: 'testing/embedded/server',
+    mayImport: [
+      'testing/embedded/requests',
+      'testing/embedded/database',
+      'testing/embedded/sessions',
+      'testing/embedded/watches',
+      'testing/embedded/tree',
+      'testing/embedded/wire',
+      'zookeeper/wire',
+    ],
+    packages: ['node:net', 'node:perf_hooks'],
+  },
+  'testing/embedded/requests': {
+    folder: 'testing/embedded/requests',
+    mayImport: [
+      'testing/embedded/database',
+      'testing/embedded/sessions',
+      'testing/embedded/watches',
+      'testing/embedded/tree',
+      'testing/embedded/wire',
+      'zookeeper/wire',
+    ],
+    packages: [],
+  },
+  'testing/embedded/database': {
+    folder: 'testing/embedded/database',
+    mayImport: ['testing/embedded/sessions', 'testing/embedded/watches', 'testing/embedded/tree'],
+    packages: [],
+  },
+  'testing/embedded/sessions': {
+    folder: 'testing/embedded/sessions',
+    mayImport: [],
+    packages: ['node:crypto', 'node:perf_hooks'],
+  },
+  'testing/embedded/watches': {
+    folder: 'testing/embedded/watches',
+    mayImport: ['testing/embedded/tree'],
+    packages: [],
+  },
+  'testing/embedded/tree': {
+    folder: 'testing/embedded/tree',
+    mayImport: ['testing/embedded/wire', 'zookeeper/wire'],
+    packages: ['node:crypto', 'node:net'],
+  },
+  'testing/embedded/wire': { folder: 'testing/embedded/wire', mayImport: ['zookeeper/wire'], packages: [] },
 };
 
 /** Packages that one single file may name, so that they can be replaced there. */

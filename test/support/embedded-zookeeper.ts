@@ -1,10 +1,10 @@
-import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
+import { SETTINGS } from './zookeeper.js';
 
-/** One embedded server for the whole run, with the times of the real one (see zookeeper.ts). */
+/** One embedded server for the whole run, whatever else there is. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await EmbeddedZooKeeper.start({ tickTimeMs: 500 });
+  const server = await EmbeddedZooKeeper.start(SETTINGS);
   project.provide('zookeeper', server.connectString);
   return () => server.stop();
 }
