@@ -4,15 +4,21 @@ import { installDependencies } from './support/dependencies.mjs';
 import { provideZooKeeper } from './support/zookeeper.mjs';
 import { fileURLToPath } from 'node:url';
 
+const args = process.argv.slice(2);
 const TSC = fileURLToPath(new URL('node_modules/typescript/bin/tsc', ROOT));
 
 try {
   await installDependencies();
-  await provideZooKeeper();
+  // Only for who asks for it: the embedded server needs nothing but Node.
+  if (wantsReal(args) && !(await provideZooKeeper())) throw new Error('no Apache ZooKeeper is here: see --help');
   await must('build', npmScript('build'));
   await must('build the sample', [process.execPath, TSC, '-p', 'sample-app/tsconfig.json']);
-  process.exitCode = await run('sample', [process.execPath, 'sample-app/dist/run.js', ...process.argv.slice(2)]);
+  process.exitCode = await run('sample', [process.execPath, 'sample-app/dist/run.js', ...args]);
 } catch (error) {
   console.error(`\n${error.message}`);
   process.exitCode = 1;
+}
+
+function wantsReal(args) {
+  return /--zookeeper[= ]real\b/.test(args.join(' '));
 }

@@ -11,10 +11,10 @@ const INTERRUPTED = 130;
 const END_WITHIN_MS = 180_000;
 
 async function run(signal: AbortSignal): Promise<void> {
-  const { help, sizes } = parseOptions(process.argv.slice(2));
+  const { help, sizes, server } = parseOptions(process.argv.slice(2));
   if (help) return console.log(USAGE);
 
-  await using zooKeeper = await provideZooKeeper();
+  await using zooKeeper = await provideZooKeeper(server);
   signal.throwIfAborted();
   const env = { ZOOKEEPER_CONNECT: zooKeeper.connectString };
   console.log(

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { ServerKind } from './zookeeper.js';
 
 /** How much happens in each scene. */
 export interface Sizes {
@@ -43,11 +44,19 @@ npm run sample -- --short            less of everything, for CI
 npm run sample -- --units 50 --buyers 500
 npm run sample -- --help
 
-ZOOKEEPER_CONNECT=host:port npm run sample   uses a ZooKeeper that runs already; otherwise one is started on 127.0.0.1
-                                             and stopped at the end.`;
+npm run sample -- --zookeeper real   on Apache ZooKeeper, from ZOOKEEPER_HOME, Debian's package or Docker
+
+ZOOKEEPER_CONNECT=host:port npm run sample   uses a ZooKeeper that runs already. Without either, the embedded server of
+                                             this package is started on 127.0.0.1, in a process of its own.`;
+
+export interface Options {
+  readonly help: boolean;
+  readonly sizes: Sizes;
+  readonly server: ServerKind;
+}
 
 /** @throws TypeError for what is not an option */
-export function parseOptions(args: readonly string[]): { readonly help: boolean; readonly sizes: Sizes } {
+export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -55,12 +64,18 @@ export function parseOptions(args: readonly string[]): { readonly help: boolean;
       short: { type: 'boolean', default: false },
       units: { type: 'string' },
       buyers: { type: 'string' },
+      zookeeper: { type: 'string', default: 'embedded' },
     },
   });
   const sizes = values.short ? SHORT : NORMAL;
   const units = count('units', values.units, sizes.units);
   const buyers = count('buyers', values.buyers, sizes.buyers);
-  return { help: values.help, sizes: { ...sizes, units, buyers } };
+  return { help: values.help, sizes: { ...sizes, units, buyers }, server: serverKind(values.zookeeper) };
+}
+
+function serverKind(text: string): ServerKind {
+  if (text === 'embedded' || text === 'real') return text;
+  throw new TypeError(`--zookeeper must be 'embedded' or 'real', not '${text}'`);
 }
 
 function count(option: string, text: string | undefined, otherwise: number): number {

@@ -1,13 +1,30 @@
-import { ZooKeeperServer } from 'nestjs-distributed-lock/testing';
+import { EmbeddedServer } from './embedded-server.js';
 
 export interface ZooKeeper extends AsyncDisposable {
   readonly connectString: string;
 }
 
-/** The ZooKeeper that ZOOKEEPER_CONNECT names, or one of our own. @throws Error that says what to install */
-export async function provideZooKeeper(): Promise<ZooKeeper> {
+/** `embedded` needs nothing but Node; `real` is Apache's, on Java. */
+export type ServerKind = 'embedded' | 'real';
+
+/**
+ * The ZooKeeper that ZOOKEEPER_CONNECT names, or one of our own: the embedded one, unless the real one is asked for.
+ * @throws Error that says what to install for the real one
+ */
+export async function provideZooKeeper(kind: ServerKind): Promise<ZooKeeper> {
   const given = process.env['ZOOKEEPER_CONNECT'];
-  if (given) return { connectString: given, [Symbol.asyncDispose]: async () => {} };
-  console.log('\nStarting ZooKeeper …');
+  if (given) {
+    console.log(`\nZooKeeper at ${given}, by ZOOKEEPER_CONNECT`);
+    return { connectString: given, [Symbol.asyncDispose]: async () => {} };
+  }
+  if (kind === 'real') return startReal();
+  const server = await EmbeddedServer.start();
+  console.log(`\n${server.banner}`);
+  return server;
+}
+
+async function startReal(): Promise<ZooKeeper> {
+  console.log('\nStarting Apache ZooKeeper …');
+  const { ZooKeeperServer } = await import('nestjs-distributed-lock/testing');
   return ZooKeeperServer.start();
 }
