@@ -20,11 +20,12 @@ async function run(signal: AbortSignal): Promise<void> {
   console.log(
     `\n${bold('WITH LOCKS')}  five instances of the shop, the same files, ZooKeeper at ${zooKeeper.connectString}`,
   );
-  const locked = await perform({ ...env, LOCKS: 'on' }, sizes, signal);
+  const { rows: locked, firstHeldMs = NaN } = await perform({ ...env, LOCKS: 'on' }, sizes, signal);
+  console.log(`\n  The first lease was granted ${Math.round(firstHeldMs)} ms after this process began.`);
   console.log(
     `\n${bold('WITHOUT')}  the same code once more, with a backend that grants everybody everything (LOCKS=off)`,
   );
-  const unlocked = await perform({ ...env, LOCKS: 'off' }, sizes, signal);
+  const { rows: unlocked } = await perform({ ...env, LOCKS: 'off' }, sizes, signal);
 
   console.log(`\n${bold('With locks')}\n\n${table(locked)}`);
   console.log(`\n${bold('Without')}\n\n${table(unlocked)}`);

@@ -6,6 +6,8 @@ type Holding = Extract<LockReport, { kind: 'holds' | 'leaves' }>;
 export class Activity {
   private readonly holdings = new Map<string, readonly Holding[]>();
   private readonly waiting = new Map<string, number>();
+  /** When somebody was first heard to hold something, in milliseconds since this process began. */
+  firstHeldMs: number | undefined;
 
   apply(instance: string, report: LockReport): void {
     switch (report.kind) {
@@ -14,6 +16,7 @@ export class Activity {
       case 'refused':
         return add(this.waiting, instance, -1);
       case 'holds':
+        this.firstHeldMs ??= performance.now();
         add(this.waiting, instance, -1);
         this.dropBefore(report);
         this.holdings.set(instance, [...this.holdingsOf(instance), report]);

@@ -6,27 +6,35 @@ export const INSTANCES = ['A', 'B', 'C', 'D', 'E'];
 /** By how much the wall clock of each is wrong. */
 export const CLOCK_SKEWS_MS = [0, 400, -400, 200, -200];
 
-/** The shop as its clients see it: five instances, and a balancer that hands the requests round. */
+type Start = (name: string, place: number) => Promise<Instance>;
+
+/** The shop as its clients see it: up to five instances, and a balancer that hands the requests round. */
 export class Cluster implements AsyncDisposable {
   private turn = 0;
 
-  private constructor(readonly instances: readonly Instance[]) {}
+  private constructor(
+    readonly instances: Instance[],
+    private readonly start: Start,
+  ) {}
 
-  static async start(
+  /** Starts the first instance, which has the machine to itself: the shop is to open as soon as it can. */
+  static async open(
     env: Readonly<Record<string, string>>,
     listener: InstanceListener,
     signal: AbortSignal,
   ): Promise<Cluster> {
-    const starts = await Promise.allSettled(
-      INSTANCES.map((name, place) =>
-        Instance.start(name, { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]) }, listener, signal),
-      ),
-    );
-    const cluster = new Cluster(starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])));
+    const start: Start = (name, place) =>
+      Instance.start(name, { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]) }, listener, signal);
+    return new Cluster([await start(INSTANCES[0]!, 0)], start);
+  }
+
+  /** Starts those that are not there yet. */
+  async fill(): Promise<void> {
+    const missing = INSTANCES.slice(this.instances.length);
+    const starts = await Promise.allSettled(missing.map((name, place) => this.start(name, place + 1)));
+    for (const start of starts) if (start.status === 'fulfilled') this.instances.push(start.value);
     const failure = starts.find((start) => start.status === 'rejected');
-    if (!failure) return cluster;
-    await cluster[Symbol.asyncDispose]();
-    throw failure.reason;
+    if (failure) throw failure.reason;
   }
 
   /** The instance whose turn it is. */
