@@ -69,7 +69,7 @@ export class Replica<W extends Watcher = Watcher> {
 
   #learn({ moment, changes }: Transaction): void {
     this.#zxid = moment.zxid;
-    for (const change of changes) this.watches.fire(change);
+    for (const change of changes) this.watches.fire(change, this.tree);
     while (this.#waiting[0] && this.#waiting[0].zxid <= this.#zxid) this.#waiting.shift()?.action();
   }
 }

@@ -67,7 +67,7 @@ export function multiRead(reader: RequestReader, client: Client): ReplyBody {
 function readResult(request: ReadRequest, client: Client): Result {
   try {
     const read = request.type === 'getData' ? readData : readChildren;
-    return { type: ServerOpCode[request.type], error: 0, body: read(request.path, request.watch, client) };
+    return { type: ServerOpCode[request.type], error: 0, body: read(request.path, false, client) };
   } catch (error) {
     if (error instanceof Refusal) return errorResult(error.code);
     throw error;

@@ -15,10 +15,11 @@ export function setWatches(reader: RequestReader, { replica, watcher }: Client, 
 
 /** {ustring path; int mode}, answered by {int err} */
 export function addWatch(reader: RequestReader, { replica, watcher }: Client): ReplyBody {
-  const path = reader.string();
+  const path = reader.nullableString();
   const mode = (['persistent', 'recursive'] as const)[reader.int()];
   if (!mode) throw new RangeError('no such mode of a watch');
-  replica.watches.addPersistent(path, watcher, mode);
+  // Nothing ever happens to a path that is null, and nobody says that it is wrong.
+  if (path !== null) replica.watches.addPersistent(path, watcher, mode);
   return (writer) => writer.int(0);
 }
 

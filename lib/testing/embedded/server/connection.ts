@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
 import { FrameSplitter } from '../../../zookeeper/wire/frame-splitter.js';
+import type { Acl } from '../../../zookeeper/wire/records.js';
 import { answer, refusal } from '../requests/answer.js';
 import type { Answer } from '../requests/answer.js';
 import type { Client } from '../requests/client.js';
 import type { Session, SessionConnection } from '../sessions/session.js';
+import { Permission, permits } from '../tree/acl.js';
 import type { Identity } from '../tree/identity.js';
 import type { WatchEvent } from '../watches/watch-event.js';
 import type { Watcher } from '../watches/watch-table.js';
@@ -71,7 +73,8 @@ export class Connection implements Watcher, SessionConnection {
     if (this.#frames.length > MOST_WAITING_FRAMES) this.#socket.pause();
   }
 
-  notify(event: WatchEvent, path: string): void {
+  notify(event: WatchEvent, path: string, acl?: readonly Acl[]): void {
+    if (acl && !permits(acl, Permission.read, this.#identities)) return;
     const tell = () => this.#say(eventFrame(event, path));
     if (!this.#context.heldEvents.keeps(path, tell)) tell();
   }
@@ -147,7 +150,8 @@ export class Connection implements Watcher, SessionConnection {
 
   #prove(identity: Identity): void {
     if (!this.#identities.some(({ scheme, id }) => scheme === identity.scheme && id === identity.id)) {
-      this.#identities.push(identity);
+      // The address comes last, as in the server's answer to `whoAmI`.
+      this.#identities.splice(-1, 0, identity);
     }
   }
 

@@ -12,15 +12,15 @@ export const FOUR_LETTER_WORDS: ReadonlyMap<string, AnswerWord> = new Map<string
   ['ruok', () => 'imok'],
   ['isro', () => 'rw'],
   ['srvr', (server) => versionLine() + statusText(server)],
-  ['stat', (server) => `${versionLine()}Clients:\n${connectionsText(server)}\n${statusText(server)}`],
-  ['cons', (server) => `${connectionsText(server)}\n`],
+  ['stat', (server) => `${versionLine()}Clients:\n${connectionsText(server, false)}\n${statusText(server)}`],
+  ['cons', (server) => `${connectionsText(server, true)}\n\n`],
   ['conf', configurationText],
   [
     'envi',
     () => `Environment:\nzookeeper.version=${EMBEDDED_VERSION}\nhost.name=localhost\nnode.version=${process.version}\n`,
   ],
   ['mntr', monitorText],
-  ['dump', (server) => sessionsText(server) + ephemeralsText(server)],
+  ['dump', (server) => sessionsText(server) + ephemeralsText(server) + connectionsDump(server)],
   ['wchs', watchesSummary],
   ['wchc', watchesBySessionText],
   ['wchp', watchesByPathText],
@@ -39,7 +39,7 @@ function statusText(server: ServerStatus): string {
     'Latency min/avg/max: 0/0.0/0',
     `Received: ${received}`,
     `Sent: ${sent}`,
-    `Connections: ${server.connections.size}`,
+    `Connections: ${countWithAsker(server)}`,
     'Outstanding: 0',
     `Zxid: 0x${server.replica.zxid.toString(16)}`,
     `Mode: ${server.mode}`,
@@ -47,12 +47,12 @@ function statusText(server: ServerStatus): string {
   ]);
 }
 
-function connectionsText({ connections }: ServerStatus): string {
-  return [...connections].map(connectionText).join('');
+function connectionsText({ connections }: ServerStatus, inDetail: boolean): string {
+  return [...connections].map((connection) => connectionText(connection, inDetail)).join('');
 }
 
-function connectionText({ address, received, sent, session }: Connection): string {
-  const ofSession = session ? `,sid=0x${session.id.toString(16)},to=${session.timeoutMs}` : '';
+function connectionText({ address, received, sent, session }: Connection, inDetail: boolean): string {
+  const ofSession = session && inDetail ? `,sid=0x${session.id.toString(16)},to=${session.timeoutMs}` : '';
   return ` /${address}[1](queued=0,recved=${received},sent=${sent}${ofSession})\n`;
 }
 
@@ -77,7 +77,7 @@ function monitorText(server: ServerStatus): string {
     `zk_server_state\t${server.mode}`,
     `zk_packets_received\t${received}`,
     `zk_packets_sent\t${sent}`,
-    `zk_num_alive_connections\t${server.connections.size}`,
+    `zk_num_alive_connections\t${countWithAsker(server)}`,
     `zk_znode_count\t${tree.size}`,
     `zk_watch_count\t${watches.count}`,
     `zk_ephemerals_count\t${owners.flatMap((owner) => tree.index.ephemeralsOf(owner)).length}`,
@@ -94,6 +94,18 @@ function sessionsText({ database }: ServerStatus): string {
     return `${ids.length} expire at ${new Date(at).toISOString()}:\n${ids.join('')}`;
   });
   return `SessionTracker dump:\nSession Sets (${groups.length})/(${sessions.length}):\n${groups.join('')}`;
+}
+
+function connectionsDump({ connections }: ServerStatus): string {
+  const entries = [...connections].map(({ address, session }) => {
+    return `\tip: /${address} sessionId: 0x${(session?.id ?? 0n).toString(16)}\n`;
+  });
+  return `Connections dump:\nConnections Sets (1)/(${entries.length}):\n${entries.join('')}`;
+}
+
+/** Whoever asks over the network has a connection, too. */
+function countWithAsker({ connections }: ServerStatus): number {
+  return connections.size + 1;
 }
 
 function watchesSummary({ replica: { watches } }: ServerStatus): string {

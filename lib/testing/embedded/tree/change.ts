@@ -10,7 +10,12 @@ export type Change =
       readonly acl: readonly Acl[];
       readonly lifetime: Lifetime;
     }
-  | { readonly type: 'delete'; readonly path: string }
+  | {
+      readonly type: 'delete';
+      readonly path: string;
+      /** Of what is deleted: who may hear of it. */
+      readonly acl: readonly Acl[];
+    }
   | { readonly type: 'setData'; readonly path: string; readonly data: Buffer | null; readonly version: number }
   | { readonly type: 'setAcl'; readonly path: string; readonly acl: readonly Acl[]; readonly aversion: number };
 

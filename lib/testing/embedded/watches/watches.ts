@@ -22,23 +22,31 @@ export class Watches<W extends Watcher = Watcher> {
   readonly data = new WatchTable<W>();
   readonly children = new WatchTable<W>();
 
-  /** Tells those who watch what a change has changed, in ZooKeeper's order. */
-  fire(change: Change): void {
+  /** Tells those who watch what a change of `tree` has changed, in ZooKeeper's order. */
+  fire(change: Change, tree: DataTree): void {
+    const { path } = change;
     switch (change.type) {
       case 'create':
-        this.data.fire(change.path, WatchEvent.created);
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);
+        this.data.fire({ event: WatchEvent.created, path, acl: change.acl });
+        this.#fireParent(path, tree);
         break;
-      case 'delete':
-        this.children.fire(change.path, WatchEvent.deleted, this.data.fire(change.path, WatchEvent.deleted));
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);
+      case 'delete': {
+        const deleted = { event: WatchEvent.deleted, path, acl: change.acl };
+        this.children.fire(deleted, this.data.fire(deleted));
+        this.#fireParent(path, tree);
         break;
+      }
       case 'setData':
-        this.data.fire(change.path, WatchEvent.dataChanged);
+        this.data.fire({ event: WatchEvent.dataChanged, path, acl: tree.get(path)?.acl });
         break;
       case 'setAcl':
         break;
     }
+  }
+
+  #fireParent(child: string, tree: DataTree): void {
+    const path = watchedParentOf(child);
+    this.children.fire({ event: WatchEvent.childrenChanged, path, acl: tree.get(path)?.acl });
   }
 
   /** A persistent watch is one of the data and of the children. */

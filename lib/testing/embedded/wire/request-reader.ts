@@ -22,7 +22,8 @@ export class RequestReader extends JuteReader {
   acl(): Acl[] {
     return this.#list(this.int(), () => {
       const permissions = this.int();
-      return { permissions, scheme: this.nullableString() ?? '', id: this.nullableString() ?? '' };
+      // Without a scheme it is no valid entry; without an id the record itself is wrong.
+      return { permissions, scheme: this.nullableString() ?? '', id: this.string() };
     });
   }
 
