@@ -28,7 +28,7 @@ export function answer(bytes: Buffer, client: Client): Answer {
   const xid = reader.int();
   const name = opName(reader.int());
   if (name === 'auth') return answerAuth(xid, reader, client);
-  if (name === 'sasl') return answerSasl(xid);
+  if (name === 'sasl') return answerSasl(xid, reader);
   if (name === 'closeSession') return answerClose(xid, client);
   if (name === 'sync') return reply(xid, client, () => synced(reader), client.database.zxid);
   if (name === 'multi') return reply(xid, client, () => inTransaction(client, (draft) => multi(reader, client, draft)));
@@ -112,7 +112,8 @@ function answerAuth(xid: number, reader: RequestReader, client: Client): Answer 
 }
 
 /** Without SASL a server answers with no token, and leaves the rest to the client. */
-function answerSasl(xid: number): Answer {
+function answerSasl(xid: number, reader: RequestReader): Answer {
+  reader.nullableBuffer();
   return { frame: replyFrame(xid, 0n, 0, (writer) => writer.nullableBuffer(null)), zxid: 0n };
 }
 

@@ -37,9 +37,12 @@ export function removeWatches(reader: RequestReader, { replica, watcher }: Clien
   return NOTHING;
 }
 
+/** What nobody can watch. */
+const NO_PATH = '\0';
+
 /** {ustring path; int type} */
 function readKinds(reader: RequestReader): { readonly path: string; readonly kinds: readonly WatchKind[] } {
-  const path = reader.string();
+  const path = reader.nullableString() ?? NO_PATH;
   const kinds = KINDS[reader.int()];
   if (!kinds) throw new RangeError('no such kind of watch');
   return { path, kinds };
