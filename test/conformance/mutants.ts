@@ -23,4 +23,4 @@ for (const defect of defects) {
 }
 console.log(`${found.size} of ${defects.length} found`);
 process.exitCode = found.size === defects.length ? 0 : 1;
-if (values.write) writeSection('defects', defectsTable(defects, found));
+if (values.write) await writeSection('defects', defectsTable(defects, found));

@@ -3,10 +3,7 @@ import type { Group } from './scenarios/group.js';
 import { Stage } from './stage/stage.js';
 
 /** Plays all of a group's scenarios; the transcript of each under its name. */
-export async function playGroup(
-  { scenarios }: Group,
-  server: TestedServer,
-): Promise<ReadonlyMap<string, string>> {
+export async function playGroup({ scenarios }: Group, server: TestedServer): Promise<ReadonlyMap<string, string>> {
   const transcripts = new Map<string, string>();
   for (const [name, script] of Object.entries(scenarios)) {
     transcripts.set(name, (await Stage.play(server, script)).join('\n'));

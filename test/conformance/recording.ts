@@ -14,7 +14,9 @@ export function writeRecording(group: string, recording: Recording): void {
 }
 
 export function readRecording(group: string): Recording {
-  const parts = readFileSync(fileOf(group), 'utf8').split(new RegExp(`^${HEADING}`, 'm')).slice(1);
+  const parts = readFileSync(fileOf(group), 'utf8')
+    .split(new RegExp(`^${HEADING}`, 'm'))
+    .slice(1);
   return new Map(
     parts.map((part) => {
       const [name = '', ...lines] = part.split('\n');

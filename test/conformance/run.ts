@@ -29,7 +29,7 @@ try {
   const { sequences, lines } = compared;
   const result = `${compared.operations} operations in ${sequences} sequences of three clients (seed ${seed}): ${lines} lines of transcript, no difference.`;
   console.log(`\n${result}`);
-  if (values.write) writeSection('random', result);
+  if (values.write) await writeSection('random', result);
 } catch (error) {
   console.error(`\n${(error as Error).message}`);
   process.exitCode = 1;

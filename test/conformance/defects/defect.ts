@@ -7,3 +7,8 @@ export interface Defect {
   readonly group: string;
   readonly edits: readonly Edit[];
 }
+
+/** One that is a single edit below lib/testing/embedded. */
+export function defect(name: string, group: string, file: string, replace: string, by: string): Defect {
+  return { name, group, edits: [{ file: `testing/embedded/${file}.js`, replace, by }] };
+}

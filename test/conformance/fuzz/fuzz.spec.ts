@@ -64,7 +64,10 @@ it('does not gather answers for who does not take them', { timeout: 120_000 }, a
   const connection = await RawConnection.open(server);
   connection.write(handshakeFrame({}));
   await connection.next();
-  const creation = new Fields().string('/large').buffer(Buffer.alloc(size)).acl([{ permissions: 31, scheme: 'world', id: 'anyone' }]);
+  const creation = new Fields()
+    .string('/large')
+    .buffer(Buffer.alloc(size))
+    .acl([{ permissions: 31, scheme: 'world', id: 'anyone' }]);
   connection.write(requestFrame(1, Op.create, creation.int(1).toBuffer()));
   await connection.next();
   const before = await server.memory();

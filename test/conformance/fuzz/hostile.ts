@@ -78,18 +78,17 @@ const oddLength: Arbitrary<Buffer> = fc
 const noise: Arbitrary<Buffer> = fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
 /** Transactions in transactions, and a list that says that it is longer than the frame. */
-const deep: Arbitrary<Buffer> = fc
-  .tuple(fc.integer({ min: 1, max: 2_000 }), anyInt)
-  .map(([depth, count]) => {
-    const fields = new Fields();
-    for (let level = 0; level < depth; level++) fields.int(Op.multi).bool(false).int(-1);
-    return requestFrame(1, Op.multi, fields.int(count).toBuffer());
-  });
+const deep: Arbitrary<Buffer> = fc.tuple(fc.integer({ min: 1, max: 2_000 }), anyInt).map(([depth, count]) => {
+  const fields = new Fields();
+  for (let level = 0; level < depth; level++) fields.int(Op.multi).bool(false).int(-1);
+  return requestFrame(1, Op.multi, fields.int(count).toBuffer());
+});
 
 const longList: Arbitrary<Buffer> = fc
   .tuple(fc.constantFrom(Op.create, Op.setAcl, Op.setWatches, Op.setWatches2), anyInt)
   .map(([type, count]) => {
-    const fields = type === Op.setWatches || type === Op.setWatches2 ? new Fields().long(0n) : new Fields().string('/fuzzed');
+    const fields =
+      type === Op.setWatches || type === Op.setWatches2 ? new Fields().long(0n) : new Fields().string('/fuzzed');
     if (type === Op.create) fields.buffer(null);
     return requestFrame(1, type, fields.int(count).raw(Buffer.alloc(64)).toBuffer());
   });

@@ -6,7 +6,16 @@ import { CLIENTS } from './operation.js';
 import type { Operation, Single } from './operation.js';
 
 /** Few, so that clients meet on them; made and missing, with names of sequences, and some that may not be. */
-const PATHS: readonly string[] = ['/r/a', '/r/b', '/r/a/x', '/r/a/y', '/r/a/x/deep', '/r/b/x', '/r/b/s-0000000000', '/r/b/s-0000000001'];
+const PATHS: readonly string[] = [
+  '/r/a',
+  '/r/b',
+  '/r/a/x',
+  '/r/a/y',
+  '/r/a/x/deep',
+  '/r/b/x',
+  '/r/b/s-0000000000',
+  '/r/b/s-0000000001',
+];
 const ODD_PATHS = ['/none/x', '', 'r', '/r/a/', '//', '/r/..', '/r/a/x/-'];
 
 const path = fc.oneof(

@@ -98,6 +98,7 @@ export const paths: Group = {
       for (const request of [exists(null, true), addWatch(null, 0), checkWatches(null, 3), removeWatches(null, 3)]) {
         const a = await stage.open('a');
         await a.ask(request);
+        await a.saysWhetherClosed();
       }
     },
     'odd ones in a transaction': async (stage) => {

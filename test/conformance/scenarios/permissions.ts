@@ -86,10 +86,14 @@ export const permissions: Group = {
       await a.ask(getAcl('/x'));
     },
     'a scheme or an id that is null': async (stage) => {
-      for (const list of [acl(ALL, null as unknown as string, 'x'), acl(ALL, 'world', null), acl(ALL, 'digest', null)]) {
+      for (const list of [
+        acl(ALL, null as unknown as string, 'x'),
+        acl(ALL, 'world', null),
+        acl(ALL, 'digest', null),
+      ]) {
         const a = await stage.open('a');
         await a.ask(create('/x', { acl: list }));
-        if (a.isOpen) await a.close();
+        await a.saysWhetherClosed();
       }
     },
     'versions of permissions': async (stage) => {
@@ -190,6 +194,7 @@ export const permissions: Group = {
       for (const [scheme, credentials] of bad) {
         const a = await stage.open(`${scheme} ${credentials}`);
         await a.ask(auth(scheme, credentials));
+        await a.saysWhetherClosed();
         if (a.isOpen) await a.ask(exists('/'));
       }
     },
@@ -238,4 +243,3 @@ async function tryAll(client: RawClient, path: string, permitted: number): Promi
   ];
   for (const request of requests) await client.ask(request);
 }
-

@@ -21,7 +21,7 @@ export const sessions: Group = {
       await a.closed();
       await b.ask(exists('/e'));
       await a.resume();
-      if (a.isOpen) await a.closed();
+      await a.closed();
     },
     'who has no connection loses it as well': async (stage) => {
       const [a, b] = [await stage.open('a', { timeoutMs: SHORT_MS }), await stage.open('b')];
@@ -30,7 +30,7 @@ export const sessions: Group = {
       await a.drop();
       await expire(stage, a, b);
       await a.resume();
-      if (a.isOpen) await a.closed();
+      await a.closed();
     },
     'all its nodes go under one transaction': async (stage) => {
       const [a, b] = [await stage.open('a', { timeoutMs: SHORT_MS }), await stage.open('b')];
@@ -105,14 +105,14 @@ export const sessions: Group = {
       await a.closed();
       await c.close();
       await a.resume();
-      if (a.isOpen) await a.closed();
+      await a.closed();
     },
     'nothing is done behind a goodbye': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(create('/x'));
       a.isSilent = true;
       await a.ask(closeSession);
-      if (a.isOpen) await a.closed();
+      await a.closed();
       await b.ask(getChildren('/'));
     },
     'a child of another session keeps a parent': async (stage) => {

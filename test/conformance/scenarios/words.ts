@@ -35,7 +35,7 @@ export const words: Group = {
     'who watches what': async (stage) => {
       await population(stage);
       for (const word of ['wchs', 'wchp', 'wchc']) {
-        stage.say(`${word}:\n${named(stage, await stage.ask(word)).trimEnd()}`);
+        stage.say(`${word}:\n${inOrder(named(stage, await stage.ask(word)))}`);
       }
     },
   },
@@ -57,11 +57,17 @@ function named(stage: Stage, text: string): string {
   );
 }
 
+/** Lines with what is indented below them, in an order of their own. */
+function inOrder(text: string): string {
+  const blocks = text.trimEnd().split(/\n(?!\t)/);
+  return blocks.map((block) => block.split('\n\t').sort().join('\n\t')).sort().join('\n');
+}
+
 /** The words of a text without what is different each time. */
 function shape(text: string): string {
   return text
     .split('\n')
-    .filter((line) => line.trim() !== '')
+    .filter((line) => line.trim() !== '' && !/expire at/.test(line))
     .map((line) =>
       line
         .replace(/^Zookeeper version: .*/, 'Zookeeper version: …')

@@ -8,9 +8,7 @@ import type { Report } from './embedded-process.js';
 const [, , lib = '', settings = '{}'] = process.argv;
 const tell = (report: Report) => process.send?.(report);
 
-const { EmbeddedZooKeeper } = (await import(
-  pathToFileURL(join(lib, 'testing', 'index.js')).href
-)) as typeof Testing;
+const { EmbeddedZooKeeper } = (await import(pathToFileURL(join(lib, 'testing', 'index.js')).href)) as typeof Testing;
 const server = await startOne(EmbeddedZooKeeper, JSON.parse(settings) as object);
 process.on('message', () => {
   globalThis.gc?.();

@@ -60,7 +60,9 @@ async function withSuper(
 /** Parents before their children, siblings in order. */
 async function pathsBelow(client: RawClient, path: string): Promise<string[]> {
   const reply = await client.ask(getChildren(path));
-  const children = [...(reply?.text.matchAll(/"((?:[^"\\]|\\.)*)"/g) ?? [])].map(([text]) => JSON.parse(text) as string);
+  const children = [...(reply?.text.matchAll(/"((?:[^"\\]|\\.)*)"/g) ?? [])].map(
+    ([text]) => JSON.parse(text) as string,
+  );
   const paths: string[] = [];
   for (const child of children) {
     const below = path === '/' ? `/${child}` : `${path}/${child}`;

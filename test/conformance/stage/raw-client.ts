@@ -20,6 +20,7 @@ export interface Surroundings {
 }
 
 const POLL_MS = 20;
+const CLOSES_WITHIN_MS = 150;
 const BETWEEN_PIECES_MS = 2;
 const ANSWER_TO_HANDSHAKE = Symbol('handshake');
 
@@ -41,6 +42,7 @@ export class RawClient {
   readonly #around: Surroundings;
   #connection: RawConnection | undefined;
   #xid = 0;
+  #isSaidToBeClosed = false;
   #asked: { readonly xid: number; readonly request: Request }[] = [];
 
   constructor(name: string, around: Surroundings) {
@@ -63,6 +65,7 @@ export class RawClient {
   async openSocket(): Promise<this> {
     this.#connection = await RawConnection.open(this.#around);
     this.#asked = [];
+    this.#isSaidToBeClosed = false;
     return this;
   }
 
@@ -130,10 +133,18 @@ export class RawClient {
     await this.#around.settled(this);
   }
 
+  /** Says whether the server closes the connection; after an answer that takes it a moment. */
+  async saysWhetherClosed(): Promise<void> {
+    const end = performance.now() + CLOSES_WITHIN_MS;
+    while (this.isOpen && performance.now() < end) await pause(POLL_MS / 4);
+    if (this.isOpen) this.#around.say(`${this.name} stays`);
+    else await this.closed();
+  }
+
   /** Ends the session. */
   async close(): Promise<void> {
     await this.ask(closeSession);
-    if (this.isOpen) await this.closed();
+    await this.closed();
   }
 
   /** Breaks the connection; the session stays. */
@@ -222,7 +233,9 @@ export class RawClient {
   }
 
   #said(line: string): void {
-    this.#around.say(line === 'closed' ? `${this.name} is closed` : `${this.name}< ${line}`);
+    if (line !== 'closed') return this.#around.say(`${this.name}< ${line}`);
+    if (!this.#isSaidToBeClosed) this.#around.say(`${this.name} is closed`);
+    this.#isSaidToBeClosed = true;
   }
 
   #open(): RawConnection {
