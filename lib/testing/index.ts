@@ -5,3 +5,7 @@ export type { ZooKeeperEnsembleOptions } from './zookeeper-ensemble.js';
 export type { EnsembleServer, ServerMode } from './ensemble-server.js';
 export { FaultProxy } from './faults/fault-proxy.js';
 export type { Direction } from './faults/fault-link.js';
+export { EmbeddedZooKeeper } from './embedded/embedded-zookeeper.js';
+export type { EmbeddedZooKeeperOptions } from './embedded/embedded.options.js';
+export type { EmbeddedNode, EmbeddedZnode, FaultTarget } from './embedded/embedded-node.js';
+export type { EmbeddedSession } from './embedded/embedded-session.js';

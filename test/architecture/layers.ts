@@ -28,7 +28,15 @@ export type Layered =
   | 'memory'
   | 'async'
   | 'testing'
-  | 'testing/faults';
+  | 'testing/faults'
+  | 'testing/embedded'
+  | 'testing/embedded/server'
+  | 'testing/embedded/requests'
+  | 'testing/embedded/database'
+  | 'testing/embedded/sessions'
+  | 'testing/embedded/watches'
+  | 'testing/embedded/tree'
+  | 'testing/embedded/wire';
 
 export type Layers = Readonly<Record<Layered, Layer>>;
 
@@ -95,10 +103,69 @@ export const LAYERS: Layers = {
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   testing: {
     folder: 'testing',
-    mayImport: ['testing/faults', 'root', 'memory', 'contract', 'async', 'zookeeper/wire'],
+    mayImport: ['testing/faults', 'testing/embedded', 'root', 'memory', 'contract', 'async', 'zookeeper/wire'],
     packages: ['node:*'],
   },
   'testing/faults': { folder: 'testing/faults', mayImport: ['zookeeper/wire'], packages: ['node:*'] },
+  'testing/embedded': {
+    folder: 'testing/embedded',
+    mayImport: [
+      'testing/embedded/server',
+      'testing/embedded/requests',
+      'testing/embedded/database',
+      'testing/embedded/sessions',
+      'testing/embedded/tree',
+      'zookeeper/wire',
+      'contract',
+    ],
+    packages: [],
+  },
+  'testing/embedded/server': {
+    folder: 'testing/embedded/server',
+    mayImport: [
+      'testing/embedded/requests',
+      'testing/embedded/database',
+      'testing/embedded/sessions',
+      'testing/embedded/watches',
+      'testing/embedded/tree',
+      'testing/embedded/wire',
+      'zookeeper/wire',
+    ],
+    packages: ['node:net', 'node:perf_hooks'],
+  },
+  'testing/embedded/requests': {
+    folder: 'testing/embedded/requests',
+    mayImport: [
+      'testing/embedded/database',
+      'testing/embedded/sessions',
+      'testing/embedded/watches',
+      'testing/embedded/tree',
+      'testing/embedded/wire',
+      'zookeeper/wire',
+    ],
+    packages: [],
+  },
+  'testing/embedded/database': {
+    folder: 'testing/embedded/database',
+    mayImport: ['testing/embedded/sessions', 'testing/embedded/watches', 'testing/embedded/tree'],
+    packages: [],
+  },
+  'testing/embedded/sessions': {
+    folder: 'testing/embedded/sessions',
+    mayImport: [],
+    packages: ['node:crypto', 'node:perf_hooks'],
+  },
+  'testing/embedded/watches': {
+    folder: 'testing/embedded/watches',
+    mayImport: ['testing/embedded/tree'],
+    packages: [],
+  },
+  'testing/embedded/tree': {
+    folder: 'testing/embedded/tree',
+    mayImport: ['testing/embedded/wire', 'zookeeper/wire'],
+    packages: ['node:crypto', 'node:net'],
+  },
+  'testing/embedded/wire': { folder: 'testing/embedded/wire', mayImport: ['zookeeper/wire'], packages: [] },
 };
 
 /** Packages that one single file may name, so that they can be replaced there. */

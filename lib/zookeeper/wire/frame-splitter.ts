@@ -1,28 +1,52 @@
 /** Larger than any reply a server sends with the stock jute.maxbuffer; beyond it the stream is not ZooKeeper's. */
 const LARGEST_FRAME = 64 * 1024 * 1024;
 
+const LENGTH_BYTES = 4;
+
 /** Cuts a byte stream into length-prefixed frames, however the chunks fall. One for each connection. */
 export class FrameSplitter {
-  #pending: Buffer = Buffer.alloc(0);
+  readonly #largestFrame: number;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #needed = LENGTH_BYTES;
+
+  constructor(largestFrame = LARGEST_FRAME) {
+    this.#largestFrame = largestFrame;
+  }
 
   /** The complete frames (without their length) that `chunk` completes. @throws RangeError on an impossible length */
   push(chunk: Buffer): Buffer[] {
-    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    // Joined only when a frame is complete: a large one that comes in crumbs would be copied for each of them.
+    return this.#length < this.#needed ? [] : this.#cut(this.#joined());
+  }
+
+  #joined(): Buffer {
+    const [only, ...others] = this.#chunks;
+    return only && others.length === 0 ? only : Buffer.concat(this.#chunks);
+  }
+
+  #cut(bytes: Buffer): Buffer[] {
     const frames: Buffer[] = [];
     let offset = 0;
-    while (offset + 4 <= bytes.length) {
-      const end = offset + 4 + frameLength(bytes, offset);
+    this.#needed = LENGTH_BYTES;
+    while (offset + LENGTH_BYTES <= bytes.length) {
+      const end = offset + LENGTH_BYTES + this.#frameLength(bytes, offset);
+      this.#needed = end - offset;
       if (end > bytes.length) break;
-      frames.push(bytes.subarray(offset + 4, end));
+      frames.push(bytes.subarray(offset + LENGTH_BYTES, end));
       offset = end;
+      this.#needed = LENGTH_BYTES;
     }
-    this.#pending = bytes.subarray(offset);
+    this.#chunks = offset < bytes.length ? [bytes.subarray(offset)] : [];
+    this.#length = bytes.length - offset;
     return frames;
   }
-}
 
-function frameLength(bytes: Buffer, offset: number): number {
-  const length = bytes.readInt32BE(offset);
-  if (length < 0 || length > LARGEST_FRAME) throw new RangeError(`a frame of ${length} bytes`);
-  return length;
+  #frameLength(bytes: Buffer, offset: number): number {
+    const length = bytes.readInt32BE(offset);
+    if (length < 0 || length > this.#largestFrame) throw new RangeError(`a frame of ${length} bytes`);
+    return length;
+  }
 }

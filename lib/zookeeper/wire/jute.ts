@@ -88,10 +88,7 @@ export class JuteReader {
   }
 
   buffer(): Buffer {
-    const length = Math.max(0, this.int());
-    const start = this.#advance(length);
-    if (start + length > this.#bytes.length) throw new RangeError(`a record ends ${length} bytes too early`);
-    return this.#bytes.subarray(start, start + length);
+    return this.raw(Math.max(0, this.int()));
   }
 
   string(): string {
@@ -100,6 +97,13 @@ export class JuteReader {
 
   vector<T>(read: () => T): T[] {
     return Array.from({ length: Math.max(0, this.int()) }, read);
+  }
+
+  /** So many bytes as they are. */
+  raw(length: number): Buffer {
+    const start = this.#advance(length);
+    if (length < 0 || start + length > this.#bytes.length) throw new RangeError(`a record ends within ${length} bytes`);
+    return this.#bytes.subarray(start, start + length);
   }
 
   #advance(bytes: number): number {

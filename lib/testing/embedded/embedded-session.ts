@@ -1,0 +1,83 @@
+import type { Database } from './database/database.js';
+import type { Replica } from './database/replica.js';
+import { Connection } from './server/connection.js';
+import type { Session } from './sessions/session.js';
+
+/** One client's session, as the server sees it, and what may happen to it. */
+export class EmbeddedSession {
+  readonly #session: Session;
+  readonly #database: Database;
+  readonly #replicas: readonly Replica<Connection>[];
+
+  /** @internal */
+  constructor(session: Session, database: Database, replicas: readonly Replica<Connection>[]) {
+    this.#session = session;
+    this.#database = database;
+    this.#replicas = replicas;
+  }
+
+  get id(): bigint {
+    return this.#session.id;
+  }
+
+  /** What was agreed on, in milliseconds. */
+  get timeoutMs(): number {
+    return this.#session.timeoutMs;
+  }
+
+  /** `false` once it was closed or has expired. */
+  get isOpen(): boolean {
+    return this.#session.isOpen;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** The paths of its ephemeral znodes. */
+  get ephemerals(): string[] {
+    return this.#database.tree.index.ephemeralsOf(this.id);
+  }
+
+  /** The paths that it watches, on its present connection. */
+  get watches(): string[] {
+    const connection = this.#connection;
+    if (!connection) return [];
+    const tables = this.#replicas.flatMap(({ watches }) => [watches.data, watches.children]);
+    return [...new Set(tables.flatMap((table) => table.pathsOf(connection)))];
+  }
+
+  /** Now, as if its timeout had passed: its znodes are gone before it hears of it. */
+  expire(): void {
+    this.#database.expire(this.#session);
+  }
+
+  /** Ends its connection: `fin` as a server that closes it, `rst` as one that was killed. The session goes on. */
+  disconnect(how: 'fin' | 'rst' = 'rst'): void {
+    this.#connection?.close(how);
+  }
+
+  /** Half open: whatever it sends is taken, nothing is done or answered, until it gives its connection up. */
+  blackHole(): void {
+    this.#connection?.blackHole();
+  }
+
+  /** Nothing is read from it or told to it until `resume()`; its timeout runs. */
+  pause(): void {
+    this.#connection?.pause();
+  }
+
+  resume(): void {
+    this.#connection?.resume();
+  }
+
+  /** It hears everything this much later, in milliseconds, on its present connection. */
+  delay(ms: number): void {
+    this.#connection?.outbox.delay(ms);
+  }
+
+  get #connection(): Connection | undefined {
+    const { connection } = this.#session;
+    return connection instanceof Connection ? connection : undefined;
+  }
+}

@@ -1,0 +1,122 @@
+import { Database } from './database/database.js';
+import { EmbeddedNode } from './embedded-node.js';
+import { resolveEmbeddedOptions } from './embedded.options.js';
+import type { EmbeddedZooKeeperOptions, ResolvedEmbeddedOptions } from './embedded.options.js';
+import { Reaper } from './requests/reaper.js';
+import { EmbeddedServer } from './server/embedded-server.js';
+import { quiet } from './server/quiet.js';
+import { ManualClock } from './sessions/manual-clock.js';
+import { RunningClock } from './sessions/running-clock.js';
+
+/**
+ * A ZooKeeper server in this process, for development and tests: it speaks the protocol of ZooKeeper 3.8, so that the
+ * same client and the same recipes run as with a real one. One copy in memory, no disk, no ensemble: what it shows is
+ * how an application takes, waits for and loses its locks, not what an ensemble survives.
+ */
+export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
+  readonly #options: ResolvedEmbeddedOptions;
+  readonly #reaper: Reaper;
+
+  private constructor(server: EmbeddedServer, options: ResolvedEmbeddedOptions) {
+    super(server);
+    this.#options = options;
+    this.#reaper = new Reaper(server.database, options.containerCheckIntervalMs);
+  }
+
+  /**
+   * Resolves when it listens. @throws LockConfigurationError for a wrong option, Error when the port is taken or
+   * NODE_ENV is `production`
+   */
+  static async start(options?: EmbeddedZooKeeperOptions): Promise<EmbeddedZooKeeper> {
+    const resolved = resolveEmbeddedOptions(options);
+    const zookeeper = new EmbeddedZooKeeper(serverOf(databaseOf(resolved), resolved), resolved);
+    await zookeeper.#listen(resolved.port);
+    return zookeeper;
+  }
+
+  /** What it is, for people. */
+  get banner(): string {
+    return (
+      `Embedded ZooKeeper (in memory, one process, NOT FOR PRODUCTION) on ${this.connectString}. ` +
+      'Locks held here bind only its own clients; everything is lost when it ends.'
+    );
+  }
+
+  /** Ends it. Its clients see their connection closed. */
+  async stop(): Promise<void> {
+    this.#rest();
+    await this.server.close('fin');
+  }
+
+  /** Ends it as a crash would. Its state stays for `restart()`. */
+  async kill(): Promise<void> {
+    this.#rest();
+    await this.server.close('rst');
+  }
+
+  /** Ends it if it runs, and starts it again on the same port, with its znodes and sessions; these start anew. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.#listen(this.port);
+  }
+
+  /** As a process that is stopped: nothing is read, nothing is said, and no session expires. */
+  freeze(): void {
+    this.server.database.sessions.stand();
+    this.pause();
+  }
+
+  thaw(): void {
+    this.resume();
+    this.server.database.sessions.resume();
+  }
+
+  /** For the next test: no sessions, no faults, only the znodes that a fresh server has. Numbers go on. */
+  reset(): void {
+    this.heal();
+    this.expireSessions();
+    const paths = this.paths().filter((path) => path !== '/' && !/^\/zookeeper(\/|$)/.test(path));
+    this.server.database.transact((draft) => {
+      for (const path of paths.reverse()) draft.apply({ type: 'delete', path });
+    });
+  }
+
+  /** Lets time pass: sessions expire and containers go before this returns. @throws Error unless the clock is manual */
+  advance(ms: number): void {
+    const { clock } = this.server.database;
+    if (!(clock instanceof ManualClock)) throw new Error("advance() needs the option clock: 'manual'");
+    clock.advance(ms);
+  }
+
+  /** Resolves when everything that has arrived is done and answered. What a client is about to send is not known. */
+  idle(): Promise<void> {
+    return quiet([this.server]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #listen(port: number): Promise<void> {
+    await this.server.listen(port);
+    this.server.database.sessions.resume();
+    this.#reaper.start();
+    this.#options.log(this.banner);
+  }
+
+  #rest(): void {
+    this.#reaper.stop();
+    this.server.database.sessions.stand();
+  }
+}
+
+/** @internal */
+export function databaseOf(options: ResolvedEmbeddedOptions): Database {
+  return new Database(options.clock === 'manual' ? new ManualClock() : new RunningClock(), options);
+}
+
+/** @internal */
+export function serverOf(database: Database, options: ResolvedEmbeddedOptions): EmbeddedServer {
+  const { host, maxBufferBytes, log, extendedTypes, superDigest } = options;
+  return new EmbeddedServer(database, { host, maxBufferBytes, log, rules: { extendedTypes, superDigest } });
+}

@@ -1,0 +1,116 @@
+import type { Draft } from '../database/transaction.js';
+import { Refusal } from '../wire/refusal.js';
+import { replyFrame } from '../wire/reply-writer.js';
+import type { ReplyBody } from '../wire/reply-writer.js';
+import { RequestReader } from '../wire/request-reader.js';
+import { opName } from '../wire/server-op-codes.js';
+import { authenticate } from './authenticate.js';
+import type { Client } from './client.js';
+import { multi } from './multi.js';
+import { READ_REQUESTS } from './read-requests.js';
+import { write } from './write.js';
+import { isWriteOp, readWriteRequest } from './write-request.js';
+
+export interface Answer {
+  readonly frame: Buffer;
+  /** The server has to know this transaction before it may say so. */
+  readonly zxid: bigint;
+  /** The connection ends with it. */
+  readonly isLast?: boolean;
+}
+
+const NO_ZXID = -1n;
+const PING_XID = -2;
+
+/** Does what a request asks for. @throws RangeError when it is not even a request */
+export function answer(bytes: Buffer, client: Client): Answer {
+  const reader = new RequestReader(bytes);
+  const xid = reader.int();
+  const name = opName(reader.int());
+  if (name === 'auth') return answerAuth(xid, reader, client);
+  if (name === 'closeSession') return answerClose(xid, client);
+  if (name === 'sync') return reply(xid, client, () => synced(reader), client.database.zxid);
+  if (name === 'multi') return reply(xid, client, () => inTransaction(client, (draft) => multi(reader, client, draft)));
+  if (name === 'reconfig') return reply(xid, client, () => inTransaction(client, refuseReconfig));
+  if (name && isWriteOp(name)) return reply(xid, client, () => writeAlone(name, reader, client));
+  const read = name && READ_REQUESTS[name];
+  if (!read) return { frame: replyFrame(xid, NO_ZXID, codeOf('unimplemented')), zxid: 0n, isLast: true };
+  return reply(name === 'ping' ? PING_XID : xid, client, () => read(reader, client));
+}
+
+/** What a client is told of a request that has failed, for whatever reason. */
+export function refusal(bytes: Buffer, client: Client, code: number): Answer {
+  const xid = new RequestReader(bytes).int();
+  return reply(xid, client, () => {
+    throw new Refusal(code);
+  });
+}
+
+function reply(xid: number, client: Client, work: () => ReplyBody, knownBefore = 0n): Answer {
+  const { database, replica, session } = client;
+  const before = database.zxid;
+  try {
+    if (!session.isOpen) throw new Refusal('sessionExpired');
+    const body = work();
+    const zxid = latest(before, database.zxid, replica.zxid, knownBefore);
+    return { frame: replyFrame(xid, zxid, 0, body), zxid };
+  } catch (error) {
+    const zxid = latest(before, database.zxid, replica.zxid, knownBefore);
+    return { frame: replyFrame(xid, zxid, errorCode(error)), zxid };
+  }
+}
+
+/** Of a write its own transaction; of a read what this server knows, which may be less than what is committed. */
+function latest(before: bigint, after: bigint, known: bigint, knownBefore: bigint): bigint {
+  if (after > before) return after;
+  return known > knownBefore ? known : knownBefore;
+}
+
+function errorCode(error: unknown): number {
+  if (error instanceof Refusal) return error.code;
+  if (error instanceof RangeError) return codeOf('marshallingError');
+  throw error;
+}
+
+function codeOf(reason: ConstructorParameters<typeof Refusal>[0]): number {
+  return new Refusal(reason).code;
+}
+
+function inTransaction(client: Client, work: (draft: Draft) => ReplyBody): ReplyBody {
+  return client.database.transact(work);
+}
+
+function refuseReconfig(): never {
+  throw new Refusal('reconfigDisabled');
+}
+
+function writeAlone(name: Parameters<typeof readWriteRequest>[0], reader: RequestReader, client: Client): ReplyBody {
+  return inTransaction(client, (draft) => {
+    const { path, stat } = write(readWriteRequest(name, reader), client, draft);
+    return (writer) => {
+      if (path !== undefined) writer.string(path);
+      if (stat && name !== 'create') writer.stat(stat);
+    };
+  });
+}
+
+/** Echoed once this server knows all that was committed before. */
+function synced(reader: RequestReader): ReplyBody {
+  const path = reader.nullableString();
+  return (writer) => writer.nullableString(path);
+}
+
+function answerAuth(xid: number, reader: RequestReader, client: Client): Answer {
+  try {
+    authenticate(reader, client);
+    return { frame: replyFrame(xid, 0n, 0), zxid: 0n };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { frame: replyFrame(xid, 0n, error.code), zxid: 0n, isLast: true };
+  }
+}
+
+function answerClose(xid: number, { database, session }: Client): Answer {
+  database.closeSession(session);
+  return { frame: replyFrame(xid, database.zxid, 0), zxid: database.zxid, isLast: true };
+}

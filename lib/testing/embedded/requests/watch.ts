@@ -1,0 +1,45 @@
+import { Refusal } from '../wire/refusal.js';
+import type { ReplyBody } from '../wire/reply-writer.js';
+import type { RequestReader } from '../wire/request-reader.js';
+import type { WatchKind } from '../watches/watches.js';
+import type { Client } from './client.js';
+
+const NOTHING: ReplyBody = () => {};
+
+export function setWatches(reader: RequestReader, { replica, watcher }: Client, withPersistent: boolean): ReplyBody {
+  const [zxid, data, exist, children] = [reader.long(), reader.paths(), reader.paths(), reader.paths()];
+  const [persistent, recursive] = withPersistent ? [reader.paths(), reader.paths()] : [[], []];
+  replica.watches.catchUp(replica.tree, watcher, { zxid, data, exist, children, persistent, recursive });
+  return NOTHING;
+}
+
+/** {ustring path; int mode}, answered by {int err} */
+export function addWatch(reader: RequestReader, { replica, watcher }: Client): ReplyBody {
+  const path = reader.string();
+  const mode = (['persistent', 'recursive'] as const)[reader.int()];
+  if (!mode) throw new RangeError('no such mode of a watch');
+  replica.watches.addPersistent(path, watcher, mode);
+  return (writer) => writer.int(0);
+}
+
+const KINDS: Readonly<Record<number, readonly WatchKind[]>> = { 1: ['children'], 2: ['data'], 3: ['children', 'data'] };
+
+export function checkWatches(reader: RequestReader, { replica }: Client): ReplyBody {
+  const { path, kinds } = readKinds(reader);
+  if (!replica.watches.contains(path, kinds)) throw new Refusal('noWatcher');
+  return NOTHING;
+}
+
+export function removeWatches(reader: RequestReader, { replica, watcher }: Client): ReplyBody {
+  const { path, kinds } = readKinds(reader);
+  if (!replica.watches.remove(path, watcher, kinds)) throw new Refusal('noWatcher');
+  return NOTHING;
+}
+
+/** {ustring path; int type} */
+function readKinds(reader: RequestReader): { readonly path: string; readonly kinds: readonly WatchKind[] } {
+  const path = reader.string();
+  const kinds = KINDS[reader.int()];
+  if (!kinds) throw new RangeError('no such kind of watch');
+  return { path, kinds };
+}

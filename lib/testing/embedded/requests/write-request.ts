@@ -1,0 +1,75 @@
+import type { Acl } from '../../../zookeeper/wire/records.js';
+import type { RequestReader } from '../wire/request-reader.js';
+import type { ServerOpName } from '../wire/server-op-codes.js';
+
+export type CreateOp = 'create' | 'create2' | 'createContainer' | 'createTtl';
+
+export interface CreateRequest {
+  readonly type: CreateOp;
+  readonly path: string;
+  readonly data: Buffer | null;
+  readonly acl: readonly Acl[];
+  readonly flags: number;
+  /** -1 for none. */
+  readonly ttlMs: bigint;
+}
+
+/** A request that changes one znode, or would. */
+export type WriteRequest =
+  | CreateRequest
+  | { readonly type: 'delete' | 'check'; readonly path: string; readonly version: number }
+  | { readonly type: 'deleteContainer'; readonly path: string }
+  | { readonly type: 'setData'; readonly path: string; readonly data: Buffer | null; readonly version: number }
+  | { readonly type: 'setAcl'; readonly path: string; readonly acl: readonly Acl[]; readonly version: number };
+
+export type WriteOp = WriteRequest['type'];
+
+const NO_TTL = -1n;
+
+export function isWriteOp(name: ServerOpName): name is WriteOp {
+  return name in READERS;
+}
+
+/** @throws RangeError when it is no such request */
+export function readWriteRequest(type: WriteOp, reader: RequestReader): WriteRequest {
+  return READERS[type](reader, type);
+}
+
+type Read = (reader: RequestReader, type: WriteOp) => WriteRequest;
+
+const readCreate: Read = (reader, type) => ({
+  type: type as CreateOp,
+  path: reader.string(),
+  data: ownCopy(reader.nullableBuffer()),
+  acl: reader.acl(),
+  flags: reader.int(),
+  ttlMs: type === 'createTtl' ? reader.long() : NO_TTL,
+});
+
+const readVersion: Read = (reader, type) => ({
+  type: type as 'delete' | 'check',
+  path: reader.string(),
+  version: reader.int(),
+});
+
+const READERS: Readonly<Record<WriteOp, Read>> = {
+  create: readCreate,
+  create2: readCreate,
+  createContainer: readCreate,
+  createTtl: readCreate,
+  delete: readVersion,
+  check: readVersion,
+  deleteContainer: (reader) => ({ type: 'deleteContainer', path: reader.string() }),
+  setData: (reader) => ({
+    type: 'setData',
+    path: reader.string(),
+    data: ownCopy(reader.nullableBuffer()),
+    version: reader.int(),
+  }),
+  setAcl: (reader) => ({ type: 'setAcl', path: reader.string(), acl: reader.acl(), version: reader.int() }),
+};
+
+/** What is kept must not keep the whole chunk that it came in. */
+function ownCopy(data: Buffer | null): Buffer | null {
+  return data && Buffer.from(data);
+}

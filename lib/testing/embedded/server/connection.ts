@@ -1,0 +1,179 @@
+import type { Socket } from 'node:net';
+import { FrameSplitter } from '../../../zookeeper/wire/frame-splitter.js';
+import { answer, refusal } from '../requests/answer.js';
+import type { Answer } from '../requests/answer.js';
+import type { Client } from '../requests/client.js';
+import type { Session, SessionConnection } from '../sessions/session.js';
+import type { Identity } from '../tree/identity.js';
+import type { WatchEvent } from '../watches/watch-event.js';
+import type { Watcher } from '../watches/watch-table.js';
+import { connectResponse, NO_SUCH_SESSION, readConnectRequest } from '../wire/connect-request.js';
+import { eventFrame } from '../wire/reply-writer.js';
+import type { ServerContext } from './context.js';
+import { isAhead, sessionFor } from './greet.js';
+import { Outbox } from './outbox.js';
+
+/** A client that does not read its answers is not heard until it does. */
+const LARGEST_BACKLOG = 4 * 1024 * 1024;
+const MOST_WAITING_FRAMES = 1_000;
+
+/** One client's connection: requests one after the other, answers and events in ZooKeeper's order. */
+export class Connection implements Watcher, SessionConnection {
+  readonly address: string;
+  readonly outbox: Outbox;
+  readonly openedAt = Date.now();
+  received = 0;
+  sent = 0;
+  readonly #socket: Socket;
+  readonly #context: ServerContext;
+  readonly #splitter: FrameSplitter;
+  readonly #frames: Buffer[] = [];
+  readonly #identities: Identity[];
+  #client: Client | undefined;
+  #isWaiting = false;
+  #isPaused = false;
+  #isDeaf = false;
+
+  constructor(socket: Socket, context: ServerContext) {
+    this.address = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`;
+    this.outbox = new Outbox(socket);
+    this.#socket = socket;
+    this.#context = context;
+    this.#splitter = new FrameSplitter(context.maxBufferBytes);
+    this.#identities = [{ scheme: 'ip', id: (socket.remoteAddress ?? '').replace(/^::ffff:/, '') }];
+    socket.on('drain', () => this.#work());
+    socket.on('close', () => this.#closed());
+  }
+
+  get session(): Session | undefined {
+    return this.#client?.session;
+  }
+
+  get isIdle(): boolean {
+    return this.#isPaused || this.#isDeaf || (this.#frames.length === 0 && this.outbox.isEmpty);
+  }
+
+  receive(bytes: Buffer): void {
+    if (this.#isDeaf) return;
+    try {
+      this.#frames.push(...this.#splitter.push(bytes));
+    } catch {
+      // Not ZooKeeper's protocol, or more of it than allowed.
+      this.#frames.length = 0;
+      this.#socket.destroy();
+    }
+    this.#work();
+    if (this.#frames.length > MOST_WAITING_FRAMES) this.#socket.pause();
+  }
+
+  notify(event: WatchEvent, path: string): void {
+    const tell = () => this.#say(eventFrame(event, path));
+    if (!this.#context.heldEvents.keeps(path, tell)) tell();
+  }
+
+  close(how: 'fin' | 'rst' = 'fin'): void {
+    this.#frames.length = 0;
+    if (how === 'rst' || this.#isDeaf) this.#socket.resetAndDestroy();
+    else this.outbox.end();
+  }
+
+  /** Nothing is read or said until `resume()`. */
+  pause(): void {
+    this.#isPaused = true;
+    this.outbox.hold();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.outbox.release();
+    this.#work();
+  }
+
+  /** Everything is taken and nothing is done or said. It cannot be made good: `heal()` resets the connection. */
+  blackHole(): void {
+    this.#isDeaf = true;
+    this.outbox.hold();
+  }
+
+  heal(): void {
+    this.outbox.delay(0);
+    if (this.#isDeaf) this.#socket.resetAndDestroy();
+    else this.resume();
+  }
+
+  #work(): void {
+    while (this.#mayWork()) {
+      const frame = this.#frames.shift();
+      if (!frame) break;
+      this.#handle(frame);
+    }
+    if (this.#frames.length <= MOST_WAITING_FRAMES) this.#socket.resume();
+  }
+
+  #mayWork(): boolean {
+    return !this.#isWaiting && !this.#isPaused && !this.#isDeaf && this.outbox.backlog < LARGEST_BACKLOG;
+  }
+
+  #handle(frame: Buffer): void {
+    this.received++;
+    try {
+      if (this.#client) this.#request(frame, this.#client);
+      else this.#greet(frame);
+    } catch (error) {
+      // A frame too short for what it claims to be.
+      if (!(error instanceof RangeError)) throw error;
+      this.#frames.length = 0;
+      this.#socket.destroy();
+    }
+  }
+
+  #greet(frame: Buffer): void {
+    const request = readConnectRequest(frame);
+    const { database, replica, rules } = this.#context;
+    if (isAhead(request, replica)) return void this.#socket.destroy();
+    const session = sessionFor(request, database);
+    this.#say(connectResponse(session ?? NO_SUCH_SESSION, request.hasReadOnlyFlag));
+    if (!session) return this.close();
+    session.connection = this;
+    const prove = (identity: Identity) => this.#prove(identity);
+    this.#client = { database, replica, session, rules, prove, watcher: this, identities: this.#identities };
+    this.#context.greeted(session, request.timeoutMs);
+  }
+
+  #prove(identity: Identity): void {
+    if (!this.#identities.some(({ scheme, id }) => scheme === identity.scheme && id === identity.id)) {
+      this.#identities.push(identity);
+    }
+  }
+
+  #request(frame: Buffer, client: Client): void {
+    client.database.sessions.touch(client.session);
+    const fault = this.#context.faults.take(frame);
+    if (fault?.type === 'loseRequest') return this.close('rst');
+    const answered = fault?.type === 'fail' ? refusal(frame, client, fault.code) : answer(frame, client);
+    if (fault?.type === 'loseReply') return this.close('rst');
+    if (answered.zxid <= client.replica.zxid) return this.#deliver(answered);
+    this.#isWaiting = true;
+    client.replica.whenKnown(answered.zxid, () => {
+      this.#isWaiting = false;
+      this.#deliver(answered);
+      this.#work();
+    });
+  }
+
+  #deliver({ frame, isLast }: Answer): void {
+    this.#say(frame);
+    if (isLast) this.close();
+  }
+
+  #say(frame: Buffer): void {
+    this.sent++;
+    this.outbox.push(frame);
+  }
+
+  #closed(): void {
+    this.#frames.length = 0;
+    this.#context.replica.watches.removeAll(this);
+    if (this.session?.connection === this) this.session.connection = undefined;
+  }
+}

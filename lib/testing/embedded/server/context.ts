@@ -1,0 +1,19 @@
+import type { Database } from '../database/database.js';
+import type { Replica } from '../database/replica.js';
+import type { RequestRules } from '../requests/client.js';
+import type { Session } from '../sessions/session.js';
+import type { HeldEvents } from './held-events.js';
+import type { PlannedFaults } from './planned-faults.js';
+
+/** What the connections of one server share. */
+export interface ServerContext {
+  readonly database: Database;
+  readonly replica: Replica;
+  readonly rules: RequestRules;
+  readonly faults: PlannedFaults;
+  readonly heldEvents: HeldEvents;
+  /** The largest message that is taken, in bytes: jute.maxbuffer. */
+  readonly maxBufferBytes: number;
+  /** A client has connected, and had asked for a session of so many milliseconds. */
+  greeted(session: Session, askedMs: number): void;
+}

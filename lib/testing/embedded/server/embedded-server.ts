@@ -1,0 +1,119 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Database } from '../database/database.js';
+import { Replica } from '../database/replica.js';
+import type { RequestRules } from '../requests/client.js';
+import type { Session } from '../sessions/session.js';
+import type { ServerContext } from './context.js';
+import { Connection } from './connection.js';
+import { onFirstBytes, wordOf } from './first-bytes.js';
+import { FOUR_LETTER_WORDS } from './four-letter-words.js';
+import { HeldEvents } from './held-events.js';
+import { PlannedFaults } from './planned-faults.js';
+
+export interface ServerSettings {
+  readonly host: string;
+  readonly rules: RequestRules;
+  readonly maxBufferBytes: number;
+  readonly log: (line: string) => void;
+}
+
+/** One port on a database: who is connected, what each watches, and what goes wrong with them. */
+export class EmbeddedServer implements ServerContext {
+  readonly database: Database;
+  readonly replica: Replica<Connection>;
+  readonly settings: ServerSettings;
+  readonly rules: RequestRules;
+  readonly maxBufferBytes: number;
+  readonly faults = new PlannedFaults();
+  readonly heldEvents = new HeldEvents();
+  readonly connections = new Set<Connection>();
+  port = 0;
+  startedAt = 0;
+  /** Grows with everything that is heard. */
+  heard = 0;
+  #server: Server | undefined;
+  #refuses = false;
+  #apply: (connection: Connection) => void = () => {};
+
+  constructor(database: Database, settings: ServerSettings) {
+    this.database = database;
+    this.settings = settings;
+    this.rules = settings.rules;
+    this.maxBufferBytes = settings.maxBufferBytes;
+    this.replica = new Replica<Connection>(database.tree, database.zxid);
+    database.serve(this.replica);
+  }
+
+  get isListening(): boolean {
+    return this.#server !== undefined;
+  }
+
+  /** @throws Error when the port is taken */
+  async listen(port: number): Promise<void> {
+    const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, this.settings.host, resolve);
+    });
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    this.startedAt = Date.now();
+  }
+
+  /** Ends all connections; what is known stays. */
+  async close(how: 'fin' | 'rst' = 'fin'): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const connection of this.connections) connection.close(how);
+    await closed;
+  }
+
+  /** Takes connections only to close them. */
+  refuse(refuses: boolean): void {
+    this.#refuses = refuses;
+  }
+
+  /** Does something to every connection, those that come later included, until the next such thing. */
+  forAll(apply: (connection: Connection) => void): void {
+    this.#apply = apply;
+    for (const connection of this.connections) apply(connection);
+  }
+
+  /** Undoes what `forAll` did. */
+  heal(): void {
+    this.#apply = () => {};
+    for (const connection of this.connections) connection.heal();
+  }
+
+  greeted(session: Session, askedMs: number): void {
+    if (session.timeoutMs === askedMs) return;
+    const id = session.id.toString(16);
+    this.settings.log(`session 0x${id} asked for ${askedMs} ms and has ${session.timeoutMs} ms, see tickTimeMs`);
+  }
+
+  #accept(socket: Socket): void {
+    // Whatever happens to a connection, 'close' follows.
+    socket.on('error', () => {});
+    if (this.#refuses) return void socket.resetAndDestroy();
+    onFirstBytes(socket, (bytes) => {
+      const answerWord = FOUR_LETTER_WORDS.get(wordOf(bytes));
+      if (answerWord) socket.end(answerWord(this));
+      else this.#serve(socket, bytes);
+    });
+  }
+
+  #serve(socket: Socket, firstBytes: Buffer): void {
+    const connection = new Connection(socket, this);
+    const receive = (bytes: Buffer) => {
+      this.heard++;
+      connection.receive(bytes);
+    };
+    this.connections.add(connection);
+    socket.on('close', () => this.connections.delete(connection));
+    socket.on('data', receive);
+    this.#apply(connection);
+    receive(firstBytes);
+  }
+}

@@ -1,0 +1,111 @@
+import { ephemeralsText, watchesByPathText, watchesBySessionText } from './holdings-text.js';
+import type { Connection } from './connection.js';
+import type { EmbeddedServer } from './embedded-server.js';
+
+/** What every answer with a version says of this server. */
+export const EMBEDDED_VERSION = '3.8.0-embedded';
+
+type AnswerWord = (server: EmbeddedServer) => string;
+
+/** ZooKeeper's admin words, answered in its form as far as somebody reads it. */
+export const FOUR_LETTER_WORDS: ReadonlyMap<string, AnswerWord> = new Map<string, AnswerWord>([
+  ['ruok', () => 'imok'],
+  ['isro', () => 'rw'],
+  ['srvr', (server) => versionLine() + statusText(server)],
+  ['stat', (server) => `${versionLine()}Clients:\n${connectionsText(server)}\n${statusText(server)}`],
+  ['cons', (server) => `${connectionsText(server)}\n`],
+  ['conf', configurationText],
+  [
+    'envi',
+    () => `Environment:\nzookeeper.version=${EMBEDDED_VERSION}\nhost.name=localhost\nnode.version=${process.version}\n`,
+  ],
+  ['mntr', monitorText],
+  ['dump', (server) => sessionsText(server) + ephemeralsText(server)],
+  ['wchs', watchesSummary],
+  ['wchc', watchesBySessionText],
+  ['wchp', watchesByPathText],
+  ['srst', () => 'Server stats reset.\n'],
+  ['crst', () => 'Connection stats reset.\n'],
+  ['dirs', () => 'datadir_size: 0\nlogdir_size: 0\n'],
+]);
+
+function versionLine(): string {
+  return `Zookeeper version: ${EMBEDDED_VERSION}, in memory, for development and tests only\n`;
+}
+
+function statusText(server: EmbeddedServer): string {
+  const [received, sent] = packetsOf(server);
+  return lines([
+    'Latency min/avg/max: 0/0.0/0',
+    `Received: ${received}`,
+    `Sent: ${sent}`,
+    `Connections: ${server.connections.size}`,
+    'Outstanding: 0',
+    `Zxid: 0x${server.replica.zxid.toString(16)}`,
+    'Mode: standalone',
+    `Node count: ${server.replica.tree.size}`,
+  ]);
+}
+
+function connectionsText({ connections }: EmbeddedServer): string {
+  return [...connections].map(connectionText).join('');
+}
+
+function connectionText({ address, received, sent, session }: Connection): string {
+  const ofSession = session ? `,sid=0x${session.id.toString(16)},to=${session.timeoutMs}` : '';
+  return ` /${address}[1](queued=0,recved=${received},sent=${sent}${ofSession})\n`;
+}
+
+function configurationText({ port, maxBufferBytes, database }: EmbeddedServer): string {
+  const { tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs } = database.limits;
+  return lines([
+    `clientPort=${port}`,
+    `tickTime=${tickTimeMs}`,
+    `minSessionTimeout=${minSessionTimeoutMs}`,
+    `maxSessionTimeout=${maxSessionTimeoutMs}`,
+    `jute.maxbuffer=${maxBufferBytes}`,
+    'serverId=0',
+  ]);
+}
+
+function monitorText(server: EmbeddedServer): string {
+  const [received, sent] = packetsOf(server);
+  const { tree, watches } = server.replica;
+  const owners = tree.index.owners();
+  return lines([
+    `zk_version\t${EMBEDDED_VERSION}`,
+    'zk_server_state\tstandalone',
+    `zk_packets_received\t${received}`,
+    `zk_packets_sent\t${sent}`,
+    `zk_num_alive_connections\t${server.connections.size}`,
+    `zk_znode_count\t${tree.size}`,
+    `zk_watch_count\t${watches.count}`,
+    `zk_ephemerals_count\t${owners.flatMap((owner) => tree.index.ephemeralsOf(owner)).length}`,
+    `zk_global_sessions\t${server.database.sessions.size}`,
+    `zk_uptime\t${Date.now() - server.startedAt}`,
+  ]);
+}
+
+function sessionsText({ database }: EmbeddedServer): string {
+  const sessions = database.sessions.all();
+  const deadlines = new Set(sessions.map(({ deadlineMs }) => deadlineMs));
+  const groups = [...deadlines].map((at) => {
+    const ids = sessions.filter(({ deadlineMs }) => deadlineMs === at).map(({ id }) => `\t0x${id.toString(16)}\n`);
+    return `${ids.length} expire at ${new Date(at).toISOString()}:\n${ids.join('')}`;
+  });
+  return `SessionTracker dump:\nSession Sets (${groups.length})/(${sessions.length}):\n${groups.join('')}`;
+}
+
+function watchesSummary({ replica: { watches } }: EmbeddedServer): string {
+  const { data } = watches;
+  return `${data.watchers().length} connections watching ${data.paths().length} paths\nTotal watches:${data.count}\n`;
+}
+
+function packetsOf({ connections }: EmbeddedServer): readonly [received: number, sent: number] {
+  const all = [...connections];
+  return [all.reduce((sum, { received }) => sum + received, 0), all.reduce((sum, { sent }) => sum + sent, 0)];
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${text}\n`).join('');
+}

@@ -1,0 +1,88 @@
+import { performance } from 'node:perf_hooks';
+import type { Socket } from 'node:net';
+
+const monotonicNow = performance.now.bind(performance);
+const { setTimeout: setTimer } = globalThis;
+
+/** What is said on one connection, in order. All of one turn leaves in one piece. */
+export class Outbox {
+  readonly #socket: Socket;
+  #frames: Buffer[] = [];
+  #isScheduled = false;
+  #isHeld = false;
+  #delayMs = 0;
+  #lastLeavesAt = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** Bytes that the other side has not taken yet. */
+  get backlog(): number {
+    return this.#socket.writableLength;
+  }
+
+  get isEmpty(): boolean {
+    return this.#frames.length === 0 && this.#socket.writableLength === 0;
+  }
+
+  push(frame: Buffer): void {
+    this.#frames.push(frame);
+    this.#schedule();
+  }
+
+  /** Keeps everything until `release()`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#schedule();
+  }
+
+  /** Everything arrives this much later. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  /** Sends what there is, held or not, and closes. */
+  end(): void {
+    const bytes = this.#take();
+    this.#later(() => {
+      if (bytes.length > 0) this.#socket.write(bytes);
+      this.#socket.destroySoon();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      if (!this.#isHeld && this.#frames.length > 0) this.#send(this.#take());
+    });
+  }
+
+  #send(bytes: Buffer): void {
+    this.#later(() => {
+      if (this.#socket.writable) this.#socket.write(bytes);
+    });
+  }
+
+  #take(): Buffer {
+    const [only, ...others] = this.#frames;
+    const bytes = only && others.length === 0 ? only : Buffer.concat(this.#frames);
+    this.#frames = [];
+    return bytes;
+  }
+
+  /** Never before what was said earlier, also when that was delayed more. */
+  #later(action: () => void): void {
+    const now = monotonicNow();
+    const leavesAt = Math.max(now + this.#delayMs, this.#lastLeavesAt);
+    if (leavesAt <= now) return action();
+    this.#lastLeavesAt = leavesAt;
+    setTimer(action, leavesAt - now).unref();
+  }
+}

@@ -1,0 +1,86 @@
+import { selfAndAncestors } from '../tree/znode-path.js';
+import { WatchEvent } from './watch-event.js';
+
+/** Until the first event; until removed; until removed, and for everything below as well. */
+export type WatchMode = 'oneShot' | 'persistent' | 'recursive';
+
+/** Who is told; a connection. */
+export interface Watcher {
+  notify(event: WatchEvent, path: string): void;
+}
+
+/** Who watches what, of one kind: the data of znodes, or their children. */
+export class WatchTable<W extends Watcher = Watcher> {
+  readonly #watchers = new Map<string, Map<W, WatchMode>>();
+  readonly #paths = new Map<W, Set<string>>();
+  #recursive = 0;
+
+  /** As in ZooKeeper 3.8 a connection has one mode for a path, the one that it asked for last. */
+  add(path: string, watcher: W, mode: WatchMode): void {
+    const watchers = this.#watchers.get(path) ?? new Map<W, WatchMode>();
+    if (watchers.get(watcher) === 'recursive') this.#recursive--;
+    if (mode === 'recursive') this.#recursive++;
+    this.#watchers.set(path, watchers.set(watcher, mode));
+    const paths = this.#paths.get(watcher) ?? new Set();
+    this.#paths.set(watcher, paths.add(path));
+  }
+
+  /** Tells everybody whom it concerns, but nobody in `except`. Answers whom it concerned. */
+  fire(path: string, event: WatchEvent, except?: ReadonlySet<W>): ReadonlySet<W> {
+    const concerned = new Set<W>();
+    for (const at of this.#recursive > 0 ? selfAndAncestors(path) : [path]) this.#collect(at, path, event, concerned);
+    for (const watcher of concerned) if (!except?.has(watcher)) watcher.notify(event, path);
+    return concerned;
+  }
+
+  #collect(at: string, path: string, event: WatchEvent, concerned: Set<W>): void {
+    for (const [watcher, mode] of this.#watchers.get(at) ?? []) {
+      const concerns = mode === 'recursive' ? event !== WatchEvent.childrenChanged : at === path;
+      if (concerns) concerned.add(watcher);
+      if (concerns && mode === 'oneShot') this.remove(at, watcher);
+    }
+  }
+
+  /** Answers whether there was one. */
+  remove(path: string, watcher: W): boolean {
+    const watchers = this.#watchers.get(path);
+    const mode = watchers?.get(watcher);
+    if (!watchers || !mode) return false;
+    if (mode === 'recursive') this.#recursive--;
+    watchers.delete(watcher);
+    if (watchers.size === 0) this.#watchers.delete(path);
+    const paths = this.#paths.get(watcher);
+    paths?.delete(path);
+    if (paths?.size === 0) this.#paths.delete(watcher);
+    return true;
+  }
+
+  removeAll(watcher: W): void {
+    for (const path of this.pathsOf(watcher)) this.remove(path, watcher);
+  }
+
+  /** Whether anybody watches it: ZooKeeper 3.8.0, when asked whether this connection does, looks no closer. */
+  contains(path: string): boolean {
+    return this.#watchers.has(path);
+  }
+
+  get count(): number {
+    return [...this.#paths.values()].reduce((sum, paths) => sum + paths.size, 0);
+  }
+
+  watchersOf(path: string): W[] {
+    return [...(this.#watchers.get(path)?.keys() ?? [])];
+  }
+
+  pathsOf(watcher: W): string[] {
+    return [...(this.#paths.get(watcher) ?? [])];
+  }
+
+  watchers(): W[] {
+    return [...this.#paths.keys()];
+  }
+
+  paths(): string[] {
+    return [...this.#watchers.keys()];
+  }
+}

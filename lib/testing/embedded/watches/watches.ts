@@ -1,0 +1,97 @@
+import type { Change } from '../tree/change.js';
+import type { DataTree } from '../tree/data-tree.js';
+import { watchedParentOf } from '../tree/znode-path.js';
+import { WatchEvent } from './watch-event.js';
+import { WatchTable } from './watch-table.js';
+import type { WatchMode, Watcher } from './watch-table.js';
+
+export type WatchKind = 'data' | 'children';
+
+/** What a client wants to watch again on a new connection, and up to where it had heard of everything. */
+export interface WatchedBefore {
+  readonly zxid: bigint;
+  readonly data: readonly string[];
+  readonly exist: readonly string[];
+  readonly children: readonly string[];
+  readonly persistent: readonly string[];
+  readonly recursive: readonly string[];
+}
+
+/** The watches of the connections of one server. */
+export class Watches<W extends Watcher = Watcher> {
+  readonly data = new WatchTable<W>();
+  readonly children = new WatchTable<W>();
+
+  /** Tells those who watch what a change has changed, in ZooKeeper's order. */
+  fire(change: Change): void {
+    switch (change.type) {
+      case 'create':
+        this.data.fire(change.path, WatchEvent.created);
+        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);
+        break;
+      case 'delete':
+        this.children.fire(change.path, WatchEvent.deleted, this.data.fire(change.path, WatchEvent.deleted));
+        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);
+        break;
+      case 'setData':
+        this.data.fire(change.path, WatchEvent.dataChanged);
+        break;
+      case 'setAcl':
+        break;
+    }
+  }
+
+  /** A persistent watch is one of the data and of the children. */
+  addPersistent(path: string, watcher: W, mode: WatchMode): void {
+    this.data.add(path, watcher, mode);
+    this.children.add(path, watcher, mode);
+  }
+
+  /** What has happened meanwhile is told at once, everything else is watched again. */
+  catchUp(tree: DataTree, watcher: W, before: WatchedBefore): void {
+    for (const path of before.data) this.#catchUpData(tree, watcher, path, before.zxid);
+    for (const path of before.exist) {
+      if (tree.get(path)) watcher.notify(WatchEvent.created, path);
+      else this.data.add(path, watcher, 'oneShot');
+    }
+    for (const path of before.children) this.#catchUpChildren(tree, watcher, path, before.zxid);
+    for (const path of before.persistent) this.addPersistent(path, watcher, 'persistent');
+    for (const path of before.recursive) this.addPersistent(path, watcher, 'recursive');
+  }
+
+  #catchUpData(tree: DataTree, watcher: W, path: string, zxid: bigint): void {
+    const znode = tree.get(path);
+    if (!znode) watcher.notify(WatchEvent.deleted, path);
+    else if (znode.mzxid > zxid) watcher.notify(WatchEvent.dataChanged, path);
+    else this.data.add(path, watcher, 'oneShot');
+  }
+
+  #catchUpChildren(tree: DataTree, watcher: W, path: string, zxid: bigint): void {
+    const znode = tree.get(path);
+    if (!znode) watcher.notify(WatchEvent.deleted, path);
+    else if (znode.pzxid > zxid) watcher.notify(WatchEvent.childrenChanged, path);
+    else this.children.add(path, watcher, 'oneShot');
+  }
+
+  remove(path: string, watcher: W, kinds: readonly WatchKind[]): boolean {
+    // Both are asked, also when the first has one.
+    return kinds.map((kind) => this[kind].remove(path, watcher)).includes(true);
+  }
+
+  contains(path: string, kinds: readonly WatchKind[]): boolean {
+    return kinds.some((kind) => this[kind].contains(path));
+  }
+
+  removeAll(watcher: W): void {
+    this.data.removeAll(watcher);
+    this.children.removeAll(watcher);
+  }
+
+  get count(): number {
+    return this.data.count + this.children.count;
+  }
+
+  watchersOf(path: string): ReadonlySet<W> {
+    return new Set([...this.data.watchersOf(path), ...this.children.watchersOf(path)]);
+  }
+}

@@ -1,0 +1,41 @@
+import { JuteReader } from '../../../zookeeper/wire/jute.js';
+import type { Acl } from '../../../zookeeper/wire/records.js';
+
+/** Reads what clients send. Where a null, or an end in the middle of a record, makes no sense, it throws a RangeError. */
+export class RequestReader extends JuteReader {
+  nullableBuffer(): Buffer | null {
+    const length = this.int();
+    return length === -1 ? null : this.raw(length);
+  }
+
+  nullableString(): string | null {
+    return this.nullableBuffer()?.toString() ?? null;
+  }
+
+  override string(): string {
+    const text = this.nullableString();
+    if (text === null) throw new RangeError('null instead of a string');
+    return text;
+  }
+
+  /** A null list is one without entries. */
+  acl(): Acl[] {
+    return this.#list(this.int(), () => {
+      const permissions = this.int();
+      return { permissions, scheme: this.nullableString() ?? '', id: this.nullableString() ?? '' };
+    });
+  }
+
+  paths(): string[] {
+    const count = this.int();
+    if (count === -1) throw new RangeError('null instead of a list');
+    return this.#list(count, () => this.string());
+  }
+
+  // Entry by entry: a count may claim more than there are bytes, and nothing is set aside for it.
+  #list<T>(count: number, read: () => T): T[] {
+    const items: T[] = [];
+    while (items.length < count) items.push(read());
+    return items;
+  }
+}
