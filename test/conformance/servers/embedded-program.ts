@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Testing from '../../../lib/testing/index.js';
-import { startOne } from './embedded-server.js';
+import { startAlike } from './embedded-server.js';
 import type { Report } from './embedded-process.js';
 
 const [, , lib = '', settings = '{}'] = process.argv;
 const tell = (report: Report) => process.send?.(report);
 
 const { EmbeddedZooKeeper } = (await import(pathToFileURL(join(lib, 'testing', 'index.js')).href)) as typeof Testing;
-const server = await startOne(EmbeddedZooKeeper, JSON.parse(settings) as object);
+const server = await startAlike(EmbeddedZooKeeper, JSON.parse(settings) as object);
 process.on('message', () => {
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
