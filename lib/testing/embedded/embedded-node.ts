@@ -99,8 +99,8 @@ export abstract class EmbeddedNode {
   }
 
   sessions(): EmbeddedSession[] {
-    const { database, replica } = this.server;
-    return database.sessions.all().map((session) => new EmbeddedSession(session, database, [replica]));
+    const { database } = this.server;
+    return database.sessions.all().map((session) => new EmbeddedSession(session, database));
   }
 
   /** By its id, or by the path of an ephemeral znode of its own. @throws Error when there is none */

@@ -1,5 +1,4 @@
 import type { Database } from './database/database.js';
-import type { Replica } from './database/replica.js';
 import { Connection } from './server/connection.js';
 import type { Session } from './sessions/session.js';
 
@@ -7,13 +6,11 @@ import type { Session } from './sessions/session.js';
 export class EmbeddedSession {
   readonly #session: Session;
   readonly #database: Database;
-  readonly #replicas: readonly Replica<Connection>[];
 
   /** @internal */
-  constructor(session: Session, database: Database, replicas: readonly Replica<Connection>[]) {
+  constructor(session: Session, database: Database) {
     this.#session = session;
     this.#database = database;
-    this.#replicas = replicas;
   }
 
   get id(): bigint {
@@ -41,10 +38,7 @@ export class EmbeddedSession {
 
   /** The paths that it watches, on its present connection. */
   get watches(): string[] {
-    const connection = this.#connection;
-    if (!connection) return [];
-    const tables = this.#replicas.flatMap(({ watches }) => [watches.data, watches.children]);
-    return [...new Set(tables.flatMap((table) => table.pathsOf(connection)))];
+    return this.#connection?.watchedPaths ?? [];
   }
 
   /** Now, as if its timeout had passed: its znodes are gone before it hears of it. */

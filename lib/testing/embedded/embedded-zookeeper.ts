@@ -1,12 +1,11 @@
-import { Database } from './database/database.js';
 import { EmbeddedNode } from './embedded-node.js';
 import { resolveEmbeddedOptions } from './embedded.options.js';
 import type { EmbeddedZooKeeperOptions, ResolvedEmbeddedOptions } from './embedded.options.js';
+import { databaseOf, serverOf } from './make-server.js';
 import { Reaper } from './requests/reaper.js';
-import { EmbeddedServer } from './server/embedded-server.js';
+import type { EmbeddedServer } from './server/embedded-server.js';
 import { quiet } from './server/quiet.js';
-import { ManualClock } from './sessions/manual-clock.js';
-import { RunningClock } from './sessions/running-clock.js';
+import { advance } from './sessions/manual-clock.js';
 
 /**
  * A ZooKeeper server in this process, for development and tests: it speaks the protocol of ZooKeeper 3.8, so that the
@@ -83,9 +82,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
 
   /** Lets time pass: sessions expire and containers go before this returns. @throws Error unless the clock is manual */
   advance(ms: number): void {
-    const { clock } = this.server.database;
-    if (!(clock instanceof ManualClock)) throw new Error("advance() needs the option clock: 'manual'");
-    clock.advance(ms);
+    advance(this.server.database.clock, ms);
   }
 
   /** Resolves when everything that has arrived is done and answered. What a client is about to send is not known. */
@@ -108,15 +105,4 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     this.#reaper.stop();
     this.server.database.sessions.stand();
   }
-}
-
-/** @internal */
-export function databaseOf(options: ResolvedEmbeddedOptions): Database {
-  return new Database(options.clock === 'manual' ? new ManualClock() : new RunningClock(), options);
-}
-
-/** @internal */
-export function serverOf(database: Database, options: ResolvedEmbeddedOptions): EmbeddedServer {
-  const { host, maxBufferBytes, log, extendedTypes, superDigest } = options;
-  return new EmbeddedServer(database, { host, maxBufferBytes, log, rules: { extendedTypes, superDigest } });
 }

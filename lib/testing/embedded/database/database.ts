@@ -28,6 +28,11 @@ export class Database {
     return this.#zxid;
   }
 
+  /** A new leader counts on from a number that no earlier one has given. */
+  nextEpoch(): void {
+    this.#zxid = ((this.#zxid >> 32n) + 1n) << 32n;
+  }
+
   serve(replica: Replica): void {
     this.#replicas.push(replica);
   }

@@ -49,6 +49,11 @@ export class Connection implements Watcher, SessionConnection {
     return this.#client?.session;
   }
 
+  get watchedPaths(): string[] {
+    const { data, children } = this.#context.replica.watches;
+    return [...new Set([...data.pathsOf(this), ...children.pathsOf(this)])];
+  }
+
   get isIdle(): boolean {
     return this.#isPaused || this.#isDeaf || (this.#frames.length === 0 && this.outbox.isEmpty);
   }

@@ -5,6 +5,7 @@ import { Replica } from '../database/replica.js';
 import type { RequestRules } from '../requests/client.js';
 import type { Session } from '../sessions/session.js';
 import type { ServerContext } from './context.js';
+import type { ServerStatus } from './server-status.js';
 import { Connection } from './connection.js';
 import { onFirstBytes, wordOf } from './first-bytes.js';
 import { FOUR_LETTER_WORDS } from './four-letter-words.js';
@@ -19,7 +20,7 @@ export interface ServerSettings {
 }
 
 /** One port on a database: who is connected, what each watches, and what goes wrong with them. */
-export class EmbeddedServer implements ServerContext {
+export class EmbeddedServer implements ServerContext, ServerStatus {
   readonly database: Database;
   readonly replica: Replica<Connection>;
   readonly settings: ServerSettings;
@@ -28,6 +29,7 @@ export class EmbeddedServer implements ServerContext {
   readonly faults = new PlannedFaults();
   readonly heldEvents = new HeldEvents();
   readonly connections = new Set<Connection>();
+  mode = 'standalone';
   port = 0;
   startedAt = 0;
   /** Grows with everything that is heard. */

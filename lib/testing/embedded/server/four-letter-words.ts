@@ -1,11 +1,11 @@
 import { ephemeralsText, watchesByPathText, watchesBySessionText } from './holdings-text.js';
 import type { Connection } from './connection.js';
-import type { EmbeddedServer } from './embedded-server.js';
+import type { ServerStatus } from './server-status.js';
 
 /** What every answer with a version says of this server. */
 export const EMBEDDED_VERSION = '3.8.0-embedded';
 
-type AnswerWord = (server: EmbeddedServer) => string;
+type AnswerWord = (server: ServerStatus) => string;
 
 /** ZooKeeper's admin words, answered in its form as far as somebody reads it. */
 export const FOUR_LETTER_WORDS: ReadonlyMap<string, AnswerWord> = new Map<string, AnswerWord>([
@@ -33,7 +33,7 @@ function versionLine(): string {
   return `Zookeeper version: ${EMBEDDED_VERSION}, in memory, for development and tests only\n`;
 }
 
-function statusText(server: EmbeddedServer): string {
+function statusText(server: ServerStatus): string {
   const [received, sent] = packetsOf(server);
   return lines([
     'Latency min/avg/max: 0/0.0/0',
@@ -42,12 +42,12 @@ function statusText(server: EmbeddedServer): string {
     `Connections: ${server.connections.size}`,
     'Outstanding: 0',
     `Zxid: 0x${server.replica.zxid.toString(16)}`,
-    'Mode: standalone',
+    `Mode: ${server.mode}`,
     `Node count: ${server.replica.tree.size}`,
   ]);
 }
 
-function connectionsText({ connections }: EmbeddedServer): string {
+function connectionsText({ connections }: ServerStatus): string {
   return [...connections].map(connectionText).join('');
 }
 
@@ -56,7 +56,7 @@ function connectionText({ address, received, sent, session }: Connection): strin
   return ` /${address}[1](queued=0,recved=${received},sent=${sent}${ofSession})\n`;
 }
 
-function configurationText({ port, maxBufferBytes, database }: EmbeddedServer): string {
+function configurationText({ port, maxBufferBytes, database }: ServerStatus): string {
   const { tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs } = database.limits;
   return lines([
     `clientPort=${port}`,
@@ -68,13 +68,13 @@ function configurationText({ port, maxBufferBytes, database }: EmbeddedServer): 
   ]);
 }
 
-function monitorText(server: EmbeddedServer): string {
+function monitorText(server: ServerStatus): string {
   const [received, sent] = packetsOf(server);
   const { tree, watches } = server.replica;
   const owners = tree.index.owners();
   return lines([
     `zk_version\t${EMBEDDED_VERSION}`,
-    'zk_server_state\tstandalone',
+    `zk_server_state\t${server.mode}`,
     `zk_packets_received\t${received}`,
     `zk_packets_sent\t${sent}`,
     `zk_num_alive_connections\t${server.connections.size}`,
@@ -86,7 +86,7 @@ function monitorText(server: EmbeddedServer): string {
   ]);
 }
 
-function sessionsText({ database }: EmbeddedServer): string {
+function sessionsText({ database }: ServerStatus): string {
   const sessions = database.sessions.all();
   const deadlines = new Set(sessions.map(({ deadlineMs }) => deadlineMs));
   const groups = [...deadlines].map((at) => {
@@ -96,12 +96,12 @@ function sessionsText({ database }: EmbeddedServer): string {
   return `SessionTracker dump:\nSession Sets (${groups.length})/(${sessions.length}):\n${groups.join('')}`;
 }
 
-function watchesSummary({ replica: { watches } }: EmbeddedServer): string {
+function watchesSummary({ replica: { watches } }: ServerStatus): string {
   const { data } = watches;
   return `${data.watchers().length} connections watching ${data.paths().length} paths\nTotal watches:${data.count}\n`;
 }
 
-function packetsOf({ connections }: EmbeddedServer): readonly [received: number, sent: number] {
+function packetsOf({ connections }: ServerStatus): readonly [received: number, sent: number] {
   const all = [...connections];
   return [all.reduce((sum, { received }) => sum + received, 0), all.reduce((sum, { sent }) => sum + sent, 0)];
 }

@@ -1,7 +1,7 @@
-import type { EmbeddedServer } from './embedded-server.js';
+import type { ServerStatus } from './server-status.js';
 
 /** Who owns which ephemeral znodes. */
-export function ephemeralsText({ replica }: EmbeddedServer): string {
+export function ephemeralsText({ replica }: ServerStatus): string {
   const { index } = replica.tree;
   const owners = index.owners();
   const owned = owners.map((owner) => `0x${owner.toString(16)}:\n${indented(index.ephemeralsOf(owner))}`);
@@ -9,7 +9,7 @@ export function ephemeralsText({ replica }: EmbeddedServer): string {
 }
 
 /** Which session watches which data. */
-export function watchesBySessionText({ replica }: EmbeddedServer): string {
+export function watchesBySessionText({ replica }: ServerStatus): string {
   const { data } = replica.watches;
   return data
     .watchers()
@@ -18,7 +18,7 @@ export function watchesBySessionText({ replica }: EmbeddedServer): string {
 }
 
 /** Whose data is watched by which sessions. */
-export function watchesByPathText({ replica }: EmbeddedServer): string {
+export function watchesByPathText({ replica }: ServerStatus): string {
   const { data } = replica.watches;
   return data
     .paths()

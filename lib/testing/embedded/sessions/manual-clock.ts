@@ -48,3 +48,9 @@ export class ManualClock implements ServerClock {
     );
   }
 }
+
+/** Lets time pass on a clock that waits for it. @throws Error on one that runs */
+export function advance(clock: ServerClock, ms: number): void {
+  if (!(clock instanceof ManualClock)) throw new Error("advance() needs the option clock: 'manual'");
+  clock.advance(ms);
+}
