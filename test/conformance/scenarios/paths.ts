@@ -103,8 +103,8 @@ export const paths: Group = {
     },
     'odd ones in a transaction': async (stage) => {
       const a = await stage.open('a');
-      for (const path of ODD) await a.ask(multi([create('/ok'), create(path)]));
-      for (const path of ODD) await a.ask(multi([check(path), create('/ok')]));
+      for (const path of ODD.slice(1)) await a.ask(multi([create('/ok'), create(path)]));
+      for (const path of ODD.slice(1)) await a.ask(multi([check(path), create('/ok')]));
     },
     'odd ones that were watched': async (stage) => {
       const a = await stage.open('a');

@@ -21,7 +21,7 @@ import {
   sync,
 } from '../wire/node-requests.js';
 import { auth, whoAmI } from '../wire/session-requests.js';
-import { addWatch } from '../wire/watch-requests.js';
+import { addWatch, setWatches } from '../wire/watch-requests.js';
 import type { Group } from './group.js';
 
 const [READ, WRITE, CREATE, DELETE, ADMIN] = [1, 2, 4, 8, 16];
@@ -208,6 +208,54 @@ export const permissions: Group = {
       await a.ask(setData('/x', 'y'));
       await a.ask(create('/x/y'));
       await b.ask(multiRead([getData('/x'), getData('/x/y')]));
+    },
+    'events need it as well, of the node or of its parent': async (stage) => {
+      const [a, b] = [await stage.open('a'), await stage.open('b')];
+      const closed = acl(ALL & ~READ);
+      await a.ask(create('/x'));
+      await a.ask(create('/p'));
+      await b.ask(getData('/x', true));
+      await b.ask(getChildren('/p', true));
+      await b.ask(exists('/secret', true));
+      await b.ask(exists('/p/secret', true));
+      await a.ask(setAcl('/x', closed));
+      await a.ask(setAcl('/p', closed));
+      await a.ask(setData('/x', 'x'));
+      await a.ask(create('/p/open'));
+      await a.ask(create('/p/secret', { acl: closed }));
+      await a.ask(create('/secret', { acl: closed }));
+      await b.ask(exists('/secret', true));
+      await b.ask(exists('/p/open', true));
+      await a.ask(remove('/secret'));
+      await a.ask(remove('/p/open'));
+      await a.ask(setAcl('/x', OPEN));
+      await a.ask(setData('/x', 'y'));
+    },
+    'recursive watches tell of what may be read': async (stage) => {
+      const [a, b] = [await stage.open('a'), await stage.open('b')];
+      await b.ask(addWatch('/x', 1));
+      await a.ask(create('/x', { acl: acl(ALL & ~READ) }));
+      await a.ask(create('/x/open'));
+      await a.ask(create('/x/secret', { acl: acl(ALL & ~READ) }));
+      await a.ask(setData('/x/open', 'x'));
+      await a.ask(setData('/x/secret', 'x'));
+      await a.ask(remove('/x/secret'));
+      await a.ask(multi([setData('/x/open', 'y'), remove('/x/open'), create('/x/open', { acl: acl(ALL & ~READ) })]));
+    },
+    'what was watched before is told only to who may read': async (stage) => {
+      const [a, b] = [await stage.open('a'), await stage.open('b')];
+      const closed = acl(ALL & ~READ);
+      for (const path of ['/data', '/child', '/gone']) await a.ask(create(path));
+      const seen = b.lastZxid;
+      await a.ask(create('/exist', { acl: closed }));
+      await a.ask(setAcl('/data', closed));
+      await a.ask(setAcl('/child', closed));
+      await a.ask(setData('/data', 'x'));
+      await a.ask(create('/child/x'));
+      await a.ask(remove('/gone'));
+      await b.ask(
+        setWatches(seen, 'before', { data: ['/data', '/gone'], exist: ['/exist'], child: ['/child', '/gone'] }),
+      );
     },
     'a node that only this machine may use': async (stage) => {
       const a = await stage.open('a');

@@ -30,7 +30,8 @@ export const words: Group = {
     },
     'who holds what': async (stage) => {
       await population(stage);
-      stage.say(shape(named(stage, await stage.ask('dump'))));
+      const dump = named(stage, await stage.ask('dump'));
+      stage.say(shape(/ephemeral nodes dump:[^]*?(?=Connections dump|$)/.exec(dump)?.[0] ?? dump));
     },
     'who watches what': async (stage) => {
       await population(stage);
@@ -60,14 +61,17 @@ function named(stage: Stage, text: string): string {
 /** Lines with what is indented below them, in an order of their own. */
 function inOrder(text: string): string {
   const blocks = text.trimEnd().split(/\n(?!\t)/);
-  return blocks.map((block) => block.split('\n\t').sort().join('\n\t')).sort().join('\n');
+  return blocks
+    .map((block) => block.split('\n\t').sort().join('\n\t'))
+    .sort()
+    .join('\n');
 }
 
 /** The words of a text without what is different each time. */
 function shape(text: string): string {
   return text
     .split('\n')
-    .filter((line) => line.trim() !== '' && !/expire at/.test(line))
+    .filter((line) => line.trim() !== '' && !/expire at|^ \//.test(line))
     .map((line) =>
       line
         .replace(/^Zookeeper version: .*/, 'Zookeeper version: …')

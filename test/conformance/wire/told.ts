@@ -13,7 +13,12 @@ export const told = {
   childrenAndStat: (body, names) => `${children(body)} ${stat(body, names)}`,
   aclAndStat: (body, names) => `${acl(body)} ${stat(body, names)}`,
   int: (body) => String(body.int()),
-  identities: (body) => `[${body.vector(() => `${body.string()}:${body.string()}`)?.join(', ')}]`,
+  /** Who one is comes out of a set as well. */
+  identities: (body) =>
+    `[${body
+      .vector(() => `${body.string()}:${body.string()}`)
+      ?.sort()
+      .join(', ')}]`,
 } satisfies Record<string, Tell>;
 
 export function bytes(value: Buffer | null): string {

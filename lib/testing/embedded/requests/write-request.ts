@@ -62,11 +62,16 @@ const READERS: Readonly<Record<WriteOp, Read>> = {
   deleteContainer: (reader) => ({ type: 'deleteContainer', path: reader.string() }),
   setData: (reader) => ({
     type: 'setData',
-    path: reader.string(),
+    path: reader.nullableString() ?? '',
     data: ownCopy(reader.nullableBuffer()),
     version: reader.int(),
   }),
-  setAcl: (reader) => ({ type: 'setAcl', path: reader.string(), acl: reader.acl(), version: reader.int() }),
+  setAcl: (reader) => ({
+    type: 'setAcl',
+    path: reader.nullableString() ?? '',
+    acl: reader.acl(),
+    version: reader.int(),
+  }),
 };
 
 /** What is kept must not keep the whole chunk that it came in. */

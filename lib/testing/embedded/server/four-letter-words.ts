@@ -39,12 +39,22 @@ function statusText(server: ServerStatus): string {
     'Latency min/avg/max: 0/0.0/0',
     `Received: ${received}`,
     `Sent: ${sent}`,
-    `Connections: ${server.connections.size}`,
+    `Connections: ${connectionCount(server)}`,
     'Outstanding: 0',
     `Zxid: 0x${server.replica.zxid.toString(16)}`,
     `Mode: ${server.mode}`,
-    `Node count: ${server.replica.tree.size}`,
+    `Node count: ${nodeCount(server)}`,
   ]);
+}
+
+/** With the one that asks. */
+function connectionCount({ connections }: ServerStatus): number {
+  return connections.size + 1;
+}
+
+/** The root counts twice, as in ZooKeeper, which has it under two names. */
+function nodeCount({ replica }: ServerStatus): number {
+  return replica.tree.size + 1;
 }
 
 function connectionsText({ connections }: ServerStatus): string {
@@ -77,8 +87,8 @@ function monitorText(server: ServerStatus): string {
     `zk_server_state\t${server.mode}`,
     `zk_packets_received\t${received}`,
     `zk_packets_sent\t${sent}`,
-    `zk_num_alive_connections\t${server.connections.size}`,
-    `zk_znode_count\t${tree.size}`,
+    `zk_num_alive_connections\t${connectionCount(server)}`,
+    `zk_znode_count\t${nodeCount(server)}`,
     `zk_watch_count\t${watches.count}`,
     `zk_ephemerals_count\t${owners.flatMap((owner) => tree.index.ephemeralsOf(owner)).length}`,
     `zk_global_sessions\t${server.database.sessions.size}`,
