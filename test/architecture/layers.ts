@@ -27,6 +27,7 @@ export type Layered =
   | 'zookeeper/wire'
   | 'memory'
   | 'async'
+  | 'command'
   | 'testing'
   | 'testing/faults'
   | 'testing/embedded'
@@ -101,6 +102,7 @@ export const LAYERS: Layers = {
   'zookeeper/wire': { folder: 'zookeeper/wire', mayImport: [], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: [] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
+  command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
   testing: {
     folder: 'testing',
     mayImport: ['testing/faults', 'testing/embedded', 'root', 'memory', 'contract', 'async', 'zookeeper/wire'],
