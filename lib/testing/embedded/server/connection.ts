@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
 import { FrameSplitter } from '../../../zookeeper/wire/frame-splitter.js';
+import type { Acl } from '../../../zookeeper/wire/records.js';
 import { answer, refusal } from '../requests/answer.js';
 import type { Answer } from '../requests/answer.js';
 import type { Client } from '../requests/client.js';
 import type { Session, SessionConnection } from '../sessions/session.js';
+import { Permission, permits } from '../tree/acl.js';
 import type { Identity } from '../tree/identity.js';
 import type { WatchEvent } from '../watches/watch-event.js';
 import type { Watcher } from '../watches/watch-table.js';
@@ -74,6 +76,10 @@ export class Connection implements Watcher, SessionConnection {
   notify(event: WatchEvent, path: string): void {
     const tell = () => this.#say(eventFrame(event, path));
     if (!this.#context.heldEvents.keeps(path, tell)) tell();
+  }
+
+  mayRead(acl: readonly Acl[]): boolean {
+    return permits(acl, Permission.read, this.#identities);
   }
 
   close(how: 'fin' | 'rst' = 'fin'): void {
