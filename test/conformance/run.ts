@@ -31,7 +31,8 @@ try {
   console.log(`\n${result}`);
   if (values.write) await writeSection('random', result);
 } catch (error) {
-  console.error(`\n${(error as Error).message}`);
+  const { message, cause } = error as Error;
+  console.error(`\n${message}\n\n${cause instanceof Error ? cause.message : ''}`);
   process.exitCode = 1;
 }
 

@@ -80,6 +80,17 @@ export const transactions: Group = {
       for (const request of failing) await a.ask(multi([create('/before'), request, create('/after')]));
       await stage.sayTree();
     },
+    'creates with the flags of another kind': async (stage) => {
+      const a = await stage.open('a');
+      const withTtl = (path: string, { flags = 0 }) => createTtl(path, 60_000, { flags });
+      for (const [kind, creation] of [create, create2, createContainer, withTtl].entries()) {
+        for (const flags of [0, 1, 2, 3, 4, 5, 6]) {
+          await a.ask(multi([create(`/b${kind}${flags}`), creation(`/k${kind}f${flags}`, { flags })]));
+          await a.ask(multi([check('/no'), creation(`/n${kind}f${flags}`, { flags })]));
+        }
+      }
+      await stage.sayTree();
+    },
     'one operation sees what those before it did': async (stage) => {
       const a = await stage.open('a');
       await a.ask(multi([create('/x'), create('/x/y'), setData('/x/y', 'one', 0), setData('/x/y', 'two', 1)]));
