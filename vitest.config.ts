@@ -13,6 +13,7 @@ export const PROJECTS = {
   package: ['test/package'],
   integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench'],
   robustness: ['test/robustness'],
+  conformance: ['test/conformance'],
 } as const;
 
 const specsOf = (project: keyof typeof PROJECTS) => PROJECTS[project].map((folder) => `${folder}/**/*.spec.ts`);
@@ -59,6 +60,10 @@ export default defineConfig({
       {
         extends: true,
         test: { ...project('robustness', 3), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
+      },
+      {
+        extends: true,
+        test: { ...project('conformance', 4), maxWorkers: 2, globalSetup: ['test/conformance/compile.ts'] },
       },
     ],
   },

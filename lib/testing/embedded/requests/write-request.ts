@@ -12,6 +12,8 @@ export interface CreateRequest {
   readonly flags: number;
   /** -1 for none. */
   readonly ttlMs: bigint;
+  /** Its flags ask for a time to live, and its type has no place for it. */
+  readonly lacksTtl?: boolean;
 }
 
 /** A request that changes one znode, or would. */
@@ -24,7 +26,7 @@ export type WriteRequest =
 
 export type WriteOp = WriteRequest['type'];
 
-const NO_TTL = -1n;
+export const NO_TTL = -1n;
 
 export function isWriteOp(name: ServerOpName): name is WriteOp {
   return name in READERS;
@@ -46,26 +48,29 @@ const readCreate: Read = (reader, type) => ({
   ttlMs: type === 'createTtl' ? reader.long() : NO_TTL,
 });
 
-/** A null path is no valid one, and is told so like any other. */
-const NO_PATH = '';
+const readVersion: Read = (reader, type) => ({
+  type: type as 'delete' | 'check',
+  path: reader.string(),
+  version: reader.int(),
+});
 
 const READERS: Readonly<Record<WriteOp, Read>> = {
   create: readCreate,
   create2: readCreate,
   createContainer: readCreate,
   createTtl: readCreate,
-  delete: (reader) => ({ type: 'delete', path: reader.string(), version: reader.int() }),
-  check: (reader) => ({ type: 'check', path: reader.nullableString() ?? NO_PATH, version: reader.int() }),
+  delete: readVersion,
+  check: readVersion,
   deleteContainer: (reader) => ({ type: 'deleteContainer', path: reader.string() }),
   setData: (reader) => ({
     type: 'setData',
-    path: reader.nullableString() ?? NO_PATH,
+    path: reader.nullableString() ?? '',
     data: ownCopy(reader.nullableBuffer()),
     version: reader.int(),
   }),
   setAcl: (reader) => ({
     type: 'setAcl',
-    path: reader.nullableString() ?? NO_PATH,
+    path: reader.nullableString() ?? '',
     acl: reader.acl(),
     version: reader.int(),
   }),
