@@ -31,6 +31,7 @@ export const PROJECTS = {
     'test/examples/integration',
   ],
   robustness: ['test/robustness'],
+  conformance: ['test/conformance'],
 } as const;
 
 const specsOf = (project: keyof typeof PROJECTS) =>
@@ -86,6 +87,10 @@ export default defineConfig({
       {
         extends: true,
         test: { ...project('robustness', 4), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
+      },
+      {
+        extends: true,
+        test: { ...project('conformance', 4), maxWorkers: 2, globalSetup: ['test/conformance/compile.ts'] },
       },
     ],
   },

@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { ROOT } from './places.js';
+import { compileProject } from '../support/compile-project.js';
 
-/** Compiles lib and the workers: a process of its own needs JavaScript, and never that of an older build. */
-export default async function compile(): Promise<void> {
-  await promisify(execFile)('npx', ['tsc', '-p', 'test/robustness/tsconfig.json'], { cwd: ROOT });
-}
+export default (): Promise<void> => compileProject('test/robustness');

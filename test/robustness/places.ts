@@ -1,9 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-/** The repository's own directory, seen from the sources and from what is compiled of them. */
-export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../support/repository-root.js';
 
 /** Where everything goes that a run leaves behind. */
 const OUTPUT = join(ROOT, 'build', 'robustness');
@@ -23,8 +20,4 @@ export function makeRunDirectory(): string {
 
 export function historyFile(scenario: string, seed: number): string {
   return join(OUTPUT, `history-${scenario}-${seed}.json`);
-}
-
-function rootAbove(dir: string): string {
-  return existsSync(join(dir, 'package.json')) ? dir : rootAbove(dirname(dir));
 }

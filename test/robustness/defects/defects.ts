@@ -1,3 +1,4 @@
+import type { Edit } from '../../support/edit.js';
 import type { Finding } from '../validate/finding.js';
 
 /** A fault put into the library itself, as one that other clients had or that is easy to make. */
@@ -7,13 +8,6 @@ export interface Defect {
   /** Which check has to find it. */
   readonly finds: Finding['check'];
   readonly edits: readonly Edit[];
-}
-
-/** What is replaced in a compiled file below lib/. */
-export interface Edit {
-  readonly file: string;
-  readonly replace: string;
-  readonly by: string;
 }
 
 export const DEFECTS: readonly Defect[] = [

@@ -28,6 +28,7 @@ export function answer(bytes: Buffer, client: Client): Answer {
   const xid = reader.int();
   const name = opName(reader.int());
   if (name === 'auth') return answerAuth(xid, reader, client);
+  if (name === 'sasl') return answerSasl(xid, reader);
   if (name === 'closeSession') return answerClose(xid, client);
   if (name === 'sync') return reply(xid, client, () => synced(reader), client.database.zxid);
   if (name === 'multi') return reply(xid, client, () => inTransaction(client, (draft) => multi(reader, client, draft)));
@@ -108,6 +109,12 @@ function answerAuth(xid: number, reader: RequestReader, client: Client): Answer 
     if (!(error instanceof Refusal)) throw error;
     return { frame: replyFrame(xid, 0n, error.code), zxid: 0n, isLast: true };
   }
+}
+
+/** A server without Kerberos has nothing to say, but says it. */
+function answerSasl(xid: number, reader: RequestReader): Answer {
+  reader.nullableBuffer();
+  return { frame: replyFrame(xid, 0n, 0, (writer) => writer.nullableBuffer(null)), zxid: 0n };
 }
 
 function answerClose(xid: number, { database, session }: Client): Answer {

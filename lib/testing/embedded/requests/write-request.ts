@@ -12,6 +12,8 @@ export interface CreateRequest {
   readonly flags: number;
   /** -1 for none. */
   readonly ttlMs: bigint;
+  /** Its flags ask for a time to live, and its type has no place for it. */
+  readonly lacksTtl?: boolean;
 }
 
 /** A request that changes one znode, or would. */
@@ -24,7 +26,7 @@ export type WriteRequest =
 
 export type WriteOp = WriteRequest['type'];
 
-const NO_TTL = -1n;
+export const NO_TTL = -1n;
 
 export function isWriteOp(name: ServerOpName): name is WriteOp {
   return name in READERS;
@@ -62,11 +64,16 @@ const READERS: Readonly<Record<WriteOp, Read>> = {
   deleteContainer: (reader) => ({ type: 'deleteContainer', path: reader.string() }),
   setData: (reader) => ({
     type: 'setData',
-    path: reader.string(),
+    path: reader.nullableString() ?? '',
     data: ownCopy(reader.nullableBuffer()),
     version: reader.int(),
   }),
-  setAcl: (reader) => ({ type: 'setAcl', path: reader.string(), acl: reader.acl(), version: reader.int() }),
+  setAcl: (reader) => ({
+    type: 'setAcl',
+    path: reader.nullableString() ?? '',
+    acl: reader.acl(),
+    version: reader.int(),
+  }),
 };
 
 /** What is kept must not keep the whole chunk that it came in. */

@@ -45,8 +45,9 @@ export class DataTree {
     for (const path of this.#znodes.keys()) if (path !== '') yield path;
   }
 
-  get size(): number {
-    return this.#znodes.size - 1;
+  /** As ZooKeeper counts: the root twice, under both of its names. */
+  get count(): number {
+    return this.#znodes.size;
   }
 
   apply(change: Change, moment: Moment): Undo {

@@ -1,3 +1,4 @@
+import type { Acl } from '../../../zookeeper/wire/records.js';
 import { selfAndAncestors } from '../tree/znode-path.js';
 import { WatchEvent } from './watch-event.js';
 
@@ -7,6 +8,8 @@ export type WatchMode = 'oneShot' | 'persistent' | 'recursive';
 /** Who is told; a connection. */
 export interface Watcher {
   notify(event: WatchEvent, path: string): void;
+  /** Whether it may read what this is the ACL of: a watch tells nothing that a read would not. */
+  mayRead(acl: readonly Acl[]): boolean;
 }
 
 /** Who watches what, of one kind: the data of znodes, or their children. */
@@ -25,11 +28,11 @@ export class WatchTable<W extends Watcher = Watcher> {
     this.#paths.set(watcher, paths.add(path));
   }
 
-  /** Tells everybody whom it concerns, but nobody in `except`. Answers whom it concerned. */
-  fire(path: string, event: WatchEvent, except?: ReadonlySet<W>): ReadonlySet<W> {
+  /** Tells everybody whom it concerns and who may know, but nobody in `except`. Answers whom it concerned. */
+  fire(path: string, event: WatchEvent, acl: readonly Acl[], except?: ReadonlySet<W>): ReadonlySet<W> {
     const concerned = new Set<W>();
     for (const at of this.#recursive > 0 ? selfAndAncestors(path) : [path]) this.#collect(at, path, event, concerned);
-    for (const watcher of concerned) if (!except?.has(watcher)) watcher.notify(event, path);
+    for (const watcher of concerned) if (!except?.has(watcher) && watcher.mayRead(acl)) watcher.notify(event, path);
     return concerned;
   }
 

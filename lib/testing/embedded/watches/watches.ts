@@ -1,4 +1,4 @@
-import type { Change } from '../tree/change.js';
+import type { MadeChange } from '../tree/change.js';
 import type { DataTree } from '../tree/data-tree.js';
 import { watchedParentOf } from '../tree/znode-path.js';
 import { WatchEvent } from './watch-event.js';
@@ -23,18 +23,18 @@ export class Watches<W extends Watcher = Watcher> {
   readonly children = new WatchTable<W>();
 
   /** Tells those who watch what a change has changed, in ZooKeeper's order. */
-  fire(change: Change): void {
+  fire({ change, acl, parentAcl }: MadeChange): void {
     switch (change.type) {
       case 'create':
-        this.data.fire(change.path, WatchEvent.created);
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);
+        this.data.fire(change.path, WatchEvent.created, acl);
+        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged, parentAcl);
         break;
       case 'delete':
-        this.children.fire(change.path, WatchEvent.deleted, this.data.fire(change.path, WatchEvent.deleted));
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);
+        this.children.fire(change.path, WatchEvent.deleted, acl, this.data.fire(change.path, WatchEvent.deleted, acl));
+        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged, parentAcl);
         break;
       case 'setData':
-        this.data.fire(change.path, WatchEvent.dataChanged);
+        this.data.fire(change.path, WatchEvent.dataChanged, acl);
         break;
       case 'setAcl':
         break;

@@ -13,6 +13,7 @@ export const ServerOpCode = {
   createTtl: 21,
   multiRead: 22,
   auth: 100,
+  sasl: 102,
   getEphemerals: 103,
   getAllChildrenNumber: 104,
   setWatches2: 105,

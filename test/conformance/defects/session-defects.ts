@@ -1,0 +1,86 @@
+import { defect } from './defect.js';
+import type { Defect } from './defect.js';
+
+export const SESSION_DEFECTS: readonly Defect[] = [
+  defect(
+    'ephemeral nodes stay when their session ends',
+    'sessions',
+    'database/database',
+    'of this.tree.index.ephemeralsOf(session.id)',
+    'of []',
+  ),
+  defect('no session ever expires', 'sessions', 'sessions/sessions', 'session.deadlineMs <= now', 'false'),
+  defect(
+    'a session expires before its time',
+    'sessions',
+    'sessions/sessions',
+    'this.#clock.now() + session.timeoutMs',
+    'this.#clock.now() + session.timeoutMs / 4 - tickTimeMs',
+  ),
+  defect(
+    'what a client says does not keep its session',
+    'sessions',
+    'server/connection',
+    'client.database.sessions.touch(client.session);',
+    '',
+  ),
+  defect(
+    'a session ends with its connection',
+    'handshakes',
+    'server/connection',
+    'if (this.session?.connection === this)',
+    'if (this.session?.connection === this) this.#context.database.closeSession(this.session); if (this.session)',
+  ),
+  defect('an expired client keeps its connection', 'sessions', 'database/database', 'session.connection?.close();', ''),
+  defect(
+    'every timeout is granted',
+    'handshakes',
+    'sessions/sessions',
+    'Math.max(askedMs, minSessionTimeoutMs)',
+    'askedMs',
+  ),
+  defect('timeouts have no upper end', 'handshakes', 'sessions/sessions', 'maxSessionTimeoutMs);', 'Infinity);'),
+  defect(
+    'any password will do',
+    'handshakes',
+    'server/greet',
+    '!session?.password.equals(request.password)',
+    '!session',
+  ),
+  defect('two connections speak for one session', 'handshakes', 'server/greet', 'session?.connection?.close();', ''),
+  defect(
+    'a renewal does not agree on a new timeout',
+    'handshakes',
+    'server/greet',
+    'session.timeoutMs = database.sessions.granted(request.timeoutMs);',
+    '',
+  ),
+  defect(
+    'clients may know more than the server',
+    'handshakes',
+    'server/connection',
+    'if (isAhead(request, replica))',
+    'if (false)',
+  ),
+  defect(
+    'clients without a read-only flag get one',
+    'handshakes',
+    'server/connection',
+    'request.hasReadOnlyFlag)',
+    'true)',
+  ),
+  defect(
+    'a goodbye leaves the connection open',
+    'sessions',
+    'requests/answer',
+    'zxid: database.zxid, isLast: true',
+    'zxid: database.zxid',
+  ),
+  defect(
+    'the nodes of an ended session go one by one',
+    'sessions',
+    'database/database',
+    "draft.apply({ type: 'delete', path });",
+    "this.transact((own) => own.apply({ type: 'delete', path }));",
+  ),
+];

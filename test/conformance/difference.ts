@@ -1,0 +1,10 @@
+const LINES_BEFORE = 6;
+
+/** Where two transcripts part, with what led there, or `undefined`. */
+export function firstDifference(expected: readonly string[], actual: readonly string[]): string | undefined {
+  const at = expected.findIndex((line, place) => line !== actual[place]);
+  const place = at < 0 && actual.length > expected.length ? expected.length : at;
+  if (place < 0) return undefined;
+  const before = expected.slice(Math.max(0, place - LINES_BEFORE), place).map((line) => `  ${line}`);
+  return [...before, `- ${expected[place] ?? '(nothing more)'}`, `+ ${actual[place] ?? '(nothing more)'}`].join('\n');
+}

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import type { TestedServer } from '../servers/tested-server.js';
+import { Stage } from '../stage/stage.js';
+import { firstDifference } from '../difference.js';
+import type { Operation } from './operation.js';
+import { operations } from './operations.js';
+import { perform } from './perform.js';
+
+export interface Comparison {
+  readonly seed: number;
+  /** How many operations at least; more sequences are made up until there are so many. */
+  readonly operations: number;
+  /** The longest sequence. */
+  readonly longest?: number;
+  readonly onProgress?: (done: number) => void;
+}
+
+export interface Compared {
+  readonly sequences: number;
+  readonly operations: number;
+  /** Lines of the transcripts, all of which were the same. */
+  readonly lines: number;
+}
+
+const SEQUENCES_AT_ONCE = 10;
+const LONGEST = 120;
+
+/**
+ * Does the same at random with both servers, until so much was done.
+ * @throws Error with the shortest sequence found that they answer differently, and its seed
+ */
+export async function compareAtRandom(
+  real: TestedServer,
+  tested: TestedServer,
+  { seed, operations: least, longest = LONGEST, onProgress }: Comparison,
+): Promise<Compared> {
+  const done = { sequences: 0, operations: 0, lines: 0 };
+  for (let batch = seed; done.operations < least; batch++) {
+    const property = fc.asyncProperty(operations(longest), async (sequence) => {
+      const difference = await differenceIn(sequence, real, tested);
+      done.sequences++;
+      done.operations += sequence.length;
+      done.lines += difference.lines;
+      onProgress?.(done.operations);
+      if (difference.text !== undefined) throw new Error(difference.text);
+    });
+    await fc.assert(property, { seed: batch, numRuns: SEQUENCES_AT_ONCE });
+  }
+  return done;
+}
+
+async function differenceIn(
+  sequence: readonly Operation[],
+  real: TestedServer,
+  tested: TestedServer,
+): Promise<{ readonly text: string | undefined; readonly lines: number }> {
+  const [expected, actual] = await Promise.all(
+    [real, tested].map((server) => Stage.play(server, (stage) => perform(stage, sequence))),
+  );
+  return { text: firstDifference(expected!, actual!), lines: expected!.length };
+}

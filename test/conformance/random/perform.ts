@@ -1,0 +1,101 @@
+import type { RawClient } from '../stage/raw-client.js';
+import type { Stage } from '../stage/stage.js';
+import { multi, multiRead } from '../wire/multi-requests.js';
+import * as node from '../wire/node-requests.js';
+import type { Request } from '../wire/request.js';
+import { auth, ping, whoAmI } from '../wire/session-requests.js';
+import * as watch from '../wire/watch-requests.js';
+import { CLIENTS } from './operation.js';
+import type { Asked, Operation, ToTheConnection } from './operation.js';
+
+/** Of the server's own root, what other sequences have done before can be seen. */
+const ROOT = '/r';
+
+/** Longer than any run: what the server deletes by itself it deletes when it likes. */
+const TTL_MS = 10_000_000;
+
+/** Does all of it with some clients, one operation after the other, and says at the end what there is. */
+export async function perform(stage: Stage, operations: readonly Operation[]): Promise<void> {
+  const clients = CLIENTS.map((name) => stage.client(name));
+  for (const client of clients) await client.connect();
+  await clients[0]!.ask(node.create(ROOT));
+  for (const operation of operations) {
+    const client = clients[operation.by]!;
+    if (!client.isOpen) await client.connect();
+    await performOne(stage, client, operation);
+  }
+  await stage.sayTree(ROOT);
+}
+
+async function performOne(stage: Stage, client: RawClient, operation: Operation): Promise<void> {
+  switch (operation.do) {
+    case 'begin again':
+      await client.close();
+      await client.connect();
+      break;
+    case 'come back':
+      await comeBack(stage, client, operation);
+      break;
+    case 'move':
+      await client.resume();
+      break;
+    default:
+      await client.ask(requestOf(operation));
+  }
+}
+
+async function comeBack(
+  stage: Stage,
+  client: RawClient,
+  { how, ago, known, knowsPersistent }: ToTheConnection & { do: 'come back' },
+): Promise<void> {
+  await client.drop(how);
+  const since = client.lastZxid - BigInt(ago);
+  await client.resume(client, { lastZxid: client.lastZxid });
+  const told = stage.names.zxid(since);
+  await client.ask(knowsPersistent ? watch.setWatches2(since, told, known) : watch.setWatches(since, told, known));
+}
+
+function requestOf(operation: Asked): Request {
+  switch (operation.do) {
+    case 'multi':
+      return multi(operation.ops.map(requestOf));
+    case 'multiRead':
+      return multiRead(operation.ops.map(requestOf));
+    case 'create':
+    case 'create2':
+      return node[operation.do](operation.path, operation);
+    case 'createContainer':
+      return node.createContainer(operation.path, { ...operation, flags: 4 });
+    case 'createTtl':
+      return node.createTtl(operation.path, TTL_MS, { ...operation, flags: operation.flags % 2 === 0 ? 5 : 6 });
+    case 'delete':
+      return node.remove(operation.path, operation.version);
+    case 'check':
+      return node.check(operation.path, operation.version);
+    case 'setData':
+      return node.setData(operation.path, operation.data, operation.version);
+    case 'setAcl':
+      return node.setAcl(operation.path, operation.acl, operation.version);
+    case 'exists':
+    case 'getData':
+    case 'getChildren':
+    case 'getChildren2':
+      return node[operation.do](operation.path, operation.watch);
+    case 'getAcl':
+    case 'sync':
+    case 'getEphemerals':
+    case 'getAllChildrenNumber':
+      return node[operation.do](operation.path);
+    case 'addWatch':
+    case 'removeWatches':
+    case 'checkWatches':
+      return watch[operation.do](operation.path, operation.kind);
+    case 'auth':
+      return auth('digest', operation.password);
+    case 'whoAmI':
+      return whoAmI;
+    case 'ping':
+      return ping;
+  }
+}

@@ -1,0 +1,59 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { SERVER_PROGRAM } from '../places.js';
+import { PATIENCE_MS } from './tested-server.js';
+import type { ServerSettings, TestedServer } from './tested-server.js';
+
+/** What the process says of itself. */
+export interface Report {
+  readonly port?: number;
+  /** Of memory in use, in bytes. */
+  readonly memory?: number;
+}
+
+/** An embedded server in a process of its own: it may fall over, or get stuck, and nobody else with it. */
+export class EmbeddedProcess implements TestedServer {
+  readonly name = 'embedded, in a process of its own';
+  readonly port: number;
+  readonly patienceMs: number;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, port: number, patienceMs: number) {
+    this.#child = child;
+    this.port = port;
+    this.patienceMs = patienceMs;
+  }
+
+  /** @param lib the compiled library that it is part of */
+  static async start(lib: string, settings: ServerSettings = {}, patienceMs = PATIENCE_MS): Promise<EmbeddedProcess> {
+    const child = fork(SERVER_PROGRAM, [lib, JSON.stringify(settings)], { execArgv: ['--expose-gc'], stdio: 'pipe' });
+    let complaints = '';
+    child.stderr?.on('data', (chunk) => (complaints += String(chunk)));
+    const ended = once(child, 'exit').then(() => {
+      throw new Error(`the embedded server ended: ${complaints}`);
+    });
+    const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [Report];
+    // From now on it may be ended.
+    ended.catch(() => {});
+    return new EmbeddedProcess(child, port ?? 0, patienceMs);
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** How much memory it has in use once all that can be freed is free, in bytes. */
+  async memory(): Promise<number> {
+    this.#child.send('memory');
+    const [{ memory = 0 }] = (await once(this.#child, 'message')) as [Report];
+    return memory;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.hasEnded) return;
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exit;
+  }
+}

@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { askFourLetterWord } from '../../../lib/testing/four-letter-word.js';
+import type { TestedServer } from '../servers/tested-server.js';
+import type { Handshake } from './handshake.js';
+import { baseZxid, buryAll, sweep, treeLines } from './housekeeping.js';
+import { Names } from './names.js';
+import { RawClient } from './raw-client.js';
+
+/** What clients do to a server; it says into the transcript, through them, what happened. */
+export type Script = (stage: Stage) => Promise<void>;
+
+const BETWEEN_MOMENTS_MS = 5;
+
+/** Some clients before one server, and the transcript of what they say and hear. */
+export class Stage {
+  readonly names: Names;
+  readonly #server: TestedServer;
+  readonly #clients: RawClient[] = [];
+  readonly #lines: string[] = [];
+  /** In the steps of now, events come in an order that means nothing. */
+  isUnordered = false;
+
+  private constructor(server: TestedServer, names: Names) {
+    this.#server = server;
+    this.names = names;
+  }
+
+  /** Plays the script on a server that holds nothing, and leaves it so. Answers with the transcript, one line a message. */
+  static async play(server: TestedServer, script: Script): Promise<string[]> {
+    const stage = new Stage(server, new Names(await baseZxid(server)));
+    try {
+      await script(stage);
+      for (const client of stage.#clients) await stage.settled(client, stage.#clients);
+    } catch (error) {
+      stage.say(`! ${String(error)}`);
+    }
+    stage.#clients.forEach((client) => client.destroy());
+    await buryAll(server, stage.names.granted);
+    await sweep(server);
+    return stage.#lines;
+  }
+
+  get clients(): readonly RawClient[] {
+    return this.#clients;
+  }
+
+  say(line: string): void {
+    this.#lines.push(line);
+  }
+
+  /** A client that is not connected yet. */
+  client(name: string): RawClient {
+    const client = new RawClient(name, {
+      port: this.#server.port,
+      patienceMs: this.#server.patienceMs,
+      names: this.names,
+      say: (line) => this.say(line),
+      settled: (one) => this.settled(one),
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** A client with a session of its own. */
+  open(name: string, handshake?: Handshake): Promise<RawClient> {
+    return this.client(name).connect(handshake);
+  }
+
+  /** Makes times before and after this distinguishable. */
+  async moment(): Promise<void> {
+    await pause(BETWEEN_MOMENTS_MS);
+    this.names.newMoment();
+    await pause(BETWEEN_MOMENTS_MS);
+  }
+
+  /** The server's answer to an admin word. */
+  async ask(word: string): Promise<string> {
+    return askFourLetterWord(this.#server.port, word);
+  }
+
+  /** Says all that the server holds at a path and below it. */
+  async sayTree(top = '/'): Promise<void> {
+    for (const line of await treeLines(this.#server, this.names, top)) this.say(line);
+  }
+
+  /** Lets the others say what they have been told: a ping's answer comes behind all of it. */
+  async settled(by: RawClient, among: readonly RawClient[] = this.#clients.filter((one) => one !== by)): Promise<void> {
+    const listening = among.filter((one) => one.isOpen && !one.isSilent && one.sessionId !== 0n);
+    const heard = await Promise.all(listening.map((one) => one.catchUp()));
+    listening.forEach((one, place) => one.sayAll(heard[place]!, this.isUnordered));
+  }
+}

@@ -1,0 +1,38 @@
+/** The request types of ZooKeeper 3.8 (org.apache.zookeeper.ZooDefs.OpCode), all that a client may send. */
+export const Op = {
+  notification: 0,
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  getAcl: 6,
+  setAcl: 7,
+  getChildren: 8,
+  sync: 9,
+  ping: 11,
+  getChildren2: 12,
+  check: 13,
+  multi: 14,
+  create2: 15,
+  reconfig: 16,
+  checkWatches: 17,
+  removeWatches: 18,
+  createContainer: 19,
+  createTtl: 21,
+  multiRead: 22,
+  auth: 100,
+  setWatches: 101,
+  sasl: 102,
+  getEphemerals: 103,
+  getAllChildrenNumber: 104,
+  setWatches2: 105,
+  addWatch: 106,
+  whoAmI: 107,
+  createSession: -10,
+  closeSession: -11,
+  error: -1,
+} as const;
+
+/** Transaction ids that do not count requests but name a kind of message. */
+export const XID = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
