@@ -9,6 +9,8 @@ import { provideZooKeeper } from './support/zookeeper.mjs';
 const NO_ZOOKEEPER = `There is no real ZooKeeper here, and none could be installed. Set ZOOKEEPER_CONNECT=host:port to test on one that
 runs, or ZOOKEEPER_HOME to an unpacked one (with java on the PATH), or install Debian's package zookeeper, or start Docker.`;
 
+const NOT_RUN = 'NOT RUN ON A REAL ZOOKEEPER: the projects integration and robustness';
+
 const args = process.argv.slice(2);
 // What needs nothing but Node.
 const WITHOUT_ZOOKEEPER = ['unit', 'nest', 'nest-11', 'architecture', 'package', 'embedded'];
@@ -18,13 +20,12 @@ try {
   await installDependencies();
   await installDependencies('test/nest-11');
   await installDependencies('bench');
-  const hasZooKeeper = !needsZooKeeper(args) || (await provideZooKeeper());
-  if (needsZooKeeper(args)) await providePackages(PEERS);
+  const isReal = await usesReal();
   await must('typecheck', npmScript('typecheck'));
   await must('lint', npmScript('lint'));
   await must('build', npmScript('build'));
-  if (hasZooKeeper) counts = await runTests(args);
-  else counts = await runWithoutZooKeeper();
+  counts = await runTests(isReal ? args : onEmbedded(args));
+  if (!isReal) console.log(`\n${NOT_RUN}`);
 } catch (error) {
   console.error(`\n${error.message}`);
 }
@@ -40,13 +41,27 @@ function needsZooKeeper(args) {
   return !/--project\b/.test(joined) || /--project[= ](integration|robustness)\b/.test(joined);
 }
 
-/** CI is where it is found out what a real server does: there, no server is a failure. */
-async function runWithoutZooKeeper() {
-  if (args.length > 0 || process.env.CI) throw new Error(NO_ZOOKEEPER);
-  console.log(
-    `\n${NO_ZOOKEEPER}\n\nRUNS ON THE EMBEDDED SERVER INSTEAD, AND WITHOUT THE PROJECTS integration AND robustness`,
-  );
-  const counts = await runTests(WITHOUT_ZOOKEEPER.flatMap((name) => ['--project', name]));
-  console.log('\nNOT RUN, FOR WANT OF A REAL ZOOKEEPER: the projects integration and robustness');
-  return counts;
+/**
+ * Whether the tests that need a real ZooKeeper get one. `TEST_ZOOKEEPER` says `real` or `embedded`; without it, the real
+ * one where it can be had. CI is where it is found out what a real server does: none to be had is a failure there.
+ */
+async function usesReal() {
+  const wanted = process.env.TEST_ZOOKEEPER ?? (process.env.CI ? 'real' : undefined);
+  if (wanted !== undefined && wanted !== 'real' && wanted !== 'embedded') {
+    throw new Error(`TEST_ZOOKEEPER must be real or embedded, not ${wanted}`);
+  }
+  if (!needsZooKeeper(args)) return true;
+  if (wanted === 'embedded') return false;
+  const isThere = await provideZooKeeper();
+  if (!isThere && wanted === 'real') throw new Error(NO_ZOOKEEPER);
+  if (!isThere) console.log(`\n${NO_ZOOKEEPER}`);
+  else await providePackages(PEERS);
+  return isThere;
+}
+
+/** What can be run without one. Whoever named projects or files means these, on the embedded server. */
+function onEmbedded(args) {
+  console.log('\nRUNS ON THE EMBEDDED SERVER: what needs a real ZooKeeper is not run');
+  process.env.TEST_ZOOKEEPER = 'embedded';
+  return args.length > 0 ? args : WITHOUT_ZOOKEEPER.flatMap((name) => ['--project', name]);
 }
