@@ -11,7 +11,7 @@ import type { RecordStore } from '../contract/record-store.js';
 import { MemoryRecords } from './memory-records.js';
 
 interface Contender {
-  readonly request: LockRequest;
+  request: LockRequest;
   readonly granted: Deferred<GrantedLease>;
   readonly since: Date;
   lease: GrantedLease | undefined;
@@ -114,8 +114,15 @@ export class MemoryBackend implements LockBackend {
       fencingToken: fencingTokenOf(++this.#tokens),
       isCurrent: () => true,
       giveBack: async () => this.#leave(contender),
+      downgrade: async () => this.#downgrade(contender),
     });
     contender.granted.resolve(contender.lease);
+  }
+
+  #downgrade(contender: Contender): boolean {
+    contender.request = { ...contender.request, mode: 'read' };
+    this.#grantTurns(contender.request.key);
+    return true;
   }
 
   #leave(contender: Contender): void {
