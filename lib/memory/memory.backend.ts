@@ -48,6 +48,17 @@ export class MemoryBackend implements LockBackend {
     return this.#untilGranted(contender);
   }
 
+  async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
+    // Each stands in its line when the call returns; nobody comes between.
+    const answers = await Promise.allSettled(requests.map((request) => this.acquire(request)));
+    const leases = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
+    if (leases.length === requests.length) return leases;
+    await Promise.all(leases.map((lease) => lease.release()));
+    const refused = answers.find((answer) => answer.status === 'rejected');
+    if (refused) throw refused.reason;
+    return null;
+  }
+
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
   contenders(key: string): readonly LockRequest[] {
     return (this.#lines.get(key) ?? []).map((contender) => contender.request);

@@ -31,6 +31,35 @@ export function runHolding<T>(
   return runInside(tenure, lease, () => work(lease), stay);
 }
 
+/** A lease of a set, and what it is on. */
+export interface HeldMember {
+  readonly lease: Lease;
+  readonly holding: Holding;
+}
+
+/** Runs `work` inside new tenures of all of them, with `set` as the current lease; they are given back together. */
+export async function runHoldingAll<T>(
+  members: readonly HeldMember[],
+  set: Lease,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const released: Promise<void>[] = [];
+  const enter = members.reduceRight<() => Promise<T>>(
+    (inner, { lease, holding }) => {
+      // Not one after the other: what is given back in one turn is one transaction.
+      const giveBack = async () => void released.push(lease.release());
+      return () => runInside(new Tenure(lease, holding, { giveBack }), lease, inner);
+    },
+    () => runUnder(set, work),
+  );
+  return enter().finally(async () => void (await Promise.all(released)));
+}
+
+/** Whether the running code holds a set that must be all that it asks for. */
+export function isInAtomicSet(): boolean {
+  return innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true) !== undefined;
+}
+
 /** Runs `work` with `lease` as the current one; whoever took it gives it back. */
 export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
   return runInside(new Tenure(lease, undefined, { giveBack: async () => {} }), lease, work);

@@ -13,7 +13,8 @@ import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
 import type { Frame } from './frame.js';
-import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
+import { guarded } from './guarded-work.js';
+import { frameHolding, isInAtomicSet, runHolding, runNested } from './held-leases.js';
 import { readOnIn } from './staying-lease.js';
 import type { LockTarget } from './lock-target.js';
 
@@ -36,7 +37,7 @@ export class SingleLock implements Lock {
     return promised(() => {
       const resolved = this.#resolve(options ?? NO_OPTIONS, this.#target.waitMs);
       const outer = frameHolding(this.#target);
-      return outer ? this.#readOn(outer, resolved) : this.#admission.acquire(this.#target, byHandle(resolved));
+      return outer ? this.#readOn(outer, resolved) : this.#admission.acquire(this.#target, this.#byHandle(resolved));
     });
   }
 
@@ -44,7 +45,7 @@ export class SingleLock implements Lock {
     return promised(() => {
       const resolved = this.#resolve(options ?? NO_OPTIONS, 0);
       const outer = frameHolding(this.#target);
-      return outer ? this.#readOn(outer, resolved) : this.#admission.tryAcquire(this.#target, byHandle(resolved));
+      return outer ? this.#readOn(outer, resolved) : this.#admission.tryAcquire(this.#target, this.#byHandle(resolved));
     });
   }
 
@@ -56,6 +57,7 @@ export class SingleLock implements Lock {
 
   /** @param leftMs of the time that the caller would wait */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
+    this.#checkAsking();
     options.signal?.throwIfAborted();
     const lease = await this.#admission.acquire(this.#target, { ...options, leftMs, isHandle: false });
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
@@ -87,10 +89,21 @@ export class SingleLock implements Lock {
     });
   }
 
+  #checkAsking(): void {
+    if (isInAtomicSet()) throw this.#selfWait('this call holds an atomic set, which must be all that it asks for');
+  }
+
   #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
     const isUpgrade = outer.tenure?.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
+  }
+
+  /** For a lease that its holder gives back. */
+  #byHandle({ waitMs, signal, label }: ResolvedAcquireOptions): AcquisitionOptions {
+    this.#checkAsking();
+    signal?.throwIfAborted();
+    return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
   }
 
   /** A reader's lease on what this context holds to write: the way down, when the writer's is given back first. */
@@ -112,19 +125,4 @@ export class SingleLock implements Lock {
   #selfWait(why: string): LockReentrancyError {
     return new LockReentrancyError(this.#target.key, why);
   }
-}
-
-/** For a lease that its holder gives back. */
-function byHandle({ waitMs, signal, label }: ResolvedAcquireOptions): AcquisitionOptions {
-  signal?.throwIfAborted();
-  return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
-}
-
-/** The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. */
-async function guarded<T>(lease: Lease, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
-  assertStands(lease);
-  const result = await work(lease);
-  const isLost = !lease.isHeld() && lease.state === 'lost';
-  if (isLost && options.onLost === 'throw') throw lease.signal.reason;
-  return result;
 }

@@ -4,6 +4,8 @@ import type { Lease, LeaseMode } from '../contract/lease.js';
 export interface Holding {
   readonly scope: object;
   readonly identity: string;
+  /** Whether it is one of a set that must be all that its call asks for. */
+  readonly isOfAtomicSet?: boolean;
 }
 
 /** What ends a tenure, and what can become of it before. */

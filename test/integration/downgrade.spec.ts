@@ -7,7 +7,7 @@ import { openService } from '../support/services.js';
 import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
-const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }] as const;
+const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
 describe.each([true, false])('a writer that goes on as a reader, with localLine %s', (localLine) => {
   async function prices() {
@@ -16,7 +16,14 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
     const one = await openService({ connectString: thief.connectString, basePath, localLine });
     const other = await openService({ connectString, basePath });
     const client = await openClient(connectString);
-    return { basePath, thief, one: one.readWriteLock('k'), other: other.readWriteLock('k'), client, path: `${basePath}/k` };
+    return {
+      basePath,
+      thief,
+      one: one.readWriteLock('k'),
+      other: other.readWriteLock('k'),
+      client,
+      path: `${basePath}/k`,
+    };
   }
 
   it('lets the readers in that wait, and the writer behind them only when all are out', async () => {
@@ -67,7 +74,9 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
       const reading = await one.read.acquire();
       return { reading, number: writer.slice(-10) };
     });
-    expect(await contendersAt(client, path)).toEqual([expect.stringMatching(`^_c_[0-9a-f-]{36}-__READ__${lease.number}$`)]);
+    expect(await contendersAt(client, path)).toEqual([
+      expect.stringMatching(`^_c_[0-9a-f-]{36}-__READ__${lease.number}$`),
+    ]);
     isOver = true;
     await looking;
     expect(new Set(seen)).toEqual(new Set([1]));
@@ -120,33 +129,36 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
 });
 
 describe('a writer of Curator 5.5 that goes on as a reader', () => {
-  it.each([true, false])('is waited for by our writers and joined by our readers, with localLine %s', async (localLine) => {
-    const basePath = freshBasePath();
-    const path = `${basePath}/k`;
-    const service = await openService({ connectString, basePath, localLine });
-    const { read, write } = service.readWriteLock('k');
-    await read.using(() => {});
-    const curator = await openClient(connectString);
-    const data = Buffer.from('127.0.0.1');
-    const id = '_c_11111111-2222-4333-8444-555555555555';
-    const writer = await curator.create({ path: `${path}/${id}-__WRIT__`, data, acl: OPEN, mode: 3 });
-    const number = writer.path.slice(-10);
-    const entered: string[] = [];
-    const reading = read.acquire().then((lease) => (entered.push('reader'), lease));
-    await untilContenders(curator, path, 2);
-    const writing = write.acquire().then((lease) => (entered.push('writer'), lease));
-    await untilContenders(curator, path, 3);
+  it.each([true, false])(
+    'is waited for by our writers and joined by our readers, with localLine %s',
+    async (localLine) => {
+      const basePath = freshBasePath();
+      const path = `${basePath}/k`;
+      const service = await openService({ connectString, basePath, localLine });
+      const { read, write } = service.readWriteLock('k');
+      await read.using(() => {});
+      const curator = await openClient(connectString);
+      const data = Buffer.from('127.0.0.1');
+      const id = '_c_11111111-2222-4333-8444-555555555555';
+      const writer = await curator.create({ path: `${path}/${id}-__WRIT__`, data, acl: OPEN, mode: 3 });
+      const number = writer.path.slice(-10);
+      const entered: string[] = [];
+      const reading = read.acquire().then((lease) => (entered.push('reader'), lease));
+      await untilContenders(curator, path, 2);
+      const writing = write.acquire().then((lease) => (entered.push('writer'), lease));
+      await untilContenders(curator, path, 3);
 
-    const reader = `${path}/_c_99999999-2222-4333-8444-555555555555-__READ__${number}`;
-    await curator.create({ path: reader, data, acl: OPEN, mode: 1 });
-    await curator.delete(writer.path);
+      const reader = `${path}/_c_99999999-2222-4333-8444-555555555555-__READ__${number}`;
+      await curator.create({ path: reader, data, acl: OPEN, mode: 1 });
+      await curator.delete(writer.path);
 
-    await (await reading).release();
-    await untilContenders(curator, path, 2);
-    expect(await write.tryAcquire()).toBeNull();
-    expect(entered).toEqual(['reader']);
-    await curator.delete(reader);
-    await (await writing).release();
-    expect(await untilContenders(curator, path, 0)).toEqual([]);
-  });
+      await (await reading).release();
+      await untilContenders(curator, path, 2);
+      expect(await write.tryAcquire()).toBeNull();
+      expect(entered).toEqual(['reader']);
+      await curator.delete(reader);
+      await (await writing).release();
+      expect(await untilContenders(curator, path, 0)).toEqual([]);
+    },
+  );
 });

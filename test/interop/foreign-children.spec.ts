@@ -5,7 +5,7 @@ import { contendersAt, openClient } from '../support/znodes.js';
 import { LockProgram } from './support/lock-program.js';
 
 const connectString = inject('zookeeper');
-const OPEN = [{ perms: 31, scheme: 'world', id: 'anyone' }] as const;
+const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
 // Some are before, some behind every number that a line gives out.
 const FOREIGN = [

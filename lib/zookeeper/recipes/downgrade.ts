@@ -9,11 +9,12 @@
  * Source: Curator's InterProcessReadWriteLock since 5.5 (CURATOR-621).
  */
 import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
-import type { MultiOp, MultiResult } from '../session/requests.js';
+import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { contenderData } from './contender-data.js';
 import type { LockDirectory } from './lock-directory.js';
+import { refusedAt } from './refusal.js';
 import { readerInPlaceOf } from './standing.js';
 
 /** Resolves to whether it has. Goes on through disconnections until it is known; never rejects. */
@@ -42,13 +43,9 @@ async function exchange(
   ];
   return session.surely(async () => {
     const { results } = await session.requests.multi(ops);
-    const cause = causeOf(results);
+    const { error } = results[refusedAt(results)] ?? {};
     // Nobody else makes a znode of this name: an attempt whose reply was lost has done it.
-    if (cause === undefined || cause === ErrorCode.nodeExists) return path;
-    throw new KeeperError(cause, writerPath);
+    if (error === undefined || error === ErrorCode.nodeExists) return path;
+    throw new KeeperError(error, writerPath);
   });
-}
-
-function causeOf(results: readonly MultiResult[]): number | undefined {
-  return results.find(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency)?.error;
 }
