@@ -52,7 +52,11 @@ export async function runHoldingAll<T>(
     },
     () => runUnder(set, work),
   );
-  return enter().finally(async () => void (await Promise.all(released)));
+  try {
+    return await enter();
+  } finally {
+    await Promise.all(released);
+  }
 }
 
 /** Whether the running code holds a set that must be all that it asks for. */

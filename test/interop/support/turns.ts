@@ -50,9 +50,11 @@ export async function takeTurns(options: TurnsOptions): Promise<Outcome> {
   const turns = new Turns(options);
   const parties = options.parties.map((party, number) => new PlayingParty(party, number, turns));
   turns.kill = () => parties[randomInt(parties.length)]?.kill() ?? Promise.resolve();
-  await Promise.all(parties.map((party) => party.play())).finally(
-    async () => void (await Promise.all(parties.map((party) => party.end()))),
-  );
+  try {
+    await Promise.all(parties.map((party) => party.play()));
+  } finally {
+    await Promise.all(parties.map((party) => party.end()));
+  }
   return turns.outcome();
 }
 
