@@ -1,4 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, inject, it } from 'vitest';
+import type { Lease } from '../../lib/contract/lease.js';
+import type { Lock } from '../../lib/contract/lock.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
@@ -61,6 +64,30 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
     expect(await untilContenders(client, path, 0)).toEqual([]);
   });
 
+  it('does so for those of its own process, too', async () => {
+    const { one, other, client, path } = await prices();
+    const elsewhere = AsyncLocalStorage.snapshot();
+    const entered: string[] = [];
+    const enter = (lock: Lock, name: string) =>
+      elsewhere(() => lock.acquire().then((lease) => (entered.push(name), lease)));
+    let behind!: Promise<Lease>[];
+    const reading = await one.write.using(async () => {
+      behind = [enter(one.read, 'reader')];
+      await untilContenders(client, path, 2);
+      behind.push(enter(one.write, 'writer'));
+      if (!localLine) await untilContenders(client, path, 3);
+      return one.read.acquire();
+    });
+    await (await behind[0]!).release();
+    // Those that wait have been told, and have looked again.
+    await untilContenders(client, path, 2);
+    expect(await other.write.tryAcquire()).toBeNull();
+    expect(entered).toEqual(['reader']);
+    await reading.release();
+    await (await behind[1]!).release();
+    expect(await untilContenders(client, path, 0)).toEqual([]);
+  });
+
   it('has the writer’s number, and a znode at every moment', async () => {
     const { one, client, path } = await prices();
     const seen: number[] = [];
@@ -90,11 +117,13 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
   ] as const)('is found out through a lost connection: %s', async (_, cutAt) => {
     const { one, other, thief, client, path } = await prices();
     await one.write.using(() => {});
+    let cut: Promise<void> | undefined;
     const reading = await one.write.using(async () => {
       const lease = await one.read.acquire();
-      void thief[cutAt](OpCode.multi);
+      cut = thief[cutAt](OpCode.multi);
       return lease;
     });
+    await cut;
     const also = await other.read.acquire();
     expect([reading.isHeld(), also.isHeld()]).toEqual([true, true]);
     expect(await contendersAt(client, path)).toHaveLength(2);
