@@ -1,8 +1,7 @@
 /** This library's locks, for those who take turns with the locks of others. Arguments: connect string, session timeout. */
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { Lock } from '../../../lib/contract/lock.js';
-import { LockService } from '../../../lib/service/lock.service.js';
-import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
+import { plainService } from '../../support/plain-service.js';
 import { runCommands } from '../support/commands.js';
 import type { LockOn } from '../support/lock-program.js';
 
@@ -13,17 +12,9 @@ interface Held {
 }
 
 const [connectString = '', sessionTimeoutMs = ''] = process.argv.slice(2);
-const backend = zookeeper({ connectString, sessionTimeoutMs: Number(sessionTimeoutMs) }).create();
-const locks = new LockService(backend, {
-  connectionName: 'default',
-  waitMs: 60_000,
-  drainTimeoutMs: 0,
-  connectOnStart: 'required',
-});
+const locks = await plainService({ connectString, sessionTimeoutMs: Number(sessionTimeoutMs) });
 const held = new Map<string, Held>();
 const sharedNow = () => Number(process.hrtime.bigint());
-
-await locks.onModuleInit();
 
 runCommands({
   acquire: async ({ path, kind, waitMs }: LockOn & { readonly waitMs: number }) => {

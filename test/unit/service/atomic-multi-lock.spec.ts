@@ -95,7 +95,7 @@ describe('an atomic set', () => {
     const { locks } = startLocks();
     const elsewhere = AsyncLocalStorage.snapshot();
     const both = locks.multi(['a', 'b'], ATOMIC);
-    await both.using(() => elsewhere(() => locks.using('c', () => {})));
+    expect(await both.using(() => elsewhere(() => locks.using('c', () => 'in')))).toBe('in');
   });
 
   it('is lost when one of its keys is', async () => {
