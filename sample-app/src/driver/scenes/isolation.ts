@@ -1,4 +1,3 @@
-import type { Trip } from '../../isolation/trip.js';
 import { rowsOf } from '../../isolation/trip.js';
 import type { Trip } from '../../isolation/trip.js';
 import { isDone, tally } from '../answer.js';
@@ -17,7 +16,7 @@ export const isolation: Scene = {
   violation: 'rows that do not add up',
 
   async play({ shop, files, sizes }) {
-    const rows = new Map([
+    const rows = new Map<string, number>([
       ...FLIGHTS.map((flight) => [`seats/${flight}`, SEATS_EACH] as const),
       ...GUESTS.map((guest) => [`wallets/${guest}`, EUROS_EACH] as const),
     ]);
