@@ -12,7 +12,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
 import type { Admission } from './admission.js';
-import { guarded } from './guarded-work.js';
+import { guarded } from './guarded.js';
 import { frameHolding, heldLock, runHoldingAll } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 

@@ -13,8 +13,6 @@ import { SINGLE_NODE } from './standing.js';
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender {
   readonly directory: string;
-  /** Of the znode with which it came in. */
-  readonly czxid: bigint;
   /** What its session knows of the line in which it stands. */
   readonly line: Line;
   readonly #session: Session;
@@ -23,6 +21,7 @@ export class Contender {
   #onGone: (() => void) | undefined;
   #path: string;
   #name: string;
+  #czxid: bigint;
   #unattend: Dispose;
   #exchange: Promise<void> | undefined;
   #isExchanged = false;
@@ -33,7 +32,7 @@ export class Contender {
     this.#path = path;
     this.#name = path.slice(slash + 1);
     this.directory = path.slice(0, slash);
-    this.czxid = czxid;
+    this.#czxid = czxid;
     this.#session = session;
     this.line = joinLine(session, this.directory, this);
     this.#unattend = this.#attend();
@@ -45,6 +44,11 @@ export class Contender {
 
   get name(): string {
     return this.#name;
+  }
+
+  /** Of the znode that it has now. */
+  get czxid(): bigint {
+    return this.#czxid;
   }
 
   /** Whether it has gone out, or is about to. */
@@ -82,7 +86,7 @@ export class Contender {
    * Goes on in the same place with the znode that `exchange` puts there instead of its own, or with its own where it
    * makes none. Resolves when that is known, and never rejects.
    */
-  exchangeFor(exchange: () => Promise<string>): Promise<void> {
+  exchangeFor(exchange: () => Promise<CreatedNode>): Promise<void> {
     return (this.#exchange ??= this.#goOnWith(exchange));
   }
 
@@ -118,21 +122,22 @@ export class Contender {
     return this.#session.attend({ path: this.#path, czxid, onGone: () => this.foundGone() });
   }
 
-  async #goOnWith(exchange: () => Promise<string>): Promise<void> {
+  async #goOnWith(exchange: () => Promise<CreatedNode>): Promise<void> {
     // A check of a znode that is being taken away would find that it is gone.
     this.#unattend();
-    const path = await exchange().catch((error: unknown) => {
+    const made = await exchange().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) this.foundGone();
       return undefined;
     });
     if (this.#isGone) return;
-    if (path !== undefined) this.#moved(path);
+    if (made) this.#moved(made);
     if (!this.isLeaving) this.#unattend = this.#attend();
   }
 
-  #moved(path: string): void {
+  #moved({ path, czxid }: CreatedNode): void {
     const from = this.#name;
     this.#path = path;
+    this.#czxid = czxid;
     this.#name = path.slice(this.directory.length + 1);
     this.#isExchanged = true;
     this.line.moved(this, from);
