@@ -30,6 +30,7 @@ export const PROJECTS = {
     'test/testing/fault-proxy.spec.ts',
     'test/examples/integration',
   ],
+  interop: ['test/interop', 'test/endurance'],
   robustness: ['test/robustness'],
   conformance: ['test/conformance'],
 } as const;
@@ -86,11 +87,23 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...project('robustness', 4), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
+        test: {
+          ...project('interop', 4),
+          maxWorkers: 1,
+          globalSetup: [
+            'test/support/zookeeper.ts',
+            'test/interop/support/compile-java.ts',
+            'test/interop/support/compile-programs.ts',
+          ],
+        },
       },
       {
         extends: true,
-        test: { ...project('conformance', 4), maxWorkers: 2, globalSetup: ['test/conformance/compile.ts'] },
+        test: { ...project('robustness', 5), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
+      },
+      {
+        extends: true,
+        test: { ...project('conformance', 6), maxWorkers: 2, globalSetup: ['test/conformance/compile.ts'] },
       },
     ],
   },

@@ -5,6 +5,7 @@ import type { Lease, LeaseMode, LeaseState } from './lease.js';
 /** What a backend granted, and how it is checked and given back. */
 export interface Grant {
   readonly key: string;
+  /** As it is now, see `downgrade`. */
   readonly mode: LeaseMode;
   readonly fencingToken: bigint;
   /** Whether the grant stands at this instant, by a clock that needs no event to be right. */
@@ -15,6 +16,11 @@ export interface Grant {
   readonly demand?: Demand;
   /** Notes for others to see whether the lease is only kept, without being used. */
   noteKept?(isKept: boolean): void;
+  /**
+   * Of a writer's: becomes a reader's, without a moment in which another writer could have the key. Must end, and must
+   * not reject. Without it, a writer's grant stays one.
+   */
+  downgrade?(): Promise<void>;
 }
 
 /** Whether somebody waits for a lease to be given back. */
@@ -112,6 +118,12 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#state = 'revoking';
     this.#abortWith(new LockRevokedError(this.key));
     this.#followers?.forEach((follower) => follower.revoke());
+  }
+
+  /** From a writer's to a reader's lease, with the same token; stays a writer's where that can not be. Never rejects. */
+  async downgrade(): Promise<void> {
+    if (this.mode !== 'write' || this.#isOver()) return;
+    await this.#grant.downgrade?.();
   }
 
   lose(reason: LockError): void {

@@ -78,10 +78,13 @@ export class LocalTenure implements LeaseFollower {
   }
 
   /** The lease of the next caller, with a token of its own. */
-  grant({ key, mode, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
+  grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
+    const granted = this.#lease;
     const lease = new GrantedLease({
       key,
-      mode,
+      get mode() {
+        return granted.mode;
+      },
       fencingToken: handedOver(this.#lease.fencingToken, this.#handOvers),
       isCurrent: () => this.#lease.isHeld(),
       giveBack: () => {
@@ -89,6 +92,7 @@ export class LocalTenure implements LeaseFollower {
         this.#lease.removeFollower(lease);
         return this.#listener.left(this, keepMs);
       },
+      downgrade: () => this.#downgrade(),
     });
     this.#noteKept(false);
     this.#handOvers++;
@@ -140,6 +144,12 @@ export class LocalTenure implements LeaseFollower {
 
   lose(_reason: LockError): void {
     this.#close();
+  }
+
+  /** The caller inside goes on as a reader, and no other writer may follow it; those who wait line up again. */
+  #downgrade(): Promise<void> {
+    this.#close();
+    return this.#lease.downgrade();
   }
 
   #close(): void {

@@ -1,3 +1,4 @@
+import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
@@ -5,6 +6,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { contenderData } from './contender-data.js';
+import { becomeReader } from './downgrade.js';
 import { LineDemand } from './line-demand.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodeSoon } from './own-node-watch.js';
@@ -21,7 +23,9 @@ export function grantLease(
 ): GrantedLease {
   const lease = new GrantedLease({
     key: request.key,
-    mode: request.mode,
+    get mode() {
+      return contender.isExchanged ? 'read' : request.mode;
+    },
     fencingToken: fencingTokenOf(contender.czxid),
     isCurrent: () => session.isCurrent && !contender.isGone,
     demand: new LineDemand(session, contender),
@@ -31,6 +35,9 @@ export function grantLease(
       unwatch();
       return contender.leave(directory.releaseTimeoutMs);
     },
+    // What is not answered in time goes on by itself.
+    downgrade: () =>
+      settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
   });
   const uncarry = session.carry(lease);
   const unwatch = watchOwnNodeSoon(session, contender);
