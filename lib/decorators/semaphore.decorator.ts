@@ -39,7 +39,12 @@ export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>
     const prefix = `${at.title}: `;
     const size = resolveSemaphoreOptions({ permits, ...(sharedCount !== undefined && { sharedCount }) }, prefix);
     checkDemand(permitsPerCall, `${prefix}permitsPerCall`);
-    check(permitsPerCall <= permits, `${prefix}permitsPerCall`, permitsPerCall, `at most the ${permits} that there are`);
+    check(
+      permitsPerCall <= permits,
+      `${prefix}permitsPerCall`,
+      permitsPerCall,
+      `at most the ${permits} that there are`,
+    );
     return {
       options: locking,
       lockOf: (service, instance, args) => taking(service.semaphore(keyOf(instance, args), size), permitsPerCall),

@@ -79,12 +79,14 @@ export class MemoryBackend implements LockBackend {
 
   async revoke(key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
     signal?.throwIfAborted();
-    const holders = this.#standingOn(key).filter(({ lease }) => lease);
-    holders.forEach(({ lease }) => lease?.revoke());
-    const given = () => Promise.all(holders.map(({ lease }) => lease?.released));
-    if (await limited(graceMs, signal, (limit) => orAbort(given(), limit))) return;
-    for (const contender of holders) {
-      contender.lease?.lose(new LockLostError(key, 'it was revoked, and not given back in time'));
+    const holders = this.#standingOn(key).flatMap((contender) => {
+      return contender.lease ? [{ contender, lease: contender.lease }] : [];
+    });
+    holders.forEach(({ lease }) => lease.revoke());
+    const given = Promise.all(holders.map(({ lease }) => lease.released));
+    if (await limited(graceMs, signal, (limit) => orAbort(given, limit))) return;
+    for (const { contender, lease } of holders) {
+      lease.lose(new LockLostError(key, 'it was revoked, and not given back in time'));
       this.#leave(contender);
     }
   }

@@ -140,7 +140,8 @@ async function canBeginAgain(
   { wait, signal }: LockRequest,
 ): Promise<boolean | undefined> {
   if (error instanceof SessionEndedError || error instanceof PlaceLostError) return true;
-  if (error instanceof CounterEndingError) return restartCounter(session, error.directory, wait, signal).catch(unlessEnded);
+  if (error instanceof CounterEndingError)
+    return restartCounter(session, error.directory, wait, signal).catch(unlessEnded);
   return undefined;
 }
 

@@ -135,11 +135,7 @@ async function findAgain(
   });
 }
 
-async function findByName(
-  session: Session,
-  directory: LockDirectory,
-  prefix: string,
-): Promise<readonly CreatedNode[]> {
+async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
   const paths = names.filter((name) => name.startsWith(prefix)).map((name) => `${directory.path}/${name}`);
   return Promise.all(paths.map(async (path) => ({ path, czxid: (await session.requests.read(path)).stat.czxid })));
