@@ -87,12 +87,4 @@ describe('a key that callers of one process hand on', () => {
     await revoking;
     expect([(await behind).state, backend.requests.length]).toEqual(['held', 2]);
   });
-
-  it('is given up at once while it is only kept', async () => {
-    const { locks, backend } = startLocks({ localLine: true, keepMs: 600_000 });
-    await locks.using('k', () => {});
-    expect(backend.contenders('k')).toHaveLength(1);
-    await locks.revoke('k', { graceMs: Infinity });
-    expect(backend.contenders('k')).toEqual([]);
-  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockReentrancyError, LockShutdownError } from '../../../lib/contract/errors.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import type { SemaphoreAcquireOptions } from '../../../lib/contract/semaphore.options.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import { LockService } from '../../../lib/service/lock.service.js';
@@ -98,11 +99,12 @@ describe('a semaphore', () => {
 
 describe('a nested acquisition', () => {
   it('takes further permits', async () => {
-    const { pool } = startPool(2);
+    const { pool, backend } = startPool(2);
     const inner = await pool.using((outer) =>
-      pool.using(async (lease) => [lease !== outer, (await pool.tryAcquire()) === null]),
+      pool.using((lease) => [lease !== outer, backend.contenders('pool').length, outer.isHeld() && lease.isHeld()]),
     );
-    expect(inner).toEqual([true, true]);
+    expect(inner).toEqual([true, 2, true]);
+    expect(backend.busyKeys).toEqual([]);
   });
 
   it('is refused at once where it could only wait for itself, whatever the options said', async () => {
@@ -151,7 +153,8 @@ describe('wrong input', () => {
     [{ permits: 1_001 }, 'permits must be a whole number from 1 to 1000'],
     [{ count: 1 }, 'unknown field "count"'],
     [{ waitMs: -1 }, 'waitMs must be'],
-  ])('of one call %j is named, and nothing is asked', async (options, message) => {
+  ])('of one call %j is named, and nothing is asked', async (wrong, message) => {
+    const options = wrong as SemaphoreAcquireOptions;
     const { pool, backend } = startPool();
     await expect(pool.acquire(options)).rejects.toThrow(message);
     await expect(pool.tryAcquire(options)).rejects.toThrow(message);
