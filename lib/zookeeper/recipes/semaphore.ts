@@ -30,7 +30,7 @@ import { grantPermits } from './zookeeper-lease.js';
 // How long one who gives up waits to see its znode gone.
 const LEAVING_MS = 100;
 // How long one who does not wait gives those before it to go through the gate, where there is room for all.
-const PASSING_MS = 500;
+const PASSING_MS = 1_000;
 
 /** A semaphore, and how many of its permits are wanted. */
 export interface Wanted {
