@@ -12,7 +12,7 @@ export const PROJECTS = {
   architecture: ['test/architecture'],
   package: ['test/package'],
   integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench'],
-  interop: ['test/interop'],
+  interop: ['test/interop', 'test/endurance'],
   robustness: ['test/robustness'],
 } as const;
 

@@ -15,6 +15,11 @@ export interface Grant {
   readonly demand?: Demand;
   /** Notes for others to see whether the lease is only kept, without being used. */
   noteKept?(isKept: boolean): void;
+  /**
+   * Of a writer's: lets readers have the key as well, without a moment in which a writer could. Resolves to whether it
+   * did; must not reject. Without it, a writer's grant stays one.
+   */
+  downgrade?(): Promise<boolean>;
 }
 
 /** Whether somebody waits for a lease to be given back. */
@@ -46,6 +51,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   #released: Promise<void> | undefined;
   #settleReleased: (() => void) | undefined;
   #state: LeaseState = 'held';
+  #isDowngraded = false;
   #isGivenBack = false;
   #release: Promise<void> | undefined;
 
@@ -58,7 +64,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   get mode(): LeaseMode {
-    return this.#grant.mode;
+    return this.#isDowngraded ? 'read' : this.#grant.mode;
   }
 
   get fencingToken(): bigint {
@@ -110,6 +116,12 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#state = 'revoking';
     this.#abortWith(new LockRevokedError(this.key));
     this.#followers?.forEach((follower) => follower.revoke());
+  }
+
+  /** From a writer's to a reader's lease, with the same token; stays a writer's where that can not be. Never rejects. */
+  async downgrade(): Promise<void> {
+    if (this.mode !== 'write' || this.#isOver()) return;
+    this.#isDowngraded = (await this.#grant.downgrade?.()) ?? false;
   }
 
   lose(reason: LockError): void {

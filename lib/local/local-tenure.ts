@@ -89,6 +89,7 @@ export class LocalTenure implements LeaseFollower {
         this.#lease.removeFollower(lease);
         return this.#listener.left(this, keepMs);
       },
+      downgrade: () => this.#downgrade(),
     });
     this.#noteKept(false);
     this.#handOvers++;
@@ -140,6 +141,13 @@ export class LocalTenure implements LeaseFollower {
 
   lose(_reason: LockError): void {
     this.#close();
+  }
+
+  /** The caller inside goes on as a reader, and no other writer may follow it; those who wait line up again. */
+  async #downgrade(): Promise<boolean> {
+    this.#close();
+    await this.#lease.downgrade();
+    return this.#lease.mode === 'read';
   }
 
   #close(): void {

@@ -7,6 +7,8 @@ export interface MutexOptions extends SharingOptions {
    * for, for try-only use such as cron guards; whoever comes while it is held is told so at once and nobody waits.
    */
   readonly line?: Line;
+  /** `false`: entering the key when the call already holds it is a `LockReentrancyError`. Default `true`. */
+  readonly reentrant?: boolean;
 }
 
 /** What a `LockService` is made with; `LockModule` fills it from its options. */

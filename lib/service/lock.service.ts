@@ -1,22 +1,25 @@
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { check, checkFields } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
-import { LockConfigurationError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
-import { MultiLock } from '../composite/multi-lock.js';
+import { inFixedOrder, MultiLock } from '../composite/multi-lock.js';
 import type { Member } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { SemaphoreLock } from '../contract/semaphore.js';
 import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { Admission } from './admission.js';
+import { AtomicMultiLock } from './atomic-multi-lock.js';
+import type { Targets } from './atomic-multi-lock.js';
 import { withLocalCallers } from './contenders.js';
 import { runUnder } from './held-leases.js';
 import { revokeKey } from './revocation.js';
+import { resolveMultiOptions } from './multi.options.js';
+import type { MultiOptions } from './multi.options.js';
 import { Segments } from './segments.js';
 import { Semaphores } from './semaphores.js';
 import type { LockServiceOptions, MutexOptions } from './lock-service.options.js';
@@ -73,10 +76,11 @@ export class LockService {
 
   /** One holder at a time. */
   mutex(key: string, options: MutexOptions = {}): Lock {
-    checkFields('mutex options', options, ['line', ...SHARING_FIELDS]);
-    const { line = 'fifo' } = options;
+    checkFields('mutex options', options, ['line', 'reentrant', ...SHARING_FIELDS]);
+    const { line = 'fifo', reentrant = true } = options;
     check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
-    return this.single(key, 'exclusive', line, options);
+    check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
+    return new SingleLock(this.admission, { ...this.targetOf(key, 'exclusive', line, options), reentrant });
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
@@ -85,14 +89,14 @@ export class LockService {
     return { read: this.single(key, 'read', 'fifo', options), write: this.single(key, 'write', 'fifo', options) };
   }
 
-  /** All of the keys or none, in one fixed order and within one deadline. */
-  multi(keys: readonly string[], options: SharingOptions = {}): MultiLock {
-    checkFields('multi-lock options', options, SHARING_FIELDS);
-    if (!Array.isArray(keys) || keys.length === 0) {
-      throw new LockConfigurationError('keys must be an array of at least one key');
-    }
-    const members = keys.map((key: string) => this.memberOf(key, options));
-    return new MultiLock(members, this.options.waitMs, runUnder);
+  /** All of the keys or none, within one deadline: one after another in a fixed order, or with `atomic` at once. */
+  multi(keys: readonly string[], options: MultiOptions = {}): MultiLock | AtomicMultiLock {
+    const { atomic, ...sharing } = resolveMultiOptions(keys, options, this.backend);
+    const members = keys.map((key) => this.memberOf(key, sharing));
+    const inOrder = new MultiLock(members, this.options.waitMs, runUnder);
+    if (!atomic) return inOrder;
+    const targets = inFixedOrder(members).map(({ key }) => this.targetOf(key, 'exclusive', 'fifo', sharing));
+    return new AtomicMultiLock(this.admission, targets as unknown as Targets, inOrder);
   }
 
   /**
@@ -182,18 +186,13 @@ export class LockService {
   }
 
   private single(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): SingleLock {
+    return new SingleLock(this.admission, this.targetOf(key, mode, line, sharing));
+  }
+
+  private targetOf(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
     const identity = this.backend.identify(key);
     const waitMs = line === 'none' ? 0 : this.options.waitMs;
-    const { localLine, keepMs } = resolveSharingOptions(sharing, this.sharing);
-    return new SingleLock(this.admission, {
-      scope: this.backend,
-      identity,
-      key,
-      mode,
-      line,
-      waitMs,
-      localLine,
-      keepMs,
-    });
+    const shared = resolveSharingOptions(sharing, this.sharing);
+    return { scope: this.backend, identity, key, mode, line, waitMs, ...shared };
   }
 }

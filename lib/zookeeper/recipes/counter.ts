@@ -13,10 +13,9 @@ const LOOK_AGAIN_MS = 100;
 
 /** Nobody may line up here before the directory was made anew. */
 export class CounterEndingError extends Error {
-  /** The directory whose numbers they are. */
   readonly directory: string;
 
-  /** @param path of the znode that got one of the last */
+  /** @param path of the contender whose number says so */
   constructor(path: string) {
     super(`the numbers of ${path} are used up`);
     this.name = 'CounterEndingError';

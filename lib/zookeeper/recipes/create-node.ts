@@ -7,6 +7,7 @@ import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/re
 import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
+import { refusedAt } from './refusal.js';
 
 const EMPTY = Buffer.alloc(0);
 // Every attempt learns one level; more than this means that somebody removes parents as fast as they are made.
@@ -61,10 +62,9 @@ async function createTogether(
       ...parents.map((parent) => parentOp(parent, directory)),
       ...nodes.map((node) => nodeOp(directory, node)),
     ]);
-    const { results } = reply;
-    const failed = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
+    const failed = refusedAt(reply.results);
     if (failed < 0) return reply;
-    missing += levelsFurther(results[failed]?.error, failed < parents.length, path);
+    missing += levelsFurther(reply.results[failed]?.error, failed < parents.length, path);
     if (missing < 0 || missing > ancestors.length) break;
   }
   throw new KeeperError(ErrorCode.noNode, directory.path);
@@ -77,7 +77,8 @@ function levelsFurther(error: number | undefined, isOfParent: boolean, path: str
   throw new KeeperError(error ?? ErrorCode.runtimeInconsistency, path);
 }
 
-function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
+/** Makes one parent. */
+export function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
   return parents === 'container'
     ? { type: 'createContainer', path, data: EMPTY, acl, flags: CreateMode.container }
     : { type: 'create', path, data: EMPTY, acl, flags: CreateMode.persistent };

@@ -7,18 +7,22 @@ export class KeptNote {
   readonly #session: Session;
   readonly #contender: Contender;
   readonly #label: string | undefined;
+  #path: string;
   #version = 0;
 
   constructor(session: Session, contender: Contender, label: string | undefined) {
     this.#session = session;
     this.#contender = contender;
     this.#label = label;
+    this.#path = contender.path;
   }
 
   write(isKept: boolean): void {
+    const { path } = this.#contender;
+    if (path !== this.#path) [this.#path, this.#version] = [path, 0];
     const data = contenderData(this.#label, undefined, isKept || undefined);
     // Each of one version: what somebody else has written since, such as a revocation, must not be written over.
-    const op = { type: 'setData', path: this.#contender.path, data, version: this.#version++ } as const;
+    const op = { type: 'setData', path, data, version: this.#version++ } as const;
     this.#session.requests.multi([op]).catch(() => {});
   }
 }

@@ -35,21 +35,34 @@ export function watchOwnNodeSoon(session: Session, contender: Contender): Dispos
 }
 
 async function untilGone(session: Session, contender: Contender, onWatched: () => void): Promise<void> {
-  try {
-    while (!contender.isLeaving) {
-      const { data, stat, watch } = await session.persistently(() => session.requests.watchData(contender.path));
-      if (stat.czxid !== contender.czxid) {
-        // Somebody else's: there are paths that many use.
-        watch.remove();
-        break;
-      }
-      if (isRevoked(data)) contender.foundRevoked();
-      onWatched();
-      if ((await watch.fired) === 'deleted') break;
-    }
+  while (!contender.isLeaving) {
+    const { path } = contender;
+    const isDeleted = await deletionOf(session, contender, path, onWatched);
+    if (isDeleted === undefined) return;
+    if (!isDeleted || !(await contender.isStillAt(path))) continue;
     if (!contender.isLeaving) contender.foundGone();
+    return;
+  }
+}
+
+/** Whether what has happened to the znode is its deletion; `undefined` when nobody can know any more. */
+async function deletionOf(
+  session: Session,
+  contender: Contender,
+  path: string,
+  onWatched: () => void,
+): Promise<boolean | undefined> {
+  try {
+    const { data, stat, watch } = await session.persistently(() => session.requests.watchData(path));
+    if (contender.sharesItsName && stat.czxid !== contender.czxid) {
+      watch.remove();
+      return true;
+    }
+    if (isRevoked(data)) contender.foundRevoked();
+    onWatched();
+    return (await watch.fired) === 'deleted';
   } catch (error) {
-    if (!contender.isLeaving && isKeeperError(error, 'noNode')) contender.foundGone();
+    return isKeeperError(error, 'noNode') || undefined;
   }
 }
 

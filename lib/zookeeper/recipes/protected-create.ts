@@ -58,17 +58,19 @@ export function enterLine(
 }
 
 /** So many znodes, all of them or none; `id` is what they say of who made them. Rejects as above. */
-export function enterTogether(
+export async function enterTogether(
   session: Session,
   directory: LockDirectory,
   { mark, count, id }: { readonly mark: string; readonly count: number; readonly id: string },
   { label, signal }: Entrant,
 ): Promise<GroupEntry> {
-  return enter(session, directory, signal, () => {
+  const { contenders, listed } = await enter(session, directory, signal, () => {
     const name = `_c_${contenderNameId()}-${mark}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label, id) };
     return { nodes: Array.from({ length: count }, () => node), find: () => findByName(session, directory, name) };
   });
+  const names = await listed;
+  return { contenders, names: contenders.every(({ name }) => names?.includes(name)) ? names : undefined };
 }
 
 /** Takes the single znode. @throws KeeperError `nodeExists` when somebody else has it; `signal.reason`, as above */
@@ -86,11 +88,30 @@ async function enterOne(
   signal: AbortSignal,
   nextAttempt: () => Attempt,
 ): Promise<Entry> {
-  const { contenders, names, tookMs } = await enter(session, directory, signal, nextAttempt);
+  const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt);
   const [contender] = contenders as readonly [Contender];
+  return entryOf(contender, listed, begun);
+}
+
+/** @param listed what a list said that was asked for right behind the create */
+export async function entryOf(
+  contender: Contender,
+  listed: Promise<readonly string[] | undefined>,
+  begun: number,
+): Promise<Entry> {
   const { line } = contender;
-  if (names) line.saw(names);
+  const names = await listed;
+  const tookMs = now() - begun;
+  if (!names?.includes(contender.name)) return { contender, line, tookMs, names: undefined };
+  line.saw(names);
   return { contender, line, tookMs, names };
+}
+
+/** What was made, and the list that was asked for right behind it. */
+interface Made {
+  readonly contenders: readonly Contender[];
+  readonly listed: Promise<readonly string[] | undefined>;
+  readonly begun: number;
 }
 
 async function enter(
@@ -98,7 +119,7 @@ async function enter(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
-): Promise<GroupEntry & { readonly tookMs: number }> {
+): Promise<Made> {
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
@@ -106,12 +127,7 @@ async function enter(
     const created = createNodes(session.requests, directory, nodes);
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
-    if (found.length === 0) continue;
-    const contenders = found.map((node) => new Contender(session, node));
-    const names = await listed;
-    const tookMs = now() - begun;
-    const isGood = contenders.every(({ name }) => names?.includes(name));
-    return { contenders, tookMs, names: isGood ? names : undefined };
+    if (found.length > 0) return { contenders: found.map((node) => new Contender(session, node)), listed, begun };
   }
 }
 
@@ -135,7 +151,12 @@ async function findAgain(
   });
 }
 
-async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {
+/** The znodes in a directory whose names begin so. @throws KeeperError `noNode` when there is no directory */
+export async function findByName(
+  session: Session,
+  directory: LockDirectory,
+  prefix: string,
+): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
   const paths = names.filter((name) => name.startsWith(prefix)).map((name) => `${directory.path}/${name}`);
   return Promise.all(paths.map(async (path) => ({ path, czxid: (await session.requests.read(path)).stat.czxid })));

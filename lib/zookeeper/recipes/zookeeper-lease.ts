@@ -5,6 +5,7 @@ import type { Grant } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
+import { becomeReader } from './downgrade.js';
 import type { HeldNodes } from './held-nodes.js';
 import { KeptNote } from './kept-note.js';
 import { LineDemand } from './line-demand.js';
@@ -24,7 +25,12 @@ export function grantLease(
 ): GrantedLease {
   const note = new KeptNote(session, contender, request.label);
   const demand = new LineDemand(session, contender);
-  const grant = { ...grantOn(session, contender, request), demand, noteKept: (isKept: boolean) => note.write(isKept) };
+  const grant = {
+    ...grantOn(session, contender, request),
+    demand,
+    noteKept: (isKept: boolean) => note.write(isKept),
+    downgrade: () => becomeReader(session, directory, contender, request.label),
+  };
   return leaseOn(session, directory, contender, grant, [contender]);
 }
 
