@@ -1,28 +1,31 @@
 import { explained } from './explained-error.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 
-/** Where the current session is to be had, or the next one. */
-interface Sessions<S> {
+/** What is asked needs of the sessions. */
+export interface AskedSessions<S> {
   session(signal: AbortSignal): Promise<S>;
+  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T>;
 }
 
 /**
- * What is asked of a session that ends is asked of the next one.
- * @param key what an error of the servers is about
- * @throws what the caller can do something about, `signal.reason`
+ * Asks the session; when it ends meanwhile, the next one.
+ * @param key what it is about, for messages
+ * @throws `given.reason`, LockUnavailableError, LockConfigurationError
  */
-export async function askSessions<S, T>(
-  sessions: Sessions<S>,
+export function askSessions<S, T>(
+  sessions: AskedSessions<S>,
   key: string,
-  signal: AbortSignal,
   ask: (session: S, signal: AbortSignal) => Promise<T>,
+  given?: AbortSignal,
 ): Promise<T> {
-  for (;;) {
-    const session = await sessions.session(signal);
-    try {
-      return await ask(session, signal);
-    } catch (error) {
-      if (!(error instanceof SessionEndedError)) throw explained(error, key);
+  return sessions.inTime(async (signal) => {
+    for (;;) {
+      const session = await sessions.session(signal);
+      try {
+        return await ask(session, signal);
+      } catch (error) {
+        if (!(error instanceof SessionEndedError)) throw explained(error, key);
+      }
     }
-  }
+  }, given);
 }

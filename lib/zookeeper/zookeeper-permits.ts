@@ -42,6 +42,6 @@ export class ZooKeeperPermits implements PermitCounts {
   }
 
   #ask<T>(key: string, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
-    return this.#sessions.inTime((signal) => askSessions(this.#sessions, key, signal, ask));
+    return askSessions(this.#sessions, key, ask);
   }
 }

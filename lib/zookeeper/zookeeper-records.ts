@@ -72,12 +72,10 @@ export class ZooKeeperRecords implements RecordStore {
   }
 
   async #ask<T>(name: string, ask: Ask<T>): Promise<T> {
-    return this.#sessions.inTime((limit) =>
-      askSessions(this.#sessions, name, limit, async (session, signal) => {
-        await this.#catchUp(session, signal);
-        return ask(session, signal);
-      }),
-    );
+    return askSessions(this.#sessions, name, async (session: AskedSession, signal) => {
+      await this.#catchUp(session, signal);
+      return ask(session, signal);
+    });
   }
 
   /** A server that a new session begins with may be behind what an earlier session has seen and written. */

@@ -40,7 +40,7 @@ function askHolders(sessions: Sessions, { key, path }: Revoked, { signal }: Reso
   const ask = async (session: Session, limit: AbortSignal): Promise<Asked> => {
     return { session, holders: await askToGiveWay(session, path, limit) };
   };
-  return sessions.inTime((limit) => askSessions(sessions, key, limit, ask), signal);
+  return askSessions(sessions, key, ask, signal);
 }
 
 /** Whether all of them have given way in time. */
@@ -58,5 +58,5 @@ function takeAway(
   { signal }: ResolvedRevokeOptions,
 ): Promise<void> {
   const remove = (session: Session, limit: AbortSignal) => removeByForce(session, holders, limit);
-  return sessions.inTime((limit) => askSessions(sessions, key, limit, remove), signal);
+  return askSessions(sessions, key, remove, signal);
 }

@@ -89,11 +89,9 @@ export class ZooKeeperBackend implements LockBackend {
 
   async lineOf(key: string): Promise<readonly Contender[]> {
     const path = this.identify(key);
-    return this.#sessions.inTime((limit) =>
-      askSessions(this.#sessions, key, limit, async (session, signal) => {
-        return (await Promise.all([lineIn(session, path, signal), semaphoreIn(session, path, signal)])).flat();
-      }),
-    );
+    return askSessions(this.#sessions, key, async (session, signal) => {
+      return (await Promise.all([lineIn(session, path, signal), semaphoreIn(session, path, signal)])).flat();
+    });
   }
 
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {

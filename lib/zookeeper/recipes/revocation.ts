@@ -11,7 +11,7 @@ import { anyAbort } from '../../async/abort.js';
 import { ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
 import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { untilGone } from '../session/watch.js';
+import { untilGone } from '../session/until-gone.js';
 import { isRevoked, revokedData } from './contender-data.js';
 import { holdersIn } from './line-view.js';
 import { heldPermits } from './permit-view.js';

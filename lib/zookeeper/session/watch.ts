@@ -1,31 +1,18 @@
 import { onAbort } from '../../async/abort.js';
 import { isKeeperError } from './requests.js';
-import type { CreatedNode } from './requests.js';
 import type { Session } from './session.js';
 
 /**
- * Resolves when this very znode is gone; another one may be at its path then. Rejects with `signal.reason`, at once and
- * without leaving a watch. Stands through disconnections, not through the session's end.
+ * Resolves when something happened to the znode, or when it is not there; a hint to look again, nothing more.
+ * Rejects with `signal.reason`, at once and without leaving a watch. Stands through disconnections.
  */
-export async function untilGone(
-  session: Pick<Session, 'requests' | 'persistently'>,
-  { path, czxid }: CreatedNode,
-  signal: AbortSignal,
-): Promise<void> {
-  const isGone = async (): Promise<boolean> => {
-    const { stat, watch } = await session.requests.watchData(path);
+export async function untilChanged(session: Session, path: string, signal: AbortSignal): Promise<void> {
+  const watched = async () => {
+    const watch = await session.requests.watch(path);
     const dispose = onAbort(signal, watch.remove);
-    if (stat.czxid === czxid) return (await watch.fired.finally(dispose)) === 'deleted';
-    dispose();
-    watch.remove();
-    return true;
+    await watch.fired.finally(dispose);
   };
-  for (;;) {
-    if (await session.persistently(isGone, signal).catch(goneWithout)) return;
-  }
-}
-
-function goneWithout(error: unknown): true {
-  if (isKeeperError(error, 'noNode')) return true;
-  throw error;
+  await session.persistently(watched, signal).catch((error: unknown) => {
+    if (!isKeeperError(error, 'noNode')) throw error;
+  });
 }
