@@ -9,7 +9,7 @@ import { checkDemand, checkPermits } from '../contract/semaphore.options.js';
 import type { SemaphoreAcquireOptions, SemaphoreUsingOptions } from '../contract/semaphore.options.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
-import { guarded } from './guarded-work.js';
+import { guarded } from './guarded.js';
 import { permitsHeld, runHolding } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 

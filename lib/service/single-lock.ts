@@ -13,7 +13,7 @@ import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
 import type { Frame } from './frame.js';
-import { guarded } from './guarded-work.js';
+import { guarded } from './guarded.js';
 import { frameHolding, isInAtomicSet, runHolding, runNested } from './held-leases.js';
 import { readOnIn } from './staying-lease.js';
 import type { LockTarget } from './lock-target.js';

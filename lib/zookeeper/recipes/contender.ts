@@ -14,8 +14,6 @@ import { SINGLE_NODE } from './standing.js';
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender implements HeldNodes {
   readonly directory: string;
-  /** Of the znode with which it came in. */
-  readonly czxid: bigint;
   /** What its session knows of the line in which it stands. */
   readonly line: Line;
   readonly #session: Session;
@@ -26,8 +24,10 @@ export class Contender implements HeldNodes {
   #onRevoked: (() => void) | undefined;
   #path: string;
   #name: string;
+  #czxid: bigint;
   #unattend: Dispose;
-  #exchange: Promise<boolean> | undefined;
+  #exchange: Promise<void> | undefined;
+  #isExchanged = false;
   #left: Promise<void> | undefined;
 
   constructor(session: Session, { path, czxid }: CreatedNode) {
@@ -35,7 +35,7 @@ export class Contender implements HeldNodes {
     this.#path = path;
     this.#name = path.slice(slash + 1);
     this.directory = path.slice(0, slash);
-    this.czxid = czxid;
+    this.#czxid = czxid;
     this.#session = session;
     this.line = joinLine(session, this.directory, this);
     this.#unattend = this.#attend();
@@ -47,6 +47,11 @@ export class Contender implements HeldNodes {
 
   get name(): string {
     return this.#name;
+  }
+
+  /** Of the znode that it has now. */
+  get czxid(): bigint {
+    return this.#czxid;
   }
 
   /** Whether it has gone out, or is about to. */
@@ -73,15 +78,14 @@ export class Contender implements HeldNodes {
 
   /** Calls back when somebody asks it to give way; at once when somebody has. There is one such listener. */
   onRevoked(listener: () => void): void {
-    this.#onRevoked = listener;
     if (this.#isRevoked) listener();
+    else this.#onRevoked = listener;
   }
 
   /** Somebody has asked it to give way. */
   foundRevoked(): void {
-    if (this.#isRevoked) return;
+    if (!this.#isRevoked) this.#onRevoked?.();
     this.#isRevoked = true;
-    this.#onRevoked?.();
   }
 
   /** Somebody else has deleted the znode. */
@@ -95,10 +99,15 @@ export class Contender implements HeldNodes {
 
   /**
    * Goes on in the same place with the znode that `exchange` puts there instead of its own, or with its own where it
-   * makes none. Resolves to whether it does. Never rejects.
+   * makes none. Resolves when that is known, and never rejects.
    */
-  exchanged(exchange: () => Promise<string | undefined>): Promise<boolean> {
+  exchangeFor(exchange: () => Promise<CreatedNode>): Promise<void> {
     return (this.#exchange ??= this.#goOnWith(exchange));
+  }
+
+  /** Whether it has gone on with another znode. */
+  get isExchanged(): boolean {
+    return this.#isExchanged;
   }
 
   /** Whether this path is still that of its znode, once it is known. */
@@ -128,22 +137,25 @@ export class Contender implements HeldNodes {
     return this.#session.attend({ path: this.#path, czxid, onGone: () => this.foundGone() });
   }
 
-  async #goOnWith(exchange: () => Promise<string | undefined>): Promise<boolean> {
+  async #goOnWith(exchange: () => Promise<CreatedNode>): Promise<void> {
     // A check of a znode that is being taken away would find that it is gone.
     this.#unattend();
-    const path = await exchange().catch((error: unknown) => {
+    const made = await exchange().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) this.foundGone();
       return undefined;
     });
-    if (this.#isGone) return false;
-    if (path !== undefined) {
-      const from = this.#name;
-      this.#path = path;
-      this.#name = path.slice(this.directory.length + 1);
-      this.line.moved(this, from);
-    }
+    if (this.#isGone) return;
+    if (made) this.#moved(made);
     if (!this.isLeaving) this.#unattend = this.#attend();
-    return path !== undefined;
+  }
+
+  #moved({ path, czxid }: CreatedNode): void {
+    const from = this.#name;
+    this.#path = path;
+    this.#czxid = czxid;
+    this.#name = path.slice(this.directory.length + 1);
+    this.#isExchanged = true;
+    this.line.moved(this, from);
   }
 
   #depart(): Promise<void> {
@@ -153,15 +165,14 @@ export class Contender implements HeldNodes {
   async #delete(): Promise<void> {
     const deletion = this.#deletion();
     try {
-      // Most often the first attempt does; what it takes to be sure is only made up when it does not.
+      // Most often the first attempt does.
       await deletion().catch((error: unknown) => this.#deleteSurely(deletion, error));
       partFromLine(this.#session, this.directory, this, 'left');
     } catch (error) {
       const isGone = isKeeperError(error, 'noNode') || error instanceof SessionEndedError;
       if (isGone) return partFromLine(this.#session, this.directory, this, 'left');
-      process.emitWarning(
-        `${this.path} can not be deleted; it blocks its line until the session ends: ${String(error)}`,
-      );
+      const why = String(error);
+      process.emitWarning(`${this.path} can not be deleted; it blocks its line until the session ends: ${why}`);
     }
   }
 
@@ -184,7 +195,6 @@ export class Contender implements HeldNodes {
 
   async #isStillThere(): Promise<boolean> {
     await this.#session.requests.sync(this.path);
-    const { stat } = await this.#session.requests.read(this.path);
-    return stat.czxid === this.czxid;
+    return (await this.#session.requests.read(this.path)).stat.czxid === this.czxid;
   }
 }

@@ -9,7 +9,7 @@
  * Source: Curator's InterProcessReadWriteLock since 5.5 (CURATOR-621).
  */
 import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
-import type { MultiOp } from '../session/requests.js';
+import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { contenderData } from './contender-data.js';
@@ -17,24 +17,24 @@ import type { LockDirectory } from './lock-directory.js';
 import { refusedAt } from './refusal.js';
 import { readerInPlaceOf } from './standing.js';
 
-/** Resolves to whether it has. Goes on through disconnections until it is known; never rejects. */
+/** Resolves when it has, or it is known that it can not. Goes on through disconnections; never rejects. */
 export function becomeReader(
   session: Session,
   directory: LockDirectory,
   writer: Contender,
   label?: string,
-): Promise<boolean> {
-  return writer.exchanged(() => exchange(session, directory, writer.path, readerInPlaceOf(writer.name), label));
+): Promise<void> {
+  return writer.exchangeFor(() => exchange(session, directory, writer.path, readerInPlaceOf(writer.name), label));
 }
 
-/** The path of the reader's znode. @throws KeeperError why there is none */
+/** The reader's znode. @throws KeeperError why there is none */
 async function exchange(
   session: Session,
   directory: LockDirectory,
   writerPath: string,
   readerName: string,
   label?: string,
-): Promise<string> {
+): Promise<CreatedNode> {
   const path = `${directory.path}/${readerName}`;
   const create = { path, data: contenderData(label), acl: directory.acl, flags: CreateMode.ephemeral };
   const ops: MultiOp[] = [
@@ -42,10 +42,13 @@ async function exchange(
     { type: 'delete', path: writerPath },
   ];
   return session.surely(async () => {
-    const { results } = await session.requests.multi(ops);
+    const { results, zxid } = await session.requests.multi(ops);
     const { error } = results[refusedAt(results)] ?? {};
+    if (error === undefined) return { path, czxid: zxid };
+    if (error !== ErrorCode.nodeExists) throw new KeeperError(error, writerPath);
     // Nobody else makes a znode of this name: an attempt whose reply was lost has done it.
-    if (error === undefined || error === ErrorCode.nodeExists) return path;
-    throw new KeeperError(error, writerPath);
+    await session.requests.sync(path);
+    const { stat } = await session.requests.read(path);
+    return { path, czxid: stat.czxid };
   });
 }

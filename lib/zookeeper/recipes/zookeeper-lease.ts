@@ -1,3 +1,4 @@
+import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
@@ -24,14 +25,17 @@ export function grantLease(
   request: LockRequest,
 ): GrantedLease {
   const note = new KeptNote(session, contender, request.label);
-  const demand = new LineDemand(session, contender);
-  const grant = {
-    ...grantOn(session, contender, request),
-    demand,
-    noteKept: (isKept: boolean) => note.write(isKept),
-    downgrade: () => becomeReader(session, directory, contender, request.label),
-  };
-  return leaseOn(session, directory, contender, grant, [contender]);
+  return leaseOn(session, directory, { key: request.key, nodes: contender, contenders: [contender] }, (standing) => ({
+    ...standing,
+    get mode() {
+      return contender.isExchanged ? 'read' : request.mode;
+    },
+    demand: new LineDemand(session, contender),
+    noteKept: (isKept) => note.write(isKept),
+    // What is not answered in time goes on by itself.
+    downgrade: () =>
+      settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
+  }));
 }
 
 /** The lease on permits. All of one acquisition are made in one transaction, so they share its zxid. */
@@ -39,38 +43,39 @@ export function grantPermits(
   session: Session,
   directory: LockDirectory,
   permits: PermitNodes,
-  request: LockRequest,
+  { key, mode }: LockRequest,
 ): GrantedLease {
-  return leaseOn(session, directory, permits, grantOn(session, permits, request), permits.contenders);
+  const { contenders } = permits;
+  return leaseOn(session, directory, { key, nodes: permits, contenders }, (standing) => ({ ...standing, mode }));
 }
 
-function grantOn(session: Session, nodes: HeldNodes, { key, mode }: LockRequest): Omit<Grant, 'giveBack'> {
-  return {
-    key,
-    mode,
-    fencingToken: fencingTokenOf(nodes.czxid),
-    isCurrent: () => session.isCurrent && !nodes.isGone,
-  };
+/** What a lease stands on. */
+interface Ground {
+  readonly key: string;
+  readonly nodes: HeldNodes;
+  readonly contenders: readonly Contender[];
 }
 
 function leaseOn(
   session: Session,
   { releaseTimeoutMs }: LockDirectory,
-  nodes: HeldNodes,
-  grant: Omit<Grant, 'giveBack'>,
-  contenders: readonly Contender[],
+  { key, nodes, contenders }: Ground,
+  grantOf: (standing: Omit<Grant, 'mode'>) => Grant,
 ): GrantedLease {
-  const lease = new GrantedLease({
-    ...grant,
+  const grant = grantOf({
+    key,
+    fencingToken: fencingTokenOf(nodes.czxid),
+    isCurrent: () => session.isCurrent && !nodes.isGone,
     giveBack: () => {
       uncarry();
       unwatch.forEach((dispose) => dispose());
       return nodes.leave(releaseTimeoutMs);
     },
   });
+  const lease = new GrantedLease(grant);
   const uncarry = session.carry(lease);
   const unwatch = contenders.map((contender) => watchOwnNodeSoon(session, contender));
-  nodes.onGone(() => lease.lose(new LockLostError(grant.key, 'its znode was deleted by somebody else')));
+  nodes.onGone(() => lease.lose(new LockLostError(key, 'its znode was deleted by somebody else')));
   nodes.onRevoked(() => lease.revoke());
   return lease;
 }
