@@ -39,6 +39,11 @@ export class Frame {
     return this.#stretch?.lease;
   }
 
+  /** How many permits of a semaphore its tenure holds. */
+  get permits(): number {
+    return this.tenure?.holding?.permits?.count ?? 0;
+  }
+
   /** The nearest frame that this one is nested in and that has not ended. */
   get outer(): Frame | undefined {
     while (this.#outer && !this.#outer.isActive) this.#outer = this.#outer.outer;

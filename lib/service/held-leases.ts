@@ -13,6 +13,15 @@ export function frameHolding(holding: Holding): Frame | undefined {
   return innermost((frame) => frame.isOpen && frame.isFor(holding));
 }
 
+/** How many permits of a semaphore this async context holds. */
+export function permitsHeld(holding: Holding): number {
+  let permits = 0;
+  for (let frame = context.getStore(); frame; frame = frame.outer) {
+    if (frame.isOpen && frame.isFor(holding)) permits += frame.permits;
+  }
+  return permits;
+}
+
 /** A lease that a tenure can be made of. */
 export type TenureLease = Lease & { downgrade?(): Promise<void> };
 

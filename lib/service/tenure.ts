@@ -1,9 +1,12 @@
 import type { Lease, LeaseMode } from '../contract/lease.js';
+import type { PermitDemand } from '../contract/lock-request.js';
 
 /** What identifies a key in this process: the backend that grants it and the name that the backend gives it. */
 export interface Holding {
   readonly scope: object;
   readonly identity: string;
+  /** Of a semaphore: how many permits are held, or wanted. */
+  readonly permits?: PermitDemand | undefined;
   /** Whether it is one of a set that must be all that its call asks for. */
   readonly isOfAtomicSet?: boolean;
 }

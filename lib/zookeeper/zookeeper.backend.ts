@@ -1,10 +1,12 @@
 import { BoundedMap } from '../async/bounded-map.js';
 import type { Contender } from '../contract/contender.js';
-import { LockTimeoutError } from '../contract/errors.js';
+import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
+import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
+import { askSessions } from './ask-sessions.js';
 import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
@@ -12,14 +14,18 @@ import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
+import { semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
+import { acquirePermits } from './recipes/semaphore.js';
 import { acquireSingleNode } from './recipes/single-node.js';
 import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
+import { ZooKeeperPermits } from './zookeeper-permits.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
+import { revoke } from './zookeeper-revocation.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
@@ -32,6 +38,7 @@ type Attempt<T> = (session: Session, request: LockRequest) => Promise<T | null>;
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
+  readonly permitCounts: ZooKeeperPermits;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   readonly #timeout: GrantedTimeout;
@@ -48,6 +55,7 @@ export class ZooKeeperBackend implements LockBackend {
       (handshake) => this.#timeout.granted(handshake),
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
+    this.permitCounts = new ZooKeeperPermits(this.#sessions, (key) => this.#directoryOf(key));
   }
 
   get state(): BackendState {
@@ -72,7 +80,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   acquire(request: LockRequest): Promise<GrantedLease | null> {
     const directory = this.#directoryOf(request.key);
-    return this.#acquire(request, (session, limited) => acquireOn(session, directory, limited));
+    return this.#acquire(request, (session, limited) => this.#acquireOn(session, directory, limited));
   }
 
   acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
@@ -88,12 +96,14 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
-    return this.#sessions.inTime(async (signal) => {
-      const session = await this.#sessions.session(signal);
-      return lineIn(session, this.identify(key), signal).catch((error: unknown) => {
-        throw explained(error, key);
-      });
+    const path = this.identify(key);
+    return askSessions(this.#sessions, key, async (session, signal) => {
+      return (await Promise.all([lineIn(session, path, signal), semaphoreIn(session, path, signal)])).flat();
     });
+  }
+
+  revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
+    return revoke(this.#sessions, { key, path: this.identify(key) }, options);
   }
 
   explain(reason: unknown): unknown {
@@ -124,6 +134,14 @@ export class ZooKeeperBackend implements LockBackend {
         if (!goesOn) return null;
       }
     }
+  }
+
+  #acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+    const { mode, line, permits } = request;
+    if (permits) return acquirePermits(session, this.permitCounts.wanted(request.key, permits), request);
+    if (mode === 'permit') throw new LockConfigurationError(`mode 'permit' needs permits`, { key: request.key });
+    if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
+    return line === 'none' ? acquireSingleNode(session, directory, request) : acquireMutex(session, directory, request);
   }
 
   #directoryOf(key: string): LockDirectory {
@@ -157,10 +175,4 @@ async function canBeginAgain(
 function unlessEnded(error: unknown): boolean {
   if (error instanceof SessionEndedError) return true;
   throw error;
-}
-
-function acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
-  const { mode, line } = request;
-  if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
-  return line === 'none' ? acquireSingleNode(session, directory, request) : acquireMutex(session, directory, request);
 }

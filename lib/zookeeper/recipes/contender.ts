@@ -8,10 +8,11 @@ import { SessionEndedError } from '../session/session-ended-error.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { joinLine, partFromLine } from './lines.js';
 import type { Line } from './line.js';
+import type { HeldNodes } from './held-nodes.js';
 import { SINGLE_NODE } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
-export class Contender {
+export class Contender implements HeldNodes {
   readonly directory: string;
   /** What its session knows of the line in which it stands. */
   readonly line: Line;
@@ -19,6 +20,8 @@ export class Contender {
   #gone: AbortController | undefined;
   #isGone = false;
   #onGone: (() => void) | undefined;
+  #isRevoked = false;
+  #onRevoked: (() => void) | undefined;
   #path: string;
   #name: string;
   #czxid: bigint;
@@ -71,6 +74,18 @@ export class Contender {
   /** Calls back then. There is one such listener. */
   onGone(listener: () => void): void {
     this.#onGone = listener;
+  }
+
+  /** Calls back when somebody asks it to give way; at once when somebody has. There is one such listener. */
+  onRevoked(listener: () => void): void {
+    if (this.#isRevoked) listener();
+    else this.#onRevoked = listener;
+  }
+
+  /** Somebody has asked it to give way. */
+  foundRevoked(): void {
+    if (!this.#isRevoked) this.#onRevoked?.();
+    this.#isRevoked = true;
   }
 
   /** Somebody else has deleted the znode. */
@@ -150,15 +165,14 @@ export class Contender {
   async #delete(): Promise<void> {
     const deletion = this.#deletion();
     try {
-      // Most often the first attempt does; what it takes to be sure is only made up when it does not.
+      // Most often the first attempt does.
       await deletion().catch((error: unknown) => this.#deleteSurely(deletion, error));
       partFromLine(this.#session, this.directory, this, 'left');
     } catch (error) {
       const isGone = isKeeperError(error, 'noNode') || error instanceof SessionEndedError;
       if (isGone) return partFromLine(this.#session, this.directory, this, 'left');
-      process.emitWarning(
-        `${this.path} can not be deleted; it blocks its line until the session ends: ${String(error)}`,
-      );
+      const why = String(error);
+      process.emitWarning(`${this.path} can not be deleted; it blocks its line until the session ends: ${why}`);
     }
   }
 
@@ -181,7 +195,6 @@ export class Contender {
 
   async #isStillThere(): Promise<boolean> {
     await this.#session.requests.sync(this.path);
-    const { stat } = await this.#session.requests.read(this.path);
-    return stat.czxid === this.czxid;
+    return (await this.#session.requests.read(this.path)).stat.czxid === this.czxid;
   }
 }

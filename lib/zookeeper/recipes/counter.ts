@@ -24,7 +24,11 @@ export class CounterEndingError extends Error {
 }
 
 export function isCounterEnding(name: string): boolean {
-  const number = numberOf(name);
+  return isNearTheEnd(numberOf(name));
+}
+
+/** Whether a directory that gives out such numbers is to be made anew. */
+export function isNearTheEnd(number: number | undefined): boolean {
   return number !== undefined && (number > LAST_NUMBER || number < 0);
 }
 

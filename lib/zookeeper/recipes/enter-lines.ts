@@ -106,9 +106,10 @@ async function findAgain(
   });
 }
 
-function findIn(session: Session, directory: LockDirectory, name: string): Promise<CreatedNode | undefined> {
-  return findByName(session, directory, name).catch((error: unknown) => {
-    if (isKeeperError(error, 'noNode')) return undefined;
+async function findIn(session: Session, directory: LockDirectory, name: string): Promise<CreatedNode | undefined> {
+  const [found] = await findByName(session, directory, name).catch((error: unknown) => {
+    if (isKeeperError(error, 'noNode')) return [];
     throw error;
   });
+  return found;
 }

@@ -2,14 +2,17 @@ import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
+import type { Grant } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
-import { contenderData } from './contender-data.js';
 import { becomeReader } from './downgrade.js';
+import type { HeldNodes } from './held-nodes.js';
+import { KeptNote } from './kept-note.js';
 import { LineDemand } from './line-demand.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodeSoon } from './own-node-watch.js';
+import type { PermitNodes } from './permit-nodes.js';
 
 /**
  * The lease of the contender whose turn it is. It stands while the session surely does and the znode was not deleted
@@ -21,32 +24,58 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
-  const lease = new GrantedLease({
-    key: request.key,
+  const note = new KeptNote(session, contender, request.label);
+  return leaseOn(session, directory, { key: request.key, nodes: contender, contenders: [contender] }, (standing) => ({
+    ...standing,
     get mode() {
       return contender.isExchanged ? 'read' : request.mode;
     },
-    fencingToken: fencingTokenOf(contender.czxid),
-    isCurrent: () => session.isCurrent && !contender.isGone,
     demand: new LineDemand(session, contender),
-    noteKept: (isKept) => noteKept(session, contender, request, isKept),
-    giveBack: () => {
-      uncarry();
-      unwatch();
-      return contender.leave(directory.releaseTimeoutMs);
-    },
+    noteKept: (isKept) => note.write(isKept),
     // What is not answered in time goes on by itself.
     downgrade: () =>
       settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
-  });
-  const uncarry = session.carry(lease);
-  const unwatch = watchOwnNodeSoon(session, contender);
-  contender.onGone(() => lease.lose(new LockLostError(request.key, 'its znode was deleted by somebody else')));
-  return lease;
+  }));
 }
 
-// For others to see, and nobody relies on it: what cannot be noted is not.
-function noteKept({ requests }: Session, { path }: Contender, { label }: LockRequest, isKept: boolean): void {
-  const data = contenderData(label, undefined, isKept || undefined);
-  requests.multi([{ type: 'setData', path, data }]).catch(() => {});
+/** The lease on permits. All of one acquisition are made in one transaction, so they share its zxid. */
+export function grantPermits(
+  session: Session,
+  directory: LockDirectory,
+  permits: PermitNodes,
+  { key, mode }: LockRequest,
+): GrantedLease {
+  const { contenders } = permits;
+  return leaseOn(session, directory, { key, nodes: permits, contenders }, (standing) => ({ ...standing, mode }));
+}
+
+/** What a lease stands on. */
+interface Ground {
+  readonly key: string;
+  readonly nodes: HeldNodes;
+  readonly contenders: readonly Contender[];
+}
+
+function leaseOn(
+  session: Session,
+  { releaseTimeoutMs }: LockDirectory,
+  { key, nodes, contenders }: Ground,
+  grantOf: (standing: Omit<Grant, 'mode'>) => Grant,
+): GrantedLease {
+  const grant = grantOf({
+    key,
+    fencingToken: fencingTokenOf(nodes.czxid),
+    isCurrent: () => session.isCurrent && !nodes.isGone,
+    giveBack: () => {
+      uncarry();
+      unwatch.forEach((dispose) => dispose());
+      return nodes.leave(releaseTimeoutMs);
+    },
+  });
+  const lease = new GrantedLease(grant);
+  const uncarry = session.carry(lease);
+  const unwatch = contenders.map((contender) => watchOwnNodeSoon(session, contender));
+  nodes.onGone(() => lease.lose(new LockLostError(key, 'its znode was deleted by somebody else')));
+  nodes.onRevoked(() => lease.revoke());
+  return lease;
 }
