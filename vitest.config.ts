@@ -30,6 +30,7 @@ export const PROJECTS = {
     'test/testing/fault-proxy.spec.ts',
     'test/examples/integration',
   ],
+  interop: ['test/interop'],
   robustness: ['test/robustness'],
   conformance: ['test/conformance'],
 } as const;
@@ -74,6 +75,18 @@ export default defineConfig({
           ...project('integration', 2),
           maxWorkers: 2,
           globalSetup: ['test/support/zookeeper.ts', 'test/multi-process/compile-workers.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...project('interop', 3),
+          maxWorkers: 1,
+          globalSetup: [
+            'test/support/zookeeper.ts',
+            'test/interop/support/compile-java.ts',
+            'test/interop/support/compile-programs.ts',
+          ],
         },
       },
       {

@@ -17,6 +17,8 @@ export { ReadLock, WriteLock } from './decorators/read-write-lock.decorator.js';
 export type { ReadLockOptions, WriteLockOptions } from './decorators/read-write-lock.decorator.js';
 export { SegmentLock } from './decorators/segment-lock.decorator.js';
 export type { SegmentLockOptions, SegmentRouteBy } from './decorators/segment-lock.decorator.js';
+export { Semaphore } from './decorators/semaphore.decorator.js';
+export type { SemaphoreDecoratorOptions } from './decorators/semaphore.decorator.js';
 export type { LockKey, LockKeys } from './decorators/lock-key.js';
 export type { DistributedLockOptions, LockingOptions, OnContention } from './decorators/locking.options.js';
 export type { LockDecorator } from './decorators/method-check.js';
@@ -51,6 +53,9 @@ export type {
 } from './stock/stock.options.js';
 export type { Lease, LeaseMode, LeaseState } from './contract/lease.js';
 export type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from './contract/lock.js';
+export type { SemaphoreLock } from './contract/semaphore.js';
+export type { SemaphoreAcquireOptions, SemaphoreOptions, SemaphoreUsingOptions } from './contract/semaphore.options.js';
+export type { RevokeOptions } from './contract/revoke.options.js';
 
 // What can go wrong.
 export {
@@ -70,6 +75,8 @@ export type { LockErrorCode, LockErrorDetails } from './contract/errors.js';
 export { GrantedLease } from './contract/granted-lease.js';
 export type { Grant } from './contract/granted-lease.js';
 export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
-export type { Line, LockRequest } from './contract/lock-request.js';
+export type { Line, LockRequest, PermitDemand, SemaphoreSize } from './contract/lock-request.js';
+export type { PermitCounts } from './contract/permit-counts.js';
+export type { ResolvedRevokeOptions } from './contract/revoke.options.js';
 export { UNCHANGED } from './contract/record-store.js';
 export type { RecordChange, RecordStore, RecordWrite, StoredRecord } from './contract/record-store.js';

@@ -9,7 +9,7 @@ import { provideZooKeeper } from './support/zookeeper.mjs';
 const NO_ZOOKEEPER = `There is no real ZooKeeper here, and none could be installed. Set ZOOKEEPER_CONNECT=host:port to test on one that
 runs, or ZOOKEEPER_HOME to an unpacked one (with java on the PATH), or install Debian's package zookeeper, or start Docker.`;
 
-const NOT_RUN = 'NOT RUN, FOR WANT OF A REAL ZOOKEEPER: the projects integration, robustness and conformance';
+const NOT_RUN = 'NOT RUN, FOR WANT OF A REAL ZOOKEEPER: the projects integration, interop, robustness and conformance';
 
 const args = process.argv.slice(2);
 // What needs nothing but Node.
@@ -38,7 +38,7 @@ process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 /** A server is not installed for somebody who asked for other projects only. */
 function needsZooKeeper(args) {
   const joined = args.join(' ');
-  return !/--project\b/.test(joined) || /--project[= ](integration|robustness|conformance)\b/.test(joined);
+  return !/--project\b/.test(joined) || /--project[= ](integration|interop|robustness|conformance)\b/.test(joined);
 }
 
 /**

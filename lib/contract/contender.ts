@@ -12,6 +12,8 @@ export interface ContenderOwner {
 export interface Contender {
   readonly state: 'held' | 'waiting';
   readonly mode: LeaseMode;
+  /** Of mode `'permit'`: how many permits it holds or, where that is known, waits for. */
+  readonly permits?: number | undefined;
   readonly owner: ContenderOwner;
   /** Since when it stands there: of those that the servers know by their clock, of the others by this process's. */
   readonly since: Date;

@@ -1,7 +1,9 @@
 import type { Contender } from './contender.js';
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
+import type { PermitCounts } from './permit-counts.js';
 import type { RecordStore } from './record-store.js';
+import type { ResolvedRevokeOptions } from './revoke.options.js';
 
 /** What may be assumed of a backend: it answers; it is out of reach but nothing is lost yet; its leases are lost. */
 export type BackendState = 'connected' | 'suspended' | 'lost';
@@ -11,6 +13,8 @@ export interface LockBackend {
   readonly name: string;
   readonly state: BackendState;
   readonly records: RecordStore;
+  /** How many permits semaphores have; a backend without it has no semaphores. */
+  readonly permitCounts?: PermitCounts;
   /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
   identify(key: string): string;
   /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */
@@ -22,6 +26,11 @@ export interface LockBackend {
   acquire(request: LockRequest): Promise<GrantedLease | null>;
   /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
   lineOf(key: string): Promise<readonly Contender[]>;
+  /**
+   * Asks all who hold the key to give way, and takes it away from those who have not after the grace. Resolves when they
+   * are gone; at once when nobody holds. A backend without it can not. @throws `options.signal.reason`, LockUnavailableError
+   */
+  revoke?(key: string, options: ResolvedRevokeOptions): Promise<void>;
   /** Is told where to say what an operator should know of the connection: a line for the log, as often as need be. */
   warnTo?(warn: (message: string) => void): void;
   /** What to tell a caller whose wait ended for `reason`, when the backend knows better; without it, that reason. */

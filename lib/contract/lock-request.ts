@@ -4,10 +4,26 @@ import type { LeaseMode } from './lease.js';
 /** How contenders stand: in a line, first come first served, or not at all (whoever asks at the right time). */
 export type Line = 'fifo' | 'none';
 
+/** How many permits a semaphore has. */
+export interface SemaphoreSize {
+  /** As long as nobody has recorded another number. */
+  readonly permits: number;
+  /** The key of the record; without it, the backend's own beside the semaphore. */
+  readonly sharedCount?: string | undefined;
+}
+
+/** How many permits are asked for, and of what. */
+export interface PermitDemand {
+  readonly count: number;
+  readonly of: SemaphoreSize;
+}
+
 /** One acquisition, as a backend sees it. The deadline is already part of `signal`. */
 export interface LockRequest {
   readonly key: string;
-  readonly mode: Exclude<LeaseMode, 'permit'>;
+  /** `'permit'` is asked only of backends that have `permitCounts`, and comes with `permits`. */
+  readonly mode: LeaseMode;
+  readonly permits?: PermitDemand | undefined;
   readonly line: Line;
   /** `false`: answer `null` at once when somebody is ahead. */
   readonly wait: boolean;
@@ -38,6 +54,6 @@ export interface CallerRequest extends LockRequest, LocalTarget {
 
 /** What a backend is asked: a plain object that it may copy, with a signal. */
 export function requestOf(caller: CallerRequest, signal = caller.signal): LockRequest {
-  const { key, mode, line, wait, label, keeps } = caller;
-  return { key, mode, line, wait, label, keeps, signal };
+  const { key, mode, permits, line, wait, label, keeps } = caller;
+  return { key, mode, permits, line, wait, label, keeps, signal };
 }

@@ -12,6 +12,7 @@ export class LocalLines {
     exclusive: new Map<string, LocalLine>(),
     read: new Map<string, LocalLine>(),
     write: new Map<string, LocalLine>(),
+    permit: new Map<string, LocalLine>(),
   };
 
   constructor(backend: Pick<LockBackend, 'acquire' | 'explain'>) {

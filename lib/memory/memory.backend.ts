@@ -1,13 +1,16 @@
-import { onAbort } from '../async/abort.js';
+import { onAbort, orAbort } from '../async/abort.js';
+import { limited } from '../async/limited.js';
 import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
 import type { Contender as ContenderInfo } from '../contract/contender.js';
-import { LockShutdownError } from '../contract/errors.js';
+import { LockLostError, LockShutdownError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
+import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import { MemoryPermits } from './memory-permits.js';
 import { MemoryRecords } from './memory-records.js';
 
 interface Contender {
@@ -24,6 +27,8 @@ interface Contender {
 export class MemoryBackend implements LockBackend {
   readonly name: string = 'memory';
   readonly records: RecordStore = new MemoryRecords();
+  readonly permitCounts = new MemoryPermits(() => [...this.#lines.values()].forEach((line) => this.#grantTurns(line)));
+  /** By key; permits stand in lines of their own. */
   readonly #lines = new Map<string, Contender[]>();
   #tokens = 0n;
   #closed = false;
@@ -42,8 +47,9 @@ export class MemoryBackend implements LockBackend {
     request.signal.throwIfAborted();
     if (this.#closed) throw new LockShutdownError(request.key);
     const contender: Contender = { request, granted: deferred(), since: new Date(), lease: undefined };
-    this.#lineOf(request.key).push(contender);
-    this.#grantTurns(request.key);
+    const line = this.#lineOf(request);
+    line.push(contender);
+    this.#grantTurns(line);
     if (!request.wait && !contender.lease) {
       this.#leave(contender);
       return null;
@@ -53,12 +59,12 @@ export class MemoryBackend implements LockBackend {
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
   contenders(key: string): readonly LockRequest[] {
-    return this.#standing(key).map((contender) => contender.request);
+    return this.#standingOn(key).map((contender) => contender.request);
   }
 
-  /** The leases that stand on the key, several when they are readers', each with what was asked for. */
+  /** The leases that stand on the key, several when they are readers' or permits, each with what was asked for. */
   leasesOn(key: string): readonly { readonly request: LockRequest; readonly lease: GrantedLease }[] {
-    return this.#standing(key).flatMap(({ request, lease }) => (lease ? [{ request, lease }] : []));
+    return this.#standingOn(key).flatMap(({ request, lease }) => (lease ? [{ request, lease }] : []));
   }
 
   /** The lease that currently stands on the key, if any. */
@@ -67,15 +73,30 @@ export class MemoryBackend implements LockBackend {
   }
 
   async lineOf(key: string): Promise<readonly ContenderInfo[]> {
-    return this.#standing(key).map(({ request, lease, since }) => ({
+    return this.#standingOn(key).map(({ request, lease, since }) => ({
       state: lease ? 'held' : 'waiting',
       mode: request.mode,
+      permits: request.permits?.count,
       owner: { pid: process.pid, label: request.label },
       since,
       isOwn: true,
       isLocal: false,
       isKept: false,
     }));
+  }
+
+  async revoke(key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
+    signal?.throwIfAborted();
+    const holders = this.#standingOn(key).flatMap((contender) => {
+      return contender.lease ? [{ contender, lease: contender.lease }] : [];
+    });
+    holders.forEach(({ lease }) => lease.revoke());
+    const given = Promise.all(holders.map(({ lease }) => lease.released));
+    if (await limited(graceMs, signal, (limit) => orAbort(given, limit))) return;
+    for (const { contender, lease } of holders) {
+      lease.lose(new LockLostError(key, 'it was revoked, and not given back in time'));
+      this.#leave(contender);
+    }
   }
 
   async close(): Promise<void> {
@@ -96,27 +117,30 @@ export class MemoryBackend implements LockBackend {
     return contender.granted.promise.finally(dispose);
   }
 
-  #standing(key: string): readonly Contender[] {
-    return this.#lines.get(this.identify(key)) ?? [];
+  #standingOn(key: string): readonly Contender[] {
+    const identity = this.identify(key);
+    return [...(this.#lines.get(identity) ?? []), ...(this.#lines.get(permitLine(identity)) ?? [])];
   }
 
-  #lineOf(key: string): Contender[] {
-    const identity = this.identify(key);
-    const line = this.#lines.get(identity) ?? [];
-    this.#lines.set(identity, line);
+  #lineOf(request: LockRequest): Contender[] {
+    const name = this.#lineName(request);
+    const line = this.#lines.get(name) ?? [];
+    this.#lines.set(name, line);
     return line;
   }
 
-  #grantTurns(key: string): void {
-    const line = this.#lineOf(key);
+  #grantTurns(line: readonly Contender[]): void {
     for (const [place, contender] of line.entries()) {
       if (contender.lease) continue;
-      const ahead = line.slice(0, place);
-      const blocked =
-        contender.request.mode === 'read' ? ahead.some((other) => other.request.mode !== 'read') : place > 0;
-      if (blocked) return;
+      if (this.#isBlocked(contender.request, line.slice(0, place))) return;
       this.#grant(contender);
     }
+  }
+
+  #isBlocked({ key, mode, permits }: LockRequest, ahead: readonly Contender[]): boolean {
+    if (!permits) return mode === 'read' ? ahead.some((other) => other.request.mode !== 'read') : ahead.length > 0;
+    const taken = ahead.reduce((sum, { request }) => sum + (request.permits?.count ?? 0), 0);
+    return taken + permits.count > this.permitCounts.mostOf(key, permits.of);
   }
 
   #grant(contender: Contender): void {
@@ -132,15 +156,24 @@ export class MemoryBackend implements LockBackend {
   }
 
   #leave(contender: Contender): void {
-    const { key } = contender.request;
-    const identity = this.identify(key);
-    const line = this.#lines.get(identity);
+    const name = this.#lineName(contender.request);
+    const line = this.#lines.get(name);
     const place = line?.indexOf(contender) ?? -1;
     if (!line || place < 0) return;
     line.splice(place, 1);
-    if (line.length === 0) this.#lines.delete(identity);
-    else this.#grantTurns(key);
+    if (line.length === 0) this.#lines.delete(name);
+    else this.#grantTurns(line);
   }
+
+  #lineName({ key, permits }: LockRequest): string {
+    const identity = this.identify(key);
+    return permits ? permitLine(identity) : identity;
+  }
+}
+
+// No key ends like this.
+function permitLine(identity: string): string {
+  return `${identity}/`;
 }
 
 export function memory(): LockBackendDefinition {

@@ -67,6 +67,10 @@ export class Acquisition implements CallerRequest {
     return this.target.mode;
   }
 
+  get permits(): LockTarget['permits'] {
+    return this.target.permits;
+  }
+
   get line(): LockTarget['line'] {
     return this.target.line;
   }

@@ -11,6 +11,15 @@ export function frameHolding(holding: Holding): Frame | undefined {
   return innermost((frame) => frame.isOpen && frame.isFor(holding));
 }
 
+/** How many permits of a semaphore this async context holds. */
+export function permitsHeld(holding: Holding): number {
+  let permits = 0;
+  for (let frame = context.getStore(); frame; frame = frame.outer) {
+    if (frame.isOpen && frame.isFor(holding)) permits += frame.permits;
+  }
+  return permits;
+}
+
 /** Runs `work` inside a new tenure of `lease`, which is given back when it has ended. */
 export function runHolding<T>(lease: Lease, holding: Holding, work: () => T | Promise<T>): Promise<T> {
   return runInside(new Tenure(lease, holding, () => lease.release()), lease, work);

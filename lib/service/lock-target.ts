@@ -5,7 +5,7 @@ import type { Holding } from './tenure.js';
 /** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
 export interface LockTarget extends Holding {
   readonly key: string;
-  readonly mode: Exclude<LeaseMode, 'permit'>;
+  readonly mode: LeaseMode;
   readonly line: Line;
   readonly waitMs: number;
   /** Whether callers of this process hand the key on among themselves. */

@@ -11,10 +11,16 @@ import type { SegmentOptions } from '../contract/segment.options.js';
 import { MultiLock } from '../composite/multi-lock.js';
 import type { Member } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
+import type { RevokeOptions } from '../contract/revoke.options.js';
+import type { SemaphoreLock } from '../contract/semaphore.js';
+import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { Admission } from './admission.js';
 import { withLocalCallers } from './contenders.js';
 import { runUnder } from './held-leases.js';
+import { revokeKey } from './revocation.js';
 import { Segments } from './segments.js';
+import { Semaphores } from './semaphores.js';
+import type { LockServiceOptions, MutexOptions } from './lock-service.options.js';
 import type { LockTarget } from './lock-target.js';
 import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './sharing.options.js';
 import type { SharingOptions } from './sharing.options.js';
@@ -23,23 +29,9 @@ import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
 
+export type { LockServiceOptions, MutexOptions };
+
 const logger = new Logger('LockService');
-
-export interface MutexOptions extends SharingOptions {
-  /**
-   * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: one znode that everybody races
-   * for, for try-only use such as cron guards; whoever comes while it is held is told so at once and nobody waits.
-   */
-  readonly line?: Line;
-}
-
-/** What a `LockService` is made with; `LockModule` fills it from its options. */
-export interface LockServiceOptions extends SharingOptions {
-  readonly connectionName: string;
-  readonly waitMs: number;
-  readonly drainTimeoutMs: number;
-  readonly connectOnStart: 'required' | 'background';
-}
 
 /**
  * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
@@ -51,6 +43,7 @@ export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   private readonly admission: Admission;
   private readonly segments: Segments;
+  private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
   private readonly sharing: Required<SharingOptions>;
 
@@ -62,6 +55,7 @@ export class LockService {
     this.admission = new Admission(backend);
     this.sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
     this.segments = new Segments(backend, options.waitMs, (key) => this.mutex(key));
+    this.semaphores = new Semaphores(backend, this.admission, options.waitMs);
     const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
     this.stocks = new Stocks({ waitMs: options.waitMs, records: backend.records, lockOn });
   }
@@ -106,6 +100,14 @@ export class LockService {
   }
 
   /**
+   * As many holders at a time as there are permits. Excludes neither `mutex` nor `readWriteLock` of the same key.
+   * @throws LockConfigurationError also when the backend has no semaphores
+   */
+  semaphore(key: string, options: SemaphoreOptions): SemaphoreLock {
+    return this.semaphores.lockOn(key, options);
+  }
+
+  /**
    * Any one of the segments of the key, or all of them: as many holders at a time as there are segments. Each segment is
    * a lock of its own; none of them excludes `mutex` of the same key.
    */
@@ -129,9 +131,20 @@ export class LockService {
   async contenders(key: string): Promise<Contender[]> {
     const identity = this.backend.identify(key);
     const line = await this.backend.lineOf(key);
-    return withLocalCallers(line, (mode) =>
-      mode === 'permit' ? undefined : this.admission.local.find(mode, identity),
-    );
+    return withLocalCallers(line, (mode) => this.admission.local.find(mode, identity));
+  }
+
+  /**
+   * Asks all who hold the key to give way, readers and holders of permits too: their leases turn `revoking`, and their
+   * signals abort with a `LockRevokedError`. Who has not given the key back within `graceMs` is relieved of it: its lease
+   * is `lost`, and the next one is let in. Resolves when all of them are gone; at once when nobody holds.
+   *
+   * A holder that was relieved by force may not know it yet: see docs/recipes/revocation.md for how long that may be. Only
+   * fencing tokens stop it.
+   * @throws LockUnavailableError, LockConfigurationError when the backend can not, `options.signal.reason`
+   */
+  async revoke(key: string, options: RevokeOptions = {}): Promise<void> {
+    await revokeKey(this.backend, key, options);
   }
 
   /** Short for `mutex(key).acquire(options)`. */

@@ -1,11 +1,14 @@
 import { orAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import type { Lease } from '../contract/lease.js';
+import type { PermitDemand } from '../contract/lock-request.js';
 
 /** What identifies a key in this process: the backend that grants it and the name that the backend gives it. */
 export interface Holding {
   readonly scope: object;
   readonly identity: string;
+  /** Of a semaphore: how many permits are held, or wanted. */
+  readonly permits?: PermitDemand | undefined;
 }
 
 /** One granted lease and those inside it: given back when the last of them has left, so nobody works on unlocked. */
@@ -67,6 +70,11 @@ export class Frame {
 
   get lease(): Lease | undefined {
     return this.#stretch?.lease;
+  }
+
+  /** How many permits of a semaphore its tenure holds. */
+  get permits(): number {
+    return this.#stretch?.tenure.holding?.permits?.count ?? 0;
   }
 
   /** The nearest frame that this one is nested in and that has not ended. */

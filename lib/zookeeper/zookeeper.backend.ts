@@ -1,24 +1,30 @@
 import { BoundedMap } from '../async/bounded-map.js';
 import type { Contender } from '../contract/contender.js';
-import { LockTimeoutError } from '../contract/errors.js';
+import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
+import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
+import { askSessions } from './ask-sessions.js';
 import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
 import { acquireMutex } from './recipes/mutex.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
+import { semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
+import { acquirePermits } from './recipes/semaphore.js';
 import { acquireSingleNode } from './recipes/single-node.js';
 import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
+import { ZooKeeperPermits } from './zookeeper-permits.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
+import { revoke } from './zookeeper-revocation.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
@@ -28,6 +34,7 @@ const MOST_PATHS = 10_000;
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
+  readonly permitCounts: ZooKeeperPermits;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   readonly #timeout: GrantedTimeout;
@@ -44,6 +51,7 @@ export class ZooKeeperBackend implements LockBackend {
       (handshake) => this.#timeout.granted(handshake),
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
+    this.permitCounts = new ZooKeeperPermits(this.#sessions, (key) => this.#directoryOf(key));
   }
 
   get state(): BackendState {
@@ -74,12 +82,16 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
-    return this.#sessions.inTime(async (signal) => {
-      const session = await this.#sessions.session(signal);
-      return lineIn(session, this.identify(key), signal).catch((error: unknown) => {
-        throw explained(error, key);
-      });
-    });
+    const path = this.identify(key);
+    return this.#sessions.inTime((limit) =>
+      askSessions(this.#sessions, key, limit, async (session, signal) => {
+        return (await Promise.all([lineIn(session, path, signal), semaphoreIn(session, path, signal)])).flat();
+      }),
+    );
+  }
+
+  revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
+    return revoke(this.#sessions, { key, path: this.identify(key) }, options);
   }
 
   explain(reason: unknown): unknown {
@@ -96,14 +108,22 @@ export class ZooKeeperBackend implements LockBackend {
     for (;;) {
       const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
       try {
-        return await acquireOn(session, directory, request);
+        return await this.#acquireOn(session, directory, request);
       } catch (error) {
-        const goesOn = await canBeginAgain(error, session, directory, request);
+        const goesOn = await canBeginAgain(error, session, request);
         if (goesOn === undefined)
           throw error === request.signal.reason ? this.explain(error) : explained(error, request.key);
         if (!goesOn) return null;
       }
     }
+  }
+
+  #acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+    const { mode, line, permits } = request;
+    if (permits) return acquirePermits(session, this.permitCounts.wanted(request.key, permits), request);
+    if (mode === 'permit') throw new LockConfigurationError(`mode 'permit' needs permits`, { key: request.key });
+    if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
+    return line === 'none' ? acquireSingleNode(session, directory, request) : acquireMutex(session, directory, request);
   }
 
   #directoryOf(key: string): LockDirectory {
@@ -125,21 +145,15 @@ export function zookeeper(options: ZooKeeperOptions = {}): LockBackendDefinition
 async function canBeginAgain(
   error: unknown,
   session: Session,
-  { path }: LockDirectory,
   { wait, signal }: LockRequest,
 ): Promise<boolean | undefined> {
   if (error instanceof SessionEndedError || error instanceof PlaceLostError) return true;
-  if (error instanceof CounterEndingError) return restartCounter(session, path, wait, signal).catch(unlessEnded);
+  if (error instanceof CounterEndingError)
+    return restartCounter(session, error.directory, wait, signal).catch(unlessEnded);
   return undefined;
 }
 
 function unlessEnded(error: unknown): boolean {
   if (error instanceof SessionEndedError) return true;
   throw error;
-}
-
-function acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
-  const { mode, line } = request;
-  if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
-  return line === 'none' ? acquireSingleNode(session, directory, request) : acquireMutex(session, directory, request);
 }

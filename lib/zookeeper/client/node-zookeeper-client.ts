@@ -16,6 +16,7 @@ import type {
   MultiOp,
   Stat,
   TransactionReply,
+  WatchedNode,
   ZooKeeperClient,
 } from './zookeeper-client.js';
 
@@ -66,9 +67,14 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async watch(path: string): Promise<Watch> {
-    // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
-    const { watch } = await this.#watched('data', path, OpCode.getData);
+    const { watch } = await this.watchData(path);
     return watch;
+  }
+
+  async watchData(path: string): Promise<WatchedNode> {
+    // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
+    const { body, watch } = await this.#watched('data', path, OpCode.getData);
+    return { data: body.buffer(), stat: readStat(body), watch };
   }
 
   async watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {

@@ -26,6 +26,13 @@ export interface TransactionReply {
   readonly zxid: bigint;
 }
 
+/** What a znode says, and a watch on it. */
+export interface WatchedNode {
+  readonly data: Buffer;
+  readonly stat: Stat;
+  readonly watch: Watch;
+}
+
 /** An answered request: when it was sent and answered, and whether a quorum had to agree to the answer. */
 export interface Answer {
   readonly sentAt: number;
@@ -70,6 +77,8 @@ export interface ZooKeeperClient {
   read(path: string): Promise<{ readonly data: Buffer; readonly stat: Stat }>;
   /** Sets a data watch. Rejects, without a watch, when the znode is not there. */
   watch(path: string): Promise<Watch>;
+  /** As `watch`, with what the znode says. */
+  watchData(path: string): Promise<WatchedNode>;
   /** Lists the children, and sets a watch on who they are. Rejects, without a watch, when the znode is not there. */
   watchChildren(path: string): Promise<{ readonly names: readonly string[]; readonly watch: Watch }>;
   /** Makes this server catch up with the leader before it answers what follows. */

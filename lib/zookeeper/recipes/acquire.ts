@@ -3,7 +3,7 @@ import { settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import type { Contender } from './contender.js';
+import type { HeldNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Entry } from './protected-create.js';
 import { grantLease } from './zookeeper-lease.js';
@@ -11,35 +11,58 @@ import { grantLease } from './zookeeper-lease.js';
 // How long one who gives up waits to see its znode gone. Then its promise rejects, and the deletion goes on by itself.
 const LEAVING_MS = 100;
 
-/** When a recipe's contender may hold. */
-export interface Turn {
-  /** Whether it may already, as far as is known without waiting for anything. */
-  isNow(entry: Entry): boolean;
-  /** Resolves to whether it is its turn. Rejects with `signal.reason`, leaving no watch. */
-  comes(entry: Entry, signal: AbortSignal): Promise<boolean>;
+/** What has been sent in. */
+interface Entered {
+  readonly contender: HeldNodes;
 }
 
-/**
- * What every lock recipe does once it has sent its contender in: wait for the turn, then hold; or leave, whatever else
- * happens. `null` when it is not its turn and the request does not wait.
- */
-export async function acquireEntered(
+/** When a recipe's contender may hold. */
+export interface Turn<E extends Entered = Entry> {
+  /** Whether it may already, as far as is known without waiting for anything. */
+  isNow(entry: E): boolean;
+  /** Resolves to whether it is its turn. Rejects with `signal.reason`, leaving no watch. */
+  comes(entry: E, signal: AbortSignal): Promise<boolean>;
+}
+
+/** One contender's way to its turn. */
+interface Turning<E extends Entered> extends Pick<LockDirectory, 'releaseTimeoutMs'>, Pick<LockRequest, 'signal'> {
+  readonly entering: Promise<E>;
+  readonly turn: Turn<E>;
+}
+
+/** Waits for the turn, then holds a lease. `null` when it is not its turn and the request does not wait. */
+export function acquireEntered(
   session: Session,
   directory: LockDirectory,
   request: LockRequest,
   entering: Promise<Entry>,
   turn: Turn,
 ): Promise<GrantedLease | null> {
-  let contender: Contender | undefined;
+  const { releaseTimeoutMs } = directory;
+  const { signal } = request;
+  const grant = ({ contender }: Entry) => grantLease(session, directory, contender, request);
+  return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
+}
+
+/**
+ * What every recipe does once it has sent its contender in: wait for the turn, then hold what `hold` makes of it; or
+ * leave, whatever else happens. `null` when it is not its turn and it does not wait.
+ */
+export async function atTurn<E extends Entered, T>(
+  session: Session,
+  { entering, turn, releaseTimeoutMs, signal }: Turning<E>,
+  hold: (entry: E) => T,
+): Promise<T | null> {
+  let contender: HeldNodes | undefined;
   try {
-    const entry = await orAbort(entering, request.signal);
+    const entry = await orAbort(entering, signal);
     contender = entry.contender;
     if (!turn.isNow(entry) || !session.isProven || contender.isGone) {
-      const isTurn = await untilTurn(session, entry, request.signal, turn);
-      if (!isTurn) return await contender.leave(directory.releaseTimeoutMs).then(() => null);
+      const isTurn = await untilTurn(session, entry, signal, turn);
+      if (!isTurn) return await contender.leave(releaseTimeoutMs).then(() => null);
     }
-    request.signal.throwIfAborted();
-    return grantLease(session, directory, contender, request);
+    signal.throwIfAborted();
+    return hold(entry);
   } catch (error) {
     // Whoever gives up while it enters leaves again as soon as it is in.
     const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
@@ -48,7 +71,12 @@ export async function acquireEntered(
   }
 }
 
-async function untilTurn(session: Session, entry: Entry, signal: AbortSignal, turn: Turn): Promise<boolean> {
+async function untilTurn<E extends Entered>(
+  session: Session,
+  entry: E,
+  signal: AbortSignal,
+  turn: Turn<E>,
+): Promise<boolean> {
   const limits = anyAbort([signal, session.signal, entry.contender.gone]);
   try {
     if (!(await turn.comes(entry, limits.signal))) return false;

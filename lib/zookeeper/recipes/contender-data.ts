@@ -5,6 +5,9 @@ import type { ContenderOwner } from '../../contract/contender.js';
 const HOST = hostname();
 const NAMELESS = Buffer.from(JSON.stringify({ host: HOST, pid: process.pid }));
 
+// What Curator's Revoker writes in place of a holder's data, and what its revocable locks look for.
+const REVOKE = Buffer.from('__REVOKE__');
+
 /** What a contender's znode says about its owner to whoever looks. */
 export function contenderData(label?: string, id?: string, isKept?: true): Buffer {
   if (label === undefined && id === undefined && !isKept) return NAMELESS;
@@ -25,6 +28,21 @@ export function contenderOwner(data: Buffer): ContenderOwner & { readonly isKept
 /** The id that the data carries, of a znode whose name is not its own. Foreign data has none. */
 export function contenderId(data: Buffer): unknown {
   return fieldsOf(data)['id'];
+}
+
+/**
+ * What asks the owner of this data to give way. Curator's holders know one word and nothing else; ours go on saying whose
+ * they are.
+ */
+export function revokedData(data: Buffer): Buffer {
+  const fields = fieldsOf(data);
+  const isOurs = typeof fields['host'] === 'string' && typeof fields['pid'] === 'number';
+  return isOurs ? Buffer.from(JSON.stringify({ ...fields, isRevoked: true })) : REVOKE;
+}
+
+/** Whether the data asks its owner to give way. */
+export function isRevoked(data: Buffer): boolean {
+  return data.equals(REVOKE) || fieldsOf(data)['isRevoked'] === true;
 }
 
 function fieldsOf(data: Buffer): Record<string, unknown> {

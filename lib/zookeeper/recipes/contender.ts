@@ -8,10 +8,11 @@ import { SessionEndedError } from '../session/session-ended-error.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { joinLine, partFromLine } from './lines.js';
 import type { Line } from './line.js';
+import type { HeldNodes } from './held-nodes.js';
 import { SINGLE_NODE } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
-export class Contender {
+export class Contender implements HeldNodes {
   readonly path: string;
   readonly name: string;
   readonly directory: string;
@@ -22,6 +23,8 @@ export class Contender {
   #gone: AbortController | undefined;
   #isGone = false;
   #onGone: (() => void) | undefined;
+  #isRevoked = false;
+  #onRevoked: (() => void) | undefined;
   readonly #unattend: Dispose;
   #left: Promise<void> | undefined;
 
@@ -57,6 +60,19 @@ export class Contender {
   /** Calls back then. There is one such listener. */
   onGone(listener: () => void): void {
     this.#onGone = listener;
+  }
+
+  /** Calls back when somebody asks it to give way; at once when somebody has. There is one such listener. */
+  onRevoked(listener: () => void): void {
+    this.#onRevoked = listener;
+    if (this.#isRevoked) listener();
+  }
+
+  /** Somebody has asked it to give way. */
+  foundRevoked(): void {
+    if (this.#isRevoked) return;
+    this.#isRevoked = true;
+    this.#onRevoked?.();
   }
 
   /** Somebody else has deleted the znode. */

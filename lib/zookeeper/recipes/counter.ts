@@ -13,14 +13,23 @@ const LOOK_AGAIN_MS = 100;
 
 /** Nobody may line up here before the directory was made anew. */
 export class CounterEndingError extends Error {
+  /** The directory whose numbers they are. */
+  readonly directory: string;
+
+  /** @param path of the znode that got one of the last */
   constructor(path: string) {
     super(`the numbers of ${path} are used up`);
     this.name = 'CounterEndingError';
+    this.directory = path.slice(0, path.lastIndexOf('/'));
   }
 }
 
 export function isCounterEnding(name: string): boolean {
-  const number = numberOf(name);
+  return isNearTheEnd(numberOf(name));
+}
+
+/** Whether a directory that gives out such numbers is to be made anew. */
+export function isNearTheEnd(number: number | undefined): boolean {
   return number !== undefined && (number > LAST_NUMBER || number < 0);
 }
 

@@ -1,10 +1,10 @@
 /**
- * A znode and the parents it needs. The znode is tried first; when a parent is missing, the missing ones and the znode
+ * Znodes and the parents they need. The znode is tried first; when a parent is missing, the missing ones and the znode
  * are made in one transaction from the bottom up, so that no empty container is left that the servers never remove,
  * and nothing above what is missing is touched. Never cached: servers remove empty containers at any time.
  */
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
-import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
+import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
 
@@ -26,26 +26,44 @@ export async function createNode(requests: Requests, directory: LockDirectory, n
     return await requests.create({ path, data: node.data, acl: directory.acl, mode: node.mode });
   } catch (error) {
     if (!isKeeperError(error, 'noNode')) throw error;
-    return createWithParents(requests, directory, node, path);
+    const { results, zxid } = await createTogether(requests, directory, [node], 1);
+    return { path: results.at(-1)?.path ?? '', czxid: zxid };
   }
 }
 
-async function createWithParents(
+/**
+ * Several sequential znodes, all of them or none.
+ * @throws KeeperError; a connection loss leaves it open whether the znodes are there
+ */
+export async function createNodes(
   requests: Requests,
   directory: LockDirectory,
-  node: NewNode,
-  path: string,
-): Promise<CreatedNode> {
+  nodes: readonly NewNode[],
+): Promise<readonly CreatedNode[]> {
+  const [first] = nodes;
+  if (first && nodes.length === 1) return [await createNode(requests, directory, first)];
+  const { results, zxid } = await createTogether(requests, directory, nodes, 0);
+  return results.slice(-nodes.length).map(({ path = '' }) => ({ path, czxid: zxid }));
+}
+
+/** In one transaction with the parents that turn out to be missing; `missing` of them are known to be. */
+async function createTogether(
+  requests: Requests,
+  directory: LockDirectory,
+  nodes: readonly NewNode[],
+  missing: number,
+): Promise<TransactionReply> {
   const ancestors = withAncestors(directory.path);
-  let missing = 1;
+  const path = `${directory.path}/${nodes[0]?.name}`;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
-    const { results, zxid } = await requests.multi([
+    const reply = await requests.multi([
       ...parents.map((parent) => parentOp(parent, directory)),
-      nodeOp(directory, node, path),
+      ...nodes.map((node) => nodeOp(directory, node)),
     ]);
+    const { results } = reply;
     const failed = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
-    if (failed < 0) return { path: results.at(-1)?.path ?? '', czxid: zxid };
+    if (failed < 0) return reply;
     missing += levelsFurther(results[failed]?.error, failed < parents.length, path);
     if (missing < 0 || missing > ancestors.length) break;
   }
@@ -65,6 +83,6 @@ function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
     : { type: 'create', path, data: EMPTY, acl, flags: CreateMode.persistent };
 }
 
-function nodeOp({ acl }: LockDirectory, { data, mode }: NewNode, path: string): MultiOp {
-  return { type: 'create', path, data, acl, flags: mode };
+function nodeOp({ path, acl }: LockDirectory, { name, data, mode }: NewNode): MultiOp {
+  return { type: 'create', path: `${path}/${name}`, data, acl, flags: mode };
 }

@@ -4,6 +4,7 @@ import { deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { isRevoked } from './contender-data.js';
 import type { Contender } from './contender.js';
 
 // Most leases are given back sooner; for them it would be a request and an event for nothing.
@@ -14,11 +15,10 @@ const queuesBySession = new WeakMap<Session, YoungLeases>();
 
 /**
  * Watches a contender's own znode, so that its deletion from outside is known at once, and on one connection before
- * anything that happened later. Resolves when the watch stands, or the contender is known to be gone. Never rejects.
+ * anything that happened later, and so is what is written there to ask it to give way. Resolves when the watch stands, or
+ * the contender is known to be gone. Never rejects.
  */
 export function watchOwnNode(session: Session, contender: Contender): Promise<void> {
-  // What is at a path that others use as well tells nothing; the heartbeat compares the znode itself.
-  if (contender.sharesItsName) return Promise.resolve();
   const known = watchesByContender.get(contender);
   if (known) return known;
   const stands = deferred();
@@ -37,7 +37,13 @@ export function watchOwnNodeSoon(session: Session, contender: Contender): Dispos
 async function untilGone(session: Session, contender: Contender, onWatched: () => void): Promise<void> {
   try {
     while (!contender.isLeaving) {
-      const watch = await session.persistently(() => session.requests.watch(contender.path));
+      const { data, stat, watch } = await session.persistently(() => session.requests.watchData(contender.path));
+      if (stat.czxid !== contender.czxid) {
+        // Somebody else's: there are paths that many use.
+        watch.remove();
+        break;
+      }
+      if (isRevoked(data)) contender.foundRevoked();
       onWatched();
       if ((await watch.fired) === 'deleted') break;
     }

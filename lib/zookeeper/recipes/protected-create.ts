@@ -12,7 +12,7 @@ import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { contenderData, contenderId } from './contender-data.js';
 import { Contender } from './contender.js';
-import { createNode } from './create-node.js';
+import { createNodes } from './create-node.js';
 import type { NewNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Line } from './line.js';
@@ -31,10 +31,16 @@ export interface Entry {
 /** Who enters: what its znode says, and when it has given up. */
 type Entrant = Pick<LockRequest, 'label' | 'signal' | 'keeps'>;
 
-/** A znode to be made, and how to look for it when it is not known whether it was. */
+/** Contenders that have entered together, and who was there then, if that was learned in the same round trip. */
+export interface GroupEntry {
+  readonly contenders: readonly Contender[];
+  readonly names: readonly string[] | undefined;
+}
+
+/** Znodes to be made, and how to look for them when it is not known whether they were. */
 interface Attempt {
-  readonly node: NewNode;
-  readonly find: () => Promise<CreatedNode | undefined>;
+  readonly nodes: readonly NewNode[];
+  readonly find: () => Promise<readonly CreatedNode[]>;
 }
 
 /** Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt. */
@@ -44,20 +50,47 @@ export function enterLine(
   kind: ContenderKind,
   { label, signal, keeps }: Entrant,
 ): Promise<Entry> {
-  return enter(session, directory, signal, () => {
+  return enterOne(session, directory, signal, () => {
     const name = `_c_${contenderNameId(keeps)}-${markOf(kind)}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label) };
-    return { node, find: () => findByName(session, directory, name) };
+    return { nodes: [node], find: () => findByName(session, directory, name) };
+  });
+}
+
+/** So many znodes, all of them or none; `id` is what they say of who made them. Rejects as above. */
+export function enterTogether(
+  session: Session,
+  directory: LockDirectory,
+  { mark, count, id }: { readonly mark: string; readonly count: number; readonly id: string },
+  { label, signal }: Entrant,
+): Promise<GroupEntry> {
+  return enter(session, directory, signal, () => {
+    const name = `_c_${contenderNameId()}-${mark}`;
+    const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label, id) };
+    return { nodes: Array.from({ length: count }, () => node), find: () => findByName(session, directory, name) };
   });
 }
 
 /** Takes the single znode. @throws KeeperError `nodeExists` when somebody else has it; `signal.reason`, as above */
 export function enterAlone(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
-  return enter(session, directory, signal, () => {
+  return enterOne(session, directory, signal, () => {
     const id = randomUUID();
     const node = { name: SINGLE_NODE, mode: CreateMode.ephemeral, data: contenderData(label, id) };
-    return { node, find: () => findById(session, `${directory.path}/${SINGLE_NODE}`, id) };
+    return { nodes: [node], find: () => findById(session, `${directory.path}/${SINGLE_NODE}`, id) };
   });
+}
+
+async function enterOne(
+  session: Session,
+  directory: LockDirectory,
+  signal: AbortSignal,
+  nextAttempt: () => Attempt,
+): Promise<Entry> {
+  const { contenders, names, tookMs } = await enter(session, directory, signal, nextAttempt);
+  const [contender] = contenders as readonly [Contender];
+  const { line } = contender;
+  if (names) line.saw(names);
+  return { contender, line, tookMs, names };
 }
 
 async function enter(
@@ -65,32 +98,30 @@ async function enter(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
-): Promise<Entry> {
+): Promise<GroupEntry & { readonly tookMs: number }> {
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
-    const { node, find } = nextAttempt();
-    const created = createNode(session.requests, directory, node);
+    const { nodes, find } = nextAttempt();
+    const created = createNodes(session.requests, directory, nodes);
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
-    if (!found) continue;
-    const contender = new Contender(session, found);
-    const { line } = contender;
+    if (found.length === 0) continue;
+    const contenders = found.map((node) => new Contender(session, node));
     const names = await listed;
     const tookMs = now() - begun;
-    if (!names?.includes(contender.name)) return { contender, line, tookMs, names: undefined };
-    line.saw(names);
-    return { contender, line, tookMs, names };
+    const isGood = contenders.every(({ name }) => names?.includes(name));
+    return { contenders, tookMs, names: isGood ? names : undefined };
   }
 }
 
-/** After a lost reply: the znode, if the create was applied. What an earlier session made is never taken for it. */
+/** After a lost reply: the znodes, if the create was applied. What an earlier session made is never taken for them. */
 async function findAgain(
   session: Session,
   directory: LockDirectory,
-  find: () => Promise<CreatedNode | undefined>,
+  find: () => Promise<readonly CreatedNode[]>,
   error: unknown,
-): Promise<CreatedNode | undefined> {
+): Promise<readonly CreatedNode[]> {
   if (!isConnectionLoss(error)) throw error;
   // Not cut short by the caller's signal: whoever gave up still has to know whether there is a znode to delete.
   const search = session.surely(async () => {
@@ -99,25 +130,18 @@ async function findAgain(
     return find();
   });
   return search.catch((failure: unknown) => {
-    if (isKeeperError(failure, 'noNode')) return undefined;
+    if (isKeeperError(failure, 'noNode')) return [];
     throw failure;
   });
 }
 
-async function findByName(
-  session: Session,
-  directory: LockDirectory,
-  prefix: string,
-): Promise<CreatedNode | undefined> {
+async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
-  const name = names.find((other) => other.startsWith(prefix));
-  if (name === undefined) return undefined;
-  const path = `${directory.path}/${name}`;
-  const { stat } = await session.requests.read(path);
-  return { path, czxid: stat.czxid };
+  const paths = names.filter((name) => name.startsWith(prefix)).map((name) => `${directory.path}/${name}`);
+  return Promise.all(paths.map(async (path) => ({ path, czxid: (await session.requests.read(path)).stat.czxid })));
 }
 
-async function findById(session: Session, path: string, id: string): Promise<CreatedNode | undefined> {
+async function findById(session: Session, path: string, id: string): Promise<readonly CreatedNode[]> {
   const { data, stat } = await session.requests.read(path);
-  return contenderId(data) === id ? { path, czxid: stat.czxid } : undefined;
+  return contenderId(data) === id ? [{ path, czxid: stat.czxid }] : [];
 }

@@ -1,5 +1,5 @@
-import { anyAbort, orAbort, OwnAbortController } from '../../async/abort.js';
-import { after } from '../../async/timer.js';
+import { orAbort } from '../../async/abort.js';
+import { limited } from '../../async/limited.js';
 import type { Session } from '../session/session.js';
 import { CounterEndingError, isCounterEnding } from './counter.js';
 import type { Turn } from './acquire.js';
@@ -46,19 +46,11 @@ function graceMs({ tookMs }: Place): number {
 }
 
 async function untilTurnOr(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
-  const limit = new OwnAbortController();
-  const cancel = after(graceMs(place), () => limit.abort(limit));
-  const limits = anyAbort([signal, limit.signal]);
-  try {
-    await untilTurn(session, place, nearest, limits.signal);
+  const isTurn = await limited(graceMs(place), signal, async (limit) => {
+    await untilTurn(session, place, nearest, limit);
     return true;
-  } catch (error) {
-    if (error === limit) return false;
-    throw error;
-  } finally {
-    cancel();
-    limits.dispose();
-  }
+  });
+  return isTurn ?? false;
 }
 
 /**

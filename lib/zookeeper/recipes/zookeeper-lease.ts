@@ -1,13 +1,16 @@
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
+import type { Grant } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
-import { contenderData } from './contender-data.js';
+import type { HeldNodes } from './held-nodes.js';
+import { KeptNote } from './kept-note.js';
 import { LineDemand } from './line-demand.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodeSoon } from './own-node-watch.js';
+import type { PermitNodes } from './permit-nodes.js';
 
 /**
  * The lease of the contender whose turn it is. It stands while the session surely does and the znode was not deleted
@@ -19,27 +22,49 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
+  const note = new KeptNote(session, contender, request.label);
+  const demand = new LineDemand(session, contender);
+  const grant = { ...grantOn(session, contender, request), demand, noteKept: (isKept: boolean) => note.write(isKept) };
+  return leaseOn(session, directory, contender, grant, [contender]);
+}
+
+/** The lease on permits. All of one acquisition are made in one transaction, so they share its zxid. */
+export function grantPermits(
+  session: Session,
+  directory: LockDirectory,
+  permits: PermitNodes,
+  request: LockRequest,
+): GrantedLease {
+  return leaseOn(session, directory, permits, grantOn(session, permits, request), permits.contenders);
+}
+
+function grantOn(session: Session, nodes: HeldNodes, { key, mode }: LockRequest): Omit<Grant, 'giveBack'> {
+  return {
+    key,
+    mode,
+    fencingToken: fencingTokenOf(nodes.czxid),
+    isCurrent: () => session.isCurrent && !nodes.isGone,
+  };
+}
+
+function leaseOn(
+  session: Session,
+  { releaseTimeoutMs }: LockDirectory,
+  nodes: HeldNodes,
+  grant: Omit<Grant, 'giveBack'>,
+  contenders: readonly Contender[],
+): GrantedLease {
   const lease = new GrantedLease({
-    key: request.key,
-    mode: request.mode,
-    fencingToken: fencingTokenOf(contender.czxid),
-    isCurrent: () => session.isCurrent && !contender.isGone,
-    demand: new LineDemand(session, contender),
-    noteKept: (isKept) => noteKept(session, contender, request, isKept),
+    ...grant,
     giveBack: () => {
       uncarry();
-      unwatch();
-      return contender.leave(directory.releaseTimeoutMs);
+      unwatch.forEach((dispose) => dispose());
+      return nodes.leave(releaseTimeoutMs);
     },
   });
   const uncarry = session.carry(lease);
-  const unwatch = watchOwnNodeSoon(session, contender);
-  contender.onGone(() => lease.lose(new LockLostError(request.key, 'its znode was deleted by somebody else')));
+  const unwatch = contenders.map((contender) => watchOwnNodeSoon(session, contender));
+  nodes.onGone(() => lease.lose(new LockLostError(grant.key, 'its znode was deleted by somebody else')));
+  nodes.onRevoked(() => lease.revoke());
   return lease;
-}
-
-// For others to see, and nobody relies on it: what cannot be noted is not.
-function noteKept({ requests }: Session, { path }: Contender, { label }: LockRequest, isKept: boolean): void {
-  const data = contenderData(label, undefined, isKept || undefined);
-  requests.multi([{ type: 'setData', path, data }]).catch(() => {});
 }

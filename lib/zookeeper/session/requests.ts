@@ -2,10 +2,19 @@ import type { ZooKeeperClient } from '../client/zookeeper-client.js';
 
 export { isConnectionLoss, isKeeperError, KeeperError } from '../client/keeper-error.js';
 export { CreateMode, ErrorCode } from '../client/zookeeper-client.js';
-export type { Acl, CreatedNode, MultiOp, MultiResult, Stat, Watch } from '../client/zookeeper-client.js';
+export type {
+  Acl,
+  CreatedNode,
+  MultiOp,
+  MultiResult,
+  Stat,
+  TransactionReply,
+  Watch,
+  WatchedNode,
+} from '../client/zookeeper-client.js';
 
 /** The requests that recipes may make; each settles, see `ZooKeeperClient`. */
 export type Requests = Pick<
   ZooKeeperClient,
-  'create' | 'delete' | 'children' | 'read' | 'watch' | 'watchChildren' | 'sync' | 'multi'
+  'create' | 'delete' | 'children' | 'read' | 'watch' | 'watchData' | 'watchChildren' | 'sync' | 'multi'
 >;

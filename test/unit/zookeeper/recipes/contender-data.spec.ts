@@ -1,6 +1,12 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { contenderData, contenderId } from '../../../../lib/zookeeper/recipes/contender-data.js';
+import {
+  contenderData,
+  contenderId,
+  contenderOwner,
+  isRevoked,
+  revokedData,
+} from '../../../../lib/zookeeper/recipes/contender-data.js';
 
 describe('the data of a contender', () => {
   it('says who stands there', () => {
@@ -23,4 +29,31 @@ describe('the data of a contender', () => {
       expect(contenderId(Buffer.from(text))).toBeUndefined();
     },
   );
+});
+
+describe('what asks a holder to give way', () => {
+  it('is Curator’s own word for a foreign holder, whatever its znode said', () => {
+    for (const data of ['', '127.0.0.1', '{"host":"a"}', '[1]', '\u0000']) {
+      expect(revokedData(Buffer.from(data)).toString()).toBe('__REVOKE__');
+    }
+  });
+
+  it('goes on saying who it is for one of ours', () => {
+    const data = revokedData(contenderData('Orders.place', 'the id', true));
+    expect(contenderOwner(data)).toEqual({ ...contenderOwner(contenderData('Orders.place')), isKept: true });
+    expect(contenderId(data)).toBe('the id');
+  });
+
+  it('is understood in both forms, and nothing else is', () => {
+    expect(isRevoked(revokedData(contenderData('x')))).toBe(true);
+    expect(isRevoked(revokedData(Buffer.from('127.0.0.1')))).toBe(true);
+    for (const data of ['', '__REVOKE__ ', 'unlock', '{"isRevoked":"no"}', 'null', '127.0.0.1']) {
+      expect(isRevoked(Buffer.from(data))).toBe(false);
+    }
+    expect(isRevoked(contenderData('x'))).toBe(false);
+  });
+
+  it('tells nobody who was there when it is Curator’s word', () => {
+    expect(contenderOwner(Buffer.from('__REVOKE__'))).toMatchObject({ host: undefined, pid: undefined, isKept: false });
+  });
 });

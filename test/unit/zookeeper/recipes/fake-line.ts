@@ -8,6 +8,7 @@ import type {
   MultiOp,
   Stat,
   TransactionReply,
+  WatchedNode,
   ZooKeeperClient,
 } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
@@ -167,6 +168,12 @@ export class FakeClient implements ZooKeeperClient {
   watch(path: string): Promise<Watch> {
     this.asked.watches++;
     return this.#watching('data', path, () => void this.#statOf(path)).then(({ watch }) => watch);
+  }
+
+  watchData(path: string): Promise<WatchedNode> {
+    this.asked.watches++;
+    const looked = this.#watching('data', path, () => this.#statOf(path));
+    return looked.then(({ value: stat, watch }) => ({ data: Buffer.alloc(0), stat, watch }));
   }
 
   watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {

@@ -1,12 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { LockRequest } from '../../../../lib/contract/lock-request.js';
 import { DIRECTORY } from './fake-line.js';
 import { acquireOver, startLine } from './waiters.js';
 
 const OTHER = '_c_00000000-0000-0000-0000-000000000000';
 
 /** A lease in that mode, and whether somebody is known to wait for it. */
-async function held(mode: LockRequest['mode']) {
+async function held(mode: Parameters<typeof acquireOver>[1]) {
   const { line, clients } = startLine(1);
   const client = clients[0] ?? expect.unreachable();
   const acquiring = acquireOver(client, mode);

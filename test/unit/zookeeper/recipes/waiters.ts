@@ -20,7 +20,7 @@ export function startLine(sessions: number): { readonly line: FakeLine; readonly
 /** One who waits in line, over the recipe that the backend would use. */
 export function acquireOver(
   { session }: FakeClient,
-  mode: LockRequest['mode'],
+  mode: Exclude<LockRequest['mode'], 'permit'>,
   signal: AbortSignal = new AbortController().signal,
   wait = true,
 ): Promise<GrantedLease | null> {

@@ -1,0 +1,62 @@
+import { check } from '../contract/check.js';
+import type { Lock } from '../contract/lock.js';
+import type { SemaphoreLock } from '../contract/semaphore.js';
+import { checkDemand, resolveSemaphoreOptions, SEMAPHORE_FIELDS } from '../contract/semaphore.options.js';
+import type { SemaphoreOptions } from '../contract/semaphore.options.js';
+import { readerOfKey } from './lock-key.js';
+import type { LockKey } from './lock-key.js';
+import { lockMethod } from './lock-method.js';
+import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
+import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
+
+const NAME = '@Semaphore';
+const FIELDS = [...LOCKING_FIELDS, ...SEMAPHORE_FIELDS, 'permitsPerCall'];
+
+export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOptions {
+  /** How many of the permits each call takes. Default 1. */
+  readonly permitsPerCall?: number;
+}
+
+/**
+ * Runs the method for as many callers at a time in the whole cluster as there are permits, first come first served.
+ *
+ * Calls are not merged: a method that calls another with `@Semaphore` of the same key takes further permits. Where these
+ * could only wait for those that the caller holds, and always with `reentrant: false`, the call is a
+ * `LockReentrancyError`.
+ *
+ * In everything else like `DistributedLock`.
+ * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
+ */
+export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>(
+  key: LockKey<A>,
+  options: SemaphoreDecoratorOptions & { readonly onContention?: C },
+): LockDecorator<A, C> {
+  return lockMethod(NAME, (at) => {
+    const keyOf = readerOfKey(at.title, key);
+    const locking = resolveLockingOptions(at, options, FIELDS);
+    const { permits, sharedCount, permitsPerCall = 1 } = options;
+    const prefix = `${at.title}: `;
+    const size = resolveSemaphoreOptions({ permits, ...(sharedCount !== undefined && { sharedCount }) }, prefix);
+    checkDemand(permitsPerCall, `${prefix}permitsPerCall`);
+    check(
+      permitsPerCall <= permits,
+      `${prefix}permitsPerCall`,
+      permitsPerCall,
+      `at most the ${permits} that there are`,
+    );
+    return {
+      options: locking,
+      lockOf: (service, instance, args) => taking(service.semaphore(keyOf(instance, args), size), permitsPerCall),
+    };
+  });
+}
+
+/** The semaphore as one call uses it. */
+function taking(lock: SemaphoreLock, permits: number): Lock {
+  return {
+    acquire: (options) => lock.acquire({ ...options, permits }),
+    tryAcquire: (options) => lock.tryAcquire({ ...options, permits }),
+    using: (work, options) => lock.using(work, { ...options, permits }),
+  };
+}

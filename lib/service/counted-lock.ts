@@ -1,0 +1,87 @@
+import { resolveAcquireOptions } from '../contract/acquire.options.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { LockReentrancyError } from '../contract/errors.js';
+import type { Lease } from '../contract/lease.js';
+import type { SemaphoreSize } from '../contract/lock-request.js';
+import type { PermitCounts } from '../contract/permit-counts.js';
+import type { SemaphoreLock } from '../contract/semaphore.js';
+import { checkDemand, checkPermits } from '../contract/semaphore.options.js';
+import type { SemaphoreAcquireOptions, SemaphoreUsingOptions } from '../contract/semaphore.options.js';
+import type { AcquisitionOptions } from './acquisition.js';
+import type { Admission } from './admission.js';
+import { guarded } from './guarded.js';
+import { permitsHeld, runHolding } from './held-leases.js';
+import type { LockTarget } from './lock-target.js';
+
+/** What a semaphore needs of its connection. */
+interface Connection {
+  readonly admission: Admission;
+  readonly counts: PermitCounts;
+}
+
+/** What one call wants. */
+interface Demand {
+  readonly options: ResolvedAcquireOptions;
+  readonly target: LockTarget;
+}
+
+/** The semaphore on one key: options become a deadline, and every call stands in the backend's line by itself. */
+export class CountedLock implements SemaphoreLock {
+  readonly #connection: Connection;
+  readonly #target: LockTarget;
+  readonly #size: SemaphoreSize;
+
+  constructor(connection: Connection, target: LockTarget, size: SemaphoreSize) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#size = size;
+  }
+
+  async acquire(options: SemaphoreAcquireOptions = {}): Promise<Lease> {
+    const demand = await this.#demand(options, this.#target.waitMs);
+    return this.#connection.admission.acquire(demand.target, acquisition(demand, true));
+  }
+
+  async tryAcquire(options: SemaphoreAcquireOptions = {}): Promise<Lease | null> {
+    const demand = await this.#demand(options, 0);
+    return this.#connection.admission.tryAcquire(demand.target, acquisition(demand, true));
+  }
+
+  async using<T>(work: (lease: Lease) => T | Promise<T>, options: SemaphoreUsingOptions = {}): Promise<T> {
+    const demand = await this.#demand(options, this.#target.waitMs);
+    const lease = await this.#connection.admission.acquire(demand.target, acquisition(demand, false));
+    return runHolding(lease, demand.target, () => guarded(lease, demand.options, work));
+  }
+
+  permits(): Promise<number> {
+    return this.#connection.counts.read(this.#target.key, this.#size);
+  }
+
+  async setPermits(permits: number): Promise<void> {
+    checkPermits(permits, 0);
+    await this.#connection.counts.set(this.#target.key, this.#size, permits);
+  }
+
+  async #demand({ permits: count = 1, ...others }: SemaphoreUsingOptions, defaultWaitMs: number): Promise<Demand> {
+    const resolved = resolveAcquireOptions(others, defaultWaitMs);
+    checkDemand(count);
+    const target = { ...this.#target, permits: { count, of: this.#size } };
+    await this.#checkNesting(target, count, resolved.reentrant);
+    resolved.signal?.throwIfAborted();
+    return { options: resolved, target };
+  }
+
+  /** What the running code holds already is not given back before it has got more. */
+  async #checkNesting(target: LockTarget, wanted: number, reentrant: boolean): Promise<void> {
+    const held = permitsHeld(target);
+    if (held === 0) return;
+    if (!reentrant) throw new LockReentrancyError(target.key, 'reentrant is false');
+    if (held + wanted <= (await this.permits())) return;
+    throw new LockReentrancyError(target.key, `with ${held} permits held, ${wanted} more could only wait for these`);
+  }
+}
+
+function acquisition({ options }: Demand, isHandle: boolean): AcquisitionOptions {
+  const { waitMs, signal, label } = options;
+  return { waitMs, leftMs: waitMs, signal, label, isHandle };
+}

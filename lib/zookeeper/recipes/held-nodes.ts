@@ -1,0 +1,14 @@
+/** The znodes that a lease stands on: one, or several that are held and given back as one. */
+export interface HeldNodes {
+  readonly czxid: bigint;
+  /** Whether one was found gone although nobody here deleted it. */
+  readonly isGone: boolean;
+  /** Aborts with a `PlaceLostError` then. */
+  readonly gone: AbortSignal;
+  /** Calls back then. There is one such listener. */
+  onGone(listener: () => void): void;
+  /** Calls back when somebody asks the holder to give way; at once when somebody has. There is one such listener. */
+  onRevoked(listener: () => void): void;
+  /** Deletes them, for certain. Resolves when that is so, or after `ms`, when it goes on by itself. Never rejects. */
+  leave(ms: number): Promise<void>;
+}

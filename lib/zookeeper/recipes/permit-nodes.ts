@@ -1,0 +1,41 @@
+import { OwnAbortController } from '../../async/abort.js';
+import type { Contender } from './contender.js';
+import type { HeldNodes } from './held-nodes.js';
+
+/** The znodes of one acquisition's permits: one lost permit loses them all. */
+export class PermitNodes implements HeldNodes {
+  readonly contenders: readonly Contender[];
+  readonly czxid: bigint;
+  #gone: OwnAbortController | undefined;
+
+  /** @param contenders one a permit, at least one */
+  constructor(contenders: readonly Contender[]) {
+    this.contenders = contenders;
+    this.czxid = contenders[0]?.czxid ?? 0n;
+  }
+
+  get isGone(): boolean {
+    return this.contenders.some(({ isGone }) => isGone);
+  }
+
+  get gone(): AbortSignal {
+    const gone = (this.#gone ??= new OwnAbortController());
+    this.contenders.forEach((contender) => {
+      if (contender.isGone) gone.abort(contender.gone.reason);
+      else contender.onGone(() => gone.abort(contender.gone.reason));
+    });
+    return gone.signal;
+  }
+
+  onGone(listener: () => void): void {
+    this.contenders.forEach((contender) => contender.onGone(listener));
+  }
+
+  onRevoked(listener: () => void): void {
+    this.contenders.forEach((contender) => contender.onRevoked(listener));
+  }
+
+  async leave(ms: number): Promise<void> {
+    await Promise.all(this.contenders.map((contender) => contender.leave(ms)));
+  }
+}

@@ -1,0 +1,69 @@
+import type { Contender } from '../../contract/contender.js';
+import type { Session } from '../session/session.js';
+import { contenderId, contenderOwner } from './contender-data.js';
+import { childrenOf, present, seen } from './line-view.js';
+import type { SeenNode } from './line-view.js';
+import { Lineup } from './lineup.js';
+import { GATE, PERMITS, permitNumber } from './permit-name.js';
+
+type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
+
+/** The permits of one acquisition: they are made in one transaction. */
+interface PermitGroup {
+  readonly nodes: readonly SeenNode[];
+  readonly first: SeenNode;
+}
+
+/** Who has permits of the semaphore at this path, and who stands at its gate, in order. */
+export async function semaphoreIn(session: Asked, path: string, signal: AbortSignal): Promise<Contender[]> {
+  const { gate, holding, waiting } = await lookAt(session, path, signal);
+  const state = (held: boolean) => ({ state: held ? 'held' : 'waiting', mode: 'permit', isLocal: false }) as const;
+  const holders = holding.map(({ first, nodes }): Contender => {
+    return { ...seen(first, session.id), ...state(true), permits: nodes.length };
+  });
+  const atGate = gate.map((node, place): Contender => {
+    return { ...seen(node, session.id), ...state(false), permits: place === 0 ? waiting?.nodes.length : undefined };
+  });
+  return [...holders, ...atGate];
+}
+
+/** The znodes of the permits that are held. */
+export async function heldPermits(session: Asked, path: string, signal: AbortSignal): Promise<string[]> {
+  const { holding } = await lookAt(session, path, signal);
+  return holding.flatMap(({ nodes }) => nodes.map((node) => node.path));
+}
+
+async function lookAt(session: Asked, path: string, signal: AbortSignal) {
+  const [atGate, permits] = await Promise.all([
+    childrenOf(session, `${path}/${GATE}`, signal),
+    childrenOf(session, `${path}/${PERMITS}`, signal),
+  ]);
+  const inOrder = new Lineup(atGate).inOrder.map(({ name }) => `${path}/${GATE}/${name}`);
+  const taken = permits.filter((name) => permitNumber(name) !== undefined).map((name) => `${path}/${PERMITS}/${name}`);
+  const [gate, nodes] = await Promise.all([present(session, inOrder, signal), present(session, taken, signal)]);
+  const groups = grouped(nodes);
+  const waiting = groups.findLast((group) => isOfFirst(group, gate[0]));
+  return { gate, waiting, holding: groups.filter((group) => group !== waiting) };
+}
+
+/** By transaction, in the order in which they were made. */
+function grouped(nodes: readonly SeenNode[]): PermitGroup[] {
+  const groups = new Map<bigint, [SeenNode, ...SeenNode[]]>();
+  for (const node of nodes) {
+    const group = groups.get(node.stat.czxid);
+    if (group) group.push(node);
+    else groups.set(node.stat.czxid, [node]);
+  }
+  const inOrder = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+  return inOrder.map(([, own]) => ({ first: own[0], nodes: own }));
+}
+
+/**
+ * Whether these permits are those that the first at the gate still waits to be let in with. Ours say so; of Curator's it
+ * is known that they come after it.
+ */
+function isOfFirst({ first }: PermitGroup, gate: SeenNode | undefined): boolean {
+  if (!gate) return false;
+  if (contenderOwner(gate.data).pid !== undefined) return contenderId(first.data) === gate.name;
+  return first.stat.ephemeralOwner === gate.stat.ephemeralOwner && first.stat.czxid > gate.stat.czxid;
+}

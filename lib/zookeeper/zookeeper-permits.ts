@@ -1,0 +1,47 @@
+import type { PermitDemand, SemaphoreSize } from '../contract/lock-request.js';
+import type { PermitCounts } from '../contract/permit-counts.js';
+import { askSessions } from './ask-sessions.js';
+import type { LockDirectory } from './recipes/lock-directory.js';
+import { PermitCount } from './recipes/permit-count.js';
+import type { Wanted } from './recipes/semaphore.js';
+import type { Session } from './session/session.js';
+import type { SessionSupervisor } from './session/session-supervisor.js';
+
+type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
+
+/** The numbers of permits of semaphores, and what is to be known to take some. */
+export class ZooKeeperPermits implements PermitCounts {
+  readonly #sessions: Sessions;
+  readonly #directoryOf: (key: string) => LockDirectory;
+
+  constructor(sessions: Sessions, directoryOf: (key: string) => LockDirectory) {
+    this.#sessions = sessions;
+    this.#directoryOf = directoryOf;
+  }
+
+  read(key: string, of: SemaphoreSize): Promise<number> {
+    const count = this.#countOf(key, of);
+    return this.#ask(key, (session, signal) => session.persistently(() => count.read(session.requests), signal));
+  }
+
+  async set(key: string, of: SemaphoreSize, permits: number): Promise<void> {
+    const count = this.#countOf(key, of);
+    await this.#ask(key, (session, signal) =>
+      session.persistently(() => count.write(session.requests, permits), signal),
+    );
+  }
+
+  wanted(key: string, { count, of }: PermitDemand): Wanted {
+    return { directory: this.#directoryOf(key), count: this.#countOf(key, of), permits: count };
+  }
+
+  #countOf(key: string, of: SemaphoreSize): PermitCount {
+    const { sharedCount } = of;
+    const path = sharedCount === undefined ? undefined : this.#directoryOf(sharedCount).path;
+    return new PermitCount(this.#directoryOf(key), of, path);
+  }
+
+  #ask<T>(key: string, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#sessions.inTime((signal) => askSessions(this.#sessions, key, signal, ask));
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { LockRevokedError } from '../../../lib/contract/errors.js';
+import { settled } from '../local/callers.js';
+import { startLocks } from './locks.js';
+
+describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
+  const start = () => startLocks({ localLine });
+
+  it('asks the holder, and ends with its release', async () => {
+    const { locks } = start();
+    const lease = await locks.acquire('k');
+    let isOver = false;
+    const revoking = locks.revoke('k', { graceMs: Infinity }).then(() => (isOver = true));
+    expect([lease.state, lease.signal.reason]).toEqual(['revoking', expect.any(LockRevokedError)]);
+    await settled();
+    expect([isOver, lease.isHeld()]).toEqual([false, true]);
+    await lease.release();
+    await revoking;
+    expect((await locks.acquire('k')).state).toBe('held');
+  });
+
+  it('takes the key after the grace, and lets the next one in', async () => {
+    const { locks } = start();
+    const lease = await locks.acquire('k');
+    const next = locks.acquire('k');
+    await locks.revoke('k', { graceMs: 1 });
+    expect([lease.state, lease.isHeld(), (await next).state]).toEqual(['lost', false, 'held']);
+  });
+
+  it('asks all readers, and no writer who waits', async () => {
+    const { locks } = start();
+    const { read, write } = locks.readWriteLock('k');
+    const readers = [await read.acquire(), await read.acquire()];
+    const writing = write.acquire();
+    await settled();
+    const revoking = locks.revoke('k');
+    expect(readers.map(({ state }) => state)).toEqual(['revoking', 'revoking']);
+    for (const reader of readers) await reader.release();
+    await revoking;
+    expect((await writing).state).toBe('held');
+  });
+
+  it('asks the holders of permits', async () => {
+    const { locks } = start();
+    const pool = locks.semaphore('k', { permits: 2 });
+    const leases = [await pool.acquire(), await pool.acquire()];
+    await locks.revoke('k', { graceMs: 0 });
+    expect(leases.map(({ state }) => state)).toEqual(['lost', 'lost']);
+    expect((await pool.acquire({ permits: 2 })).state).toBe('held');
+  });
+
+  it('is nothing where nobody holds', async () => {
+    const { locks } = start();
+    await expect(locks.revoke('k', { graceMs: 0 })).resolves.toBeUndefined();
+  });
+
+  it('ends early with its signal, and takes nothing then', async () => {
+    const { locks } = start();
+    const lease = await locks.acquire('k');
+    const abort = new AbortController();
+    const revoking = locks.revoke('k', { signal: abort.signal });
+    abort.abort(new Error('never mind'));
+    await expect(revoking).rejects.toThrow('never mind');
+    expect(lease.state).toBe('revoking');
+    await expect(locks.revoke('k', { signal: abort.signal })).rejects.toThrow('never mind');
+  });
+
+  it.each([
+    [{ graceMs: -1 }, 'graceMs must be a number of milliseconds, 0 or more'],
+    [{ graceMs: 'soon' }, 'graceMs must be'],
+    [{ signal: {} }, 'signal must be an AbortSignal'],
+    [{ grace: 1 }, 'unknown field "grace"'],
+  ])('refuses %j', async (options, message) => {
+    const { locks } = start();
+    await expect(locks.revoke('k', options as object)).rejects.toThrow(message);
+  });
+});
+
+describe('a key that callers of one process hand on', () => {
+  it('goes to nobody behind the one who was asked, but to a new contender', async () => {
+    const { locks, backend } = startLocks({ localLine: true });
+    const lease = await locks.acquire('k');
+    const behind = locks.acquire('k');
+    await settled();
+    const revoking = locks.revoke('k');
+    await lease.release();
+    await revoking;
+    expect([(await behind).state, backend.requests.length]).toEqual(['held', 2]);
+  });
+});
