@@ -189,15 +189,7 @@ export class LockService {
     const identity = this.backend.identify(key);
     const waitMs = line === 'none' ? 0 : this.options.waitMs;
     const { localLine, keepMs } = resolveSharingOptions(sharing, this.sharing);
-    return new SingleLock(this.admission, {
-      scope: this.backend,
-      identity,
-      key,
-      mode,
-      line,
-      waitMs,
-      localLine,
-      keepMs,
-    });
+    const target = { scope: this.backend, identity, key, mode, line, waitMs, localLine, keepMs };
+    return new SingleLock(this.admission, target);
   }
 }
