@@ -1,19 +1,18 @@
-import type { Change, MadeChange, Undo } from '../tree/change.js';
+import type { Change, Undo } from '../tree/change.js';
 import type { DataTree } from '../tree/data-tree.js';
-import { parentOf } from '../tree/znode-path.js';
 import type { Moment } from '../tree/znode.js';
 
 /** What one write has changed; nothing, when it was refused. */
 export interface Transaction {
   readonly moment: Moment;
-  readonly changes: readonly MadeChange[];
+  readonly changes: readonly Change[];
 }
 
 /** A transaction in the making. */
 export class Draft implements Transaction {
   readonly tree: DataTree;
   readonly moment: Moment;
-  #changes: MadeChange[] = [];
+  #changes: Change[] = [];
   #undos: Undo[] = [];
 
   constructor(tree: DataTree, moment: Moment) {
@@ -21,15 +20,13 @@ export class Draft implements Transaction {
     this.moment = moment;
   }
 
-  get changes(): readonly MadeChange[] {
+  get changes(): readonly Change[] {
     return this.#changes;
   }
 
   apply(change: Change): void {
-    const acl = change.type === 'create' ? change.acl : this.tree.demand(change.path).acl;
-    const parentAcl = this.tree.demand(parentOf(change.path)).acl;
     this.#undos.push(this.tree.apply(change, this.moment));
-    this.#changes.push({ change, acl, parentAcl });
+    this.#changes.push(change);
   }
 
   undo(): void {

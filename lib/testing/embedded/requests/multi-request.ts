@@ -1,12 +1,11 @@
 import type { RequestReader } from '../wire/request-reader.js';
 import { opName } from '../wire/server-op-codes.js';
-import { isWriteOp, NO_TTL, readWriteRequest } from './write-request.js';
-import type { CreateRequest, WriteRequest } from './write-request.js';
+import { isWriteOp, readWriteRequest } from './write-request.js';
+import type { CreateOp, CreateRequest, WriteRequest } from './write-request.js';
 
 export interface ReadRequest {
   readonly type: 'getData' | 'getChildren';
   readonly path: string;
-  readonly watch: boolean;
 }
 
 /** {int type; bool done; int err} and a record, repeated; then {-1, true, -1}. @throws RangeError when it is not */
@@ -23,22 +22,27 @@ export function readMulti(reader: RequestReader): (WriteRequest | ReadRequest)[]
 
 function readPart(code: number, reader: RequestReader): WriteRequest | ReadRequest {
   const type = opName(code);
-  if (type === 'getData' || type === 'getChildren') return { type, path: reader.string(), watch: reader.bool() };
+  if (type === 'getData' || type === 'getChildren') return readPlain(type, reader);
   if (!type || !isWriteOp(type) || type === 'setAcl' || type === 'deleteContainer') {
     throw new RangeError(`operation ${code} in a transaction`);
   }
   const request = readWriteRequest(type, reader);
-  return 'flags' in request ? byFlags(request) : request;
+  return 'flags' in request ? { ...request, type: typeByFlags(request) } : request;
+}
+
+/** Whether to watch is said as well, but nobody listens. */
+function readPlain(type: ReadRequest['type'], reader: RequestReader): ReadRequest {
+  const path = reader.string();
+  reader.bool();
+  return { type, path };
 }
 
 const CONTAINER_FLAGS = 4;
-const TTL_FLAGS: ReadonlySet<number> = new Set([5, 6]);
 
-/** In a transaction ZooKeeper 3.8.0 goes by the flags alone, also where a time to live is wanted and none was sent. */
-function byFlags(request: CreateRequest): CreateRequest {
-  const { type, flags } = request;
-  if (TTL_FLAGS.has(flags)) return { ...request, type: 'createTtl', lacksTtl: type !== 'createTtl' };
-  return { ...request, type: flags === CONTAINER_FLAGS ? 'createContainer' : 'create', ttlMs: NO_TTL };
+/** In a transaction ZooKeeper 3.8.0 goes by the flags alone. */
+function typeByFlags({ flags, ttlMs }: CreateRequest): CreateOp {
+  if (flags === CONTAINER_FLAGS) return 'createContainer';
+  return ttlMs > 0n ? 'createTtl' : 'create';
 }
 
 export function isRead(request: WriteRequest | ReadRequest): request is ReadRequest {

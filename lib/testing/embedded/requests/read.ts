@@ -59,7 +59,7 @@ export function countDescendants(path: string, client: Client): ReplyBody {
   readable(path, client);
   const { tree } = client.replica;
   const prefix = `${path}/`;
-  const count = path === ROOT ? tree.size - 1 : [...tree.paths()].filter((at) => at.startsWith(prefix)).length;
+  const count = path === ROOT ? tree.count - 2 : [...tree.paths()].filter((at) => at.startsWith(prefix)).length;
   return (writer) => writer.int(count);
 }
 

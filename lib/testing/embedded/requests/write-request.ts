@@ -12,8 +12,6 @@ export interface CreateRequest {
   readonly flags: number;
   /** -1 for none. */
   readonly ttlMs: bigint;
-  /** Its flags ask for a time to live, and its type has no place for it. */
-  readonly lacksTtl?: boolean;
 }
 
 /** A request that changes one znode, or would. */
@@ -26,7 +24,7 @@ export type WriteRequest =
 
 export type WriteOp = WriteRequest['type'];
 
-export const NO_TTL = -1n;
+const NO_TTL = -1n;
 
 export function isWriteOp(name: ServerOpName): name is WriteOp {
   return name in READERS;
@@ -48,29 +46,26 @@ const readCreate: Read = (reader, type) => ({
   ttlMs: type === 'createTtl' ? reader.long() : NO_TTL,
 });
 
-const readVersion: Read = (reader, type) => ({
-  type: type as 'delete' | 'check',
-  path: reader.string(),
-  version: reader.int(),
-});
+/** A null path is no valid one, and is told so like any other. */
+const NO_PATH = '';
 
 const READERS: Readonly<Record<WriteOp, Read>> = {
   create: readCreate,
   create2: readCreate,
   createContainer: readCreate,
   createTtl: readCreate,
-  delete: readVersion,
-  check: readVersion,
+  delete: (reader) => ({ type: 'delete', path: reader.string(), version: reader.int() }),
+  check: (reader) => ({ type: 'check', path: reader.nullableString() ?? NO_PATH, version: reader.int() }),
   deleteContainer: (reader) => ({ type: 'deleteContainer', path: reader.string() }),
   setData: (reader) => ({
     type: 'setData',
-    path: reader.nullableString() ?? '',
+    path: reader.nullableString() ?? NO_PATH,
     data: ownCopy(reader.nullableBuffer()),
     version: reader.int(),
   }),
   setAcl: (reader) => ({
     type: 'setAcl',
-    path: reader.nullableString() ?? '',
+    path: reader.nullableString() ?? NO_PATH,
     acl: reader.acl(),
     version: reader.int(),
   }),

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { FrameSplitter } from '../../../zookeeper/wire/frame-splitter.js';
 import type { Acl } from '../../../zookeeper/wire/records.js';
 import { answer, refusal } from '../requests/answer.js';
 import type { Answer } from '../requests/answer.js';
@@ -13,11 +12,11 @@ import { connectResponse, NO_SUCH_SESSION, readConnectRequest } from '../wire/co
 import { eventFrame } from '../wire/reply-writer.js';
 import type { ServerContext } from './context.js';
 import { isAhead, sessionFor } from './greet.js';
+import { Inbox } from './inbox.js';
 import { Outbox } from './outbox.js';
 
 /** A client that does not read its answers is not heard until it does. */
 const LARGEST_BACKLOG = 4 * 1024 * 1024;
-const MOST_WAITING_FRAMES = 1_000;
 
 /** One client's connection: requests one after the other, answers and events in ZooKeeper's order. */
 export class Connection implements Watcher, SessionConnection {
@@ -28,8 +27,7 @@ export class Connection implements Watcher, SessionConnection {
   sent = 0;
   readonly #socket: Socket;
   readonly #context: ServerContext;
-  readonly #splitter: FrameSplitter;
-  readonly #frames: Buffer[] = [];
+  readonly #inbox: Inbox;
   readonly #identities: Identity[];
   #client: Client | undefined;
   #isWaiting = false;
@@ -37,11 +35,11 @@ export class Connection implements Watcher, SessionConnection {
   #isDeaf = false;
 
   constructor(socket: Socket, context: ServerContext) {
-    this.address = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`;
+    this.address = addressOf(socket);
     this.outbox = new Outbox(socket);
     this.#socket = socket;
     this.#context = context;
-    this.#splitter = new FrameSplitter(context.maxBufferBytes);
+    this.#inbox = new Inbox(socket, context.maxBufferBytes);
     this.#identities = [{ scheme: 'ip', id: (socket.remoteAddress ?? '').replace(/^::ffff:/, '') }];
     socket.on('drain', () => this.#work());
     socket.on('close', () => this.#closed());
@@ -57,33 +55,23 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   get isIdle(): boolean {
-    return this.#isPaused || this.#isDeaf || (this.#frames.length === 0 && this.outbox.isEmpty);
+    return this.#isPaused || this.#isDeaf || (this.#inbox.isEmpty && this.outbox.isEmpty);
   }
 
   receive(bytes: Buffer): void {
     if (this.#isDeaf) return;
-    try {
-      this.#frames.push(...this.#splitter.push(bytes));
-    } catch {
-      // Not ZooKeeper's protocol, or more of it than allowed.
-      this.#frames.length = 0;
-      this.#socket.destroy();
-    }
+    this.#unlessHostile(() => this.#inbox.push(bytes));
     this.#work();
-    if (this.#frames.length > MOST_WAITING_FRAMES) this.#socket.pause();
   }
 
-  notify(event: WatchEvent, path: string): void {
+  notify(event: WatchEvent, path: string, acl?: readonly Acl[]): void {
+    if (acl && !permits(acl, Permission.read, this.#identities)) return;
     const tell = () => this.#say(eventFrame(event, path));
     if (!this.#context.heldEvents.keeps(path, tell)) tell();
   }
 
-  mayRead(acl: readonly Acl[]): boolean {
-    return permits(acl, Permission.read, this.#identities);
-  }
-
   close(how: 'fin' | 'rst' = 'fin'): void {
-    this.#frames.length = 0;
+    this.#inbox.clear();
     if (how === 'rst' || this.#isDeaf) this.#socket.resetAndDestroy();
     else this.outbox.end();
   }
@@ -114,28 +102,31 @@ export class Connection implements Watcher, SessionConnection {
 
   #work(): void {
     while (this.#mayWork()) {
-      const frame = this.#frames.shift();
+      const frame = this.#inbox.next();
       if (!frame) break;
-      this.#handle(frame);
+      this.#unlessHostile(() => this.#handle(frame));
     }
-    if (this.#frames.length <= MOST_WAITING_FRAMES) this.#socket.resume();
   }
 
   #mayWork(): boolean {
     return !this.#isWaiting && !this.#isPaused && !this.#isDeaf && this.outbox.backlog < LARGEST_BACKLOG;
   }
 
-  #handle(frame: Buffer): void {
-    this.received++;
+  /** Bytes that are not ZooKeeper's protocol end this connection, and harm nobody else. */
+  #unlessHostile(work: () => void): void {
     try {
-      if (this.#client) this.#request(frame, this.#client);
-      else this.#greet(frame);
+      work();
     } catch (error) {
-      // A frame too short for what it claims to be.
       if (!(error instanceof RangeError)) throw error;
-      this.#frames.length = 0;
+      this.#inbox.clear();
       this.#socket.destroy();
     }
+  }
+
+  #handle(frame: Buffer): void {
+    this.received++;
+    if (this.#client) this.#request(frame, this.#client);
+    else this.#greet(frame);
   }
 
   #greet(frame: Buffer): void {
@@ -153,7 +144,8 @@ export class Connection implements Watcher, SessionConnection {
 
   #prove(identity: Identity): void {
     if (!this.#identities.some(({ scheme, id }) => scheme === identity.scheme && id === identity.id)) {
-      this.#identities.push(identity);
+      // The address comes last, as in the server's answer to `whoAmI`.
+      this.#identities.splice(-1, 0, identity);
     }
   }
 
@@ -183,8 +175,12 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   #closed(): void {
-    this.#frames.length = 0;
+    this.#inbox.clear();
     this.#context.replica.watches.removeAll(this);
     if (this.session?.connection === this) this.session.connection = undefined;
   }
+}
+
+export function addressOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
 }

@@ -6,7 +6,7 @@ import type { RequestRules } from '../requests/client.js';
 import type { Session } from '../sessions/session.js';
 import type { ServerContext } from './context.js';
 import type { ServerStatus } from './server-status.js';
-import { Connection } from './connection.js';
+import { addressOf, Connection } from './connection.js';
 import { onFirstBytes, wordOf } from './first-bytes.js';
 import { FOUR_LETTER_WORDS } from './four-letter-words.js';
 import { HeldEvents } from './held-events.js';
@@ -101,7 +101,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     if (this.#refuses) return void socket.resetAndDestroy();
     onFirstBytes(socket, (bytes) => {
       const answerWord = FOUR_LETTER_WORDS.get(wordOf(bytes));
-      if (answerWord) socket.end(answerWord(this));
+      if (answerWord) socket.end(answerWord(this, addressOf(socket)));
       else this.#serve(socket, bytes);
     });
   }

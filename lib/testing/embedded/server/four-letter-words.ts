@@ -5,22 +5,27 @@ import type { ServerStatus } from './server-status.js';
 /** What every answer with a version says of this server. */
 export const EMBEDDED_VERSION = '3.8.0-embedded';
 
-type AnswerWord = (server: ServerStatus) => string;
+/** `asker`: the address of whoever asks over a connection, which counts as well. */
+type AnswerWord = (server: ServerStatus, asker?: string) => string;
 
 /** ZooKeeper's admin words, answered in its form as far as somebody reads it. */
 export const FOUR_LETTER_WORDS: ReadonlyMap<string, AnswerWord> = new Map<string, AnswerWord>([
   ['ruok', () => 'imok'],
   ['isro', () => 'rw'],
-  ['srvr', (server) => versionLine() + statusText(server)],
-  ['stat', (server) => `${versionLine()}Clients:\n${connectionsText(server)}\n${statusText(server)}`],
-  ['cons', (server) => `${connectionsText(server)}\n`],
+  ['srvr', (server, asker) => versionLine() + statusText(server, asker)],
+  [
+    'stat',
+    (server, asker) =>
+      versionLine() + `Clients:\n${connectionsText(server, false, asker)}\n` + statusText(server, asker),
+  ],
+  ['cons', (server, asker) => `${connectionsText(server, true, asker)}\n\n`],
   ['conf', configurationText],
   [
     'envi',
     () => `Environment:\nzookeeper.version=${EMBEDDED_VERSION}\nhost.name=localhost\nnode.version=${process.version}\n`,
   ],
   ['mntr', monitorText],
-  ['dump', (server) => sessionsText(server) + ephemeralsText(server)],
+  ['dump', (server, asker) => sessionsText(server) + ephemeralsText(server) + connectionsDump(server, asker)],
   ['wchs', watchesSummary],
   ['wchc', watchesBySessionText],
   ['wchp', watchesByPathText],
@@ -33,36 +38,27 @@ function versionLine(): string {
   return `Zookeeper version: ${EMBEDDED_VERSION}, in memory, for development and tests only\n`;
 }
 
-function statusText(server: ServerStatus): string {
+function statusText(server: ServerStatus, asker?: string): string {
   const [received, sent] = packetsOf(server);
   return lines([
     'Latency min/avg/max: 0/0.0/0',
     `Received: ${received}`,
     `Sent: ${sent}`,
-    `Connections: ${connectionCount(server)}`,
+    `Connections: ${server.connections.size + (asker ? 1 : 0)}`,
     'Outstanding: 0',
     `Zxid: 0x${server.replica.zxid.toString(16)}`,
     `Mode: ${server.mode}`,
-    `Node count: ${nodeCount(server)}`,
+    `Node count: ${server.replica.tree.count}`,
   ]);
 }
 
-/** With the one that asks. */
-function connectionCount({ connections }: ServerStatus): number {
-  return connections.size + 1;
+function connectionsText({ connections }: ServerStatus, inDetail: boolean, asker?: string): string {
+  const ofAsker = asker ? ` /${asker}[0](queued=0,recved=1,sent=0)\n` : '';
+  return ofAsker + [...connections].map((connection) => connectionText(connection, inDetail)).join('');
 }
 
-/** The root counts twice, as in ZooKeeper, which has it under two names. */
-function nodeCount({ replica }: ServerStatus): number {
-  return replica.tree.size + 1;
-}
-
-function connectionsText({ connections }: ServerStatus): string {
-  return [...connections].map(connectionText).join('');
-}
-
-function connectionText({ address, received, sent, session }: Connection): string {
-  const ofSession = session ? `,sid=0x${session.id.toString(16)},to=${session.timeoutMs}` : '';
+function connectionText({ address, received, sent, session }: Connection, inDetail: boolean): string {
+  const ofSession = session && inDetail ? `,sid=0x${session.id.toString(16)},to=${session.timeoutMs}` : '';
   return ` /${address}[1](queued=0,recved=${received},sent=${sent}${ofSession})\n`;
 }
 
@@ -78,7 +74,7 @@ function configurationText({ port, maxBufferBytes, database }: ServerStatus): st
   ]);
 }
 
-function monitorText(server: ServerStatus): string {
+function monitorText(server: ServerStatus, asker?: string): string {
   const [received, sent] = packetsOf(server);
   const { tree, watches } = server.replica;
   const owners = tree.index.owners();
@@ -87,8 +83,8 @@ function monitorText(server: ServerStatus): string {
     `zk_server_state\t${server.mode}`,
     `zk_packets_received\t${received}`,
     `zk_packets_sent\t${sent}`,
-    `zk_num_alive_connections\t${connectionCount(server)}`,
-    `zk_znode_count\t${nodeCount(server)}`,
+    `zk_num_alive_connections\t${server.connections.size + (asker ? 1 : 0)}`,
+    `zk_znode_count\t${tree.count}`,
     `zk_watch_count\t${watches.count}`,
     `zk_ephemerals_count\t${owners.flatMap((owner) => tree.index.ephemeralsOf(owner)).length}`,
     `zk_global_sessions\t${server.database.sessions.size}`,
@@ -104,6 +100,13 @@ function sessionsText({ database }: ServerStatus): string {
     return `${ids.length} expire at ${new Date(at).toISOString()}:\n${ids.join('')}`;
   });
   return `SessionTracker dump:\nSession Sets (${groups.length})/(${sessions.length}):\n${groups.join('')}`;
+}
+
+function connectionsDump({ connections }: ServerStatus, asker?: string): string {
+  const known = [...connections].map(({ address, session }) => ({ address, id: session?.id ?? 0n }));
+  const all = asker ? [{ address: asker, id: 0n }, ...known] : known;
+  const entries = all.map(({ address, id }) => `\tip: /${address} sessionId: 0x${id.toString(16)}\n`);
+  return `Connections dump:\nConnections Sets (1)/(${entries.length}):\n${entries.join('')}`;
 }
 
 function watchesSummary({ replica: { watches } }: ServerStatus): string {

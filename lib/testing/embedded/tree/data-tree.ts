@@ -40,13 +40,19 @@ export class DataTree {
     return znode;
   }
 
+  /** The change that takes away what is there. @throws Refusal noNode */
+  deletionOf(path: string): Change {
+    return { type: 'delete', path, acl: this.demand(path).acl };
+  }
+
   /** All of them, the root under '/' only. */
   *paths(): Generator<string> {
     for (const path of this.#znodes.keys()) if (path !== '') yield path;
   }
 
-  get size(): number {
-    return this.#znodes.size - 1;
+  /** As ZooKeeper counts: the root twice, under both of its names. */
+  get count(): number {
+    return this.#znodes.size;
   }
 
   apply(change: Change, moment: Moment): Undo {

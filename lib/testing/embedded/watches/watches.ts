@@ -1,4 +1,4 @@
-import type { MadeChange } from '../tree/change.js';
+import type { Change } from '../tree/change.js';
 import type { DataTree } from '../tree/data-tree.js';
 import { watchedParentOf } from '../tree/znode-path.js';
 import { WatchEvent } from './watch-event.js';
@@ -22,23 +22,31 @@ export class Watches<W extends Watcher = Watcher> {
   readonly data = new WatchTable<W>();
   readonly children = new WatchTable<W>();
 
-  /** Tells those who watch what a change has changed, in ZooKeeper's order. */
-  fire({ change, acl, parentAcl }: MadeChange): void {
+  /** Tells those who watch what a change of `tree` has changed, in ZooKeeper's order. */
+  fire(change: Change, tree: DataTree): void {
+    const { path } = change;
     switch (change.type) {
       case 'create':
-        this.data.fire(change.path, WatchEvent.created, acl);
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged, parentAcl);
+        this.data.fire({ event: WatchEvent.created, path, acl: change.acl });
+        this.#fireParent(path, tree);
         break;
-      case 'delete':
-        this.children.fire(change.path, WatchEvent.deleted, acl, this.data.fire(change.path, WatchEvent.deleted, acl));
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged, parentAcl);
+      case 'delete': {
+        const deleted = { event: WatchEvent.deleted, path, acl: change.acl };
+        this.children.fire(deleted, this.data.fire(deleted));
+        this.#fireParent(path, tree);
         break;
+      }
       case 'setData':
-        this.data.fire(change.path, WatchEvent.dataChanged, acl);
+        this.data.fire({ event: WatchEvent.dataChanged, path, acl: tree.get(path)?.acl });
         break;
       case 'setAcl':
         break;
     }
+  }
+
+  #fireParent(child: string, tree: DataTree): void {
+    const path = watchedParentOf(child);
+    this.children.fire({ event: WatchEvent.childrenChanged, path, acl: tree.get(path)?.acl });
   }
 
   /** A persistent watch is one of the data and of the children. */
