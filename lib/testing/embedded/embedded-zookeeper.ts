@@ -76,7 +76,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     this.expireSessions();
     const paths = this.paths().filter((path) => path !== '/' && !/^\/zookeeper(\/|$)/.test(path));
     this.server.database.transact((draft) => {
-      for (const path of paths.reverse()) draft.apply(draft.tree.deletionOf(path));
+      for (const path of paths.reverse()) draft.apply({ type: 'delete', path });
     });
   }
 

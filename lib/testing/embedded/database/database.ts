@@ -65,7 +65,7 @@ export class Database {
     if (!session.isOpen) return;
     this.sessions.remove(session);
     this.transact((draft) => {
-      for (const path of this.tree.index.ephemeralsOf(session.id)) draft.apply(this.tree.deletionOf(path));
+      for (const path of this.tree.index.ephemeralsOf(session.id)) draft.apply({ type: 'delete', path });
     });
   }
 }

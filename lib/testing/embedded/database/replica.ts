@@ -61,7 +61,7 @@ export class Replica<W extends Watcher = Watcher> {
 
   #catchUp(count: number): void {
     for (const transaction of this.#behind.splice(0, count)) {
-      for (const change of transaction.changes) this.#own?.apply(change, transaction.moment);
+      for (const { change } of transaction.changes) this.#own?.apply(change, transaction.moment);
       this.#learn(transaction);
     }
     if (this.#lagMs === 0 && this.#behind.length === 0) this.#own = undefined;
@@ -69,7 +69,7 @@ export class Replica<W extends Watcher = Watcher> {
 
   #learn({ moment, changes }: Transaction): void {
     this.#zxid = moment.zxid;
-    for (const change of changes) this.watches.fire(change, this.tree);
+    for (const change of changes) this.watches.fire(change);
     while (this.#waiting[0] && this.#waiting[0].zxid <= this.#zxid) this.#waiting.shift()?.action();
   }
 }

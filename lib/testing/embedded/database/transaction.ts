@@ -1,18 +1,19 @@
-import type { Change, Undo } from '../tree/change.js';
+import type { Change, MadeChange, Undo } from '../tree/change.js';
 import type { DataTree } from '../tree/data-tree.js';
+import { parentOf } from '../tree/znode-path.js';
 import type { Moment } from '../tree/znode.js';
 
 /** What one write has changed; nothing, when it was refused. */
 export interface Transaction {
   readonly moment: Moment;
-  readonly changes: readonly Change[];
+  readonly changes: readonly MadeChange[];
 }
 
 /** A transaction in the making. */
 export class Draft implements Transaction {
   readonly tree: DataTree;
   readonly moment: Moment;
-  #changes: Change[] = [];
+  #changes: MadeChange[] = [];
   #undos: Undo[] = [];
 
   constructor(tree: DataTree, moment: Moment) {
@@ -20,13 +21,15 @@ export class Draft implements Transaction {
     this.moment = moment;
   }
 
-  get changes(): readonly Change[] {
+  get changes(): readonly MadeChange[] {
     return this.#changes;
   }
 
   apply(change: Change): void {
+    const { acl } = change.type === 'create' ? change : this.tree.demand(change.path);
+    const parentAcl = this.tree.demand(parentOf(change.path)).acl;
     this.#undos.push(this.tree.apply(change, this.moment));
-    this.#changes.push(change);
+    this.#changes.push({ change, acl, parentAcl });
   }
 
   undo(): void {

@@ -16,6 +16,7 @@ export interface Created {
 
 /** The checks are in the server's order, so that a request that is wrong twice gets its answer. */
 export function create(request: CreateRequest, { identities, rules, session }: Client, draft: Draft): Created {
+  if (request.lacksTtl) throw new RangeError('a time to live without a time');
   const { kind, isSequential } = createFlags(request.flags);
   checkTtl(kind, request.ttlMs, rules.extendedTypes);
   if (!request.path.includes('/') || request.path.includes('\0')) throw new Refusal('badArguments');

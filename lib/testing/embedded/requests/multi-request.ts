@@ -1,7 +1,7 @@
 import type { RequestReader } from '../wire/request-reader.js';
 import { opName } from '../wire/server-op-codes.js';
-import { isWriteOp, readWriteRequest } from './write-request.js';
-import type { CreateOp, CreateRequest, WriteRequest } from './write-request.js';
+import { isWriteOp, NO_TTL, readWriteRequest } from './write-request.js';
+import type { CreateRequest, WriteRequest } from './write-request.js';
 
 export interface ReadRequest {
   readonly type: 'getData' | 'getChildren';
@@ -27,7 +27,7 @@ function readPart(code: number, reader: RequestReader): WriteRequest | ReadReque
     throw new RangeError(`operation ${code} in a transaction`);
   }
   const request = readWriteRequest(type, reader);
-  return 'flags' in request ? { ...request, type: typeByFlags(request) } : request;
+  return 'flags' in request ? byFlags(request) : request;
 }
 
 /** Whether to watch is said as well, but nobody listens. */
@@ -38,11 +38,13 @@ function readPlain(type: ReadRequest['type'], reader: RequestReader): ReadReques
 }
 
 const CONTAINER_FLAGS = 4;
+const TTL_FLAGS: ReadonlySet<number> = new Set([5, 6]);
 
-/** In a transaction ZooKeeper 3.8.0 goes by the flags alone. */
-function typeByFlags({ flags, ttlMs }: CreateRequest): CreateOp {
-  if (flags === CONTAINER_FLAGS) return 'createContainer';
-  return ttlMs > 0n ? 'createTtl' : 'create';
+/** In a transaction ZooKeeper 3.8.0 goes by the flags alone, also where a time to live is wanted and none was sent. */
+function byFlags(request: CreateRequest): CreateRequest {
+  const { type, flags } = request;
+  if (TTL_FLAGS.has(flags)) return { ...request, type: 'createTtl', lacksTtl: type !== 'createTtl' };
+  return { ...request, type: flags === CONTAINER_FLAGS ? 'createContainer' : 'create', ttlMs: NO_TTL };
 }
 
 export function isRead(request: WriteRequest | ReadRequest): request is ReadRequest {

@@ -27,6 +27,8 @@ const KINDS: Readonly<Record<number, readonly WatchKind[]>> = { 1: ['children'],
 
 export function checkWatches(reader: RequestReader, { replica }: Client): ReplyBody {
   const { path, kinds } = readKinds(reader);
+  // ZooKeeper goes up the path, and falls over where there is nowhere to go.
+  if (path !== '' && !path.includes('/')) throw new RangeError('no path to check');
   if (!replica.watches.contains(path, kinds)) throw new Refusal('noWatcher');
   return NOTHING;
 }

@@ -12,6 +12,8 @@ export interface CreateRequest {
   readonly flags: number;
   /** -1 for none. */
   readonly ttlMs: bigint;
+  /** Its flags ask for a time to live, and its type has no place for it. */
+  readonly lacksTtl?: boolean;
 }
 
 /** A request that changes one znode, or would. */
@@ -24,7 +26,7 @@ export type WriteRequest =
 
 export type WriteOp = WriteRequest['type'];
 
-const NO_TTL = -1n;
+export const NO_TTL = -1n;
 
 export function isWriteOp(name: ServerOpName): name is WriteOp {
   return name in READERS;

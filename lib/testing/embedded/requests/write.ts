@@ -46,7 +46,7 @@ function remove({ path, version }: OfVersion, { identities }: Client, draft: Dra
   const znode = draft.tree.demand(path);
   nextVersion(znode.version, version);
   if (znode.children.size > 0) throw new Refusal('notEmpty');
-  draft.apply(draft.tree.deletionOf(path));
+  draft.apply({ type: 'delete', path });
   return DONE;
 }
 
@@ -56,7 +56,7 @@ export function removeContainer(path: string, draft: Draft): Written {
   const znode = draft.tree.demand(path);
   if (znode.children.size > 0) throw new Refusal('notEmpty');
   if (znode.lifetime.kind === 'ephemeral') throw new Refusal('badVersion');
-  draft.apply(draft.tree.deletionOf(path));
+  draft.apply({ type: 'delete', path });
   return DONE;
 }
 

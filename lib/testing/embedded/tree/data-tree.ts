@@ -40,11 +40,6 @@ export class DataTree {
     return znode;
   }
 
-  /** The change that takes away what is there. @throws Refusal noNode */
-  deletionOf(path: string): Change {
-    return { type: 'delete', path, acl: this.demand(path).acl };
-  }
-
   /** All of them, the root under '/' only. */
   *paths(): Generator<string> {
     for (const path of this.#znodes.keys()) if (path !== '') yield path;

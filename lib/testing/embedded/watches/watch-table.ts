@@ -9,7 +9,7 @@ export type WatchMode = 'oneShot' | 'persistent' | 'recursive';
 export interface Firing {
   readonly event: WatchEvent;
   readonly path: string;
-  readonly acl: readonly Acl[] | undefined;
+  readonly acl: readonly Acl[];
 }
 
 /** Who is told; a connection. */

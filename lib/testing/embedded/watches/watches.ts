@@ -1,4 +1,5 @@
-import type { Change } from '../tree/change.js';
+import type { Acl } from '../../../zookeeper/wire/records.js';
+import type { MadeChange } from '../tree/change.js';
 import type { DataTree } from '../tree/data-tree.js';
 import { watchedParentOf } from '../tree/znode-path.js';
 import { WatchEvent } from './watch-event.js';
@@ -22,31 +23,30 @@ export class Watches<W extends Watcher = Watcher> {
   readonly data = new WatchTable<W>();
   readonly children = new WatchTable<W>();
 
-  /** Tells those who watch what a change of `tree` has changed, in ZooKeeper's order. */
-  fire(change: Change, tree: DataTree): void {
+  /** Tells those who watch what a change has changed, in ZooKeeper's order. */
+  fire({ change, acl, parentAcl }: MadeChange): void {
     const { path } = change;
     switch (change.type) {
       case 'create':
-        this.data.fire({ event: WatchEvent.created, path, acl: change.acl });
-        this.#fireParent(path, tree);
+        this.data.fire({ event: WatchEvent.created, path, acl });
+        this.#fireParent(path, parentAcl);
         break;
       case 'delete': {
-        const deleted = { event: WatchEvent.deleted, path, acl: change.acl };
+        const deleted = { event: WatchEvent.deleted, path, acl };
         this.children.fire(deleted, this.data.fire(deleted));
-        this.#fireParent(path, tree);
+        this.#fireParent(path, parentAcl);
         break;
       }
       case 'setData':
-        this.data.fire({ event: WatchEvent.dataChanged, path, acl: tree.get(path)?.acl });
+        this.data.fire({ event: WatchEvent.dataChanged, path, acl });
         break;
       case 'setAcl':
         break;
     }
   }
 
-  #fireParent(child: string, tree: DataTree): void {
-    const path = watchedParentOf(child);
-    this.children.fire({ event: WatchEvent.childrenChanged, path, acl: tree.get(path)?.acl });
+  #fireParent(child: string, acl: readonly Acl[]): void {
+    this.children.fire({ event: WatchEvent.childrenChanged, path: watchedParentOf(child), acl });
   }
 
   /** A persistent watch is one of the data and of the children. */
