@@ -15,6 +15,7 @@ import {
   LockUnavailableError,
   ReadLock,
   SegmentLock,
+  Semaphore,
   WriteLock,
   zookeeper,
 } from '../../lib/index.js';
@@ -57,6 +58,11 @@ class Orders {
 
   @SegmentLock({ key: 'stock', segments: 2 })
   async take() {}
+
+  @Semaphore('pdf', { permits: 2 })
+  async render() {
+    return 'pdf';
+  }
 
   @DistributedLock('kept', { keepMs: 1_000 })
   async kept() {
@@ -236,6 +242,7 @@ describe('somebody else', () => {
     const { orders, locks } = await start({ mode: 'contended', longestWaitMs: 5 });
     await expect(orders.place('42')).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 5 });
     expect(await orders.skippable()).toBeUndefined();
+    await expect(orders.render()).rejects.toThrow(LockTimeoutError);
     await locks.letGo('order/42');
     await orders.place('42');
     await expect(orders.place('43')).rejects.toThrow(LockTimeoutError);
@@ -259,6 +266,7 @@ describe('servers that do not answer', () => {
     await expect(orders.place('42')).rejects.toThrow(LockUnavailableError);
     await expect(orders.skippable()).rejects.toThrow(LockUnavailableError);
     await expect(service.contenders('order/42')).rejects.toThrow(LockUnavailableError);
+    await expect(service.revoke('order/42')).rejects.toThrow(LockUnavailableError);
     await expect(app.get(CronRunsService).list()).rejects.toThrow(LockUnavailableError);
     expect(service.state).toBe('suspended');
     expect(orders.placed).toEqual([]);
@@ -346,6 +354,13 @@ describe('the journal', () => {
 
   it('has each of several keys, and the segment', async () => {
     const { orders, locks } = await start();
+    await orders.render();
+    expect(locks.journal.where({ mode: 'permit' }).map(({ event }) => event)).toEqual([
+      'asked',
+      'acquired',
+      'released',
+    ]);
+    locks.journal.clear();
     await orders.placeAll('2', '1');
     await orders.take();
     expect(locks.journal.where({ event: 'acquired' }).map(({ key }) => key)).toEqual([

@@ -5,6 +5,7 @@ import { GRANTING } from './granting.checks.js';
 import { LEASES } from './lease.checks.js';
 import { LINE } from './line.checks.js';
 import { READERS } from './readers.checks.js';
+import { SEMAPHORES } from './semaphore.checks.js';
 import { RECORD_CONDITIONS } from './record-conditions.checks.js';
 import { RECORD_READING } from './record-reading.checks.js';
 import { RECORD_WRITING } from './record-writing.checks.js';
@@ -14,6 +15,7 @@ export const BACKEND_CHECKS: readonly ContractCheck[] = [
   ...GRANTING,
   ...LINE,
   ...READERS,
+  ...SEMAPHORES,
   ...LEASES,
   ...CLOSING,
   ...RECORD_READING,

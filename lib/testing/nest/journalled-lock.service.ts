@@ -1,11 +1,14 @@
 import type { LockBackend } from '../../contract/lock-backend.js';
 import type { LeaseMode } from '../../contract/lease.js';
 import type { Lock, ReadWriteLock } from '../../contract/lock.js';
+import type { SemaphoreLock } from '../../contract/semaphore.js';
+import type { SemaphoreOptions } from '../../contract/semaphore.options.js';
 import { LockService } from '../../service/lock.service.js';
 import type { LockServiceOptions, MutexOptions } from '../../service/lock.service.js';
 import type { SharingOptions } from '../../service/sharing.options.js';
 import type { Journal } from './journal.js';
 import { JournalledLock } from './journalled-lock.js';
+import { JournalledSemaphore } from './journalled-semaphore.js';
 
 export interface JournalledLockServiceOptions extends LockServiceOptions {
   readonly journal: Journal;
@@ -32,6 +35,12 @@ export class JournalledLockService extends LockService {
     const { read, write } = super.readWriteLock(key, options);
     const { waitMs } = this.journalled;
     return { read: this.written(read, key, 'read', waitMs), write: this.written(write, key, 'write', waitMs) };
+  }
+
+  override semaphore(key: string, options: SemaphoreOptions): SemaphoreLock {
+    const { waitMs, longestWaitMs, journal } = this.journalled;
+    const seat = { key, mode: 'permit', waitMs, longestWaitMs } as const;
+    return new JournalledSemaphore(super.semaphore(key, options), seat, journal);
   }
 
   private written(lock: Lock, key: string, mode: LeaseMode, waitMs: number): Lock {

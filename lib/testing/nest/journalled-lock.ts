@@ -34,8 +34,8 @@ export class JournalledLock implements Lock {
 
   async using<T>(work: (lease: Lease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     const acquisition = this.#begin(options);
-    // Who holds the key already enters it, and acquires nothing.
-    if (!this.#journal.isHeldHere(this.#seat.key)) acquisition.asked();
+    // Who holds the key already enters it, and acquires nothing; but for permits, of which it takes more.
+    if (this.#seat.mode === 'permit' || !this.#journal.isHeldHere(this.#seat.key)) acquisition.asked();
     let isEntered = false;
     const noted = (lease: Lease): T | Promise<T> => {
       isEntered = true;

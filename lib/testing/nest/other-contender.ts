@@ -1,6 +1,6 @@
 import { deferred } from '../../async/deferred.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
-import type { LockRequest } from '../../contract/lock-request.js';
+import type { LockRequest, PermitDemand } from '../../contract/lock-request.js';
 
 /** Somebody outside the application who stands on a key: as a client of another process would. */
 export class OtherContender implements AsyncDisposable {
@@ -13,9 +13,10 @@ export class OtherContender implements AsyncDisposable {
   constructor(
     readonly key: string,
     readonly mode: LockRequest['mode'],
+    permits?: PermitDemand,
   ) {
     const { signal } = this.#leaving;
-    this.request = { key, mode, line: 'fifo', wait: true, signal, label: 'somebody else' };
+    this.request = { key, mode, permits, line: 'fifo', wait: true, signal, label: 'somebody else' };
     this.#held.promise.catch(() => {});
   }
 

@@ -2,9 +2,11 @@ import type { Contender } from '../../contract/contender.js';
 import { LockLostError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { BackendState } from '../../contract/lock-backend.js';
-import type { LockRequest } from '../../contract/lock-request.js';
+import type { LockRequest, PermitDemand } from '../../contract/lock-request.js';
+import type { ResolvedRevokeOptions } from '../../contract/revoke.options.js';
 import { zookeeper } from '../../index.js';
 import { MemoryBackend } from '../../memory/memory.backend.js';
+import type { MemoryPermits } from '../../memory/memory-permits.js';
 import { MemoryRecords } from '../../memory/memory-records.js';
 import type { ResolvedLockTestingOptions } from './lock-testing.options.js';
 import { OtherContender } from './other-contender.js';
@@ -46,12 +48,17 @@ export class ScriptedBackend extends MemoryBackend {
   override async acquire(request: LockRequest): Promise<GrantedLease | null> {
     request.signal.throwIfAborted();
     this.#assertReachable();
-    if (this.#isContended(request.key)) this.contend(request.key, 'exclusive');
+    if (this.#isContended(request)) this.contend(request.key, ...allOf(request, this.permitCounts));
     const lease = await super.acquire(request).catch((error: unknown) => {
       throw this.explain(error);
     });
     if (lease) this.#own(lease);
     return lease;
+  }
+
+  override async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
+    this.#assertReachable();
+    await super.revoke(key, options);
   }
 
   override async lineOf(key: string): Promise<readonly Contender[]> {
@@ -65,8 +72,8 @@ export class ScriptedBackend extends MemoryBackend {
     return reason instanceof LockTimeoutError && !this.#isReachable ? unavailable(reason.key) : reason;
   }
 
-  contend(key: string, mode: LockRequest['mode']): OtherContender {
-    const other = new OtherContender(key, mode);
+  contend(key: string, mode: LockRequest['mode'], permits?: PermitDemand): OtherContender {
+    const other = new OtherContender(key, mode, permits);
     this.#others.add(other);
     this.#otherRequests.add(other.request);
     other.enter((request) => super.acquire(request));
@@ -106,9 +113,10 @@ export class ScriptedBackend extends MemoryBackend {
     void lease.released.then(() => this.#owned.delete(lease));
   }
 
-  #isContended(key: string): boolean {
+  #isContended({ key, permits }: LockRequest): boolean {
     if (!this.#contendsAll || this.#allLetGo || this.#letGo.has(this.identify(key))) return false;
-    return this.contenders(key).length === 0;
+    // Permits stand in a line of their own.
+    return !this.contenders(key).some((other) => (other.permits === undefined) === (permits === undefined));
   }
 
   #isOther(request: LockRequest | undefined): boolean {
@@ -118,6 +126,12 @@ export class ScriptedBackend extends MemoryBackend {
   #assertReachable(): void {
     if (!this.#isReachable) throw unavailable();
   }
+}
+
+/** What somebody has to hold so that the request gets nothing. */
+function allOf({ key, permits }: LockRequest, counts: MemoryPermits): [LockRequest['mode'], PermitDemand?] {
+  if (!permits) return ['exclusive'];
+  return ['permit', { ...permits, count: counts.mostOf(key, permits.of) }];
 }
 
 function asOther(contender: Contender): Contender {

@@ -34,14 +34,14 @@ export const WATCH_DEFECTS: readonly Defect[] = [
     'who watches data and children is told twice of a delete',
     'watches',
     'watches/watches',
-    'this.data.fire(change.path, WatchEvent.deleted))',
-    'void this.data.fire(change.path, WatchEvent.deleted))',
+    'this.data.fire(deleted))',
+    'void this.data.fire(deleted))',
   ),
   defect(
-    'a create does not tell who watches the parent',
+    'nobody is told of children that come and go',
     'watches',
     'watches/watches',
-    'this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged);',
+    'this.children.fire({ event: WatchEvent.childrenChanged, path: watchedParentOf(child), acl });',
     '',
   ),
   defect(
@@ -94,6 +94,13 @@ export const WATCH_DEFECTS: readonly Defect[] = [
     'watches',
     'watches/watches',
     "case 'setAcl':",
-    "case 'setAcl': this.data.fire(change.path, WatchEvent.dataChanged);",
+    "case 'setAcl': this.data.fire({ event: WatchEvent.dataChanged, path, acl });",
+  ),
+  defect(
+    'watches tell what their owners may not read',
+    'permissions',
+    'server/connection',
+    'if (acl && !permits(acl, Permission.read, this.#identities))',
+    'if (false)',
   ),
 ];

@@ -130,7 +130,6 @@ async function expire(stage: Stage, silent: RawClient, witness: RawClient): Prom
   silent.isSilent = true;
   const since = performance.now();
   let heard: readonly string[] = [];
-  stage.isUnordered = true;
   while (heard.length === 0) {
     heard = await witness.catchUp();
     if (performance.now() > since + 20_000) throw new Error('the session does not end');
@@ -138,7 +137,6 @@ async function expire(stage: Stage, silent: RawClient, witness: RawClient): Prom
   }
   const tookMs = performance.now() - since;
   witness.sayAll(heard, true);
-  stage.isUnordered = false;
   const isEarly = tookMs < SHORT_MS - TICK_MS / 10;
   const isLate = tookMs > SHORT_MS + 2 * TICK_MS + SLACK_MS;
   stage.say(`the session ends ${isEarly ? 'too early' : isLate ? 'too late' : 'in time'}`);

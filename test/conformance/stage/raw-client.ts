@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly names: Names;
   say(line: string): void;
   /** Called when a client has been answered: whatever the others were told is to be heard now. */
-  settled(client: RawClient): Promise<void>;
+  settled(client: RawClient, isUnordered?: boolean): Promise<void>;
 }
 
 const POLL_MS = 20;
@@ -221,8 +221,9 @@ export class RawClient {
   }
 
   async #heard({ lines, reply }: Received, request: Request | undefined): Promise<Reply | undefined> {
-    this.#sayAll(lines, request?.isUnordered === true);
-    await this.#around.settled(this);
+    const isUnordered = request?.isUnordered === true;
+    this.#sayAll(lines, isUnordered);
+    await this.#around.settled(this, isUnordered);
     return reply;
   }
 

@@ -17,8 +17,6 @@ export class Stage {
   readonly #server: TestedServer;
   readonly #clients: RawClient[] = [];
   readonly #lines: string[] = [];
-  /** In the steps of now, events come in an order that means nothing. */
-  isUnordered = false;
 
   private constructor(server: TestedServer, names: Names) {
     this.#server = server;
@@ -30,7 +28,7 @@ export class Stage {
     const stage = new Stage(server, new Names(await baseZxid(server)));
     try {
       await script(stage);
-      for (const client of stage.#clients) await stage.settled(client, stage.#clients);
+      await stage.#hearAll(stage.#clients);
     } catch (error) {
       stage.say(`! ${String(error)}`);
     }
@@ -55,7 +53,7 @@ export class Stage {
       patienceMs: this.#server.patienceMs,
       names: this.names,
       say: (line) => this.say(line),
-      settled: (one) => this.settled(one),
+      settled: (one, isUnordered) => this.settled(one, isUnordered),
     });
     this.#clients.push(client);
     return client;
@@ -84,9 +82,16 @@ export class Stage {
   }
 
   /** Lets the others say what they have been told: a ping's answer comes behind all of it. */
-  async settled(by: RawClient, among: readonly RawClient[] = this.#clients.filter((one) => one !== by)): Promise<void> {
+  settled(by: RawClient, isUnordered = false): Promise<void> {
+    return this.#hearAll(
+      this.#clients.filter((one) => one !== by),
+      isUnordered,
+    );
+  }
+
+  async #hearAll(among: readonly RawClient[], isUnordered = false): Promise<void> {
     const listening = among.filter((one) => one.isOpen && !one.isSilent && one.sessionId !== 0n);
     const heard = await Promise.all(listening.map((one) => one.catchUp()));
-    listening.forEach((one, place) => one.sayAll(heard[place]!, this.isUnordered));
+    listening.forEach((one, place) => one.sayAll(heard[place]!, isUnordered));
   }
 }

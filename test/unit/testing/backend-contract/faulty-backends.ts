@@ -180,3 +180,21 @@ export class ClosesOnce extends MemoryBackend {
     await super.close();
   }
 }
+
+/** Who asks at the right time gets a permit, whoever waits. */
+export class PermitsWithoutLine extends MemoryBackend {
+  override acquire(request: LockRequest): Promise<GrantedLease | null> {
+    if (!request.permits || request.wait) return super.acquire(request);
+    const { key, mode } = request;
+    return Promise.resolve(
+      new GrantedLease({ key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} }),
+    );
+  }
+}
+
+export class PermitsAreLocks extends MemoryBackend {
+  override async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    const { permits: _, ...asLock } = request;
+    return regranted(await super.acquire({ ...asLock, mode: 'exclusive' }), { mode: request.mode });
+  }
+}
