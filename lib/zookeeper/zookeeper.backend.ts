@@ -17,6 +17,7 @@ import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
+import { ZooKeeperCoordination } from './zookeeper-coordination.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
@@ -27,6 +28,7 @@ const MOST_PATHS = 10_000;
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
+  readonly coordination: ZooKeeperCoordination;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
@@ -40,6 +42,7 @@ export class ZooKeeperBackend implements LockBackend {
       connectTimeoutMs,
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
+    this.coordination = new ZooKeeperCoordination(this.#sessions, options);
   }
 
   get state(): BackendState {

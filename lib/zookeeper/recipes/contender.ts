@@ -8,7 +8,7 @@ import { SessionEndedError } from '../session/session-ended-error.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { joinLine, partFromLine } from './lines.js';
 import type { Line } from './line.js';
-import { SINGLE_NODE } from './standing.js';
+import { hasOwnName } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender {
@@ -81,7 +81,7 @@ export class Contender {
 
   /** Whether others make znodes at the same path, which must not be taken for this one. */
   get sharesItsName(): boolean {
-    return this.name === SINGLE_NODE;
+    return !hasOwnName(this.name);
   }
 
   async #delete(): Promise<void> {

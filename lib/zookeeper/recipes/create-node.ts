@@ -4,7 +4,7 @@
  * and nothing above what is missing is touched. Never cached: servers remove empty containers at any time.
  */
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
-import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
+import type { CreatedNode, MultiOp, MultiResult, Requests } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
 
@@ -26,30 +26,44 @@ export async function createNode(requests: Requests, directory: LockDirectory, n
     return await requests.create({ path, data: node.data, acl: directory.acl, mode: node.mode });
   } catch (error) {
     if (!isKeeperError(error, 'noNode')) throw error;
-    return createWithParents(requests, directory, node, path);
+    const { results, zxid } = await multiBelow(requests, directory, [nodeOp(directory, node, path)], 1);
+    return { path: results[0]?.path ?? '', czxid: zxid };
   }
 }
 
-async function createWithParents(
+/** Makes a directory that is missing. A container gets a child that is gone at once: those without stay for ever. */
+export async function createDirectory(requests: Requests, directory: LockDirectory): Promise<void> {
+  const child = `${directory.path}/_`;
+  const node = nodeOp(directory, { name: '_', mode: CreateMode.persistent, data: EMPTY }, child);
+  await multiBelow(requests, directory, [node, { type: 'delete', path: child }], 1);
+}
+
+/**
+ * One transaction of operations that only need the directory to be there, and of what makes it when it is not.
+ * @param missing how many levels of it are thought to be missing
+ * @throws KeeperError
+ */
+export async function multiBelow(
   requests: Requests,
   directory: LockDirectory,
-  node: NewNode,
-  path: string,
-): Promise<CreatedNode> {
+  ops: readonly MultiOp[],
+  missing = 0,
+): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
   const ancestors = withAncestors(directory.path);
-  let missing = 1;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
-    const { results, zxid } = await requests.multi([
-      ...parents.map((parent) => parentOp(parent, directory)),
-      nodeOp(directory, node, path),
-    ]);
-    const failed = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
-    if (failed < 0) return { path: results.at(-1)?.path ?? '', czxid: zxid };
-    missing += levelsFurther(results[failed]?.error, failed < parents.length, path);
+    const { results, zxid } = await requests.multi([...parents.map((parent) => parentOp(parent, directory)), ...ops]);
+    const failed = causeOf(results);
+    if (failed < 0) return { results: results.slice(parents.length), zxid };
+    missing += levelsFurther(results[failed]?.error, failed < parents.length, directory.path);
     if (missing < 0 || missing > ancestors.length) break;
   }
   throw new KeeperError(ErrorCode.noNode, directory.path);
+}
+
+/** Which operation made its transaction fail; -1 when it was applied. */
+export function causeOf(results: readonly MultiResult[]): number {
+  return results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
 }
 
 /** One more level when a parent's parent is missing, one less when somebody made one of the parents meanwhile. */

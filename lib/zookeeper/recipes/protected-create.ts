@@ -60,6 +60,15 @@ export function enterAlone(session: Session, directory: LockDirectory, { label, 
   });
 }
 
+/** Takes a place under a name that is an id and nothing else. Rejects as `enterLine` does. */
+export function enterNamed(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
+  return enter(session, directory, signal, () => {
+    const name = randomUUID();
+    const node = { name, mode: CreateMode.ephemeral, data: contenderData(label) };
+    return { node, find: () => findAt(session, `${directory.path}/${name}`) };
+  });
+}
+
 async function enter(
   session: Session,
   directory: LockDirectory,
@@ -112,7 +121,10 @@ async function findByName(
   const names = await session.requests.children(directory.path);
   const name = names.find((other) => other.startsWith(prefix));
   if (name === undefined) return undefined;
-  const path = `${directory.path}/${name}`;
+  return findAt(session, `${directory.path}/${name}`);
+}
+
+async function findAt(session: Session, path: string): Promise<CreatedNode> {
   const { stat } = await session.requests.read(path);
   return { path, czxid: stat.czxid };
 }

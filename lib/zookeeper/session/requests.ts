@@ -7,5 +7,5 @@ export type { Acl, CreatedNode, MultiOp, MultiResult, Stat, Watch } from '../cli
 /** The requests that recipes may make; each settles, see `ZooKeeperClient`. */
 export type Requests = Pick<
   ZooKeeperClient,
-  'create' | 'delete' | 'children' | 'read' | 'watch' | 'watchChildren' | 'sync' | 'multi'
+  'create' | 'delete' | 'children' | 'read' | 'watch' | 'watchExistence' | 'watchChildren' | 'sync' | 'multi'
 >;
