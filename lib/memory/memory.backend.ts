@@ -2,12 +2,14 @@ import { onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
 import type { Contender as ContenderInfo } from '../contract/contender.js';
+import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import { LockShutdownError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
+import { MemoryCoordination } from './memory-coordination.js';
 import { MemoryRecords } from './memory-records.js';
 
 interface Contender {
@@ -25,6 +27,7 @@ export class MemoryBackend implements LockBackend {
   readonly name = 'memory';
   readonly state: BackendState = 'connected';
   readonly records: RecordStore = new MemoryRecords();
+  readonly coordination: CoordinationBackend = new MemoryCoordination();
   readonly #lines = new Map<string, Contender[]>();
   #tokens = 0n;
   #closed = false;

@@ -106,7 +106,7 @@ export const LAYERS: Layers = {
     packages: ['node-zookeeper-client', 'node:*'],
   },
   'zookeeper/wire': { folder: 'zookeeper/wire', mayImport: [], packages: [] },
-  memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: [] },
+  memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   testing: {
     folder: 'testing',

@@ -36,7 +36,11 @@ export async function takeItems(
 }
 
 /** Takes what is there; nothing when others wait for it, or take it at the same time, and the request may wait as well. */
-async function takeAtOnce(session: Session, place: QueuePlace, request: QueueTakeRequest): Promise<readonly TakenItem[]> {
+async function takeAtOnce(
+  session: Session,
+  place: QueuePlace,
+  request: QueueTakeRequest,
+): Promise<readonly TakenItem[]> {
   const { requests } = session;
   const look = () =>
     Promise.all([
@@ -50,7 +54,11 @@ async function takeAtOnce(session: Session, place: QueuePlace, request: QueueTak
   return claim(session, place, free, request, request.wait ? 'once' : 'any');
 }
 
-async function takeInTurn(session: Session, place: QueuePlace, request: QueueTakeRequest): Promise<readonly TakenItem[]> {
+async function takeInTurn(
+  session: Session,
+  place: QueuePlace,
+  request: QueueTakeRequest,
+): Promise<readonly TakenItem[]> {
   const turn = await takeTurn(session, place.takers, request);
   if (!turn) return [];
   try {

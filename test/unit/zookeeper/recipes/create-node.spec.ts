@@ -53,6 +53,7 @@ class Tree implements Requests {
   readonly children = refused;
   readonly read = refused;
   readonly watch = refused;
+  readonly watchExistence = refused;
   readonly watchChildren = refused;
   readonly sync = refused;
 }

@@ -169,6 +169,10 @@ export class FakeClient implements ZooKeeperClient {
     return this.#watching('data', path, () => void this.#statOf(path)).then(({ watch }) => watch);
   }
 
+  watchExistence(): Promise<never> {
+    return Promise.reject(new Error('not asked in a line'));
+  }
+
   watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {
     return this.#watching('children', path, () => this.#line.names).then(({ value: names, watch }) => ({
       names,

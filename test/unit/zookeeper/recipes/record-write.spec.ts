@@ -32,6 +32,7 @@ class ScriptedSession implements WriteSession {
       delete: notAsked,
       children: notAsked,
       watch: notAsked,
+      watchExistence: notAsked,
       watchChildren: notAsked,
       sync: async () => {},
       read: async (path) => this.tree.read(path),

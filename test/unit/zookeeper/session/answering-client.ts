@@ -68,6 +68,7 @@ export class AnsweringClient implements ZooKeeperClient {
   readonly create = notAsked;
   readonly children = notAsked;
   readonly watch = notAsked;
+  readonly watchExistence = notAsked;
   readonly watchChildren = notAsked;
   readonly sync = notAsked;
 

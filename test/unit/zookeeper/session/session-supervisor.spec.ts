@@ -16,6 +16,7 @@ function scriptedClients() {
     children: () => Promise.reject(new Error('not scripted')),
     read: () => Promise.reject(new Error('not scripted')),
     watch: () => Promise.reject(new Error('not scripted')),
+    watchExistence: () => Promise.reject(new Error('not scripted')),
     watchChildren: () => Promise.reject(new Error('not scripted')),
     sync: () => Promise.reject(new Error('not scripted')),
     multi: () => Promise.reject(new Error('not scripted')),
