@@ -11,8 +11,9 @@ import { contenderData } from '../recipes/contender-data.js';
 import { createNode } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, isKeeperError } from '../session/requests.js';
+import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { untilFired, unlessMissing } from '../session/watch.js';
+import { untilFired, unlessMissing, watching } from '../session/watch.js';
 
 /** Where a barrier's znode is. */
 export interface BarrierPlace {
@@ -48,11 +49,15 @@ export async function passBarrier(
 ): Promise<boolean> {
   const path = pathOf(place);
   const limits = anyAbort([signal, session.signal]);
-  // Whoever is told to wait after the barrier was raised must not pass because its server is behind.
-  const look = () => Promise.all([session.requests.sync(path), unlessMissing(session.requests.watch(path), undefined)]);
+  const look = async (untilAbort: (watch: Watch) => Watch) => {
+    const watch = await unlessMissing(session.requests.watch(path), undefined);
+    return watch && untilAbort(watch);
+  };
   try {
+    // Whoever is told to wait after the barrier was raised must not pass because its server is behind.
+    await session.persistently(() => session.requests.sync(path), limits.signal);
     for (;;) {
-      const [, watch] = await session.persistently(look, limits.signal);
+      const watch = await watching(session, look, limits.signal);
       if (!watch) return true;
       if (wait) await untilFired([watch], limits.signal);
       else watch.remove();

@@ -1,8 +1,8 @@
 import { anyAbort } from '../../async/abort.js';
 import type { Cell } from '../../contract/cells.js';
-import type { Requests } from '../session/requests.js';
+import type { Requests, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { untilFired, unlessMissing } from '../session/watch.js';
+import { untilFired, unlessMissing, watching } from '../session/watch.js';
 
 /** The value as it is: no older than what anybody had written before this was asked. */
 export async function readCell(session: Session, path: string, signal: AbortSignal): Promise<Cell | undefined> {
@@ -22,17 +22,22 @@ export async function nextCell(
   signal: AbortSignal,
 ): Promise<Cell | undefined> {
   const limits = anyAbort([signal, session.signal]);
+  const look = async (untilAbort: (watch: Watch) => Watch) => {
+    const { watch } = await session.requests.watchExistence(path);
+    return untilAbort(watch);
+  };
   try {
     for (;;) {
-      const { watch } = await session.persistently(() => session.requests.watchExistence(path), limits.signal);
-      const asked = session.persistently(() => cellAt(session.requests, path), limits.signal);
-      const cell = await asked.catch((error: unknown) => {
-        watch.remove();
-        throw error;
-      });
-      if (cell?.revision === seen?.revision) await untilFired([watch], limits.signal);
-      else watch.remove();
-      if (cell?.revision !== seen?.revision) return cell;
+      const watch = await watching(session, look, limits.signal);
+      const cell = await session
+        .persistently(() => cellAt(session.requests, path), limits.signal)
+        .catch(without(watch));
+      if (cell?.revision === seen?.revision) {
+        await untilFired([watch], limits.signal);
+        continue;
+      }
+      watch.remove();
+      return cell;
     }
   } finally {
     limits.dispose();
@@ -42,4 +47,11 @@ export async function nextCell(
 async function cellAt(requests: Requests, path: string): Promise<Cell | undefined> {
   const found = await unlessMissing(requests.read(path), undefined);
   return found && { data: found.data, version: found.stat.version, revision: found.stat.mzxid };
+}
+
+function without(watch: Watch): (error: unknown) => never {
+  return (error) => {
+    watch.remove();
+    throw error;
+  };
 }

@@ -11,8 +11,7 @@
  * Source: ZooKeeper Recipes, "Double Barriers"; the znodes are those of Curator's DistributedDoubleBarrier, which counts
  * without a check.
  */
-import { anyAbort, orAbort } from '../../async/abort.js';
-import { settledWithin } from '../../async/timer.js';
+import { anyAbort } from '../../async/abort.js';
 import type { EnterRequest } from '../../contract/barriers.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
@@ -31,16 +30,13 @@ export async function enterTogether(
   directory: LockDirectory,
   { count, label, signal }: EnterRequest,
 ): Promise<Contender> {
-  const entering = enterNamed(session, directory, { label, signal });
-  let member: Contender | undefined;
+  // Not cut short once it is sent: the others may count a member that its own process has given up.
+  const { contender: member } = await enterNamed(session, directory, { label, signal });
   try {
-    ({ contender: member } = await orAbort(entering, signal));
     await untilIn(session, directory, member, count, signal);
     return member;
   } catch (error) {
-    // Whoever gives up while it enters leaves again as soon as it is in.
-    const left = member?.leave(LEAVING_MS) ?? entering.then(({ contender }) => contender.leave(LEAVING_MS));
-    await settledWithin(left, LEAVING_MS);
+    await member.leave(LEAVING_MS);
     throw error;
   }
 }

@@ -2,9 +2,9 @@ import { causeOf } from '../recipes/create-node.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
-import type { MultiOp } from '../session/requests.js';
+import type { MultiOp, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { untilFired } from '../session/watch.js';
+import { untilFired, watching } from '../session/watch.js';
 import { membersIn, READY } from './members.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -28,19 +28,22 @@ export class Gathering {
   /** Resolves when all are in. Rejects with `signal.reason`, leaving no watch. */
   async complete(signal: AbortSignal): Promise<void> {
     for (;;) {
-      const { isThere, watch } = await this.#ask(() => this.#session.requests.watchExistence(this.#readyPath), signal);
+      const { isThere, watch } = await watching(this.#session, (untilAbort) => this.#look(untilAbort), signal);
+      const wasMade = watch.fired.then((event) => event === 'created');
       try {
-        if (isThere && !(await this.#isLeftOver(signal))) return;
-        if (!isThere && (await this.#open(signal))) return;
-      } catch (error) {
+        if (isThere ? !(await this.#isLeftOver(signal)) : await this.#open(signal)) return;
+        await untilFired([watch], signal);
+        // Nothing else says that all are in: whatever else wakes is looked into.
+        if (await wasMade) return;
+      } finally {
         watch.remove();
-        throw error;
       }
-      // Nothing but that it was made says that all are in: what else wakes is looked into.
-      const event = watch.fired.then((what) => what === 'created');
-      await untilFired([watch], signal);
-      if (await event) return;
     }
+  }
+
+  async #look(untilAbort: (watch: Watch) => Watch): Promise<{ isThere: boolean; watch: Watch }> {
+    const { isThere, watch } = await this.#session.requests.watchExistence(this.#readyPath);
+    return { isThere, watch: untilAbort(watch) };
   }
 
   /** Makes `ready` if enough are there. */

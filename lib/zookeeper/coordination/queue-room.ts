@@ -1,11 +1,8 @@
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { untilFired, watchDirectory } from '../session/watch.js';
+import { untilSeen } from '../session/watched-directories.js';
 import { isNumberEnding, itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
-
-/** What has to be so before somebody may put. `undefined`: it is not so yet. */
-type Look<T> = (items: readonly string[]) => Promise<T | undefined>;
 
 /** Whether there is room for `count` more: with `wait` only once there is. Only for who has the turn to put. */
 export async function hasRoom(
@@ -14,8 +11,8 @@ export async function hasRoom(
   { count, maxItems, wait }: { readonly count: number; readonly maxItems: number; readonly wait: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
-  return untilSeen(session, items.path, signal, async (names) => {
-    if (names.length + count <= maxItems) return true;
+  return untilSeen(session, [items.path], signal, async (names = []) => {
+    if (itemsIn(names).length + count <= maxItems) return true;
     return wait ? undefined : false;
   });
 }
@@ -30,24 +27,11 @@ export async function restartNumbers(
   wait: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return untilSeen(session, items.path, signal, async (names) => {
+  return untilSeen(session, [items.path], signal, async (all = []) => {
+    const names = itemsIn(all);
     if (names.some(isNumberEnding)) return wait ? undefined : false;
     return names.length > 0 || (await isRemoved(session, items.path, signal)) || undefined;
   });
-}
-
-/** Looks at the items, again whenever they have changed, until `look` answers. */
-async function untilSeen<T>(session: Session, path: string, signal: AbortSignal, look: Look<T>): Promise<T> {
-  for (;;) {
-    const { names, watch } = await session.persistently(() => watchDirectory(session, path), signal);
-    const seen = await look(itemsIn(names)).catch((error: unknown) => {
-      watch.remove();
-      throw error;
-    });
-    if (seen === undefined) await untilFired([watch], signal);
-    else watch.remove();
-    if (seen !== undefined) return seen;
-  }
 }
 
 async function isRemoved(session: Session, path: string, signal: AbortSignal): Promise<boolean> {

@@ -13,7 +13,8 @@
 import { anyAbort, orAbort } from '../../async/abort.js';
 import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
 import type { Session } from '../session/session.js';
-import { untilFired, unlessMissing, watchDirectory, watchedAll } from '../session/watch.js';
+import { unlessMissing } from '../session/watch.js';
+import { untilSeen } from '../session/watched-directories.js';
 import { Claiming } from './claiming.js';
 import { itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
@@ -94,17 +95,11 @@ async function putBack(items: readonly TakenItem[]): Promise<void> {
   await Promise.all(items.map(({ lease }) => lease.release()));
 }
 
-async function untilFree(session: Session, place: QueuePlace, signal: AbortSignal): Promise<readonly string[]> {
-  const paths = [place.items.path, place.claims.path];
-  for (;;) {
-    const look = () => watchedAll(paths.map((path) => watchDirectory(session, path)));
-    const [items, claims] = await session.persistently(look, signal);
-    const watches = [items, claims].flatMap((watched) => watched?.watch ?? []);
-    const free = unclaimed(items?.names, claims?.names);
-    if (free.length === 0) await untilFired(watches, signal);
-    else watches.forEach((watch) => watch.remove());
-    if (free.length > 0) return free;
-  }
+function untilFree(session: Session, { items, claims }: QueuePlace, signal: AbortSignal): Promise<readonly string[]> {
+  return untilSeen(session, [items.path, claims.path], signal, async (names, claimed) => {
+    const free = unclaimed(names, claimed);
+    return free.length > 0 ? free : undefined;
+  });
 }
 
 /** The items that nobody had taken when the servers were asked, in their order. */

@@ -18,34 +18,27 @@ export async function untilChanged(session: Session, path: string, signal: Abort
   });
 }
 
+/**
+ * Asks for something with watches, persistently. A watch that is set when nobody waits for it any more, because the signal
+ * has aborted, is taken back; so are those that stand when it does.
+ */
+export function watching<T>(
+  session: Pick<Session, 'persistently'>,
+  ask: (untilAbort: (watch: Watch) => Watch) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const untilAbort = (watch: Watch): Watch => {
+    const dispose = onAbort(signal, watch.remove);
+    void watch.fired.then(dispose);
+    return { fired: watch.fired, remove: () => [dispose, watch.remove].forEach((undo) => undo()) };
+  };
+  return session.persistently(() => ask(untilAbort), signal);
+}
+
 /** Resolves when one of the watches has fired. Rejects with `signal.reason`. Takes the others back. */
 export async function untilFired(watches: readonly Watch[], signal: AbortSignal): Promise<void> {
   const first = Promise.race(watches.map(({ fired }) => fired));
   await orAbort(first, signal).finally(() => watches.forEach((watch) => watch.remove()));
-}
-
-/** What all of the requests answer; when one is refused, none of the watches that the others have set is left. */
-export async function watchedAll<T extends { readonly watch: Watch }>(asked: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(asked);
-  const watched = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const refused = settled.find((one) => one.status === 'rejected');
-  if (!refused) return watched;
-  watched.forEach(({ watch }) => watch.remove());
-  throw refused.reason;
-}
-
-/** Lists the children and watches them; where there is no such znode, watches for it to be made. */
-export async function watchDirectory(
-  { requests }: Pick<Session, 'requests'>,
-  path: string,
-): Promise<{ readonly names: readonly string[]; readonly watch: Watch }> {
-  for (;;) {
-    const listed = await unlessMissing(requests.watchChildren(path), undefined);
-    if (listed) return listed;
-    const { isThere, watch } = await requests.watchExistence(path);
-    if (!isThere) return { names: [], watch };
-    watch.remove();
-  }
 }
 
 /** What a request answers, or `none` where there is no such znode. */
