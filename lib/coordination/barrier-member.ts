@@ -36,12 +36,14 @@ export class BarrierMember implements AsyncDisposable {
   async leave(options: WaitOptions = {}): Promise<void> {
     checkWaitOptions(options, undefined, 1);
     const { key } = this;
-    await this.#waiting
-      .answer({ ...options, key, why: 'has others inside' }, async ({ signal }) => {
+    try {
+      await this.#waiting.answer({ ...options, key, why: 'has others inside' }, async ({ signal }) => {
         await this.#entered.leave(signal);
         return true;
-      })
-      .finally(() => this.goOut());
+      });
+    } finally {
+      await this.goOut();
+    }
   }
 
   /** Goes out without waiting for the others. Idempotent, never rejects. */

@@ -35,8 +35,12 @@ export class CoordinationService {
   private readonly stopping = new AbortController();
   private readonly waiting: Waiting;
 
-  constructor(private readonly locks: LockService) {
-    this.waiting = new Waiting(locks, this.stopping.signal);
+  /** @param waitMs how long callers wait who do not say, in milliseconds */
+  constructor(
+    private readonly locks: LockService,
+    waitMs: number,
+  ) {
+    this.waiting = new Waiting(locks, waitMs, this.stopping.signal);
   }
 
   /** The name that this connection was registered under. */

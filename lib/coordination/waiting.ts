@@ -34,9 +34,12 @@ export interface Limits {
 export class Waiting {
   readonly #locks: LockService;
   readonly #stopping: AbortSignal;
+  readonly #waitMs: number;
 
-  constructor(locks: LockService, stopping: AbortSignal) {
+  /** @param waitMs how long callers wait who do not say, in milliseconds */
+  constructor(locks: LockService, waitMs: number, stopping: AbortSignal) {
     this.#locks = locks;
+    this.#waitMs = waitMs;
     this.#stopping = stopping;
   }
 
@@ -54,7 +57,7 @@ export class Waiting {
 
   /** `null` when the time ran out, or `ask` says so because it does not wait. @throws LockShutdownError, `signal.reason` */
   async within<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T | null> {
-    const { key, waitMs = this.#locks.waitMs, why } = what;
+    const { key, waitMs = this.#waitMs, why } = what;
     const deadline = new Deadline(key, waitMs, why);
     const wait = deadline.waits && !this.#stopping.aborted;
     const limits = anyAbort([what.signal, deadline.signal, wait ? this.#stopping : undefined]);
@@ -78,7 +81,7 @@ export class Waiting {
   async answer<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T> {
     const answer = await this.within(what, ask);
     if (answer !== null) return answer;
-    throw new LockTimeoutError(what.key, what.waitMs ?? this.#locks.waitMs, what.why);
+    throw new LockTimeoutError(what.key, what.waitMs ?? this.#waitMs, what.why);
   }
 
   /** The answer to what nobody waits for any longer than it takes. */

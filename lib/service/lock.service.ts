@@ -83,11 +83,6 @@ export class LockService {
     return this.backend;
   }
 
-  /** @internal How long whoever does not say waits, in milliseconds. */
-  get waitMs(): number {
-    return this.options.waitMs;
-  }
-
   /** @internal Has `app.close()` wait for this lease as for those of locks. @throws LockShutdownError */
   hold(lease: GrantedLease): void {
     this.admission.hold(lease);

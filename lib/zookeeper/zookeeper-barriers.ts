@@ -53,9 +53,15 @@ export class ZooKeeperBarriers implements Barriers {
     const { key } = request;
     // The mode of a lease that others hold at the same time.
     const lease = grantLease(session, directory, member, { ...request, mode: 'read', line: 'none', wait: true });
-    const leave = (signal: AbortSignal) =>
-      this.#leave(session, new Leaving(directory, member), { key, signal }).finally(() => lease.release());
-    return { lease, leave: async (signal) => (lease.isHeld() ? leave(signal) : Promise.reject(isOut(key))) };
+    const leave = async (signal: AbortSignal): Promise<void> => {
+      if (!lease.isHeld()) throw isOut(key);
+      try {
+        await this.#leave(session, new Leaving(directory, member), { key, signal });
+      } finally {
+        await lease.release();
+      }
+    };
+    return { lease, leave };
   }
 
   async #leave(own: Session, leaving: Leaving, call: Pick<Call, 'key' | 'signal'>): Promise<void> {

@@ -113,7 +113,6 @@ export function itHasBarriers(open: OpenPair): void {
 
     it('all enter or none, when some give up in the very moment in which the last one comes', async () => {
       const { one, other } = await open();
-      let whole = 0;
       for (let round = 0; round < 25; round++) {
         const abort = new AbortController();
         const services = [one, other, one];
@@ -127,10 +126,8 @@ export function itHasBarriers(open: OpenPair): void {
         setTimeout(() => abort.abort(new Error('gave up')), round / 4);
         const members = (await Promise.all(attempts)).filter((member): member is BarrierMember => member !== undefined);
         expect([0, 3]).toContain(members.length);
-        if (members.length === 3) whole++;
         await Promise.all(members.map((member) => member.leave()));
       }
-      expect(whole).toBeLessThanOrEqual(25);
     });
 
     it('is left by its deadline, and does not keep the others then', async () => {
@@ -152,6 +149,7 @@ export function itHasBarriers(open: OpenPair): void {
       await Promise.all([alone.leave(), late.leave()]);
       const both = await Promise.all([one, other].map((s) => s.doubleBarrier('e', { count: 2 }).enter()));
       const third = await one.doubleBarrier('e', { count: 2 }).enter();
+      expect(third.isIn()).toBe(true);
       await Promise.all([...both, third].map((member) => member.leave()));
     });
 
