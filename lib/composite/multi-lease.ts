@@ -16,6 +16,7 @@ export class MultiLease implements Lease {
   constructor(
     /** One lease a key, in the order in which they were acquired. */
     readonly leases: readonly Lease[],
+    private readonly releaseAll: (leases: readonly Lease[]) => Promise<void> = releaseInReverse,
   ) {
     this.key = leases.map((lease) => lease.key).join(', ');
     const any = anyAbort(leases.map((lease) => lease.signal));
@@ -44,12 +45,17 @@ export class MultiLease implements Lease {
 
   async release(): Promise<void> {
     this.detach();
-    await releaseInReverse(this.leases);
+    await this.releaseAll(this.leases);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }
+}
+
+/** All at once, for those that were acquired so. */
+export async function releaseTogether(leases: readonly Lease[]): Promise<void> {
+  await Promise.all(leases.map((lease) => lease.release()));
 }
 
 /** One after another, last acquired first. */

@@ -95,7 +95,8 @@ export class MultiLock implements Lock {
   }
 }
 
-function inFixedOrder(members: readonly Member[]): readonly Member[] {
+/** Each key once, by the backend's identity of it. */
+export function inFixedOrder<T extends Pick<Member, 'identity'>>(members: readonly T[]): readonly T[] {
   const distinct = new Map(members.map((member) => [member.identity, member]));
   return [...distinct.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
 }

@@ -15,12 +15,20 @@ export interface Grant {
   readonly demand?: Demand;
   /** Notes for others to see whether the lease is only kept, without being used. */
   noteKept?(isKept: boolean): void;
+  /**
+   * Of a writer's: lets readers have the key as well, without a moment in which a writer could. Resolves to whether it
+   * did; must not reject. Without it, a writer's grant stays one.
+   */
+  downgrade?(): Promise<boolean>;
 }
 
 /** Whether somebody waits for a lease to be given back. */
 export interface Demand {
-  /** Calls back once, as soon as somebody does or it can not be known any more; until disposed. */
-  watch(onDemand: () => void): () => void;
+  /**
+   * Calls back once, as soon as somebody does or it can not be known any more; until disposed. `onNone` is called at most
+   * once before that, when it is known that nobody does so far.
+   */
+  watch(onDemand: () => void, onNone: () => void): () => void;
 }
 
 /** Who is told what becomes of a lease: whatever stands on it. */
@@ -43,6 +51,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   #released: Promise<void> | undefined;
   #settleReleased: (() => void) | undefined;
   #state: LeaseState = 'held';
+  #isDowngraded = false;
   #isGivenBack = false;
   #release: Promise<void> | undefined;
 
@@ -55,7 +64,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   get mode(): LeaseMode {
-    return this.#grant.mode;
+    return this.#isDowngraded ? 'read' : this.#grant.mode;
   }
 
   get fencingToken(): bigint {
@@ -107,6 +116,12 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#state = 'revoking';
     this.#abortWith(new LockRevokedError(this.key));
     this.#followers?.forEach((follower) => follower.revoke());
+  }
+
+  /** From a writer's to a reader's lease, with the same token; stays a writer's where that can not be. Never rejects. */
+  async downgrade(): Promise<void> {
+    if (this.mode !== 'write' || this.#isOver()) return;
+    this.#isDowngraded = (await this.#grant.downgrade?.()) ?? false;
   }
 
   lose(reason: LockError): void {

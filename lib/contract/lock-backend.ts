@@ -23,6 +23,11 @@ export interface LockBackend {
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   acquire(request: LockRequest): Promise<GrantedLease | null>;
+  /**
+   * Grants all the keys of these requests or none of them, as `acquire` does, and lets them line up in one step: of two
+   * such sets one is before the other on every key that both want. Without it, there is no atomic form.
+   */
+  acquireAll?(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null>;
   /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
   lineOf(key: string): Promise<readonly Contender[]>;
   /** What to tell a caller whose wait ended for `reason`, when the backend knows better; without it, that reason. */

@@ -37,7 +37,7 @@ export function DistributedLock<A extends unknown[], C extends OnContention = 't
 ): LockDecorator<A, C> {
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKeys(at.title, key);
-    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line']);
+    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line', 'atomic']);
     return {
       options: resolved,
       lockOf: (service, instance, args) => mutexOf(at.title, service, keyOf(instance, args), resolved),
@@ -49,8 +49,9 @@ function mutexOf(
   title: string,
   service: LockService,
   key: string | readonly string[],
-  { line, sharing }: ResolvedLockingOptions,
+  { line, atomic, sharing }: ResolvedLockingOptions,
 ): Lock {
+  if (atomic) return service.multi([key].flat(), { ...sharing, atomic });
   if (typeof key === 'string') return service.mutex(key, { line, ...sharing });
   if (line === 'fifo') return service.multi(key, sharing);
   throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);

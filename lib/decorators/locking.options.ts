@@ -1,5 +1,6 @@
 import { check, checkFields, checkMs } from '../contract/check.js';
 import type { MutexOptions } from '../service/lock.service.js';
+import type { MultiOptions } from '../service/multi.options.js';
 import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
@@ -29,7 +30,7 @@ export interface LockingOptions {
   readonly connection?: string;
 }
 
-export interface DistributedLockOptions extends LockingOptions, MutexOptions {}
+export interface DistributedLockOptions extends LockingOptions, MutexOptions, Pick<MultiOptions, 'atomic'> {}
 
 /** Every option with its default filled in; `waitMs` is `undefined` where the connection decides. */
 export interface ResolvedLockingOptions extends Required<
@@ -46,6 +47,7 @@ export const DEFAULTS = Object.freeze({
   reentrant: true,
   connection: DEFAULT_CONNECTION,
   line: 'fifo',
+  atomic: false,
 } as const);
 
 /** The fields of `LockingOptions`; a decorator that knows more adds its own. */
@@ -63,16 +65,17 @@ export function resolveLockingOptions(
 ): ResolvedLockingOptions {
   checkFields(at.title, options, fields);
   const { onContention = DEFAULTS.onContention, line = DEFAULTS.line, label = at.place } = options;
+  const { atomic = DEFAULTS.atomic } = options;
   const { onLost = DEFAULTS.onLost, reentrant = DEFAULTS.reentrant, connection = DEFAULTS.connection } = options;
   const { waitMs = onContention === 'skip' || line === 'none' ? 0 : undefined } = options;
   const sharing = pickSharing(options);
-  const resolved = { waitMs, onContention, onLost, label, reentrant, connection, line, sharing };
+  const resolved = { waitMs, onContention, onLost, label, reentrant, connection, line, atomic, sharing };
   checkValues(`${at.title}: `, resolved);
   return resolved;
 }
 
 function checkValues(prefix: string, options: ResolvedLockingOptions): void {
-  const { waitMs, onContention, onLost, label, reentrant, connection, line, sharing } = options;
+  const { waitMs, onContention, onLost, label, reentrant, connection, line, atomic, sharing } = options;
   const field = (name: string) => prefix + name;
   if (waitMs !== undefined) checkMs(field('waitMs'), waitMs);
   check(['throw', 'skip'].includes(onContention), field('onContention'), onContention, "'throw' or 'skip'");
@@ -81,6 +84,8 @@ function checkValues(prefix: string, options: ResolvedLockingOptions): void {
   check(typeof reentrant === 'boolean', field('reentrant'), reentrant, 'true or false');
   check(typeof connection === 'string' && connection !== '', field('connection'), connection, 'a name');
   check(['fifo', 'none'].includes(line), field('line'), line, "'fifo' or 'none'");
+  check(typeof atomic === 'boolean', field('atomic'), atomic, 'true or false');
+  check(!atomic || line === 'fifo', field('atomic'), atomic, "false where line is 'none'");
   resolveSharingOptions(sharing, SHARING_DEFAULTS, prefix);
   check(line === 'fifo' || waitMs === 0, field('waitMs'), waitMs, "0 where line is 'none'");
 }

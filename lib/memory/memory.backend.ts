@@ -13,7 +13,7 @@ import { MemoryCoordination } from './memory-coordination.js';
 import { MemoryRecords } from './memory-records.js';
 
 interface Contender {
-  readonly request: LockRequest;
+  request: LockRequest;
   readonly granted: Deferred<GrantedLease>;
   readonly since: Date;
   lease: GrantedLease | undefined;
@@ -49,6 +49,17 @@ export class MemoryBackend implements LockBackend {
       return null;
     }
     return this.#untilGranted(contender);
+  }
+
+  async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
+    // Each stands in its line when the call returns; nobody comes between.
+    const answers = await Promise.allSettled(requests.map((request) => this.acquire(request)));
+    const leases = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
+    if (leases.length === requests.length) return leases;
+    await Promise.all(leases.map((lease) => lease.release()));
+    const refused = answers.find((answer) => answer.status === 'rejected');
+    if (refused) throw refused.reason;
+    return null;
   }
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
@@ -117,8 +128,15 @@ export class MemoryBackend implements LockBackend {
       fencingToken: fencingTokenOf(++this.#tokens),
       isCurrent: () => true,
       giveBack: async () => this.#leave(contender),
+      downgrade: async () => this.#downgrade(contender),
     });
     contender.granted.resolve(contender.lease);
+  }
+
+  #downgrade(contender: Contender): boolean {
+    contender.request = { ...contender.request, mode: 'read' };
+    this.#grantTurns(contender.request.key);
+    return true;
   }
 
   #leave(contender: Contender): void {

@@ -51,6 +51,24 @@ export class Admission implements SettledListener {
     });
   }
 
+  /** All of several targets or none, lined up for in one step. `null`: not this time. @throws as `acquire` */
+  async acquireAll(
+    targets: readonly [LockTarget, ...LockTarget[]],
+    options: AcquisitionOptions,
+  ): Promise<readonly GrantedLease[] | null> {
+    const all = { ...targets[0], key: targets.map(({ key }) => key).join(', ') };
+    if (this.#isClosed) throw new LockShutdownError(all.key);
+    const acquisition = this.#begin(all, options);
+    const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key }));
+    const asked = this.#backend.acquireAll?.(requests) ?? Promise.resolve(null);
+    const leases = await asked.finally(() => acquisition.settled());
+    if (!leases) return this.#turnAwayWaiting(all, options);
+    leases.forEach((lease) => this.#admit(lease, options.isHandle));
+    if (!this.#isClosed) return leases;
+    await Promise.all(leases.map((lease) => lease.release()));
+    throw new LockShutdownError(all.key);
+  }
+
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
     this.#waiting.delete(acquisition);
     if (lease) this.#admit(lease, acquisition.isHandle);

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LockConfigurationError, LockLostError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
-import { Frame, Tenure } from './tenure.js';
-import type { Holding } from './tenure.js';
+import { Frame } from './frame.js';
+import { StayingLease } from './staying-lease.js';
+import { Tenure } from './tenure.js';
+import type { Holding, Stay } from './tenure.js';
 
 const context = new AsyncLocalStorage<Frame | undefined>();
 
@@ -11,14 +13,60 @@ export function frameHolding(holding: Holding): Frame | undefined {
   return innermost((frame) => frame.isOpen && frame.isFor(holding));
 }
 
-/** Runs `work` inside a new tenure of `lease`, which is given back when it has ended. */
-export function runHolding<T>(lease: Lease, holding: Holding, work: () => T | Promise<T>): Promise<T> {
-  return runInside(new Tenure(lease, holding, () => lease.release()), lease, work);
+/** A lease that a tenure can be made of. */
+export type TenureLease = Lease & { downgrade?(): Promise<void> };
+
+/** Runs `work` inside a new tenure of `granted`, which is given back when it has ended. */
+export function runHolding<T>(
+  granted: TenureLease,
+  holding: Holding,
+  work: (lease: Lease) => T | Promise<T>,
+): Promise<T> {
+  const giveBack = () => granted.release();
+  const downgrade = async () => granted.downgrade?.();
+  const tenure = new Tenure(granted, holding, { giveBack, downgrade });
+  const stay = tenure.enter(granted.mode);
+  // Others may read on when a writer gives its lease back early.
+  const lease = granted.mode === 'write' ? new StayingLease(tenure, stay, 'write') : granted;
+  return runInside(tenure, lease, () => work(lease), stay);
+}
+
+/** A lease of a set, and what it is on. */
+export interface HeldMember {
+  readonly lease: Lease;
+  readonly holding: Holding;
+}
+
+/** Runs `work` inside new tenures of all of them, with `set` as the current lease; they are given back together. */
+export async function runHoldingAll<T>(
+  members: readonly HeldMember[],
+  set: Lease,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const released: Promise<void>[] = [];
+  const enter = members.reduceRight<() => Promise<T>>(
+    (inner, { lease, holding }) => {
+      // Not one after the other: what is given back in one turn is one transaction.
+      const giveBack = async () => void released.push(lease.release());
+      return () => runInside(new Tenure(lease, holding, { giveBack }), lease, inner);
+    },
+    () => runUnder(set, work),
+  );
+  try {
+    return await enter();
+  } finally {
+    await Promise.all(released);
+  }
+}
+
+/** Whether the running code holds a set that must be all that it asks for. */
+export function isInAtomicSet(): boolean {
+  return innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true) !== undefined;
 }
 
 /** Runs `work` with `lease` as the current one; whoever took it gives it back. */
 export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(new Tenure(lease, undefined, async () => {}), lease, work);
+  return runInside(new Tenure(lease, undefined, { giveBack: async () => {} }), lease, work);
 }
 
 /** Runs `work` inside a tenure that is still open, with `lease` as the current one. */
@@ -26,15 +74,19 @@ export function runNested<T>(tenure: Tenure, lease: Lease, work: () => T | Promi
   return runInside(tenure, lease, work);
 }
 
-async function runInside<T>(tenure: Tenure, lease: Lease, work: () => T | Promise<T>): Promise<T> {
+async function runInside<T>(
+  tenure: Tenure,
+  lease: Lease,
+  work: () => T | Promise<T>,
+  stay: Stay = tenure.enter(lease.mode),
+): Promise<T> {
   const outer = innermost((frame) => frame.isActive);
   const frame = new Frame({ tenure, lease }, outer);
-  tenure.enter();
   try {
     return await context.run(frame, work);
   } finally {
     frame.end();
-    await tenure.leave();
+    await stay.leave();
   }
 }
 

@@ -1,19 +1,22 @@
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { check, checkFields } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
-import { LockConfigurationError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
-import { MultiLock } from '../composite/multi-lock.js';
+import { inFixedOrder, MultiLock } from '../composite/multi-lock.js';
 import type { Member } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import { Admission } from './admission.js';
+import { AtomicMultiLock } from './atomic-multi-lock.js';
+import type { Targets } from './atomic-multi-lock.js';
 import { withLocalCallers } from './contenders.js';
 import { runUnder } from './held-leases.js';
+import { resolveMultiOptions } from './multi.options.js';
+import type { MultiOptions } from './multi.options.js';
 import { Segments } from './segments.js';
 import type { LockTarget } from './lock-target.js';
 import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './sharing.options.js';
@@ -102,14 +105,14 @@ export class LockService {
     return { read: this.single(key, 'read', 'fifo', options), write: this.single(key, 'write', 'fifo', options) };
   }
 
-  /** All of the keys or none, in one fixed order and within one deadline. */
-  multi(keys: readonly string[], options: SharingOptions = {}): MultiLock {
-    checkFields('multi-lock options', options, SHARING_FIELDS);
-    if (!Array.isArray(keys) || keys.length === 0) {
-      throw new LockConfigurationError('keys must be an array of at least one key');
-    }
-    const members = keys.map((key: string) => this.memberOf(key, options));
-    return new MultiLock(members, this.options.waitMs, runUnder);
+  /** All of the keys or none, within one deadline: one after another in a fixed order, or with `atomic` at once. */
+  multi(keys: readonly string[], options: MultiOptions = {}): MultiLock | AtomicMultiLock {
+    const { atomic, ...sharing } = resolveMultiOptions(keys, options, this.backend);
+    const members = keys.map((key) => this.memberOf(key, sharing));
+    const inOrder = new MultiLock(members, this.options.waitMs, runUnder);
+    if (!atomic) return inOrder;
+    const targets = inFixedOrder(members).map(({ key }) => this.targetOf(key, 'exclusive', 'fifo', sharing));
+    return new AtomicMultiLock(this.admission, targets as unknown as Targets, inOrder);
   }
 
   /**
@@ -180,18 +183,12 @@ export class LockService {
   }
 
   private single(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): SingleLock {
+    return new SingleLock(this.admission, this.targetOf(key, mode, line, sharing));
+  }
+
+  private targetOf(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
     const identity = this.backend.identify(key);
     const waitMs = line === 'none' ? 0 : this.options.waitMs;
-    const { localLine, keepMs } = resolveSharingOptions(sharing, this.sharing);
-    return new SingleLock(this.admission, {
-      scope: this.backend,
-      identity,
-      key,
-      mode,
-      line,
-      waitMs,
-      localLine,
-      keepMs,
-    });
+    return { scope: this.backend, identity, key, mode, line, waitMs, ...resolveSharingOptions(sharing, this.sharing) };
   }
 }

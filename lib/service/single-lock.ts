@@ -12,9 +12,11 @@ import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
-import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
+import type { Frame } from './frame.js';
+import { guarded } from './guarded-work.js';
+import { frameHolding, isInAtomicSet, runHolding, runNested } from './held-leases.js';
+import { readOnIn } from './staying-lease.js';
 import type { LockTarget } from './lock-target.js';
-import type { Frame } from './tenure.js';
 
 const NO_OPTIONS: AcquireOptions = {};
 
@@ -32,11 +34,19 @@ export class SingleLock implements Lock {
 
   // Not `async`: callers are many, and each keeps alive what its promise does.
   acquire(options?: AcquireOptions): Promise<Lease> {
-    return promised(() => this.#admission.acquire(this.#target, this.#byHandle(options, this.#target.waitMs)));
+    return promised(() => {
+      const resolved = this.#resolve(options ?? NO_OPTIONS, this.#target.waitMs);
+      const outer = frameHolding(this.#target);
+      return outer ? this.#readOn(outer, resolved) : this.#admission.acquire(this.#target, this.#byHandle(resolved));
+    });
   }
 
   tryAcquire(options?: AcquireOptions): Promise<Lease | null> {
-    return promised(() => this.#admission.tryAcquire(this.#target, this.#byHandle(options, 0)));
+    return promised(() => {
+      const resolved = this.#resolve(options ?? NO_OPTIONS, 0);
+      const outer = frameHolding(this.#target);
+      return outer ? this.#readOn(outer, resolved) : this.#admission.tryAcquire(this.#target, this.#byHandle(resolved));
+    });
   }
 
   async using<T>(work: Work<T>, options: UsingOptions = {}): Promise<T> {
@@ -47,19 +57,21 @@ export class SingleLock implements Lock {
 
   /** @param leftMs of the time that the caller would wait */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
+    this.#checkAsking();
     options.signal?.throwIfAborted();
     const lease = await this.#admission.acquire(this.#target, { ...options, leftMs, isHandle: false });
-    return runHolding(lease, this.#target, () => guarded(lease, options, work));
+    return runHolding(lease, this.#target, (own) => guarded(own, options, work));
   }
 
   async #enter<T>(outer: Frame, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
     const begun = now();
-    const leaveLine = outer.tenure?.lease.mode === 'read' ? () => {} : await this.#turn(outer, options);
+    const leaveLine = outer.tenure?.mode === 'read' ? () => {} : await this.#turn(outer, options);
     try {
       const { tenure } = outer;
       if (!tenure?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
+      this.#checkEntry(outer, options);
       const lease = new EnteredLease(tenure.lease, this.#target.mode);
       return await runNested(tenure, lease, () => guarded(lease, options, work));
     } finally {
@@ -77,18 +89,31 @@ export class SingleLock implements Lock {
     });
   }
 
+  #checkAsking(): void {
+    if (isInAtomicSet()) throw this.#selfWait('this call holds an atomic set, which must be all that it asks for');
+  }
+
   #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
-    const isUpgrade = outer.tenure?.lease.mode === 'read' && this.#target.mode !== 'read';
+    const isUpgrade = outer.tenure?.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 
   /** For a lease that its holder gives back. */
-  #byHandle(options: AcquireOptions | undefined, defaultWaitMs: number): AcquisitionOptions {
-    const { waitMs, signal, label } = this.#resolve(options ?? NO_OPTIONS, defaultWaitMs);
-    if (frameHolding(this.#target)) throw this.#selfWait('a second lease would wait for the first; use using()');
+  #byHandle({ waitMs, signal, label }: ResolvedAcquireOptions): AcquisitionOptions {
+    this.#checkAsking();
     signal?.throwIfAborted();
     return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
+  }
+
+  /** A reader's lease on what this context holds to write: the way down, when the writer's is given back first. */
+  async #readOn({ tenure }: Frame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
+    if (!reentrant) throw this.#selfWait('reentrant is false');
+    if (!tenure || tenure.mode !== 'write' || this.#target.mode !== 'read') {
+      throw this.#selfWait('a second lease would wait for the first; use using()');
+    }
+    signal?.throwIfAborted();
+    return readOnIn(tenure);
   }
 
   #resolve(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {
@@ -100,13 +125,4 @@ export class SingleLock implements Lock {
   #selfWait(why: string): LockReentrancyError {
     return new LockReentrancyError(this.#target.key, why);
   }
-}
-
-/** The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. */
-async function guarded<T>(lease: Lease, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
-  assertStands(lease);
-  const result = await work(lease);
-  const isLost = !lease.isHeld() && lease.state === 'lost';
-  if (isLost && options.onLost === 'throw') throw lease.signal.reason;
-  return result;
 }

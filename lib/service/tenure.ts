@@ -1,111 +1,84 @@
-import { orAbort } from '../async/abort.js';
-import type { Dispose } from '../async/abort.js';
-import type { Lease } from '../contract/lease.js';
+import type { Lease, LeaseMode } from '../contract/lease.js';
 
 /** What identifies a key in this process: the backend that grants it and the name that the backend gives it. */
 export interface Holding {
   readonly scope: object;
   readonly identity: string;
+  /** Whether it is one of a set that must be all that its call asks for. */
+  readonly isOfAtomicSet?: boolean;
 }
 
-/** One granted lease and those inside it: given back when the last of them has left, so nobody works on unlocked. */
+/** What ends a tenure, and what can become of it before. */
+export interface TenureEnd {
+  giveBack(): Promise<void>;
+  /** Lets others read as well. */
+  downgrade?(): Promise<void>;
+}
+
+/**
+ * One granted lease and those inside it: given back when the last of them has left, so nobody works on unlocked. When
+ * none but readers are left in a writer's, it becomes a reader's.
+ */
 export class Tenure {
-  #inside = 0;
+  #readers = 0;
+  #others = 0;
+  #downgrade: Promise<void> | undefined;
 
   constructor(
     readonly lease: Lease,
     readonly holding: Holding | undefined,
-    readonly giveBack: () => Promise<void>,
+    readonly end: TenureEnd,
   ) {}
+
+  /** As what one may still come in. */
+  get mode(): LeaseMode {
+    return this.#downgrade ? 'read' : this.lease.mode;
+  }
 
   /** Whether the lease is still to be given back: not after the last has left, nor after somebody did it early. */
   get isOpen(): boolean {
-    return this.#inside > 0 && this.lease.state !== 'released';
+    return this.#readers + this.#others > 0 && this.lease.state !== 'released';
   }
 
-  enter(): void {
-    this.#inside++;
+  /** Whether more than one is inside who needs all of what the lease's mode gives. */
+  get hasOthers(): boolean {
+    return this.#others > 1;
   }
 
-  async leave(): Promise<void> {
-    this.#inside--;
-    if (this.#inside === 0) await this.giveBack();
+  enter(mode: LeaseMode): Stay {
+    if (mode === 'read') this.#readers++;
+    else this.#others++;
+    return new Stay(this, mode);
+  }
+
+  async left(mode: LeaseMode): Promise<void> {
+    if (mode === 'read') this.#readers--;
+    else this.#others--;
+    if (this.#readers + this.#others === 0) await this.end.giveBack();
+    else if (this.#others === 0 && this.mode === 'write') await (this.#downgrade = this.end.downgrade?.());
   }
 }
 
-/** What a frame is about while it lasts. */
-interface Stretch {
-  readonly tenure: Tenure;
-  /** The tenure's lease, as this stretch may use it. */
-  readonly lease: Lease;
-}
+/** Somebody's time inside a tenure. */
+export class Stay {
+  readonly #tenure: Tenure;
+  readonly #mode: LeaseMode;
+  #left: Promise<void> | undefined;
+  #endState: 'lost' | 'released' | undefined;
 
-/** A stretch of one async context that runs inside a tenure. */
-export class Frame {
-  #stretch: Stretch | undefined;
-  #outer: Frame | undefined;
-  #inLine = 0;
-  #lastInLine: Promise<void> = Promise.resolve();
-
-  constructor(stretch: Stretch, outer: Frame | undefined) {
-    this.#stretch = stretch;
-    this.#outer = outer;
+  constructor(tenure: Tenure, mode: LeaseMode) {
+    this.#tenure = tenure;
+    this.#mode = mode;
   }
 
-  /** Empties the frame: promises made inside refer to it for as long as they live, and must not keep all that was. */
-  end(): void {
-    this.#stretch = undefined;
+  /** What the lease is for the one who stayed, once that is over. */
+  get endState(): 'lost' | 'released' | undefined {
+    return this.#endState;
   }
 
-  get isActive(): boolean {
-    return this.#stretch !== undefined;
-  }
-
-  get tenure(): Tenure | undefined {
-    return this.#stretch?.tenure;
-  }
-
-  get lease(): Lease | undefined {
-    return this.#stretch?.lease;
-  }
-
-  /** The nearest frame that this one is nested in and that has not ended. */
-  get outer(): Frame | undefined {
-    while (this.#outer && !this.#outer.isActive) this.#outer = this.#outer.outer;
-    return this.#outer;
-  }
-
-  /** Whether work may still enter: the frame has not ended, nor has its lease been given back. */
-  get isOpen(): boolean {
-    return this.#stretch?.tenure.isOpen ?? false;
-  }
-
-  /** Whether a nested call is inside already. */
-  get isOccupied(): boolean {
-    return this.#inLine > 0;
-  }
-
-  isFor(holding: Holding): boolean {
-    const own = this.#stretch?.tenure.holding;
-    return own !== undefined && own.scope === holding.scope && own.identity === holding.identity;
-  }
-
-  /** Waits for the siblings that came before: they share the lease, but run one after another. */
-  async turn(signal: AbortSignal): Promise<Dispose> {
-    const previous = this.#lastInLine;
-    let pass!: (to?: Promise<void>) => void;
-    this.#lastInLine = new Promise((resolve) => (pass = resolve));
-    this.#inLine++;
-    const leave = () => {
-      this.#inLine--;
-      pass(previous);
-    };
-    return orAbort(previous, signal).then(
-      () => leave,
-      (reason: unknown) => {
-        leave();
-        throw reason;
-      },
-    );
+  /** Resolves when nobody is kept waiting any more by this one. */
+  leave(): Promise<void> {
+    this.#endState ??= this.#tenure.lease.state === 'lost' ? 'lost' : 'released';
+    return (this.#left ??= this.#tenure.left(this.#mode));
   }
 }

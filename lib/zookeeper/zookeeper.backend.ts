@@ -9,6 +9,7 @@ import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
 import { acquireMutex } from './recipes/mutex.js';
+import { acquireMutexSet } from './recipes/mutex-set.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
@@ -23,6 +24,9 @@ import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
 const MOST_PATHS = 10_000;
+
+/** One attempt to get what a request asks for, on one session. */
+type Attempt<T> = (session: Session, request: LockRequest) => Promise<T | null>;
 
 /** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
 export class ZooKeeperBackend implements LockBackend {
@@ -63,9 +67,19 @@ export class ZooKeeperBackend implements LockBackend {
 
   acquire(request: LockRequest): Promise<GrantedLease | null> {
     const directory = this.#directoryOf(request.key);
-    if (request.wait) return this.#acquireIn(directory, request);
-    // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
-    return this.#sessions.inTime((signal) => this.#acquireIn(directory, { ...request, signal }), request.signal);
+    return this.#acquire(request, (session, limited) => acquireOn(session, directory, limited));
+  }
+
+  acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
+    const [first] = requests;
+    if (!first) return Promise.resolve([]);
+    const members = requests.map((request) => ({ directory: this.#directoryOf(request.key), request }));
+    return this.#acquire(first, (session, { signal }) =>
+      acquireMutexSet(
+        session,
+        members.map(({ directory, request }) => ({ directory, request: { ...request, signal } })),
+      ),
+    );
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
@@ -87,13 +101,19 @@ export class ZooKeeperBackend implements LockBackend {
     await this.#sessions.close();
   }
 
-  async #acquireIn(directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+  #acquire<T>(request: LockRequest, attempt: Attempt<T>): Promise<T | null> {
+    if (request.wait) return this.#untilAnswered(request, attempt);
+    // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
+    return this.#sessions.inTime((signal) => this.#untilAnswered({ ...request, signal }, attempt), request.signal);
+  }
+
+  async #untilAnswered<T>(request: LockRequest, attempt: Attempt<T>): Promise<T | null> {
     for (;;) {
       const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
       try {
-        return await acquireOn(session, directory, request);
+        return await attempt(session, request);
       } catch (error) {
-        const goesOn = await canBeginAgain(error, session, directory, request);
+        const goesOn = await canBeginAgain(error, session, request);
         if (goesOn === undefined)
           throw error === request.signal.reason ? this.explain(error) : explained(error, request.key);
         if (!goesOn) return null;
@@ -120,11 +140,12 @@ export function zookeeper(options: ZooKeeperOptions = {}): LockBackendDefinition
 async function canBeginAgain(
   error: unknown,
   session: Session,
-  { path }: LockDirectory,
   { wait, signal }: LockRequest,
 ): Promise<boolean | undefined> {
   if (error instanceof SessionEndedError || error instanceof PlaceLostError) return true;
-  if (error instanceof CounterEndingError) return restartCounter(session, path, wait, signal).catch(unlessEnded);
+  if (error instanceof CounterEndingError) {
+    return restartCounter(session, error.directory, wait, signal).catch(unlessEnded);
+  }
   return undefined;
 }
 

@@ -4,6 +4,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { LockModule, zookeeper } from 'nestjs-distributed-lock';
 import { CouponsModule } from './coupons/coupons.module.js';
 import { FilesModule } from './files/files.module.js';
+import { IsolationModule } from './isolation/isolation.module.js';
 import { noLocks } from './locks/no-locks.js';
 import { watched } from './locks/watched.js';
 import { OrdersModule } from './orders/orders.module.js';
@@ -31,6 +32,7 @@ const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.
     OrdersModule,
     PricesModule,
     TransfersModule,
+    IsolationModule,
     StockModule,
     CouponsModule,
     ReportsModule,

@@ -1,43 +1,18 @@
 import { onTestFinished } from 'vitest';
-import { LockService } from '../../lib/service/lock.service.js';
-import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
-import type { ZooKeeperOptions } from '../../lib/zookeeper/zookeeper.options.js';
+import type { LockService } from '../../lib/service/lock.service.js';
+import { closeService, plainService } from './plain-service.js';
+import type { PlainServiceOptions } from './plain-service.js';
 
-export interface ServiceOptions extends ZooKeeperOptions {
-  readonly waitMs?: number;
-  readonly drainTimeoutMs?: number;
-  readonly connectOnStart?: 'required' | 'background';
-  /** Default `false`: every caller is a contender of its own, as callers in other processes would be. */
-  readonly localLine?: boolean;
-  readonly keepMs?: number;
-}
+export { closeService } from './plain-service.js';
 
-/** A service with a session of its own, as another process would have; closed when the test has finished. */
+export type ServiceOptions = PlainServiceOptions;
+
+/**
+ * A service with a session of its own, as another process would have; closed when the test has finished. Every caller is
+ * a contender of its own, as callers in other processes would be, unless `localLine` says otherwise.
+ */
 export async function openService(options: ServiceOptions): Promise<LockService> {
-  const {
-    waitMs = 20_000,
-    drainTimeoutMs = 0,
-    connectOnStart = 'required',
-    localLine = false,
-    keepMs = 0,
-    ...backend
-  } = options;
-  const definition = zookeeper({ sessionTimeoutMs: 4_000, ...backend });
-  const service = new LockService(definition.create(), {
-    connectionName: 'default',
-    waitMs,
-    drainTimeoutMs,
-    connectOnStart,
-    localLine,
-    keepMs,
-  });
-  onTestFinished(() => closeService(service));
-  await service.onModuleInit();
-  return service;
-}
-
-/** What `app.close()` does to it. */
-export async function closeService(service: LockService): Promise<void> {
-  service.beforeApplicationShutdown();
-  await service.onApplicationShutdown();
+  return plainService({ waitMs: 20_000, sessionTimeoutMs: 4_000, localLine: false, ...options }, (made) =>
+    onTestFinished(() => closeService(made)),
+  );
 }

@@ -12,7 +12,8 @@ import { randomUUID } from 'node:crypto';
 import type { CellChange, CellWrite } from '../../contract/cells.js';
 import { LockUnavailableError } from '../../contract/errors.js';
 import { Contender } from '../recipes/contender.js';
-import { causeOf, createDirectory } from '../recipes/create-node.js';
+import { createDirectory } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
 import { CreateMode, ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
 import type { MultiOp, MultiResult } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -74,7 +75,7 @@ export class CellWriting {
     try {
       const { results, zxid } = await session.requests.multi(ops);
       this.#isInDoubt = false;
-      const failed = causeOf(results);
+      const failed = refusedAt(results);
       if (failed >= 0) return await this.#refused(session, failed, results[failed]?.error ?? ErrorCode.noNode);
       this.#unmark(session, zxid);
       return { isApplied: true, version: this.#versionIn(results) };

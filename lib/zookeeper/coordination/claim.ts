@@ -2,7 +2,7 @@ import { LockLostError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { TakenItem } from '../../contract/queues.js';
 import { Contender } from '../recipes/contender.js';
-import { causeOf } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { grantLease } from '../recipes/zookeeper-lease.js';
 import { ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
@@ -60,7 +60,7 @@ export class Claim implements TakenItem {
   async #remove(item: string): Promise<void> {
     const ops = [item, this.#contender.path].map((path) => ({ type: 'delete', path }) as const);
     const { results } = await this.#session.requests.multi(ops);
-    const failed = causeOf(results);
+    const failed = refusedAt(results);
     if (failed >= 0) throw new KeeperError(results[failed]?.error ?? ErrorCode.noNode, ops[failed]?.path);
   }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
 import { contenderData, contenderId } from '../recipes/contender-data.js';
-import { causeOf, createDirectory } from '../recipes/create-node.js';
+import { createDirectory } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
 import { CreateMode, ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
 import type { MultiOp, MultiResult, Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -54,7 +55,7 @@ export class Claiming {
     const ops = names.flatMap((name) => this.#opsOf(name));
     try {
       const { results, zxid } = await this.#session.requests.multi(ops);
-      const failed = causeOf(results);
+      const failed = refusedAt(results);
       return failed < 0 ? { zxid } : await this.#refused(ops, results, failed, names);
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;

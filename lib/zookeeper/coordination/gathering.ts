@@ -1,4 +1,4 @@
-import { causeOf } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
@@ -71,7 +71,7 @@ export class Gathering {
     }));
     const ready: MultiOp = { type: 'create', path: this.#readyPath, data: EMPTY, acl, flags: CreateMode.persistent };
     const { results } = await this.#ask(() => this.#session.requests.multi([...checks, ready]), signal);
-    const failed = causeOf(results);
+    const failed = refusedAt(results);
     const error = results[failed]?.error ?? ErrorCode.ok;
     // Made by somebody else, or by an attempt of which the reply was lost.
     if (failed < 0 || error === ErrorCode.nodeExists) return undefined;

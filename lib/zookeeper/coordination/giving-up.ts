@@ -1,5 +1,5 @@
 import type { Contender } from '../recipes/contender.js';
-import { causeOf } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
 import { ErrorCode, KeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
@@ -16,7 +16,7 @@ export async function isCountedIn(session: Session, member: Contender, readyPath
   const mark = { type: 'setData', path, data: GIVEN_UP, version: HAS_NOT_GIVEN_UP } as const;
   await session.surely(async () => {
     const { results } = await session.requests.multi([mark]);
-    const error = results[causeOf(results)]?.error ?? ErrorCode.ok;
+    const error = results[refusedAt(results)]?.error ?? ErrorCode.ok;
     // Of another version: by an attempt before, of which the reply was lost.
     if (error !== ErrorCode.ok && error !== ErrorCode.badVersion) throw new KeeperError(error, path);
   });

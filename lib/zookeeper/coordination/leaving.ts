@@ -9,7 +9,7 @@
  */
 import { anyAbort } from '../../async/abort.js';
 import type { Contender } from '../recipes/contender.js';
-import { causeOf } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { PlaceLostError } from '../recipes/place-lost-error.js';
 import { ErrorCode, KeeperError } from '../session/requests.js';
@@ -88,7 +88,7 @@ export class Leaving {
     const again: MultiOp = { type: 'create', path, data: empty, acl, flags: 0 };
     const ops: readonly MultiOp[] = [ready, { type: 'delete', path }, ...(parents === 'persistent' ? [again] : [])];
     const { results } = await session.surely(() => session.requests.multi(ops));
-    const error = results[causeOf(results)]?.error ?? ErrorCode.ok;
+    const error = results[refusedAt(results)]?.error ?? ErrorCode.ok;
     const isNotOurs = error === ErrorCode.noNode || error === ErrorCode.notEmpty;
     if (error !== ErrorCode.ok && !isNotOurs) throw new KeeperError(error, path);
   }

@@ -12,9 +12,8 @@ import { hasOwnName } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender {
-  readonly path: string;
-  readonly name: string;
   readonly directory: string;
+  /** Of the znode with which it came in. */
   readonly czxid: bigint;
   /** What its session knows of the line in which it stands. */
   readonly line: Line;
@@ -22,19 +21,29 @@ export class Contender {
   #gone: AbortController | undefined;
   #isGone = false;
   #onGone: (() => void) | undefined;
-  readonly #unattend: Dispose;
+  #path: string;
+  #name: string;
+  #unattend: Dispose;
+  #exchange: Promise<boolean> | undefined;
   #left: Promise<void> | undefined;
 
   constructor(session: Session, { path, czxid }: CreatedNode) {
-    this.path = path;
     const slash = path.lastIndexOf('/');
+    this.#path = path;
+    this.#name = path.slice(slash + 1);
     this.directory = path.slice(0, slash);
-    this.name = path.slice(slash + 1);
     this.czxid = czxid;
     this.#session = session;
     this.line = joinLine(session, this.directory, this);
-    const own = { path, czxid: this.sharesItsName ? czxid : undefined, onGone: () => this.foundGone() };
-    this.#unattend = session.attend(own);
+    this.#unattend = this.#attend();
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  get name(): string {
+    return this.#name;
   }
 
   /** Whether it has gone out, or is about to. */
@@ -69,19 +78,60 @@ export class Contender {
   }
 
   /**
+   * Goes on in the same place with the znode that `exchange` puts there instead of its own, or with its own where it
+   * makes none. Resolves to whether it does. Never rejects.
+   */
+  exchanged(exchange: () => Promise<string | undefined>): Promise<boolean> {
+    return (this.#exchange ??= this.#goOnWith(exchange));
+  }
+
+  /** Whether this path is still that of its znode, once it is known. */
+  async isStillAt(path: string): Promise<boolean> {
+    await this.#exchange;
+    return this.#path === path;
+  }
+
+  /**
    * Deletes the znode, for certain: through disconnections, until it is gone or the session is. Resolves when that is
    * so, or after `ms`, when it goes on by itself. Never rejects.
    */
   leave(ms: number): Promise<void> {
     this.#unattend();
     // What was found gone may have been made again by somebody else, at the same path.
-    this.#left ??= this.#isGone ? Promise.resolve() : this.#delete();
+    this.#left ??= this.#isGone ? Promise.resolve() : this.#depart();
     return settledWithin(this.#left, ms);
   }
 
   /** Whether others make znodes at the same path, which must not be taken for this one. */
   get sharesItsName(): boolean {
     return !hasOwnName(this.name);
+  }
+
+  #attend(): Dispose {
+    const czxid = this.sharesItsName ? this.czxid : undefined;
+    return this.#session.attend({ path: this.#path, czxid, onGone: () => this.foundGone() });
+  }
+
+  async #goOnWith(exchange: () => Promise<string | undefined>): Promise<boolean> {
+    // A check of a znode that is being taken away would find that it is gone.
+    this.#unattend();
+    const path = await exchange().catch((error: unknown) => {
+      if (isKeeperError(error, 'noNode')) this.foundGone();
+      return undefined;
+    });
+    if (this.#isGone) return false;
+    if (path !== undefined) {
+      const from = this.#name;
+      this.#path = path;
+      this.#name = path.slice(this.directory.length + 1);
+      this.line.moved(this, from);
+    }
+    if (!this.isLeaving) this.#unattend = this.#attend();
+    return path !== undefined;
+  }
+
+  #depart(): Promise<void> {
+    return this.#exchange ? this.#exchange.then(() => this.#delete()) : this.#delete();
   }
 
   async #delete(): Promise<void> {

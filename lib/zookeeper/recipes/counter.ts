@@ -14,9 +14,13 @@ const LOOK_AGAIN_MS = 100;
 
 /** Nobody may line up here before the directory was made anew. */
 export class CounterEndingError extends Error {
+  readonly directory: string;
+
+  /** @param path of the contender whose number says so */
   constructor(path: string) {
     super(`the numbers of ${path} are used up`);
     this.name = 'CounterEndingError';
+    this.directory = path.slice(0, path.lastIndexOf('/'));
   }
 }
 

@@ -7,6 +7,7 @@ import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/re
 import type { CreatedNode, MultiOp, MultiResult, Requests } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
+import { refusedAt } from './refusal.js';
 
 const EMPTY = Buffer.alloc(0);
 // Every attempt learns one level; more than this means that somebody removes parents as fast as they are made.
@@ -53,17 +54,12 @@ export async function multiBelow(
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
     const { results, zxid } = await requests.multi([...parents.map((parent) => parentOp(parent, directory)), ...ops]);
-    const failed = causeOf(results);
+    const failed = refusedAt(results);
     if (failed < 0) return { results: results.slice(parents.length), zxid };
     missing += levelsFurther(results[failed]?.error, failed < parents.length, directory.path);
     if (missing < 0 || missing > ancestors.length) break;
   }
   throw new KeeperError(ErrorCode.noNode, directory.path);
-}
-
-/** Which operation made its transaction fail; -1 when it was applied. */
-export function causeOf(results: readonly MultiResult[]): number {
-  return results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
 }
 
 /** One more level when a parent's parent is missing, one less when somebody made one of the parents meanwhile. */
@@ -73,7 +69,8 @@ function levelsFurther(error: number | undefined, isOfParent: boolean, path: str
   throw new KeeperError(error ?? ErrorCode.runtimeInconsistency, path);
 }
 
-function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
+/** Makes one parent. */
+export function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
   return parents === 'container'
     ? { type: 'createContainer', path, data: EMPTY, acl, flags: CreateMode.container }
     : { type: 'create', path, data: EMPTY, acl, flags: CreateMode.persistent };

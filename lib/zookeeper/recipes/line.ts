@@ -60,6 +60,14 @@ export class Line {
     this.#departures.get(contender.name)?.over(how);
   }
 
+  /** A contender of this session goes on with another znode, which nobody has in a list yet. */
+  moved(contender: Member, from: string): void {
+    this.#own.delete(from);
+    this.#own.set(contender.name, contender);
+    this.#forget();
+    this.#departures.get(from)?.over('left');
+  }
+
   /** The line was listed. */
   saw(names: readonly string[]): void {
     if (names === this.#names) return;

@@ -35,15 +35,24 @@ export function watchOwnNodeSoon(session: Session, contender: Contender): Dispos
 }
 
 async function untilGone(session: Session, contender: Contender, onWatched: () => void): Promise<void> {
-  try {
-    while (!contender.isLeaving) {
-      const watch = await session.persistently(() => session.requests.watch(contender.path));
-      onWatched();
-      if ((await watch.fired) === 'deleted') break;
-    }
+  while (!contender.isLeaving) {
+    const { path } = contender;
+    const isDeleted = await deletionOf(session, path, onWatched);
+    if (isDeleted === undefined) return;
+    if (!isDeleted || !(await contender.isStillAt(path))) continue;
     if (!contender.isLeaving) contender.foundGone();
+    return;
+  }
+}
+
+/** Whether what has happened to the znode is its deletion; `undefined` when nobody can know any more. */
+async function deletionOf(session: Session, path: string, onWatched: () => void): Promise<boolean | undefined> {
+  try {
+    const watch = await session.persistently(() => session.requests.watch(path));
+    onWatched();
+    return (await watch.fired) === 'deleted';
   } catch (error) {
-    if (!contender.isLeaving && isKeeperError(error, 'noNode')) contender.foundGone();
+    return isKeeperError(error, 'noNode') || undefined;
   }
 }
 

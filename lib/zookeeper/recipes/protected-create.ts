@@ -83,14 +83,22 @@ async function enter(
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     if (!found) continue;
-    const contender = new Contender(session, found);
-    const { line } = contender;
-    const names = await listed;
-    const tookMs = now() - begun;
-    if (!names?.includes(contender.name)) return { contender, line, tookMs, names: undefined };
-    line.saw(names);
-    return { contender, line, tookMs, names };
+    return entryOf(new Contender(session, found), listed, begun);
   }
+}
+
+/** @param listed what a list said that was asked for right behind the create */
+export async function entryOf(
+  contender: Contender,
+  listed: Promise<readonly string[] | undefined>,
+  begun: number,
+): Promise<Entry> {
+  const { line } = contender;
+  const names = await listed;
+  const tookMs = now() - begun;
+  if (!names?.includes(contender.name)) return { contender, line, tookMs, names: undefined };
+  line.saw(names);
+  return { contender, line, tookMs, names };
 }
 
 /** After a lost reply: the znode, if the create was applied. What an earlier session made is never taken for it. */
@@ -113,7 +121,8 @@ async function findAgain(
   });
 }
 
-async function findByName(
+/** The znode in a directory whose name begins so. @throws KeeperError `noNode` when there is no directory */
+export async function findByName(
   session: Session,
   directory: LockDirectory,
   prefix: string,

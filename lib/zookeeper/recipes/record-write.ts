@@ -20,6 +20,7 @@ import { lookAt } from './record-node.js';
 import { isAsExpected, mayCreate } from './record-ops.js';
 import type { PlacedChange } from './record-ops.js';
 import { RecordTransaction } from './record-transaction.js';
+import { refusedAt } from './refusal.js';
 import { timeOf, tracesOf, wasNotApplied, writtenBy } from './write-traces.js';
 import type { ResultsByChange } from './write-traces.js';
 
@@ -79,7 +80,7 @@ export class RecordWriting {
     this.#state = 'in doubt';
     const results = ops.length === 0 ? [] : await orAbort(resultsOf(session, ops), signal);
     if (!results) return undefined;
-    const place = results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
+    const place = refusedAt(results);
     this.#state = place < 0 ? 'applied' : 'to be sent';
     this.#results = transaction.resultsByChange(results);
     return place < 0 ? undefined : new KeeperError(results[place]?.error ?? ErrorCode.ok, ops[place]?.path);

@@ -17,6 +17,7 @@ export interface Standing {
 }
 
 const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__' } as const;
+const PLACES = 10;
 // `%010d` of an int32: a minus sign counts as one of the ten places.
 const NAME = /(lock-|__WRIT__|__READ__)(\d{10}|-\d{9,10})$/;
 
@@ -26,6 +27,11 @@ export const SINGLE_NODE = `${MARKS.lock}0000000000`;
 /** The end of a contender's name, before its number. */
 export function markOf(kind: ContenderKind): string {
   return MARKS[kind];
+}
+
+/** The name of a reader's contender with the place of a writer's: nobody who came after the writer is before it. */
+export function readerInPlaceOf(writer: string): string {
+  return `_c_${randomUUID()}-${MARKS.read}${writer.slice(-PLACES)}`;
 }
 
 /** `undefined` for what is no contender. */

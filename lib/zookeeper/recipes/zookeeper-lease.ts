@@ -5,6 +5,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { contenderData } from './contender-data.js';
+import { becomeReader } from './downgrade.js';
 import { LineDemand } from './line-demand.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodeSoon } from './own-node-watch.js';
@@ -31,6 +32,7 @@ export function grantLease(
       unwatch();
       return contender.leave(directory.releaseTimeoutMs);
     },
+    downgrade: () => becomeReader(session, directory, contender, request.label),
   });
   const uncarry = session.carry(lease);
   const unwatch = watchOwnNodeSoon(session, contender);

@@ -7,6 +7,7 @@ export interface Sizes {
   readonly quotesEach: number;
   readonly reprices: number;
   readonly transfers: number;
+  readonly trips: number;
   readonly units: number;
   readonly buyers: number;
   readonly reportSeconds: number;
@@ -18,6 +19,7 @@ const NORMAL: Sizes = {
   quotesEach: 12,
   reprices: 30,
   transfers: 160,
+  trips: 120,
   units: 300,
   buyers: 400,
   reportSeconds: 5,
@@ -29,6 +31,7 @@ const SHORT: Sizes = {
   quotesEach: 5,
   reprices: 8,
   transfers: 40,
+  trips: 40,
   units: 60,
   buyers: 100,
   reportSeconds: 2,

@@ -1,0 +1,87 @@
+/**
+ * All keys or none, lined up for in one step. Of two such sets one is before the other on every key that both want, so
+ * they cannot wait for each other, and nobody holds a key while it has yet to line up for another one.
+ *
+ * That is so as long as whoever uses these keys asks for all that it needs at once: by such a set, or for a single key.
+ * A call that asks for more while it holds one is refused.
+ */
+import { resolveAcquireOptions } from '../contract/acquire.options.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
+import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
+import type { Admission } from './admission.js';
+import { guarded } from './guarded-work.js';
+import { frameHolding, heldLeases, runHoldingAll } from './held-leases.js';
+import type { LockTarget } from './lock-target.js';
+
+export type Targets = readonly [LockTarget, ...LockTarget[]];
+
+export class AtomicMultiLock implements Lock {
+  readonly #admission: Admission;
+  readonly #targets: Targets;
+  readonly #entering: Lock;
+
+  /**
+   * @param targets of different keys
+   * @param entering the lock on the same keys, for calls that hold all of them already
+   */
+  constructor(admission: Admission, targets: Targets, entering: Lock) {
+    this.#admission = admission;
+    this.#targets = targets;
+    this.#entering = entering;
+  }
+
+  async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
+    const resolved = this.#resolve(options);
+    const leases = (await this.#ask(resolved, true)) ?? this.#turnAway(resolved);
+    return new MultiLease(leases, releaseTogether);
+  }
+
+  async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
+    return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
+      if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
+      throw error;
+    });
+  }
+
+  async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    if (this.#targets.every((target) => frameHolding(target))) {
+      return this.#entering.using((lease) => work(lease as MultiLease), options);
+    }
+    const resolved = this.#resolve(options);
+    const leases = (await this.#ask(resolved, false)) ?? this.#turnAway(resolved);
+    const set = new MultiLease(leases, releaseTogether);
+    const members = this.#targets.flatMap((target, place) => {
+      const lease = leases[place];
+      return lease ? [{ lease, holding: { ...target, isOfAtomicSet: true } }] : [];
+    });
+    return runHoldingAll(members, set, () => guarded(set, resolved, work)).finally(() => set.detach());
+  }
+
+  #resolve(options: UsingOptions): ResolvedAcquireOptions {
+    return resolveAcquireOptions(options, this.#targets[0].waitMs);
+  }
+
+  #ask(options: ResolvedAcquireOptions, isHandle: boolean): Promise<readonly GrantedLease[] | null> {
+    const [held] = heldLeases();
+    if (held) {
+      throw new LockReentrancyError(
+        this.#key,
+        `an atomic set must be all that a call asks for, and it holds "${held.key}"`,
+      );
+    }
+    const { waitMs, signal, label } = options;
+    signal?.throwIfAborted();
+    return this.#admission.acquireAll(this.#targets, { waitMs, leftMs: waitMs, signal, label, isHandle });
+  }
+
+  #turnAway({ waitMs }: ResolvedAcquireOptions): never {
+    throw new LockTimeoutError(this.#key, waitMs);
+  }
+
+  get #key(): string {
+    return this.#targets.map(({ key }) => key).join(', ');
+  }
+}

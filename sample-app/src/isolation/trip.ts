@@ -1,0 +1,13 @@
+/** A seat on a flight, paid from a guest's wallet. */
+export interface Trip {
+  readonly flight: string;
+  readonly guest: string;
+  readonly euros: number;
+  /** Whether the bank will say no, when seat and wallet have been changed already. */
+  readonly isRefused: boolean;
+}
+
+/** What a trip changes: the seats of its flight, the guest's wallet. */
+export function rowsOf({ flight, guest }: Trip): readonly [seats: string, wallet: string] {
+  return [`seats/${flight}`, `wallets/${guest}`];
+}

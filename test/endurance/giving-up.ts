@@ -1,0 +1,84 @@
+/** Acquisitions that time out, one after the other, while somebody else holds the key: what do they leave behind? */
+import { randomInt, randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { LockTimeoutError } from '../../lib/contract/errors.js';
+import { ZooKeeperServer } from '../../lib/testing/index.js';
+import { closeService, plainService } from '../support/plain-service.js';
+
+/** What stands at one moment, when nobody waits. */
+export interface Residue {
+  readonly znodes: number;
+  readonly watches: number;
+  readonly heapBytes: number;
+}
+
+export interface GivingUpOptions {
+  readonly cycles: number;
+  readonly localLine: boolean;
+  readonly onProgress?: (done: number) => void;
+}
+
+export interface GivingUpOutcome {
+  readonly timeouts: number;
+  /** After a tenth of the cycles, when everything that is made once has been made, and after all of them. */
+  readonly early: Residue;
+  readonly late: Residue;
+}
+
+const AT_ONCE = 100;
+const LONGEST_WAIT_MS = 10;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** @throws Error when an acquisition ends in another way than by its time-out */
+export async function giveUpAgainAndAgain({
+  cycles,
+  localLine,
+  onProgress,
+}: GivingUpOptions): Promise<GivingUpOutcome> {
+  const server = await ZooKeeperServer.start();
+  const basePath = `/giving-up-${randomUUID()}`;
+  const options = { connectString: server.connectString, basePath, localLine };
+  const [holder, service] = await Promise.all([plainService(options), plainService(options)]);
+  try {
+    await holder.acquire('k');
+    let timeouts = 0;
+    const until = async (count: number) => {
+      while (timeouts < count) {
+        const waits = Array.from({ length: Math.min(AT_ONCE, count - timeouts) }, () =>
+          timedOut(service.acquire('k', { waitMs: 1 + randomInt(LONGEST_WAIT_MS) })),
+        );
+        timeouts += (await Promise.all(waits)).length;
+        onProgress?.(timeouts);
+      }
+      return residue(server);
+    };
+    const early = await until(Math.ceil(cycles / 10));
+    return { early, late: await until(cycles), timeouts };
+  } finally {
+    await Promise.all([closeService(holder), closeService(service)]);
+    await server.stop();
+  }
+}
+
+async function timedOut(acquiring: Promise<unknown>): Promise<void> {
+  const error: unknown = await acquiring.then(
+    () => new Error('somebody was let in'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof LockTimeoutError)) throw error;
+}
+
+async function residue(server: ZooKeeperServer): Promise<Residue> {
+  // What was given up a moment ago may still be on its way.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  collectGarbage();
+  const [metrics, watches] = await Promise.all([server.ask('mntr'), server.ask('wchs')]);
+  return {
+    znodes: Number(/^zk_znode_count\s+(\d+)/m.exec(metrics)?.[1]),
+    watches: Number(/Total watches:(\d+)/.exec(watches)?.[1]),
+    heapBytes: process.memoryUsage().heapUsed,
+  };
+}

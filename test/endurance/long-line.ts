@@ -1,0 +1,86 @@
+/** A long line on one key: in which order is it served, and what does a hand-over cost the servers? */
+import { randomUUID } from 'node:crypto';
+import type { Lease } from '../../lib/contract/lease.js';
+import { ZooKeeperServer } from '../../lib/testing/index.js';
+import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-client.js';
+import { closeService, plainService } from '../support/plain-service.js';
+
+export interface LongLineOptions {
+  readonly waiters: number;
+  readonly onProgress?: (phase: 'lined up' | 'served', count: number) => void;
+}
+
+export interface LongLineOutcome {
+  readonly served: number;
+  /** How many were served before one that had come earlier. */
+  readonly outOfOrder: number;
+  /** Events of deleted znodes that the server sent while the line was served. */
+  readonly notifications: number;
+  /** Lists of the line that were asked for meanwhile. */
+  readonly lists: number;
+  readonly watchesLeft: number;
+}
+
+const SERVICES = 4;
+const AT_ONCE = 50;
+
+export async function serveLongLine({ waiters, onProgress }: LongLineOptions): Promise<LongLineOutcome> {
+  const server = await ZooKeeperServer.start();
+  const basePath = `/long-line-${randomUUID()}`;
+  const options = { connectString: server.connectString, basePath, localLine: false, waitMs: Infinity };
+  const services = await Promise.all(Array.from({ length: SERVICES }, () => plainService(options)));
+  const lists = countLists();
+  try {
+    const holder = await services[0]!.acquire('k');
+    const tokens: bigint[] = [];
+    const serve = (lease: Lease) => {
+      tokens.push(lease.fencingToken);
+      onProgress?.('served', tokens.length);
+    };
+    const waits: Promise<void>[] = [];
+    while (waits.length < waiters) {
+      const count = Math.min(AT_ONCE, waiters - waits.length);
+      for (let place = 0; place < count; place++) waits.push(services[waits.length % SERVICES]!.using('k', serve));
+      await until(async () => (await services[0]!.contenders('k')).length > waits.length);
+      onProgress?.('lined up', waits.length);
+    }
+    const before = { notifications: await deletionsTold(server), lists: lists.count };
+    await holder.release();
+    await Promise.all(waits);
+    return {
+      served: tokens.length,
+      outOfOrder: tokens.filter((token, place) => token < (tokens[place - 1] ?? 0n)).length,
+      notifications: (await deletionsTold(server)) - before.notifications,
+      lists: lists.count - before.lists,
+      watchesLeft: await watchesLeft(server),
+    };
+  } finally {
+    lists.restore();
+    await Promise.all(services.map(closeService));
+    await server.stop();
+  }
+}
+
+async function deletionsTold(server: ZooKeeperServer): Promise<number> {
+  return Number(/^zk_sum_node_deleted_watch_count\s+(\d+)/m.exec(await server.ask('mntr'))?.[1]);
+}
+
+async function watchesLeft(server: ZooKeeperServer): Promise<number> {
+  return Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))?.[1]);
+}
+
+async function until(question: () => Promise<boolean>): Promise<void> {
+  while (!(await question())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Counts the lists that this process asks for. */
+function countLists() {
+  const { prototype } = NodeZooKeeperClient;
+  const { children } = prototype;
+  const lists = { count: 0, restore: () => void (prototype.children = children) };
+  prototype.children = function counted(path) {
+    lists.count++;
+    return children.call(this, path);
+  };
+  return lists;
+}

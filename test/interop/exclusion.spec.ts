@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { LockProgram } from './support/lock-program.js';
+import type { Language } from './support/lock-program.js';
+
+const connectString = inject('zookeeper');
+const SESSION_TIMEOUT_MS = 10_000;
+// To be sure that one is not let in takes as long as one looks.
+const NOT_LET_IN_MS = 400;
+const LET_IN_MS = 20_000;
+
+/** A program and one kind of its locks: `java mutex`. */
+type Side = `${Language} ${string}`;
+
+/** Both sides of a pair: whether the second is kept out while the first holds, and the first while the second does. */
+type Pair = readonly [first: Side, second: Side, keepsOut: boolean, isKeptOut: boolean];
+
+/** What docs/interop.md promises; a lock that we do not write the names of can only be half of a pair. */
+const PAIRS: readonly Pair[] = [
+  ['node mutex', 'java mutex', true, true],
+  ['node write', 'java write', true, true],
+  ['node write', 'java read', true, true],
+  ['node read', 'java write', true, true],
+  ['node read', 'java read', false, false],
+  // Ours counts all kinds of contenders; Curator's mutex and read-write lock know only their own.
+  ['node mutex', 'java write', false, true],
+  ['node mutex', 'java read', false, true],
+  ['node write', 'java mutex', false, true],
+  ['node read', 'java mutex', false, true],
+  // Its znodes are one level below.
+  ['node mutex', 'java semaphore mutex', false, false],
+  ['node mutex', 'python curator-named mutex', true, true],
+  // With `extra_lock_patterns` it sees ours, and writes names that nobody but kazoo knows.
+  ['node mutex', 'python configured mutex', true, false],
+  ['node mutex', 'python mutex', false, false],
+  ['node write', 'python write', false, false],
+  ['java mutex', 'python curator-named mutex', true, true],
+];
+
+const programs = new Map<Language, LockProgram>();
+
+beforeAll(() => {
+  for (const language of ['node', 'java', 'python'] as const) {
+    programs.set(language, new LockProgram(language, connectString, SESSION_TIMEOUT_MS));
+  }
+});
+afterAll(() => Promise.all([...programs.values()].map((program) => program[Symbol.asyncDispose]())));
+
+function on(side: Side, path: string) {
+  const [language, ...kind] = side.split(' ') as [Language, ...string[]];
+  const program = programs.get(language) ?? expect.unreachable();
+  const lock = { path, kind: kind.join(' ') };
+  return {
+    acquire: (waitMs = LET_IN_MS) => program.acquire(lock, waitMs),
+    release: () => program.release(lock),
+  };
+}
+
+async function isKeptOut(asking: Side, holding: Side): Promise<boolean> {
+  const path = `/interop-${randomUUID()}`;
+  const [holder, asker] = [on(holding, path), on(asking, path)];
+  expect(await holder.acquire()).not.toBeNull();
+  const isOut = (await asker.acquire(NOT_LET_IN_MS)) === null;
+  const heldUntil = await holder.release();
+  if (!isOut) {
+    await asker.release();
+    return false;
+  }
+  // What was kept out is let in afterwards, and so is the other one again.
+  const from = await asker.acquire();
+  expect(from).toBeGreaterThan(heldUntil);
+  await asker.release();
+  expect(await holder.acquire()).not.toBeNull();
+  await holder.release();
+  return true;
+}
+
+describe('locks on one path', () => {
+  it.each(PAIRS)('%s and %s: the first keeps the second out: %s, and the other way round: %s', async (...pair) => {
+    const [first, second, ...expected] = pair;
+    expect([await isKeptOut(second, first), await isKeptOut(first, second)]).toEqual(expected);
+  });
+
+  it.each(['java mutex', 'java write', 'python curator-named mutex'] as const)(
+    'are ours as soon as the program that held it is gone: %s',
+    async (side) => {
+      const [language, ...kind] = side.split(' ') as [Language, ...string[]];
+      const lock = { path: `/interop-${randomUUID()}`, kind: kind.join(' ') };
+      await using dying = new LockProgram(language, connectString, 2_000);
+      expect(await dying.acquire(lock, LET_IN_MS)).not.toBeNull();
+      const ours = on(language === 'java' ? (`node ${lock.kind}` as Side) : 'node mutex', lock.path);
+      const waiting = ours.acquire();
+      await dying.process.kill();
+      expect(await waiting).not.toBeNull();
+      await ours.release();
+    },
+  );
+});

@@ -1,0 +1,49 @@
+/** This library's locks, for those who take turns with the locks of others. Arguments: connect string, session timeout. */
+import type { Lease } from '../../../lib/contract/lease.js';
+import type { Lock } from '../../../lib/contract/lock.js';
+import { plainService } from '../../support/plain-service.js';
+import { runCommands } from '../support/commands.js';
+import type { LockOn } from '../support/lock-program.js';
+
+interface Held {
+  readonly lease: Lease;
+  /** When it was lost, if it was. */
+  lostAt: number | undefined;
+}
+
+const [connectString = '', sessionTimeoutMs = ''] = process.argv.slice(2);
+const locks = await plainService({ connectString, sessionTimeoutMs: Number(sessionTimeoutMs) });
+const held = new Map<string, Held>();
+const sharedNow = () => Number(process.hrtime.bigint());
+
+runCommands({
+  acquire: async ({ path, kind, waitMs }: LockOn & { readonly waitMs: number }) => {
+    const lease = await lockOf({ path, kind }).tryAcquire({ waitMs });
+    if (!lease) return null;
+    const holding: Held = { lease, lostAt: undefined };
+    lease.signal.addEventListener('abort', () => (holding.lostAt = sharedNow()), { once: true });
+    held.set(`${kind} ${path}`, holding);
+    return sharedNow();
+  },
+  release: async ({ path, kind }: LockOn) => {
+    const name = `${kind} ${path}`;
+    const { lease, lostAt } = held.get(name) ?? {};
+    held.delete(name);
+    const heldUntil = lostAt ?? sharedNow();
+    await lease?.release();
+    return heldUntil;
+  },
+});
+
+function lockOf({ path, kind }: LockOn): Lock {
+  switch (kind) {
+    case 'mutex':
+      return locks.mutex(path);
+    case 'read':
+      return locks.readWriteLock(path).read;
+    case 'write':
+      return locks.readWriteLock(path).write;
+    default:
+      throw new Error(`no such kind: ${kind}`);
+  }
+}

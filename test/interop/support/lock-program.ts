@@ -1,0 +1,40 @@
+import { ForeignProcess } from './foreign-process.js';
+import type { CallOptions } from './foreign-process.js';
+import { startJava, startNode, startPython } from './start.js';
+
+/** Programs that have locks of one kind or another, behind the same two verbs. */
+export type Language = 'node' | 'java' | 'python';
+
+export interface LockOn {
+  /** The full path of the lock's directory. */
+  readonly path: string;
+  /** What the program knows it as, such as `mutex`, `read` or `write`. */
+  readonly kind: string;
+}
+
+const ANSWERS_WITHIN_MS = 30_000;
+
+/** A process of its own that takes locks and gives them back, in any language. */
+export class LockProgram implements AsyncDisposable {
+  readonly process: ForeignProcess;
+
+  constructor(language: Language, connectString: string, sessionTimeoutMs: number) {
+    const args = [connectString, String(sessionTimeoutMs)];
+    if (language === 'java') this.process = startJava('Locks', args);
+    else this.process = language === 'python' ? startPython('locks', args) : startNode('locks', args);
+  }
+
+  /** When the lock was granted, in nanoseconds on the machine's monotonic clock; `null` when it was not within `waitMs`. */
+  acquire(lock: LockOn, waitMs: number, options: CallOptions = {}): Promise<number | null> {
+    return this.process.call('acquire', { ...lock, waitMs }, { withinMs: waitMs + ANSWERS_WITHIN_MS, ...options });
+  }
+
+  /** Until when it was surely held. */
+  release(lock: LockOn, options: CallOptions = {}): Promise<number> {
+    return this.process.call('release', lock, options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.process.kill();
+  }
+}

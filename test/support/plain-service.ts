@@ -1,0 +1,27 @@
+import { LockService } from '../../lib/service/lock.service.js';
+import type { LockServiceOptions } from '../../lib/service/lock.service.js';
+import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
+import type { ZooKeeperOptions } from '../../lib/zookeeper/zookeeper.options.js';
+
+export type PlainServiceOptions = ZooKeeperOptions & Partial<Omit<LockServiceOptions, 'connectionName'>>;
+
+/** A connected service with a session of its own, as a Nest application would have it; whoever opens it closes it. */
+export async function plainService(
+  options: PlainServiceOptions,
+  onMade: (service: LockService) => void = () => {},
+): Promise<LockService> {
+  const { waitMs = 60_000, drainTimeoutMs = 0, connectOnStart = 'required', localLine, keepMs, ...backend } = options;
+  const sharing = { ...(localLine !== undefined && { localLine }), ...(keepMs !== undefined && { keepMs }) };
+  const settings = { connectionName: 'default', waitMs, drainTimeoutMs, connectOnStart, ...sharing };
+  const service = new LockService(zookeeper(backend).create(), settings);
+  // Also of one that never connects something has to be closed.
+  onMade(service);
+  await service.onModuleInit();
+  return service;
+}
+
+/** What `app.close()` does to it. */
+export async function closeService(service: LockService): Promise<void> {
+  service.beforeApplicationShutdown();
+  await service.onApplicationShutdown();
+}
