@@ -140,6 +140,31 @@ describe('a connection that is cut', () => {
   });
 });
 
+describe('a wake-up that means nothing', () => {
+  it('does not let anybody pass a barrier', async () => {
+    const { unlucky, other, client, proxy, basePath } = await withUnlucky();
+    await other.barrier('b').raise();
+    const waiting = unlucky.barrier('b').wait({ waitMs: 700 });
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    const change = { type: 'setData', path: `${basePath}/%barriers/b`, data: Buffer.from('touched') } as const;
+    await client.multi([change]);
+    proxy.disconnect();
+    await unlucky.barrier('b').isUp();
+    await client.multi([change]);
+    await refused;
+  });
+
+  it('does not let anybody into a double barrier', async () => {
+    const { unlucky, client, proxy, basePath } = await withUnlucky();
+    const entering = unlucky.doubleBarrier('d', { count: 2 }).enter({ waitMs: 700 });
+    const refused = expect(entering).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
+    proxy.disconnect();
+    await unlucky.barrier('b').isUp();
+    await refused;
+  });
+});
+
 describe('members that all die inside a double barrier', () => {
   it('do not let in those who come later before they are enough', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
