@@ -16,9 +16,13 @@ const LONGEST_LABEL = 256;
 const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
 
 /** Merges and checks the options of one call. @throws LockConfigurationError that names the wrong field */
-export function resolveAcquireOptions(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {
+export function resolveAcquireOptions(
+  options: UsingOptions,
+  defaultWaitMs: number,
+  isReentrant = true,
+): ResolvedAcquireOptions {
   checkFields('acquire options', options, FIELDS);
-  const { waitMs = defaultWaitMs, signal, reentrant = true, label, onLost = 'throw' } = options;
+  const { waitMs = defaultWaitMs, signal, reentrant = isReentrant, label, onLost = 'throw' } = options;
   checkMs('waitMs', waitMs);
   check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
   check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');

@@ -5,6 +5,7 @@ import type { Lease, LeaseMode, LeaseState } from './lease.js';
 /** What a backend granted, and how it is checked and given back. */
 export interface Grant {
   readonly key: string;
+  /** As it is now, see `downgrade`. */
   readonly mode: LeaseMode;
   readonly fencingToken: bigint;
   /** Whether the grant stands at this instant, by a clock that needs no event to be right. */
@@ -16,10 +17,10 @@ export interface Grant {
   /** Notes for others to see whether the lease is only kept, without being used. */
   noteKept?(isKept: boolean): void;
   /**
-   * Of a writer's: lets readers have the key as well, without a moment in which a writer could. Resolves to whether it
-   * did; must not reject. Without it, a writer's grant stays one.
+   * Of a writer's: becomes a reader's, without a moment in which another writer could have the key. Must end, and must
+   * not reject. Without it, a writer's grant stays one.
    */
-  downgrade?(): Promise<boolean>;
+  downgrade?(): Promise<void>;
 }
 
 /** Whether somebody waits for a lease to be given back. */
@@ -51,7 +52,6 @@ export class GrantedLease implements Lease, LeaseFollower {
   #released: Promise<void> | undefined;
   #settleReleased: (() => void) | undefined;
   #state: LeaseState = 'held';
-  #isDowngraded = false;
   #isGivenBack = false;
   #release: Promise<void> | undefined;
 
@@ -64,7 +64,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   get mode(): LeaseMode {
-    return this.#isDowngraded ? 'read' : this.#grant.mode;
+    return this.#grant.mode;
   }
 
   get fencingToken(): bigint {
@@ -121,7 +121,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   /** From a writer's to a reader's lease, with the same token; stays a writer's where that can not be. Never rejects. */
   async downgrade(): Promise<void> {
     if (this.mode !== 'write' || this.#isOver()) return;
-    this.#isDowngraded = (await this.#grant.downgrade?.()) ?? false;
+    await this.#grant.downgrade?.();
   }
 
   lose(reason: LockError): void {

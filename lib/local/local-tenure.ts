@@ -78,10 +78,13 @@ export class LocalTenure implements LeaseFollower {
   }
 
   /** The lease of the next caller, with a token of its own. */
-  grant({ key, mode, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
+  grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
+    const granted = this.#lease;
     const lease = new GrantedLease({
       key,
-      mode,
+      get mode() {
+        return granted.mode;
+      },
       fencingToken: handedOver(this.#lease.fencingToken, this.#handOvers),
       isCurrent: () => this.#lease.isHeld(),
       giveBack: () => {
@@ -144,10 +147,9 @@ export class LocalTenure implements LeaseFollower {
   }
 
   /** The caller inside goes on as a reader, and no other writer may follow it; those who wait line up again. */
-  async #downgrade(): Promise<boolean> {
+  #downgrade(): Promise<void> {
     this.#close();
-    await this.#lease.downgrade();
-    return this.#lease.mode === 'read';
+    return this.#lease.downgrade();
   }
 
   #close(): void {

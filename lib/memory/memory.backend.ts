@@ -121,10 +121,12 @@ export class MemoryBackend implements LockBackend {
   }
 
   #grant(contender: Contender): void {
-    const { key, mode } = contender.request;
+    const { key } = contender.request;
     contender.lease = new GrantedLease({
       key,
-      mode,
+      get mode() {
+        return contender.request.mode;
+      },
       fencingToken: fencingTokenOf(++this.#tokens),
       isCurrent: () => true,
       giveBack: async () => this.#leave(contender),
@@ -133,10 +135,9 @@ export class MemoryBackend implements LockBackend {
     contender.granted.resolve(contender.lease);
   }
 
-  #downgrade(contender: Contender): boolean {
+  #downgrade(contender: Contender): void {
     contender.request = { ...contender.request, mode: 'read' };
     this.#grantTurns(contender.request.key);
-    return true;
   }
 
   #leave(contender: Contender): void {

@@ -13,7 +13,7 @@ import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
 import type { Admission } from './admission.js';
 import { guarded } from './guarded-work.js';
-import { frameHolding, heldLeases, runHoldingAll } from './held-leases.js';
+import { frameHolding, heldLock, runHoldingAll } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 
 export type Targets = readonly [LockTarget, ...LockTarget[]];
@@ -65,7 +65,7 @@ export class AtomicMultiLock implements Lock {
   }
 
   #ask(options: ResolvedAcquireOptions, isHandle: boolean): Promise<readonly GrantedLease[] | null> {
-    const [held] = heldLeases();
+    const held = heldLock();
     if (held) {
       throw new LockReentrancyError(
         this.#key,

@@ -59,6 +59,11 @@ export async function runHoldingAll<T>(
   }
 }
 
+/** The lease of the innermost lock that the running code holds, and that others may wait for. */
+export function heldLock(): Lease | undefined {
+  return innermost((frame) => frame.isOpen && frame.tenure?.holding !== undefined)?.lease;
+}
+
 /** Whether the running code holds a set that must be all that it asks for. */
 export function isInAtomicSet(): boolean {
   return innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true) !== undefined;

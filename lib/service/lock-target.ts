@@ -11,4 +11,6 @@ export interface LockTarget extends Holding {
   /** Whether callers of this process hand the key on among themselves. */
   readonly localLine: boolean;
   readonly keepMs: number;
+  /** Whether a call may enter what it already holds, unless it says. Default `true`. */
+  readonly reentrant?: boolean;
 }

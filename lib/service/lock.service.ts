@@ -32,6 +32,8 @@ export interface MutexOptions extends SharingOptions {
    * for, for try-only use such as cron guards; whoever comes while it is held is told so at once and nobody waits.
    */
   readonly line?: Line;
+  /** `false`: entering the key when the call already holds it is a `LockReentrancyError`. Default `true`. */
+  readonly reentrant?: boolean;
 }
 
 /** What a `LockService` is made with; `LockModule` fills it from its options. */
@@ -93,10 +95,11 @@ export class LockService {
 
   /** One holder at a time. */
   mutex(key: string, options: MutexOptions = {}): Lock {
-    checkFields('mutex options', options, ['line', ...SHARING_FIELDS]);
-    const { line = 'fifo' } = options;
+    checkFields('mutex options', options, ['line', 'reentrant', ...SHARING_FIELDS]);
+    const { line = 'fifo', reentrant = true } = options;
     check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
-    return this.single(key, 'exclusive', line, options);
+    check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
+    return new SingleLock(this.admission, { ...this.targetOf(key, 'exclusive', line, options), reentrant });
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
@@ -189,6 +192,7 @@ export class LockService {
   private targetOf(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
     const identity = this.backend.identify(key);
     const waitMs = line === 'none' ? 0 : this.options.waitMs;
-    return { scope: this.backend, identity, key, mode, line, waitMs, ...resolveSharingOptions(sharing, this.sharing) };
+    const shared = resolveSharingOptions(sharing, this.sharing);
+    return { scope: this.backend, identity, key, mode, line, waitMs, ...shared };
   }
 }

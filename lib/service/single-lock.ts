@@ -117,7 +117,7 @@ export class SingleLock implements Lock {
   }
 
   #resolve(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {
-    const resolved = resolveAcquireOptions(options, defaultWaitMs);
+    const resolved = resolveAcquireOptions(options, defaultWaitMs, this.#target.reentrant);
     if (this.#target.line === 'none') check(resolved.waitMs === 0, 'waitMs', resolved.waitMs, "0 where line is 'none'");
     return resolved;
   }

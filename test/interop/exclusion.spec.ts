@@ -18,6 +18,7 @@ type Pair = readonly [first: Side, second: Side, keepsOut: boolean, isKeptOut: b
 /** What docs/interop.md promises; a lock that we do not write the names of can only be half of a pair. */
 const PAIRS: readonly Pair[] = [
   ['node mutex', 'java mutex', true, true],
+  ['node mutex without a line', 'java mutex', true, true],
   ['node write', 'java write', true, true],
   ['node write', 'java read', true, true],
   ['node read', 'java write', true, true],

@@ -24,7 +24,8 @@ export class Contender {
   #path: string;
   #name: string;
   #unattend: Dispose;
-  #exchange: Promise<boolean> | undefined;
+  #exchange: Promise<void> | undefined;
+  #isExchanged = false;
   #left: Promise<void> | undefined;
 
   constructor(session: Session, { path, czxid }: CreatedNode) {
@@ -79,10 +80,15 @@ export class Contender {
 
   /**
    * Goes on in the same place with the znode that `exchange` puts there instead of its own, or with its own where it
-   * makes none. Resolves to whether it does. Never rejects.
+   * makes none. Resolves when that is known, and never rejects.
    */
-  exchanged(exchange: () => Promise<string | undefined>): Promise<boolean> {
+  exchangeFor(exchange: () => Promise<string>): Promise<void> {
     return (this.#exchange ??= this.#goOnWith(exchange));
+  }
+
+  /** Whether it has gone on with another znode. */
+  get isExchanged(): boolean {
+    return this.#isExchanged;
   }
 
   /** Whether this path is still that of its znode, once it is known. */
@@ -112,22 +118,24 @@ export class Contender {
     return this.#session.attend({ path: this.#path, czxid, onGone: () => this.foundGone() });
   }
 
-  async #goOnWith(exchange: () => Promise<string | undefined>): Promise<boolean> {
+  async #goOnWith(exchange: () => Promise<string>): Promise<void> {
     // A check of a znode that is being taken away would find that it is gone.
     this.#unattend();
     const path = await exchange().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) this.foundGone();
       return undefined;
     });
-    if (this.#isGone) return false;
-    if (path !== undefined) {
-      const from = this.#name;
-      this.#path = path;
-      this.#name = path.slice(this.directory.length + 1);
-      this.line.moved(this, from);
-    }
+    if (this.#isGone) return;
+    if (path !== undefined) this.#moved(path);
     if (!this.isLeaving) this.#unattend = this.#attend();
-    return path !== undefined;
+  }
+
+  #moved(path: string): void {
+    const from = this.#name;
+    this.#path = path;
+    this.#name = path.slice(this.directory.length + 1);
+    this.#isExchanged = true;
+    this.line.moved(this, from);
   }
 
   #depart(): Promise<void> {

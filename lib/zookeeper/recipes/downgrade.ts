@@ -17,14 +17,14 @@ import type { LockDirectory } from './lock-directory.js';
 import { refusedAt } from './refusal.js';
 import { readerInPlaceOf } from './standing.js';
 
-/** Resolves to whether it has. Goes on through disconnections until it is known; never rejects. */
+/** Resolves when it has, or it is known that it can not. Goes on through disconnections; never rejects. */
 export function becomeReader(
   session: Session,
   directory: LockDirectory,
   writer: Contender,
   label?: string,
-): Promise<boolean> {
-  return writer.exchanged(() => exchange(session, directory, writer.path, readerInPlaceOf(writer.name), label));
+): Promise<void> {
+  return writer.exchangeFor(() => exchange(session, directory, writer.path, readerInPlaceOf(writer.name), label));
 }
 
 /** The path of the reader's znode. @throws KeeperError why there is none */

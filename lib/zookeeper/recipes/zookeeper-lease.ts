@@ -1,3 +1,4 @@
+import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
@@ -22,7 +23,9 @@ export function grantLease(
 ): GrantedLease {
   const lease = new GrantedLease({
     key: request.key,
-    mode: request.mode,
+    get mode() {
+      return contender.isExchanged ? 'read' : request.mode;
+    },
     fencingToken: fencingTokenOf(contender.czxid),
     isCurrent: () => session.isCurrent && !contender.isGone,
     demand: new LineDemand(session, contender),
@@ -32,7 +35,9 @@ export function grantLease(
       unwatch();
       return contender.leave(directory.releaseTimeoutMs);
     },
-    downgrade: () => becomeReader(session, directory, contender, request.label),
+    // What is not answered in time goes on by itself.
+    downgrade: () =>
+      settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
   });
   const uncarry = session.carry(lease);
   const unwatch = watchOwnNodeSoon(session, contender);

@@ -5,6 +5,8 @@ import { plainService } from '../../support/plain-service.js';
 import { runCommands } from '../support/commands.js';
 import type { LockOn } from '../support/lock-program.js';
 
+const WITHOUT_LINE = 'mutex without a line';
+
 interface Held {
   readonly lease: Lease;
   /** When it was lost, if it was. */
@@ -18,7 +20,9 @@ const sharedNow = () => Number(process.hrtime.bigint());
 
 runCommands({
   acquire: async ({ path, kind, waitMs }: LockOn & { readonly waitMs: number }) => {
-    const lease = await lockOf({ path, kind }).tryAcquire({ waitMs });
+    // Without a line nobody waits.
+    const options = kind === WITHOUT_LINE ? {} : { waitMs };
+    const lease = await lockOf({ path, kind }).tryAcquire(options);
     if (!lease) return null;
     const holding: Held = { lease, lostAt: undefined };
     lease.signal.addEventListener('abort', () => (holding.lostAt = sharedNow()), { once: true });
@@ -39,6 +43,8 @@ function lockOf({ path, kind }: LockOn): Lock {
   switch (kind) {
     case 'mutex':
       return locks.mutex(path);
+    case WITHOUT_LINE:
+      return locks.mutex(path, { line: 'none' });
     case 'read':
       return locks.readWriteLock(path).read;
     case 'write':

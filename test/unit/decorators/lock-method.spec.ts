@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { lockedMethodsOf } from '../../../lib/decorators/locked-method.js';
-import { currentLease, DistributedLock, ReadLock, WriteLock } from '../../../lib/index.js';
+import { currentLease, DistributedLock, LockReentrancyError, ReadLock, WriteLock } from '../../../lib/index.js';
 import { startLocks } from '../service/locks.js';
 
 const Note =
@@ -25,6 +25,11 @@ class Orders {
   @DistributedLock((id: string) => [`${id}/1`, `${id}/2`])
   async two(_id: string) {
     return currentLease()?.key;
+  }
+
+  @DistributedLock((id: string) => [`${id}/1`, `${id}/2`], { atomic: true })
+  async atOnce(id: string): Promise<string | undefined> {
+    return id === 'nested' ? this.place('other', 1) : currentLease()?.key;
   }
 
   @DistributedLock('outer')
@@ -97,6 +102,19 @@ describe('a locked method', () => {
     expect(await orders[CONTEXT]()).toBe('symbol');
     expect(main.backend.requests.map(({ key }) => key)).toEqual(['a', 'b/1', 'b/2', 'symbol']);
     expect(main.backend.requests.at(-1)?.label).toBe('Orders.Symbol(context)');
+  });
+
+  it('may be an atomic set, and then all that the call asks for', async () => {
+    const { orders, main } = makeOrders();
+    expect(await orders.atOnce('b')).toBe('b/1, b/2');
+    await expect(orders.atOnce('nested')).rejects.toBeInstanceOf(LockReentrancyError);
+    expect(main.backend.busyKeys).toEqual([]);
+    const decorate = (atomic: unknown, line?: 'none') =>
+      DistributedLock('a', { atomic: atomic as boolean, ...(line && { line }) })(Orders.prototype, 'both', {
+        value: async () => {},
+      });
+    expect(() => decorate('yes')).toThrow('atomic must be true or false');
+    expect(() => decorate(true, 'none')).toThrow("atomic must be false where line is 'none'");
   });
 
   it('may have two locks, the upper one outside', async () => {

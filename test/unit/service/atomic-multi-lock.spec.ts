@@ -9,7 +9,7 @@ import {
   LockTimeoutError,
 } from '../../../lib/contract/errors.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease, runUnder } from '../../../lib/service/held-leases.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from './locks.js';
 
@@ -89,6 +89,13 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
     // Whoever comes after it holds nothing, and may ask for anything.
     await locks.using('c', () => {});
+  });
+
+  it('may be asked for under a lease that nobody waits for, such as that of a cron tick', async () => {
+    const { locks } = startLocks();
+    const tick = await locks.acquire('tick');
+    const both = locks.multi(['a', 'b'], ATOMIC);
+    expect(await runUnder(tick, () => both.using(() => 'in'))).toBe('in');
   });
 
   it('refuses nothing to other calls', async () => {

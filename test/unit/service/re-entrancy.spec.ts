@@ -180,6 +180,21 @@ describe('a nested call for a key that is held', () => {
   });
 });
 
+describe('a mutex that is not to be entered again', () => {
+  it('refuses a nested acquisition at once, unless that one says otherwise', async () => {
+    const { locks, backend } = startLocks();
+    const once = locks.mutex('a', { reentrant: false });
+    await once.using(async () => {
+      await expect(once.using(() => {})).rejects.toBeInstanceOf(LockReentrancyError);
+      expect(await once.using(() => 'in', { reentrant: true })).toBe('in');
+      expect(await locks.using('a', () => 'in')).toBe('in');
+    });
+    await once.using(() => once.using(() => {}, { reentrant: true }));
+    expect(backend.requests).toHaveLength(2);
+    expect(() => locks.mutex('a', { reentrant: 0 as unknown as boolean })).toThrow(LockConfigurationError);
+  });
+});
+
 describe('work that was not awaited', () => {
   it('keeps the lease when it is inside already', async () => {
     const { locks, backend } = startLocks();
