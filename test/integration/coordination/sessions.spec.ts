@@ -140,6 +140,19 @@ describe('a connection that is cut', () => {
   });
 });
 
+describe('members that die while the others leave', () => {
+  it('leave nothing behind, also when the one died who was to go out last', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    // By its name one of the six is to go out last: most likely one of the five.
+    const crowd = [unlucky, unlucky, unlucky, unlucky, unlucky, other];
+    const members = await Promise.all(crowd.map((of) => of.doubleBarrier('d', { count: 6 }).enter()));
+    const leaving = members.at(-1)!.leave();
+    await proxy.expireSessions();
+    await leaving;
+    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+  });
+});
+
 describe('a wake-up that means nothing', () => {
   it('does not let anybody pass a barrier', async () => {
     const { unlucky, other, client, proxy, basePath } = await withUnlucky();
