@@ -33,7 +33,7 @@ describe.each([
     const passed = foreign.call('wait', { path, waitMs: 20_000 });
     await service.barrier(path).lift();
     expect(await passed).toBe(true);
-    await expect(client.read(path)).rejects.toThrow();
+    await expect(client.read(path)).rejects.toThrow(/noNode/);
   });
 
   it('a double barrier is entered and left together, round after round, whoever comes last', async () => {
