@@ -2,7 +2,14 @@
 export { LockModule } from './lock.module.js';
 export type { LockModuleAsyncOptions } from './lock.module.js';
 export type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
-export { getCronRunsToken, getLockServiceToken, InjectCronRuns, InjectLocks } from './lock.tokens.js';
+export {
+  getCoordinationToken,
+  getCronRunsToken,
+  getLockServiceToken,
+  InjectCoordination,
+  InjectCronRuns,
+  InjectLocks,
+} from './lock.tokens.js';
 
 // Backends.
 export { zookeeper } from './zookeeper/zookeeper.backend.js';
@@ -59,6 +66,20 @@ export type { SemaphoreLock } from './contract/semaphore.js';
 export type { SemaphoreAcquireOptions, SemaphoreOptions, SemaphoreUsingOptions } from './contract/semaphore.options.js';
 export type { RevokeOptions } from './contract/revoke.options.js';
 
+// Queues, barriers and shared values.
+export { CoordinationService } from './coordination/coordination.service.js';
+export type { SharedCounterOptions, SharedValueOptions } from './coordination/coordination.service.js';
+export type { Barrier } from './coordination/barrier.js';
+export type { BarrierMember } from './coordination/barrier-member.js';
+export type { Codec, CodecOption } from './coordination/codec.js';
+export type { DoubleBarrier, DoubleBarrierOptions, EnterOptions } from './coordination/double-barrier.js';
+export type { Queue } from './coordination/queue.js';
+export type { QueueItem } from './coordination/queue-item.js';
+export type { ConsumeOptions, QueueOptions, TakeBatchOptions, TakeOptions } from './coordination/queue.options.js';
+export type { SharedCounter } from './coordination/shared-counter.js';
+export type { SharedValue, Versioned } from './coordination/shared-value.js';
+export type { CallOptions, WaitOptions } from './coordination/wait.options.js';
+
 // What can go wrong.
 export {
   LockConfigurationError,
@@ -76,6 +97,10 @@ export type { LockErrorCode, LockErrorDetails } from './contract/errors.js';
 // For authors of backends.
 export { GrantedLease } from './contract/granted-lease.js';
 export type { Grant } from './contract/granted-lease.js';
+export type { Barriers, EnteredMember, EnterRequest, PassRequest } from './contract/barriers.js';
+export type { Cell, CellChange, Cells, CellWrite } from './contract/cells.js';
+export type { CoordinationBackend } from './contract/coordination-backend.js';
+export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/queues.js';
 export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
 export type { Line, LockRequest, PermitDemand, SemaphoreSize } from './contract/lock-request.js';
 export type { PermitCounts } from './contract/permit-counts.js';

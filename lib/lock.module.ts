@@ -1,6 +1,8 @@
 import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
 import type { ConfigurableModuleAsyncOptions, DynamicModule, FactoryProvider } from '@nestjs/common';
 import { check } from './contract/check.js';
+import { getCoordinationToken } from './coordination/coordination-service.token.js';
+import { CoordinationService } from './coordination/coordination.service.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
@@ -56,12 +58,13 @@ export function withConnection(
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
   const service = serviceOf(name);
   const cronRuns = cronRunsProvider(name);
+  const coordination = coordinationProvider(name);
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
-    providers: [...(definition.providers ?? []), service, cronRuns],
-    exports: [...(definition.exports ?? []), service.provide, cronRuns.provide],
+    providers: [...(definition.providers ?? []), service, cronRuns, coordination],
+    exports: [...(definition.exports ?? []), service.provide, cronRuns.provide, coordination.provide],
   };
 }
 
@@ -81,5 +84,14 @@ function cronRunsProvider(connectionName: string): FactoryProvider<CronRunsServi
     provide: getCronRunsToken(connectionName),
     inject: [getLockServiceToken(connectionName), Scheduler],
     useFactory: (locks: LockService, scheduler: Scheduler) => new CronRunsService(locks, scheduler),
+  };
+}
+
+function coordinationProvider(connectionName: string): FactoryProvider<CoordinationService> {
+  return {
+    provide: getCoordinationToken(connectionName),
+    inject: [getLockServiceToken(connectionName), OPTIONS],
+    useFactory: (locks: LockService, options: LockModuleOptions) =>
+      new CoordinationService(locks, resolveLockModuleOptions(options).waitMs),
   };
 }

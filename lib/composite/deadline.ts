@@ -8,10 +8,15 @@ export class Deadline {
   readonly signal: AbortSignal | undefined;
   readonly dispose: Dispose = () => {};
 
+  readonly #why: string | undefined;
+
+  /** @param why what the error says stood in the way */
   constructor(
     readonly key: string,
     readonly waitMs: number,
+    why?: string,
   ) {
+    this.#why = why;
     if (waitMs === 0 || waitMs === Infinity) return;
     const controller = new AbortController();
     this.signal = controller.signal;
@@ -24,7 +29,7 @@ export class Deadline {
   }
 
   timeout(): LockTimeoutError {
-    return new LockTimeoutError(this.key, this.waitMs);
+    return new LockTimeoutError(this.key, this.waitMs, this.#why);
   }
 
   /** Whether `error` says that this very deadline has passed. */

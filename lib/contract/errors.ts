@@ -38,14 +38,16 @@ export abstract class LockError extends Error {
   }
 }
 
-/** Somebody else held the key for the whole of `waitMs`. HTTP 423. */
+/** What was waited for did not come within `waitMs`: of a lock, somebody else held the key all the time. HTTP 423. */
 export class LockTimeoutError extends LockError {
   constructor(
     key: string,
     /** How long the caller was ready to wait, in milliseconds. */
     readonly waitMs: number,
+    /** What stood in the way. */
+    why = 'is locked by somebody else',
   ) {
-    super('LOCK_TIMEOUT', 423, `"${key}" is locked by somebody else (waited ${waitMs} ms)`, { key });
+    super('LOCK_TIMEOUT', 423, `"${key}" ${why} (waited ${waitMs} ms)`, { key });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Contender } from './contender.js';
+import type { CoordinationBackend } from './coordination-backend.js';
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
 import type { PermitCounts } from './permit-counts.js';
@@ -15,6 +16,8 @@ export interface LockBackend {
   readonly records: RecordStore;
   /** How many permits semaphores have; a backend without it has no semaphores. */
   readonly permitCounts?: PermitCounts;
+  /** Queues, barriers and shared values; without it, this backend has none. */
+  readonly coordination?: CoordinationBackend;
   /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
   identify(key: string): string;
   /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */

@@ -3,6 +3,7 @@ import { limited } from '../async/limited.js';
 import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
 import type { Contender as ContenderInfo } from '../contract/contender.js';
+import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import { LockLostError, LockShutdownError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
@@ -10,6 +11,7 @@ import type { BackendState, LockBackend, LockBackendDefinition } from '../contra
 import type { LockRequest } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import { MemoryCoordination } from './memory-coordination.js';
 import { MemoryPermits } from './memory-permits.js';
 import { MemoryRecords } from './memory-records.js';
 
@@ -27,6 +29,7 @@ interface Contender {
 export class MemoryBackend implements LockBackend {
   readonly name: string = 'memory';
   readonly records: RecordStore = new MemoryRecords();
+  readonly coordination: CoordinationBackend = new MemoryCoordination();
   readonly permitCounts = new MemoryPermits(() => [...this.#lines.values()].forEach((line) => this.#grantTurns(line)));
   /** By key; permits stand in lines of their own. */
   readonly #lines = new Map<string, Contender[]>();

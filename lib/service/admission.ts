@@ -74,6 +74,13 @@ export class Admission implements SettledListener {
     if (lease) this.#admit(lease, acquisition.isHandle);
   }
 
+  /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */
+  hold(lease: GrantedLease): void {
+    if (!this.#isClosed) return this.#admit(lease, true);
+    void lease.release();
+    throw new LockShutdownError(lease.key);
+  }
+
   /** Rejects everybody who stands in line with a `LockShutdownError`. */
   stopWaiting(): void {
     this.#isStopping = true;

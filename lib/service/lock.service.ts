@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { check, checkFields } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
@@ -76,6 +77,16 @@ export class LockService {
   /** @internal What this package remembers beside the locks. */
   get records(): RecordStore {
     return this.backend.records;
+  }
+
+  /** @internal Who is asked for what is no lock. */
+  get seam(): LockBackend {
+    return this.backend;
+  }
+
+  /** @internal Has `app.close()` wait for this lease as for those of locks. @throws LockShutdownError */
+  hold(lease: GrantedLease): void {
+    this.admission.hold(lease);
   }
 
   /** One holder at a time. */

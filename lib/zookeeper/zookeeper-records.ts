@@ -1,7 +1,7 @@
 import { LockUnavailableError } from '../contract/errors.js';
 import { checkChanges } from '../contract/record-change.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
-import { askSessions } from './ask-sessions.js';
+import { askSessions } from './across-sessions.js';
 import { lookAtOnce } from './recipes/record-snapshot.js';
 import { lookAt } from './recipes/record-node.js';
 import type { Sight } from './recipes/record-node.js';

@@ -1,7 +1,7 @@
 import { now } from '../async/clock.js';
 import { limited } from '../async/limited.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
-import { askSessions } from './ask-sessions.js';
+import { askSessions } from './across-sessions.js';
 import { askToGiveWay, removeByForce, untilGivenWay } from './recipes/revocation.js';
 import type { CreatedNode } from './session/requests.js';
 import { SessionEndedError } from './session/session-ended-error.js';

@@ -6,7 +6,7 @@ import type { BackendState, LockBackend, LockBackendDefinition } from '../contra
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
-import { askSessions } from './ask-sessions.js';
+import { askSessions } from './across-sessions.js';
 import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
@@ -23,6 +23,7 @@ import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
+import { ZooKeeperCoordination } from './zookeeper-coordination.js';
 import { ZooKeeperPermits } from './zookeeper-permits.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
 import { revoke } from './zookeeper-revocation.js';
@@ -39,6 +40,7 @@ export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
   readonly permitCounts: ZooKeeperPermits;
+  readonly coordination: ZooKeeperCoordination;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   readonly #timeout: GrantedTimeout;
@@ -56,6 +58,7 @@ export class ZooKeeperBackend implements LockBackend {
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
     this.permitCounts = new ZooKeeperPermits(this.#sessions, (key) => this.#directoryOf(key));
+    this.coordination = new ZooKeeperCoordination(this.#sessions, options);
   }
 
   get state(): BackendState {

@@ -5,6 +5,7 @@ import { LockModule, zookeeper } from 'nestjs-distributed-lock';
 import { CouponsModule } from './coupons/coupons.module.js';
 import { FilesModule } from './files/files.module.js';
 import { IsolationModule } from './isolation/isolation.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { noLocks } from './locks/no-locks.js';
 import { watched } from './locks/watched.js';
 import { OrdersModule } from './orders/orders.module.js';
@@ -15,7 +16,9 @@ import { StockModule } from './stock/stock.module.js';
 import { TransfersModule } from './transfers/transfers.module.js';
 
 // Shops with different files must not wait for each other, also where they share a ZooKeeper.
-const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.shopDir)}` }) : noLocks();
+const backend = settings.isLocked
+  ? zookeeper({ basePath: `/${basename(settings.shopDir)}` })
+  : noLocks(settings.shopDir);
 
 @Module({
   imports: [
@@ -35,6 +38,7 @@ const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.
     IsolationModule,
     StockModule,
     CouponsModule,
+    JobsModule,
     ReportsModule,
   ],
 })

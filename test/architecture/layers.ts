@@ -15,12 +15,14 @@ export type Layered =
   | 'root'
   | 'decorators'
   | 'schedule'
+  | 'coordination'
   | 'service'
   | 'local'
   | 'stock'
   | 'composite'
   | 'contract'
   | 'zookeeper'
+  | 'zookeeper/coordination'
   | 'zookeeper/recipes'
   | 'zookeeper/session'
   | 'zookeeper/client'
@@ -52,7 +54,7 @@ const NEST = ['@nestjs/common', '@nestjs/core'];
 export const LAYERS: Layers = {
   root: {
     folder: '',
-    mayImport: ['decorators', 'schedule', 'service', 'stock', 'composite', 'contract', 'zookeeper'],
+    mayImport: ['decorators', 'schedule', 'coordination', 'service', 'stock', 'composite', 'contract', 'zookeeper'],
     typesOnly: ['composite', 'stock'],
     doors: { zookeeper: ['zookeeper/zookeeper.backend.ts', 'zookeeper/zookeeper.options.ts'] },
     packages: NEST,
@@ -67,6 +69,7 @@ export const LAYERS: Layers = {
     mayImport: ['service', 'contract', 'async'],
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks', 'node:crypto', 'node:os'],
   },
+  coordination: { folder: 'coordination', mayImport: ['service', 'composite', 'contract', 'async'], packages: [] },
   service: {
     folder: 'service',
     mayImport: ['local', 'stock', 'composite', 'contract', 'async'],
@@ -83,8 +86,20 @@ export const LAYERS: Layers = {
   zookeeper: {
     folder: 'zookeeper',
     // The client only to make one: whatever is asked of the server goes through the session.
-    mayImport: ['zookeeper/recipes', 'zookeeper/session', 'zookeeper/client', 'contract', 'async'],
+    mayImport: [
+      'zookeeper/coordination',
+      'zookeeper/recipes',
+      'zookeeper/session',
+      'zookeeper/client',
+      'contract',
+      'async',
+    ],
     packages: [],
+  },
+  'zookeeper/coordination': {
+    folder: 'zookeeper/coordination',
+    mayImport: ['zookeeper/recipes', 'zookeeper/session', 'contract', 'async'],
+    packages: ['node:crypto'],
   },
   'zookeeper/recipes': {
     folder: 'zookeeper/recipes',
@@ -102,7 +117,7 @@ export const LAYERS: Layers = {
     packages: ['node-zookeeper-client', 'node:*'],
   },
   'zookeeper/wire': { folder: 'zookeeper/wire', mayImport: [], packages: [] },
-  memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: [] },
+  memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
   testing: {

@@ -7,6 +7,7 @@ import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../w
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './connection.options.js';
 import { directoryOf, GroupedWrite } from './grouped-write.js';
+import { isKeeperError } from './keeper-error.js';
 import { WatchTables } from './watch-table.js';
 import type { Watch, WatchEvent, WatchKind } from './watch-table.js';
 import type {
@@ -77,6 +78,19 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return { data: body.buffer(), stat: readStat(body), watch };
   }
 
+  async watchExistence(path: string): Promise<{ isThere: boolean; watch: Watch }> {
+    // In the table of data watches, also where nothing is: set again after a reconnect, it fires at once, to look again.
+    const watching = this.#watching('data', path);
+    try {
+      await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path);
+      return { isThere: true, watch: watching.watch };
+    } catch (error) {
+      if (isKeeperError(error, 'noNode')) return { isThere: false, watch: watching.watch };
+      watching.forget();
+      throw error;
+    }
+  }
+
   async watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {
     const { body, watch } = await this.#watched('children', path, OpCode.getChildren2);
     return { names: body.vector(() => body.string()), watch };
@@ -107,15 +121,21 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async #watched(kind: WatchKind, path: string, read: OpCode): Promise<{ body: JuteReader; watch: Watch }> {
-    const fired = deferred<WatchEvent>();
-    const forget = this.#watches[kind].add(path, fired.resolve);
+    const { watch, forget } = this.#watching(kind, path);
     try {
       const { body } = await this.#connection.request(read, pathWatchRecord(path, true), path);
-      return { body, watch: { fired: fired.promise, remove: () => void (forget() && this.#removeWatch(kind, path)) } };
+      return { body, watch };
     } catch (error) {
       forget();
       throw error;
     }
+  }
+
+  /** A watch that is yet to be set; to be forgotten when it can not be. */
+  #watching(kind: WatchKind, path: string): { watch: Watch; forget: () => boolean } {
+    const fired = deferred<WatchEvent>();
+    const forget = this.#watches[kind].add(path, fired.resolve);
+    return { forget, watch: { fired: fired.promise, remove: () => void (forget() && this.#removeWatch(kind, path)) } };
   }
 
   // When it cannot be taken back now, it goes with the connection or fires for nobody.

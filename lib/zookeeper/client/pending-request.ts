@@ -13,6 +13,7 @@ export interface Reply {
 }
 
 const READS: ReadonlySet<number> = new Set([
+  OpCode.exists,
   OpCode.getData,
   OpCode.getChildren2,
   OpCode.sync,

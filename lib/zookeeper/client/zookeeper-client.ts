@@ -79,6 +79,8 @@ export interface ZooKeeperClient {
   watch(path: string): Promise<Watch>;
   /** As `watch`, with what the znode says. */
   watchData(path: string): Promise<WatchedNode>;
+  /** Tells whether the znode is there, and sets a watch on that and on its data, whether it is there or not. */
+  watchExistence(path: string): Promise<{ readonly isThere: boolean; readonly watch: Watch }>;
   /** Lists the children, and sets a watch on who they are. Rejects, without a watch, when the znode is not there. */
   watchChildren(path: string): Promise<{ readonly names: readonly string[]; readonly watch: Watch }>;
   /** Makes this server catch up with the leader before it answers what follows. */

@@ -9,7 +9,7 @@ import { PlaceLostError } from './place-lost-error.js';
 import { joinLine, partFromLine } from './lines.js';
 import type { Line } from './line.js';
 import type { HeldNodes } from './held-nodes.js';
-import { SINGLE_NODE } from './standing.js';
+import { hasOwnName } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender implements HeldNodes {
@@ -129,7 +129,7 @@ export class Contender implements HeldNodes {
 
   /** Whether others make znodes at the same path, which must not be taken for this one. */
   get sharesItsName(): boolean {
-    return this.name === SINGLE_NODE;
+    return !hasOwnName(this.name);
   }
 
   #attend(): Dispose {

@@ -8,7 +8,8 @@ import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { numberOf } from './standing.js';
 
-const LAST_NUMBER = 2 ** 31 - 2 ** 20;
+/** After so many the numbers of a directory are about to be used up. */
+export const MOST_CREATES = 2 ** 31 - 2 ** 20;
 const LOOK_AGAIN_MS = 100;
 
 /** Nobody may line up here before the directory was made anew. */
@@ -29,7 +30,7 @@ export function isCounterEnding(name: string): boolean {
 
 /** Whether a directory that gives out such numbers is to be made anew. */
 export function isNearTheEnd(number: number | undefined): boolean {
-  return number !== undefined && (number > LAST_NUMBER || number < 0);
+  return number !== undefined && (number > MOST_CREATES || number < 0);
 }
 
 /** Removes the directory once it is empty. `false`: it is not, and the caller does not wait. */

@@ -27,8 +27,8 @@ export async function createNode(requests: Requests, directory: LockDirectory, n
     return await requests.create({ path, data: node.data, acl: directory.acl, mode: node.mode });
   } catch (error) {
     if (!isKeeperError(error, 'noNode')) throw error;
-    const { results, zxid } = await createTogether(requests, directory, [node], 1);
-    return { path: results.at(-1)?.path ?? '', czxid: zxid };
+    const { results, zxid } = await multiBelow(requests, directory, [nodeOp(directory, node)], 1);
+    return { path: results[0]?.path ?? '', czxid: zxid };
   }
 }
 
@@ -43,28 +43,35 @@ export async function createNodes(
 ): Promise<readonly CreatedNode[]> {
   const [first] = nodes;
   if (first && nodes.length === 1) return [await createNode(requests, directory, first)];
-  const { results, zxid } = await createTogether(requests, directory, nodes, 0);
-  return results.slice(-nodes.length).map(({ path = '' }) => ({ path, czxid: zxid }));
+  const ops = nodes.map((node) => nodeOp(directory, node));
+  const { results, zxid } = await multiBelow(requests, directory, ops);
+  return results.map(({ path = '' }) => ({ path, czxid: zxid }));
 }
 
-/** In one transaction with the parents that turn out to be missing; `missing` of them are known to be. */
-async function createTogether(
+/** Makes a directory that is missing. A container gets a child that is gone at once: those without stay for ever. */
+export async function createDirectory(requests: Requests, directory: LockDirectory): Promise<void> {
+  const node = nodeOp(directory, { name: '_', mode: CreateMode.persistent, data: EMPTY });
+  await multiBelow(requests, directory, [node, { type: 'delete', path: node.path }], 1);
+}
+
+/**
+ * One transaction of operations that only need the directory to be there, and of what makes it when it is not.
+ * @param missing how many levels of it are thought to be missing
+ * @throws KeeperError
+ */
+export async function multiBelow(
   requests: Requests,
   directory: LockDirectory,
-  nodes: readonly NewNode[],
-  missing: number,
+  ops: readonly MultiOp[],
+  missing = 0,
 ): Promise<TransactionReply> {
   const ancestors = withAncestors(directory.path);
-  const path = `${directory.path}/${nodes[0]?.name}`;
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
-    const reply = await requests.multi([
-      ...parents.map((parent) => parentOp(parent, directory)),
-      ...nodes.map((node) => nodeOp(directory, node)),
-    ]);
-    const failed = refusedAt(reply.results);
-    if (failed < 0) return reply;
-    missing += levelsFurther(reply.results[failed]?.error, failed < parents.length, path);
+    const { results, zxid } = await requests.multi([...parents.map((parent) => parentOp(parent, directory)), ...ops]);
+    const failed = refusedAt(results);
+    if (failed < 0) return { results: results.slice(parents.length), zxid };
+    missing += levelsFurther(results[failed]?.error, failed < parents.length, directory.path);
     if (missing < 0 || missing > ancestors.length) break;
   }
   throw new KeeperError(ErrorCode.noNode, directory.path);

@@ -82,6 +82,15 @@ export function enterAlone(session: Session, directory: LockDirectory, { label, 
   });
 }
 
+/** Takes a place under a name that is an id and nothing else. Rejects as `enterLine` does. */
+export function enterNamed(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
+  return enterOne(session, directory, signal, () => {
+    const name = randomUUID();
+    const node = { name, mode: CreateMode.ephemeral, data: contenderData(label) };
+    return { nodes: [node], find: async () => [await findAt(session, `${directory.path}/${name}`)] };
+  });
+}
+
 async function enterOne(
   session: Session,
   directory: LockDirectory,
@@ -158,8 +167,13 @@ export async function findByName(
   prefix: string,
 ): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
-  const paths = names.filter((name) => name.startsWith(prefix)).map((name) => `${directory.path}/${name}`);
-  return Promise.all(paths.map(async (path) => ({ path, czxid: (await session.requests.read(path)).stat.czxid })));
+  const found = names.filter((name) => name.startsWith(prefix));
+  return Promise.all(found.map((name) => findAt(session, `${directory.path}/${name}`)));
+}
+
+async function findAt(session: Session, path: string): Promise<CreatedNode> {
+  const { stat } = await session.requests.read(path);
+  return { path, czxid: stat.czxid };
 }
 
 async function findById(session: Session, path: string, id: string): Promise<readonly CreatedNode[]> {

@@ -51,6 +51,11 @@ export function contenderNameId(keeps = false): string {
   return keeps ? `${id.slice(0, 14)}8${id.slice(15)}` : id;
 }
 
+/** Whether the name has an id that no other znode's has. */
+export function hasOwnName(name: string): boolean {
+  return name.startsWith('_c_');
+}
+
 /** Whether the contender may be kept without being used, and leaves then when somebody lines up behind it. */
 export function mayBeIdle(name: string): boolean {
   return KEEPER.test(name);

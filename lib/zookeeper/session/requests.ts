@@ -16,5 +16,14 @@ export type {
 /** The requests that recipes may make; each settles, see `ZooKeeperClient`. */
 export type Requests = Pick<
   ZooKeeperClient,
-  'create' | 'delete' | 'children' | 'read' | 'watch' | 'watchData' | 'watchChildren' | 'sync' | 'multi'
+  | 'create'
+  | 'delete'
+  | 'children'
+  | 'read'
+  | 'watch'
+  | 'watchData'
+  | 'watchExistence'
+  | 'watchChildren'
+  | 'sync'
+  | 'multi'
 >;

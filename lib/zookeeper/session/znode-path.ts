@@ -32,6 +32,20 @@ export function recordPath(name: string, basePath: string): string {
   return lockPath(name, `${basePath}/${RECORDS}`);
 }
 
+/** What has a place of its own beside the locks: of the same key, each kind is another thing. */
+export type PlaceKind = 'queues' | 'barriers' | 'double-barriers' | 'values';
+
+/**
+ * Where what a key names lives that is no lock; a key that begins with a slash is taken as it is. The others are one
+ * segment each: what is made for one key must not be what another one looks for.
+ * @throws LockConfigurationError that says what is wrong with the key
+ */
+export function placePath(kind: PlaceKind, key: string, basePath: string): string {
+  const directory = `${basePath}/%${kind}`;
+  const path = lockPath(key, directory);
+  return key.startsWith('/') ? path : `${directory}/${path.slice(directory.length + 1).replaceAll('/', '%2F')}`;
+}
+
 /** The last segment of a name, from the znode's. */
 export function recordName(znode: string): string {
   return decodeURIComponent(znode);

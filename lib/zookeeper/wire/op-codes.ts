@@ -2,6 +2,7 @@
 export const OpCode = {
   create: 1,
   delete: 2,
+  exists: 3,
   getData: 4,
   setData: 5,
   sync: 9,
@@ -22,6 +23,12 @@ export type OpCode = (typeof OpCode)[keyof typeof OpCode];
 export const Xid = { notification: -1, ping: -2, auth: -4 } as const;
 
 /** Flags of a create; containers have an op code of their own. */
-export const CreateMode = { persistent: 0, ephemeral: 1, ephemeralSequential: 3, container: 4 } as const;
+export const CreateMode = {
+  persistent: 0,
+  ephemeral: 1,
+  persistentSequential: 2,
+  ephemeralSequential: 3,
+  container: 4,
+} as const;
 
 export type CreateMode = (typeof CreateMode)[keyof typeof CreateMode];

@@ -9,6 +9,7 @@ export interface Sizes {
   readonly reprices: number;
   readonly transfers: number;
   readonly trips: number;
+  readonly parcels: number;
   readonly units: number;
   readonly buyers: number;
   readonly reportSeconds: number;
@@ -21,6 +22,7 @@ const NORMAL: Sizes = {
   reprices: 30,
   transfers: 160,
   trips: 120,
+  parcels: 120,
   units: 300,
   buyers: 400,
   reportSeconds: 5,
@@ -33,6 +35,7 @@ const SHORT: Sizes = {
   reprices: 8,
   transfers: 40,
   trips: 40,
+  parcels: 30,
   units: 60,
   buyers: 100,
   reportSeconds: 2,

@@ -2,6 +2,7 @@ import { GrantedLease, UNCHANGED } from 'nestjs-distributed-lock';
 import type {
   BackendState,
   Contender,
+  CoordinationBackend,
   LockBackend,
   LockBackendDefinition,
   LockRequest,
@@ -10,6 +11,7 @@ import type {
   RecordWrite,
   StoredRecord,
 } from 'nestjs-distributed-lock';
+import { noCoordination } from './no-coordination.js';
 
 /** Says yes to every write, whatever it depends on, and tells no other instance. */
 class NoRecords implements RecordStore {
@@ -47,6 +49,11 @@ class NoLocks implements LockBackend {
   readonly name = 'no locks';
   readonly state: BackendState = 'connected';
   readonly records = new NoRecords();
+  readonly coordination: CoordinationBackend;
+
+  constructor(shopDir: string) {
+    this.coordination = noCoordination(shopDir);
+  }
 
   identify(key: string): string {
     return key;
@@ -65,6 +72,7 @@ class NoLocks implements LockBackend {
   async close(): Promise<void> {}
 }
 
-export function noLocks(): LockBackendDefinition {
-  return { name: 'no locks', create: () => new NoLocks() };
+/** @param shopDir where what the instances share is kept, without locks */
+export function noLocks(shopDir: string): LockBackendDefinition {
+  return { name: 'no locks', create: () => new NoLocks(shopDir) };
 }

@@ -1,6 +1,7 @@
 import type {
   BackendState,
   Contender,
+  CoordinationBackend,
   GrantedLease,
   LockBackend,
   LockBackendDefinition,
@@ -23,6 +24,10 @@ class WatchedBackend implements LockBackend {
 
   get records(): RecordStore {
     return this.inner.records;
+  }
+
+  get coordination(): CoordinationBackend | undefined {
+    return this.inner.coordination;
   }
 
   identify(key: string): string {

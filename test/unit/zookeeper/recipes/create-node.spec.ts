@@ -54,6 +54,7 @@ class Tree implements Requests {
   readonly read = refused;
   readonly watch = refused;
   readonly watchData = refused;
+  readonly watchExistence = refused;
   readonly watchChildren = refused;
   readonly sync = refused;
 }

@@ -176,6 +176,10 @@ export class FakeClient implements ZooKeeperClient {
     return looked.then(({ value: stat, watch }) => ({ data: Buffer.alloc(0), stat, watch }));
   }
 
+  watchExistence(): Promise<never> {
+    return Promise.reject(new Error('not asked in a line'));
+  }
+
   watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {
     return this.#watching('children', path, () => this.#line.names).then(({ value: names, watch }) => ({
       names,

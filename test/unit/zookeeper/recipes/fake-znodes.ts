@@ -45,6 +45,10 @@ export class FakeZnodes implements Requests {
     this.#fire('children', parentOf(path), 'children');
   }
 
+  watchExistence(): Promise<never> {
+    return Promise.reject(new Error('not asked here'));
+  }
+
   async create({ path, data }: { readonly path: string; readonly data: Buffer }): Promise<CreatedNode> {
     if (this.znodes.has(path)) throw new KeeperError(ErrorCode.nodeExists, path);
     if (parentOf(path) !== '' && !this.znodes.has(parentOf(path))) throw new KeeperError(ErrorCode.noNode, path);

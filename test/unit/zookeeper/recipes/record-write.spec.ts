@@ -33,6 +33,7 @@ class ScriptedSession implements WriteSession {
       children: notAsked,
       watch: notAsked,
       watchData: notAsked,
+      watchExistence: notAsked,
       watchChildren: notAsked,
       sync: async () => {},
       read: async (path) => this.tree.read(path),

@@ -69,6 +69,7 @@ export class AnsweringClient implements ZooKeeperClient {
   readonly children = notAsked;
   readonly watch = notAsked;
   readonly watchData = notAsked;
+  readonly watchExistence = notAsked;
   readonly watchChildren = notAsked;
   readonly sync = notAsked;
 

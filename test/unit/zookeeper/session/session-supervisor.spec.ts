@@ -17,6 +17,7 @@ function scriptedClients() {
     read: () => Promise.reject(new Error('not scripted')),
     watch: () => Promise.reject(new Error('not scripted')),
     watchData: () => Promise.reject(new Error('not scripted')),
+    watchExistence: () => Promise.reject(new Error('not scripted')),
     watchChildren: () => Promise.reject(new Error('not scripted')),
     sync: () => Promise.reject(new Error('not scripted')),
     multi: () => Promise.reject(new Error('not scripted')),

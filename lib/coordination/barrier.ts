@@ -1,0 +1,54 @@
+import type { Barriers } from '../contract/barriers.js';
+import { checkCallOptions, checkWaitOptions } from './wait.options.js';
+import type { CallOptions, WaitOptions } from './wait.options.js';
+import type { Limits, Waiting } from './waiting.js';
+
+/**
+ * A barrier that is up or down for all processes. It outlives sessions: it stays up when whoever raised it dies, until
+ * somebody lifts it.
+ * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
+ */
+export class Barrier {
+  readonly #waiting: Waiting;
+
+  /** @internal */
+  constructor(
+    readonly key: string,
+    waiting: Waiting,
+  ) {
+    this.#waiting = waiting;
+  }
+
+  /** Has all who come from now on wait; does nothing more when it is up already. */
+  async raise(options: CallOptions = {}): Promise<void> {
+    await this.#call(options, async ({ signal }) => this.#barriers.raise(this.key, signal));
+  }
+
+  /** Lets all go on who wait; does nothing more when it is down already. */
+  async lift(options: CallOptions = {}): Promise<void> {
+    await this.#call(options, async ({ signal }) => this.#barriers.lift(this.key, signal));
+  }
+
+  /** Whether those who come now would have to wait. */
+  async isUp(options: CallOptions = {}): Promise<boolean> {
+    return !(await this.#call(options, ({ wait, signal }) => this.#barriers.pass({ key: this.key, wait, signal })));
+  }
+
+  /** Resolves once the barrier is down. Goes on through session losses. @throws LockTimeoutError after `waitMs` */
+  async wait(options: WaitOptions = {}): Promise<void> {
+    checkWaitOptions(options);
+    const { key } = this;
+    await this.#waiting.answer({ ...options, key, why: 'is not lifted' }, async ({ wait, signal }) =>
+      (await this.#barriers.pass({ key, wait, signal })) ? true : null,
+    );
+  }
+
+  get #barriers(): Barriers {
+    return this.#waiting.backend.barriers;
+  }
+
+  #call<T>(options: CallOptions, ask: (limits: Limits) => Promise<T>): Promise<T> {
+    checkCallOptions(options);
+    return this.#waiting.call(options, ask);
+  }
+}

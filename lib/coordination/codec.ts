@@ -1,0 +1,48 @@
+import { check, describe } from '../contract/check.js';
+import { LockConfigurationError } from '../contract/errors.js';
+
+/** How values become bytes, and bytes values. */
+export interface Codec<T> {
+  encode(value: T): Uint8Array;
+  decode(bytes: Uint8Array): T;
+}
+
+/** `'json'` (default): whatever JSON can say. `'bytes'`: a `Uint8Array`, as it is; read back as a `Buffer`. */
+export type CodecOption<T> = 'json' | 'bytes' | Codec<T>;
+
+/** A server cuts off who sends more than a megabyte at once. */
+export const LARGEST_BYTES = 512 * 1_024;
+
+/** @throws LockConfigurationError */
+export function resolveCodec<T>(codec: CodecOption<T> = 'json'): Codec<T> {
+  if (codec === 'json') return JSON_CODEC;
+  if (codec === 'bytes') return BYTES_CODEC as Codec<unknown> as Codec<T>;
+  const isCodec = typeof codec?.encode === 'function' && typeof codec.decode === 'function';
+  check(isCodec, 'codec', codec, "'json', 'bytes' or an object with encode and decode");
+  return codec;
+}
+
+/** What is sent. @throws LockConfigurationError for what can not be encoded, or is too large */
+export function encoded<T>(codec: Codec<T>, value: T): Buffer {
+  const bytes = codec.encode(value);
+  check(bytes instanceof Uint8Array, 'what the codec makes of the value', bytes, 'a Uint8Array');
+  if (bytes.length <= LARGEST_BYTES) return Buffer.from(bytes);
+  throw new LockConfigurationError(`value must be of at most ${LARGEST_BYTES} bytes, it has ${bytes.length}`);
+}
+
+const JSON_CODEC = {
+  encode: (value: unknown): Uint8Array => {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined) return Buffer.from(text);
+    throw new LockConfigurationError(`value must be something that JSON can say, got ${describe(value)}`);
+  },
+  decode: <T>(bytes: Uint8Array): T => JSON.parse(Buffer.from(bytes).toString()),
+};
+
+const BYTES_CODEC: Codec<Uint8Array> = {
+  encode: (value) => {
+    check(value instanceof Uint8Array, 'value', value, 'a Uint8Array');
+    return value;
+  },
+  decode: (bytes) => bytes,
+};

@@ -1,0 +1,118 @@
+import { anyAbort, NEVER } from '../async/abort.js';
+import { backoff } from '../async/backoff.js';
+import { pause } from '../async/timer.js';
+import { Deadline } from '../composite/deadline.js';
+import {
+  LockConfigurationError,
+  LockShutdownError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../contract/errors.js';
+import type { CoordinationBackend } from '../contract/coordination-backend.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LockService } from '../service/lock.service.js';
+import type { CallOptions, WaitOptions } from './wait.options.js';
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
+
+/** What is waited for. */
+export interface Awaited extends WaitOptions {
+  readonly key: string;
+  /** What stands in the way when the time runs out. */
+  readonly why: string;
+}
+
+/** How far one call may go. */
+export interface Limits {
+  /** `false`: answer at once. */
+  readonly wait: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** How the calls of one connection end: with their time, with their callers' signals, with the application. */
+export class Waiting {
+  readonly #locks: LockService;
+  readonly #stopping: AbortSignal;
+  readonly #waitMs: number;
+
+  /** @param waitMs how long callers wait who do not say, in milliseconds */
+  constructor(locks: LockService, waitMs: number, stopping: AbortSignal) {
+    this.#locks = locks;
+    this.#waitMs = waitMs;
+    this.#stopping = stopping;
+  }
+
+  /** @throws LockConfigurationError when the backend has locks only */
+  get backend(): CoordinationBackend {
+    const { coordination, name } = this.#locks.seam;
+    if (coordination) return coordination;
+    throw new LockConfigurationError(`the backend "${name}" has no queues, barriers and shared values`);
+  }
+
+  /** Has the shutdown wait for the lease. */
+  hold(lease: GrantedLease): void {
+    this.#locks.hold(lease);
+  }
+
+  /** `null` when the time ran out, or `ask` says so because it does not wait. @throws LockShutdownError, `signal.reason` */
+  async within<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T | null> {
+    const { key, waitMs = this.#waitMs, why } = what;
+    const deadline = new Deadline(key, waitMs, why);
+    const wait = deadline.waits && !this.#stopping.aborted;
+    const limits = anyAbort([what.signal, deadline.signal, wait ? this.#stopping : undefined]);
+    try {
+      limits.signal.throwIfAborted();
+      const answer = await ask({ wait, signal: limits.signal });
+      if (answer === null && deadline.waits && !wait) throw new LockShutdownError(key);
+      return answer;
+    } catch (error) {
+      if (!deadline.isReasonOf(error)) throw error;
+      const known = this.#locks.seam.explain?.(error) ?? error;
+      if (known !== error) throw known;
+      return null;
+    } finally {
+      limits.dispose();
+      deadline.dispose();
+    }
+  }
+
+  /** The answer. @throws LockTimeoutError instead of `null` */
+  async answer<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T> {
+    const answer = await this.within(what, ask);
+    if (answer !== null) return answer;
+    throw new LockTimeoutError(what.key, what.waitMs ?? this.#waitMs, what.why);
+  }
+
+  /** The answer to what nobody waits for any longer than it takes. */
+  async call<T>({ signal = NEVER }: CallOptions, ask: (limits: Limits) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    return ask({ wait: false, signal });
+  }
+
+  /**
+   * What `ask` answers, however long the servers are out of reach meanwhile; `undefined` once the caller has given up or
+   * the application shuts down.
+   */
+  async untilOver<T>(
+    { signal = NEVER }: CallOptions,
+    ask: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    const limits = anyAbort([signal, this.#stopping]);
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    try {
+      while (!limits.signal.aborted) {
+        try {
+          return await ask(limits.signal);
+        } catch (error) {
+          if (limits.signal.aborted) return undefined;
+          if (!(error instanceof LockUnavailableError)) throw error;
+        }
+        await pause(pauses.next(), limits.signal).catch(() => {});
+      }
+      return undefined;
+    } finally {
+      limits.dispose();
+    }
+  }
+}

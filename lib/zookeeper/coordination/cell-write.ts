@@ -1,0 +1,151 @@
+/**
+ * Writes a shared value, on condition of its version or without one.
+ * Znodes: the path itself, persistent; its data is the value and nothing else. Each write makes a mark in the same
+ * transaction, `<basePath>/%writes/<uuid>`, ephemeral, which is removed when the answer has come.
+ * Lost replies: behind a `sync`, the mark tells whether the write was applied. Nothing else does: others may write the same
+ * value from the same version.
+ * Session loss: the value stays. A write in doubt can then only be known not to have been applied when the version still is
+ * the one that it asked for.
+ * Source: ZooKeeper's conditional writes; the same znode as Curator's SharedCount and SharedValue.
+ */
+import { randomUUID } from 'node:crypto';
+import type { CellChange, CellWrite } from '../../contract/cells.js';
+import { LockUnavailableError } from '../../contract/errors.js';
+import { Contender } from '../recipes/contender.js';
+import { createDirectory } from '../recipes/create-node.js';
+import { refusedAt } from '../recipes/refusal.js';
+import { CreateMode, ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
+import type { MultiOp, MultiResult } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
+import { changeOp } from './cell-place.js';
+import type { CellPlace } from './cell-place.js';
+
+const EMPTY = Buffer.alloc(0);
+const REFUSED: CellWrite = { isApplied: false };
+// How long nobody waits for a mark to be gone.
+const LEAVING_MS = 0;
+// Every refusal teaches something, unless others remove and make the value as fast as it is learned.
+const MOST_ATTEMPTS = 64;
+
+type Outcome = CellWrite | 'again';
+
+/** One write, through as many connections and sessions as it takes to know what became of it. */
+export class CellWriting {
+  readonly #key: string;
+  readonly #place: CellPlace;
+  readonly #change: CellChange;
+  readonly #mark: string;
+  #isThere: boolean;
+  #isInDoubt = false;
+
+  constructor(key: string, place: CellPlace, change: CellChange) {
+    this.#key = key;
+    this.#place = place;
+    this.#change = change;
+    this.#mark = `${place.marks.path}/${randomUUID()}`;
+    this.#isThere = change.ifVersion !== 'absent';
+  }
+
+  /**
+   * Once it is sent it is not cut short by the signal: who gives up leaves no mark.
+   * @throws KeeperError, SessionEndedError, LockUnavailableError, `signal.reason`
+   */
+  async on(session: Session, signal: AbortSignal): Promise<CellWrite> {
+    if (this.#isInDoubt) await this.#mayBeMadeAgain(session, signal);
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      await session.whenConnected(signal);
+      const outcome = await this.#attempt(session);
+      if (outcome !== 'again') return outcome;
+    }
+    throw new KeeperError(ErrorCode.operationTimeout, this.#place.path);
+  }
+
+  async #attempt(session: Session): Promise<Outcome> {
+    const { marks } = this.#place;
+    const mark: MultiOp = {
+      type: 'create',
+      path: this.#mark,
+      data: EMPTY,
+      acl: marks.acl,
+      flags: CreateMode.ephemeral,
+    };
+    const ops = [changeOp(this.#place, this.#change, this.#isThere), mark];
+    this.#isInDoubt = true;
+    try {
+      const { results, zxid } = await session.requests.multi(ops);
+      this.#isInDoubt = false;
+      const failed = refusedAt(results);
+      if (failed >= 0) return await this.#refused(session, failed, results[failed]?.error ?? ErrorCode.noNode);
+      this.#unmark(session, zxid);
+      return { isApplied: true, version: this.#versionIn(results) };
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+      return this.#isInDoubt ? session.surely(() => this.#findOut(session)) : 'again';
+    }
+  }
+
+  async #refused(session: Session, failed: number, error: number): Promise<Outcome> {
+    const { ifVersion, data } = this.#change;
+    if (failed > 0) return this.#make(session, this.#place.marks, error);
+    if (error === ErrorCode.badVersion) return REFUSED;
+    if (error === ErrorCode.nodeExists && ifVersion === 'absent') return REFUSED;
+    if (error !== ErrorCode.noNode && error !== ErrorCode.nodeExists) throw new KeeperError(error, this.#place.path);
+    if (this.#isThere && typeof ifVersion === 'number') return REFUSED;
+    if (data === undefined) return { isApplied: true, version: undefined };
+    if (error === ErrorCode.noNode && !this.#isThere) return this.#make(session, this.#place.directory, error);
+    this.#isThere = !this.#isThere;
+    return 'again';
+  }
+
+  async #make(session: Session, directory: CellPlace['directory'], error: number): Promise<'again'> {
+    if (error !== ErrorCode.noNode) throw new KeeperError(error, directory.path);
+    await createDirectory(session.requests, directory);
+    return 'again';
+  }
+
+  /** After a lost reply, on the same session. */
+  async #findOut(session: Session): Promise<Outcome> {
+    const { path } = this.#place;
+    const { requests } = session;
+    // The server now connected may not have heard of the write yet; after a sync it has, or never will.
+    const [, mark, cell] = await Promise.all([
+      requests.sync(path),
+      unlessMissing(requests.read(this.#mark), undefined),
+      unlessMissing(requests.read(path), undefined),
+    ]);
+    this.#isInDoubt = false;
+    if (!mark) return 'again';
+    this.#unmark(session, mark.stat.czxid);
+    const isLatest = cell?.stat.mzxid === mark.stat.czxid;
+    return { isApplied: true, version: isLatest ? cell?.stat.version : this.#versionIn([]) };
+  }
+
+  /** With another session than the one that the write in doubt was sent on, whose marks are gone. */
+  async #mayBeMadeAgain(session: Session, signal: AbortSignal): Promise<void> {
+    const { ifVersion } = this.#change;
+    const { path } = this.#place;
+    const look = () =>
+      Promise.all([session.requests.sync(path), unlessMissing(session.requests.read(path), undefined)]);
+    const [, cell] = await session.persistently(look, signal);
+    const isAsBefore = ifVersion === 'absent' ? !cell : cell?.stat.version === ifVersion;
+    if (ifVersion !== undefined && !isAsBefore) throw unknowable(this.#key);
+    this.#isInDoubt = false;
+  }
+
+  #versionIn([written]: readonly MultiResult[]): number | undefined {
+    const { ifVersion, data } = this.#change;
+    if (data === undefined) return undefined;
+    if (written) return written.stat?.version ?? 0;
+    return ifVersion === 'absent' ? 0 : ifVersion === undefined ? undefined : ifVersion + 1;
+  }
+
+  #unmark(session: Session, czxid: bigint): void {
+    void new Contender(session, { path: this.#mark, czxid }).leave(LEAVING_MS);
+  }
+}
+
+function unknowable(key: string): LockUnavailableError {
+  const why = 'the session was lost before the answer, and what the value is now does not tell';
+  return new LockUnavailableError(`whether "${key}" was written can not be known: ${why}`, { key });
+}

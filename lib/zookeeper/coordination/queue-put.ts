@@ -1,0 +1,121 @@
+/**
+ * Puts items into a queue: all of one call in one transaction, so they stand one behind the other.
+ * Znodes: `queue-<number>` in the directory of the items, persistent and sequential, one an item.
+ * Who waits for whom: of a queue with a limit, each who puts for those before it, in a line of its own
+ * (`_c_<uuid>-lock-<number>` in the directory of the putters); the first watches the items until there is room.
+ * Lost replies: the id in the items' data tells, behind a `sync`. When the item was taken and removed in that very moment
+ * it is put again, with the same id.
+ * Session loss: items outlive sessions; the call goes on with the next one.
+ * Source: ZooKeeper Recipes, "Queues"; the names and data are those of Curator's DistributedQueue.
+ */
+import { randomUUID } from 'node:crypto';
+import { anyAbort, orAbort } from '../../async/abort.js';
+import type { QueuePutRequest } from '../../contract/queues.js';
+import { multiBelow } from '../recipes/create-node.js';
+import { CreateMode, isConnectionLoss } from '../session/requests.js';
+import type { MultiOp } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
+import { itemData, readItemData } from './queue-data.js';
+import { ITEM, isNumberEnding, itemsIn } from './queue-place.js';
+import type { QueuePlace } from './queue-place.js';
+import { hasRoom, restartNumbers } from './queue-room.js';
+import { takeTurn } from './turn.js';
+
+const READS_AT_ONCE = 64;
+
+/** One call to put, through as many connections and sessions as it takes to know what became of it. */
+export class QueuePut {
+  readonly #place: QueuePlace;
+  readonly #request: QueuePutRequest;
+  readonly #ending: Set<string>;
+  readonly #id = randomUUID();
+  readonly #ops: readonly MultiOp[];
+  #isInDoubt = false;
+
+  /** @param ending the paths of queues whose numbers were seen to be nearly used up */
+  constructor(place: QueuePlace, request: QueuePutRequest, ending: Set<string>) {
+    this.#place = place;
+    this.#request = request;
+    this.#ending = ending;
+    const { path, acl } = place.items;
+    this.#ops = request.payloads.map((payload, index) => ({
+      type: 'create',
+      path: `${path}/${ITEM}`,
+      data: itemData(payload, request.payloads.length === 1 ? this.#id : `${this.#id}/${index}`),
+      acl,
+      flags: CreateMode.persistentSequential,
+    }));
+  }
+
+  /** @throws KeeperError, SessionEndedError, `signal.reason` */
+  async on(session: Session, signal: AbortSignal): Promise<boolean> {
+    const limits = anyAbort([signal, session.signal]);
+    try {
+      return (
+        (this.#isInDoubt && (await this.#wasPut(session, limits.signal))) || (await this.#put(session, limits.signal))
+      );
+    } finally {
+      limits.dispose();
+    }
+  }
+
+  async #put(session: Session, signal: AbortSignal): Promise<boolean> {
+    const { maxItems, wait, payloads, key } = this.#request;
+    if (!(await this.#hasNumbers(session, signal))) return false;
+    if (maxItems === undefined) return this.#send(session, signal);
+    const turn = await takeTurn(session, this.#place.putters, { key, wait, signal });
+    if (!turn) return false;
+    try {
+      const isRoom = await hasRoom(session, this.#place, { count: payloads.length, maxItems, wait }, signal);
+      return isRoom && (await this.#send(session, signal));
+    } finally {
+      await turn.release();
+    }
+  }
+
+  async #hasNumbers(session: Session, signal: AbortSignal): Promise<boolean> {
+    const { path } = this.#place.items;
+    if (!this.#ending.has(path)) return true;
+    const areRestarted = await restartNumbers(session, this.#place, this.#request.wait, signal);
+    if (areRestarted) this.#ending.delete(path);
+    return areRestarted;
+  }
+
+  async #send(session: Session, signal: AbortSignal): Promise<true> {
+    const { items } = this.#place;
+    for (;;) {
+      await session.whenConnected(signal);
+      this.#isInDoubt = true;
+      try {
+        const { results } = await orAbort(multiBelow(session.requests, items, this.#ops), signal);
+        const last = results.at(-1)?.path ?? '';
+        if (isNumberEnding(last.slice(items.path.length + 1))) this.#ending.add(items.path);
+        return true;
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+        if (await this.#wasPut(session, signal)) return true;
+      }
+    }
+  }
+
+  /** Looks for the first item, the newest first; if it was put, all were. */
+  async #wasPut(session: Session, signal: AbortSignal): Promise<boolean> {
+    const { path } = this.#place.items;
+    const ask = <T>(request: () => Promise<T>) => session.persistently(request, signal);
+    const list = () => Promise.all([session.requests.sync(path), session.requests.children(path)]);
+    const [, names] = await unlessMissing(ask(list), [undefined, []]);
+    const newestFirst = itemsIn(names).reverse();
+    for (let at = 0; at < newestFirst.length; at += READS_AT_ONCE) {
+      const some = newestFirst.slice(at, at + READS_AT_ONCE);
+      const found = await ask(() => Promise.all(some.map((name) => this.#isOwn(session, `${path}/${name}`))));
+      if (found.includes(true)) return true;
+    }
+    return false;
+  }
+
+  async #isOwn({ requests }: Session, path: string): Promise<boolean> {
+    const found = await unlessMissing(requests.read(path), undefined);
+    return found !== undefined && readItemData(found.data)?.id.startsWith(this.#id) === true;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Takes items out of a queue, and keeps them there until they are acknowledged.
+ * Znodes: for each item that somebody has taken, one of the item's name in the directory of the claims, ephemeral; for
+ * each who waits, `_c_<uuid>-lock-<number>` in the directory of the takers.
+ * Who waits for whom: those who find nothing stand in a line; the first of them watches the items, and the claims when
+ * there are items that somebody has taken. An item that is put wakes one taker, and nobody else.
+ * A claim is made in one transaction with a check that the item is still there, so what was acknowledged is never taken
+ * again from an old list. Acknowledging removes item and claim in one transaction.
+ * Session loss: the servers remove the claims, and the items are taken by the next, before all that was put later. Their
+ * leases are lost before that. A waiter enters the line again.
+ * Source: ZooKeeper Recipes, "Queues"; claims are those of Curator's DistributedQueue with a lockPath.
+ */
+import { anyAbort, orAbort } from '../../async/abort.js';
+import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
+import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
+import { untilSeen } from '../session/watched-directories.js';
+import { Claiming } from './claiming.js';
+import { itemsIn } from './queue-place.js';
+import type { QueuePlace } from './queue-place.js';
+import { takeTurn } from './turn.js';
+
+/** @throws KeeperError, SessionEndedError, `signal.reason` */
+export async function takeItems(
+  session: Session,
+  place: QueuePlace,
+  request: QueueTakeRequest,
+): Promise<readonly TakenItem[]> {
+  const limits = anyAbort([request.signal, session.signal]);
+  const limited = { ...request, signal: limits.signal };
+  try {
+    const taken = await takeAtOnce(session, place, limited);
+    return taken.length > 0 || !request.wait ? taken : await takeInTurn(session, place, limited);
+  } finally {
+    limits.dispose();
+  }
+}
+
+/** Takes what is there; nothing when others wait for it, or take it at the same time, and the request may wait as well. */
+async function takeAtOnce(
+  session: Session,
+  place: QueuePlace,
+  request: QueueTakeRequest,
+): Promise<readonly TakenItem[]> {
+  const { requests } = session;
+  const look = () =>
+    Promise.all([
+      // Who does not wait is told what is so now, and not what a server that is behind still believes.
+      request.wait || requests.sync(place.items.path),
+      freeItems(session, place),
+      unlessMissing(requests.children(place.takers.path), []),
+    ]);
+  const [, free, waiting] = await session.persistently(look, request.signal);
+  if (request.wait && waiting.length > 0) return [];
+  return claim(session, place, free, request, request.wait ? 'once' : 'any');
+}
+
+async function takeInTurn(
+  session: Session,
+  place: QueuePlace,
+  request: QueueTakeRequest,
+): Promise<readonly TakenItem[]> {
+  const turn = await takeTurn(session, place.takers, request);
+  if (!turn) return [];
+  try {
+    for (;;) {
+      const free = await untilFree(session, place, request.signal);
+      const taken = await claim(session, place, free, request, 'any');
+      if (taken.length > 0) return taken;
+    }
+  } finally {
+    await turn.release();
+  }
+}
+
+/** Whoever gives up while it claims puts back what it gets. */
+async function claim(
+  session: Session,
+  place: QueuePlace,
+  free: readonly string[],
+  request: QueueTakeRequest,
+  attempts: 'once' | 'any',
+): Promise<readonly TakenItem[]> {
+  await session.whenConnected(request.signal);
+  const claiming = new Claiming(session, place, request).of(free, attempts);
+  try {
+    return await orAbort(claiming, request.signal);
+  } catch (error) {
+    claiming.then(putBack, () => {});
+    throw error;
+  }
+}
+
+async function putBack(items: readonly TakenItem[]): Promise<void> {
+  await Promise.all(items.map(({ lease }) => lease.release()));
+}
+
+function untilFree(session: Session, { items, claims }: QueuePlace, signal: AbortSignal): Promise<readonly string[]> {
+  return untilSeen(session, [items.path, claims.path], signal, async (names, claimed) => {
+    const free = unclaimed(names, claimed);
+    return free.length > 0 ? free : undefined;
+  });
+}
+
+/** The items that nobody had taken when the servers were asked, in their order. */
+async function freeItems({ requests }: Session, { items, claims }: QueuePlace): Promise<readonly string[]> {
+  const lists = [items, claims].map(({ path }) => unlessMissing(requests.children(path), []));
+  const [names, claimed] = await Promise.all(lists);
+  return unclaimed(names, claimed);
+}
+
+function unclaimed(names: readonly string[] = [], claimed: readonly string[] = []): string[] {
+  const taken = new Set(claimed);
+  return itemsIn(names).filter((name) => !taken.has(name));
+}

@@ -1,0 +1,35 @@
+import type { LockDirectory } from './recipes/lock-directory.js';
+import { placePath } from './session/znode-path.js';
+import type { PlaceKind } from './session/znode-path.js';
+import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
+
+/** Where things that are no locks are, and how their znodes are made. */
+export class Places {
+  readonly #options: ResolvedZooKeeperOptions;
+
+  constructor(options: ResolvedZooKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** @throws LockConfigurationError that says what is wrong with the key */
+  directory(kind: PlaceKind, key: string): LockDirectory {
+    return this.at(this.#options.connect.chroot + placePath(kind, key, this.#options.basePath));
+  }
+
+  /** What a znode of that key is in, and its name there. @throws as `directory` */
+  node(kind: PlaceKind, key: string): { readonly directory: LockDirectory; readonly name: string } {
+    const { path } = this.directory(kind, key);
+    const slash = path.lastIndexOf('/');
+    return { directory: this.at(path.slice(0, slash)), name: path.slice(slash + 1) };
+  }
+
+  /** Where writes that are under way leave a mark. */
+  get ofWrites(): LockDirectory {
+    return this.at(`${this.#options.connect.chroot}${this.#options.basePath}/%writes`);
+  }
+
+  at(path: string): LockDirectory {
+    const { acl, parents, releaseTimeoutMs } = this.#options;
+    return { path, acl, parents, releaseTimeoutMs };
+  }
+}

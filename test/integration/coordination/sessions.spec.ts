@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { FaultProxy } from '../../../lib/testing/index.js';
+import { freshBasePath } from '../../support/base-path.js';
+import { openCoordination } from '../../support/coordination/services.js';
+import { eventually } from '../../support/eventually.js';
+import { contendersAt, openClient, untilContenders } from '../../support/znodes.js';
+
+const connectString = inject('zookeeper');
+
+/** One service whose session can be made to expire, and another. */
+async function withUnlucky() {
+  const basePath = freshBasePath();
+  const proxy = await FaultProxy.open(connectString);
+  onTestFinished(() => proxy.close());
+  const [unlucky, other, client] = await Promise.all([
+    openCoordination({ connectString: proxy.connectString, basePath }),
+    openCoordination({ connectString, basePath }),
+    openClient(connectString),
+  ]);
+  return { proxy, unlucky, other, client, basePath };
+}
+
+const ended = async (signal: AbortSignal) => {
+  if (!signal.aborted) await once(signal, 'abort');
+  return signal.reason as unknown;
+};
+
+describe('a session that the servers expire', () => {
+  it('gives back what was taken, to one who waits, before what was put later', async () => {
+    const { proxy, unlucky, other } = await withUnlucky();
+    await other.queue('q').putAll(['first', 'second']);
+    const item = (await unlucky.queue('q').take())!;
+    const second = (await other.queue('q').take())!;
+    const waiting = other.queue('q').take();
+    await proxy.expireSessions();
+    const again = await waiting;
+    expect([again?.value, again?.id]).toEqual(['first', item.id]);
+    expect(again!.fencingToken).toBeGreaterThan(item.fencingToken);
+    expect(await ended(item.signal)).toMatchObject({ code: 'LOCK_LOST' });
+    expect(item.isHeld()).toBe(false);
+    await expect(item.ack()).rejects.toMatchObject({ code: 'LOCK_LOST' });
+    await again!.ack();
+    await second.ack();
+    expect(await other.queue('q').size()).toBe(0);
+  });
+
+  it('has takers stand in line again, and loops go on', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    const line = `${basePath}/%queues/q/takers`;
+    const abort = new AbortController();
+    const seen: unknown[] = [];
+    const loop = (async () => {
+      for await (const item of unlucky.queue('q').consume({ signal: abort.signal })) {
+        seen.push(item.value);
+        await item.ack();
+      }
+    })();
+    const [before] = await untilContenders(client, line, 1);
+    await proxy.expireSessions();
+    await eventually(async () => {
+      const [now] = await contendersAt(client, line);
+      return now !== undefined && now !== before;
+    }, 'the taker stands in line again');
+    await other.queue('q').put('after');
+    await eventually(async () => (await other.queue('q').size()) === 0, 'the item is taken');
+    abort.abort();
+    await loop;
+    expect(seen).toEqual(['after']);
+    expect(await untilContenders(client, line, 0)).toEqual([]);
+  });
+
+  it('has those who wait at a barrier go on waiting', async () => {
+    const { proxy, unlucky, other } = await withUnlucky();
+    await other.barrier('b').raise();
+    const waiting = unlucky.barrier('b').wait();
+    await unlucky.barrier('b').isUp();
+    await proxy.expireSessions();
+    expect(await unlucky.barrier('b').isUp()).toBe(true);
+    await other.barrier('b').lift();
+    await waiting;
+  });
+
+  it('has those who wait at a double barrier enter again', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    const path = `${basePath}/%double-barriers/d`;
+    const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
+    const [before] = await untilContenders(client, path, 1);
+    await proxy.expireSessions();
+    await eventually(async () => {
+      const [now] = await contendersAt(client, path);
+      return now !== undefined && now !== before;
+    }, 'it has entered again');
+    const members = await Promise.all([entering, other.doubleBarrier('d', { count: 2 }).enter()]);
+    await Promise.all(members.map((member) => member.leave()));
+    expect(await contendersAt(client, path)).toEqual([]);
+  });
+
+  it('is the end of a member that is in: it is told so, and the others do not wait for it', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    const enter = (of: typeof other) => of.doubleBarrier('d', { count: 3 }).enter();
+    const [lost, ...others] = await Promise.all([unlucky, other, other].map(enter));
+    await proxy.expireSessions();
+    expect(await ended(lost!.signal)).toMatchObject({ code: 'LOCK_LOST' });
+    await expect(lost!.leave()).rejects.toMatchObject({ code: 'LOCK_LOST' });
+    await Promise.all(others.map((member) => member.leave()));
+    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+    const next = await Promise.all([unlucky, other, other].map(enter));
+    await Promise.all(next.map((member) => member.leave()));
+  });
+
+  it('does not stop who observes a value', async () => {
+    const { proxy, unlucky, other } = await withUnlucky();
+    const abort = new AbortController();
+    const seen: number[] = [];
+    for await (const { value } of unlucky.counter('c').observe({ signal: abort.signal })) {
+      seen.push(value);
+      if (value === 0) {
+        await proxy.expireSessions();
+        await other.counter('c').set(1);
+      } else abort.abort();
+    }
+    expect(seen).toEqual([0, 1]);
+  });
+});
+
+describe('a connection that is cut', () => {
+  it('keeps what was taken, and who waits', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    await other.queue('q').putAll([1, 2]);
+    const item = (await unlucky.queue('q').take())!;
+    const second = (await other.queue('q').take())!;
+    const waiting = unlucky.queue('q').take();
+    const line = await untilContenders(client, `${basePath}/%queues/q/takers`, 1);
+    proxy.disconnect();
+    await item.ack();
+    expect(await contendersAt(client, `${basePath}/%queues/q/takers`)).toEqual(line);
+    await second.nack();
+    expect((await waiting)?.value).toBe(2);
+  });
+});
+
+describe('members that die while the others leave', () => {
+  it('leave nothing behind, also when the one died who was to go out last', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    // By its name one of the six is to go out last: most likely one of the five.
+    const crowd = [unlucky, unlucky, unlucky, unlucky, unlucky, other];
+    const members = await Promise.all(crowd.map((of) => of.doubleBarrier('d', { count: 6 }).enter()));
+    const leaving = members.at(-1)!.leave();
+    await proxy.expireSessions();
+    await leaving;
+    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+  });
+});
+
+describe('a wake-up that means nothing', () => {
+  it('does not let anybody pass a barrier', async () => {
+    const { unlucky, other, client, proxy, basePath } = await withUnlucky();
+    await other.barrier('b').raise();
+    const waiting = unlucky.barrier('b').wait({ waitMs: 700 });
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    const change = { type: 'setData', path: `${basePath}/%barriers/b`, data: Buffer.from('touched') } as const;
+    await client.multi([change]);
+    proxy.disconnect();
+    await unlucky.barrier('b').isUp();
+    await client.multi([change]);
+    await refused;
+  });
+
+  it('does not let anybody into a double barrier', async () => {
+    const { unlucky, client, proxy, basePath } = await withUnlucky();
+    const entering = unlucky.doubleBarrier('d', { count: 2 }).enter({ waitMs: 700 });
+    const refused = expect(entering).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
+    proxy.disconnect();
+    await unlucky.barrier('b').isUp();
+    await refused;
+  });
+});
+
+describe('members that all die inside a double barrier', () => {
+  it('do not let in those who come later before they are enough', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    const path = `${basePath}/%double-barriers/d`;
+    const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 2 }).enter({ waitMs });
+    await Promise.all([enter(unlucky), enter(unlucky)]);
+    await proxy.expireSessions();
+    await eventually(async () => (await contendersAt(client, path)).join() === 'ready', 'only ready is left');
+    await expect(enter(other, 200)).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    const members = await Promise.all([enter(other), enter(unlucky)]);
+    await Promise.all(members.map((member) => member.leave()));
+    expect(await contendersAt(client, path)).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import { CoordinationService } from '../../../lib/index.js';
+import { freshBasePath } from '../base-path.js';
+import { openService } from '../services.js';
+import type { ServiceOptions } from '../services.js';
+import { openClient } from '../znodes.js';
+
+/** A service with a session of its own, as another process would have; closed when the test has finished. */
+export async function openCoordination(options: ServiceOptions): Promise<CoordinationService> {
+  return new CoordinationService(await openService(options), options.waitMs ?? 20_000);
+}
+
+/** Two of them with a session each, as in two processes, and a client that looks on from outside. */
+export async function coordinated(connectString: string, options: Partial<ServiceOptions> = {}) {
+  const basePath = freshBasePath();
+  const [one, other, client] = await Promise.all([
+    openCoordination({ connectString, basePath, ...options }),
+    openCoordination({ connectString, basePath, ...options }),
+    openClient(connectString),
+  ]);
+  return { one, other, client, basePath };
+}
