@@ -8,6 +8,7 @@ const { setTimeout: setTimer } = globalThis;
 export class Outbox {
   readonly #socket: Socket;
   #frames: Buffer[] = [];
+  #unsent = 0;
   #isScheduled = false;
   #isHeld = false;
   #delayMs = 0;
@@ -17,17 +18,18 @@ export class Outbox {
     this.#socket = socket;
   }
 
-  /** Bytes that the other side has not taken yet. */
+  /** Bytes that the other side has not taken yet. Once they are a lot and are taken, the socket says 'drain'. */
   get backlog(): number {
-    return this.#socket.writableLength;
+    return this.#unsent + this.#socket.writableLength;
   }
 
   get isEmpty(): boolean {
-    return this.#frames.length === 0 && this.#socket.writableLength === 0;
+    return this.backlog === 0;
   }
 
   push(frame: Buffer): void {
     this.#frames.push(frame);
+    this.#unsent += frame.length;
     this.#schedule();
   }
 
@@ -50,7 +52,7 @@ export class Outbox {
   end(): void {
     const bytes = this.#take();
     this.#later(() => {
-      if (bytes.length > 0) this.#socket.write(bytes);
+      this.#write(bytes);
       this.#socket.destroySoon();
     });
   }
@@ -60,14 +62,15 @@ export class Outbox {
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      if (!this.#isHeld && this.#frames.length > 0) this.#send(this.#take());
+      if (this.#isHeld || this.#frames.length === 0) return;
+      const bytes = this.#take();
+      this.#later(() => this.#write(bytes));
     });
   }
 
-  #send(bytes: Buffer): void {
-    this.#later(() => {
-      if (this.#socket.writable) this.#socket.write(bytes);
-    });
+  #write(bytes: Buffer): void {
+    this.#unsent -= bytes.length;
+    if (bytes.length > 0 && this.#socket.writable) this.#socket.write(bytes);
   }
 
   #take(): Buffer {
