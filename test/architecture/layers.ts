@@ -159,7 +159,8 @@ export const LAYERS: Layers = {
   },
   'testing/embedded/watches': {
     folder: 'testing/embedded/watches',
-    mayImport: ['testing/embedded/tree'],
+    mayImport: ['testing/embedded/tree', 'zookeeper/wire'],
+    typesOnly: ['zookeeper/wire'],
     packages: [],
   },
   'testing/embedded/tree': {
