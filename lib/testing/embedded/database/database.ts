@@ -6,6 +6,14 @@ import { DataTree } from '../tree/data-tree.js';
 import type { Replica } from './replica.js';
 import { Draft } from './transaction.js';
 
+/** More than are written in a millisecond. */
+const EPOCH = 1n << 20n;
+
+/** By the time: the clients of an earlier server on this port, who do not know that it is gone, have not seen more. */
+function firstZxid(clock: ServerClock): bigint {
+  return BigInt(Math.floor(clock.wall())) * EPOCH;
+}
+
 /** What servers of one ensemble agree on: the tree, the sessions, and the order of all writes. */
 export class Database {
   readonly tree = new DataTree();
@@ -19,8 +27,7 @@ export class Database {
     this.clock = clock;
     this.limits = limits;
     this.sessions = new Sessions(clock, limits, (session) => this.expire(session));
-    // By the time, so that clients of an earlier server on this port, which they do not know is gone, have not seen more.
-    this.#zxid = BigInt(Math.floor(clock.wall() / 1_000)) << 32n;
+    this.#zxid = firstZxid(clock);
   }
 
   /** The last transaction. */
@@ -30,7 +37,8 @@ export class Database {
 
   /** A new leader counts on from a number that no earlier one has given. */
   nextEpoch(): void {
-    this.#zxid = ((this.#zxid >> 32n) + 1n) << 32n;
+    const [next, byTime] = [this.#zxid + EPOCH, firstZxid(this.clock)];
+    this.#zxid = byTime > next ? byTime : next;
   }
 
   serve(replica: Replica): void {

@@ -64,8 +64,11 @@ export class Connection implements Watcher, SessionConnection {
     this.#work();
   }
 
-  notify(event: WatchEvent, path: string, acl?: readonly Acl[]): void {
-    if (acl && !permits(acl, Permission.read, this.#identities)) return;
+  mayRead(acl: readonly Acl[]): boolean {
+    return permits(acl, Permission.read, this.#identities);
+  }
+
+  notify(event: WatchEvent, path: string): void {
     const tell = () => this.#say(eventFrame(event, path));
     if (!this.#context.heldEvents.keeps(path, tell)) tell();
   }

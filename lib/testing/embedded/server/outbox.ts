@@ -8,6 +8,7 @@ const { setTimeout: setTimer } = globalThis;
 export class Outbox {
   readonly #socket: Socket;
   #frames: Buffer[] = [];
+  #waiting = 0;
   #isScheduled = false;
   #isHeld = false;
   #delayMs = 0;
@@ -17,9 +18,9 @@ export class Outbox {
     this.#socket = socket;
   }
 
-  /** Bytes that the other side has not taken yet. */
+  /** Bytes that the other side has not taken yet, those included that are about to leave. */
   get backlog(): number {
-    return this.#socket.writableLength;
+    return this.#waiting + this.#socket.writableLength;
   }
 
   get isEmpty(): boolean {
@@ -28,6 +29,7 @@ export class Outbox {
 
   push(frame: Buffer): void {
     this.#frames.push(frame);
+    this.#waiting += frame.length;
     this.#schedule();
   }
 
@@ -74,6 +76,7 @@ export class Outbox {
     const [only, ...others] = this.#frames;
     const bytes = only && others.length === 0 ? only : Buffer.concat(this.#frames);
     this.#frames = [];
+    this.#waiting = 0;
     return bytes;
   }
 

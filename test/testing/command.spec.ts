@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openService } from '../support/services.js';
+
+// The built package: it is what `npx nestjs-distributed-lock` runs.
+const COMMAND = fileURLToPath(new URL('../../dist/command/nestjs-distributed-lock.js', import.meta.url));
+
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+  const child = spawn(process.execPath, [COMMAND, ...args], { env: { ...process.env, NODE_ENV: '', ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let [said, complained] = ['', ''];
+  child.stdout.on('data', (text) => (said += String(text)));
+  child.stderr.on('data', (text) => (complained += String(text)));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said, complained }));
+  return { child, ended };
+};
+
+const serve = async (...args: string[]) => {
+  const { child, ended } = run(['zookeeper', '--port', '0', ...args]);
+  const [banner] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, ended, banner, connectString: /on (127\.0\.0\.1:\d+)\./.exec(banner)![1]! };
+};
+
+describe('npx nestjs-distributed-lock zookeeper', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('serves, says what it is, and ends at %s', async (signal) => {
+    const { child, ended, banner, connectString } = await serve();
+    expect(banner).toContain('NOT FOR PRODUCTION');
+    const locks = await openService({ connectString });
+    expect(await locks.tryAcquire('k')).not.toBeNull();
+    child.kill(signal);
+    expect((await ended).code).toBe(0);
+  });
+
+  it('ends with its standard input when told so', async () => {
+    const { child, ended } = await serve('--until-stdin-ends');
+    child.stdin.end();
+    expect((await ended).code).toBe(0);
+  });
+
+  it('does not start in production, unless told so in so many words', async () => {
+    const refused = await run(['zookeeper', '--port', '0'], { NODE_ENV: 'production' }).ended;
+    expect(refused.code).toBe(1);
+    expect(refused.complained).toContain('NODE_ENV is "production"');
+    const { child, ended } = run(['zookeeper', '--port', '0', '--even-in-production'], { NODE_ENV: 'production' });
+    await once(child.stdout, 'data');
+    child.kill();
+    expect((await ended).code).toBe(0);
+  });
+
+  it.each([
+    [[], 'which command?'],
+    [['etcd'], 'no command "etcd"'],
+    [['zookeeper', '--port', 'many'], '--port must be a whole number, got "many"'],
+    [['zookeeper', '--prot', '1'], '--prot'],
+  ])('says what is wrong with %j', async (args, complaint) => {
+    const { code, complained } = await run(args).ended;
+    expect(code).toBe(1);
+    expect(complained).toContain(complaint);
+    expect(complained).toContain('Usage: nestjs-distributed-lock zookeeper');
+  });
+
+  it('explains itself', async () => {
+    expect(await run(['--help']).ended).toMatchObject({ code: 0, said: expect.stringContaining('--port') });
+  });
+});

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { RunningClock } from '../../../../lib/testing/embedded/sessions/running-clock.js';
+import { connectClient } from '../../../integration/driver/support/observed-client.js';
+import { blockEventLoop } from '../../../support/block-event-loop.js';
+import { eventually } from '../../../support/eventually.js';
+import { openService } from '../../../support/services.js';
+import { ANYONE, EMPTY, startServer } from './servers.js';
+
+describe('time that a test lets pass', () => {
+  it('ends a session at the first tick after its timeout, and before advance() returns', async () => {
+    const zookeeper = await startServer({ clock: 'manual' });
+    const { client, next } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    const ended = next('ended');
+    zookeeper.advance(1_000);
+    expect(zookeeper.ownerOf('/own')).toBeDefined();
+    zookeeper.advance(500);
+    expect(zookeeper.ownerOf('/own')).toBeUndefined();
+    expect(await ended).toBe('expired');
+  });
+
+  it('starts anew with every word of the client', async () => {
+    const zookeeper = await startServer({ clock: 'manual' });
+    const { client } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    for (let at = 0; at < 5; at++) {
+      zookeeper.advance(900);
+      await client.read('/own');
+    }
+    expect(zookeeper.ownerOf('/own')).toBeDefined();
+  });
+
+  it('stands still otherwise: nobody expires while a debugger is looked at', async () => {
+    const zookeeper = await startServer({ clock: 'manual', tickTimeMs: 10 });
+    const { client } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 100 });
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    zookeeper.session('/own').pause();
+    blockEventLoop(500);
+    await zookeeper.idle();
+    expect(zookeeper.ownerOf('/own')).toBeDefined();
+  });
+
+  it('removes containers that were used, and no others', async () => {
+    const zookeeper = await startServer({ clock: 'manual', containerCheckIntervalMs: 1_000 });
+    const { client } = await connectClient(zookeeper.connectString);
+    for (const path of ['/used', '/unused', '/in-use']) {
+      await client.create({ path, data: EMPTY, acl: ANYONE, mode: 4 });
+    }
+    await client.create({ path: '/in-use/child', data: EMPTY, acl: ANYONE, mode: 0 });
+    await client.create({ path: '/used/child', data: EMPTY, acl: ANYONE, mode: 0 });
+    await client.delete('/used/child');
+    zookeeper.advance(999);
+    expect(zookeeper.znode('/used')?.kind).toBe('container');
+    zookeeper.advance(1);
+    expect(['/used', '/unused', '/in-use'].map((path) => zookeeper.znode(path)?.kind)).toEqual([
+      undefined,
+      'container',
+      'container',
+    ]);
+  });
+
+  it('is refused by a clock that runs', async () => {
+    const zookeeper = await startServer();
+    expect(() => zookeeper.advance(1)).toThrow("needs the option clock: 'manual'");
+  });
+});
+
+describe('a process that was too busy to listen', () => {
+  it('does not count that time', async () => {
+    const clock = new RunningClock();
+    const before = clock.now();
+    const due = new Promise<void>((resolve) => clock.after(10, resolve));
+    const alive = setInterval(() => {}, 1_000);
+    blockEventLoop(2_000);
+    await due;
+    clearInterval(alive);
+    expect(clock.now() - before).toBeLessThan(1_000);
+  });
+
+  it('ends nobody else’s session: leases outlive a stall that is longer than their timeout', async () => {
+    const zookeeper = await startServer({ minSessionTimeoutMs: 200, tickTimeMs: 100 });
+    const { client, told } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 500 });
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    blockEventLoop(2_000);
+    await zookeeper.idle();
+    client.ping();
+    await client.read('/own');
+    expect(told).not.toContain('ended');
+  });
+
+  it('ends the session of a client that stays silent all the same', async () => {
+    const zookeeper = await startServer({ tickTimeMs: 100 });
+    const locks = await openService({ connectString: zookeeper.connectString, sessionTimeoutMs: 1_000 });
+    const lease = await locks.acquire('k');
+    const lost = once(lease.signal, 'abort');
+    zookeeper.pause();
+    await lost;
+    await eventually(() => zookeeper.sessions().length === 0 || undefined, 'the server has given the session up');
+    zookeeper.resume();
+  });
+});

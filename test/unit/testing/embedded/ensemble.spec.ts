@@ -1,0 +1,110 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
+import type { EnsembleMember } from '../../../../lib/testing/index.js';
+import { connectClient } from '../../../integration/driver/support/observed-client.js';
+import { freshBasePath } from '../../../support/base-path.js';
+import { eventually } from '../../../support/eventually.js';
+import { openService } from '../../../support/services.js';
+import { ANYONE, EMPTY } from './servers.js';
+
+const startEnsemble = async (servers = 3) => {
+  const ensemble = await EmbeddedEnsemble.start(servers, { tickTimeMs: 500 });
+  onTestFinished(() => ensemble.stop());
+  return ensemble;
+};
+
+describe('an embedded ensemble', () => {
+  it('is one: what is written at one server is read at the others', async () => {
+    const ensemble = await startEnsemble();
+    const [one, other] = await Promise.all(
+      ensemble.servers.slice(0, 2).map((server) => connectClient(server.connectString)),
+    );
+    await one!.client.create({ path: '/a', data: Buffer.from('x'), acl: ANYONE, mode: 0 });
+    const watch = await other!.client.watch('/a');
+    await one!.client.delete('/a');
+    await watch.fired;
+    expect(ensemble.servers.map(({ isLeader }) => isLeader)).toEqual([true, false, false]);
+    expect(await ensemble.servers[1]!.ask('srvr')).toContain('Mode: follower');
+  });
+
+  it('keeps a lease whose server is killed', async () => {
+    const ensemble = await startEnsemble();
+    const basePath = freshBasePath();
+    const locks = await openService({ connectString: ensemble.connectString, basePath });
+    const lease = await locks.acquire('k');
+    for (const server of ensemble.servers) {
+      await server.kill();
+      await server.restart();
+    }
+    await eventually(() => lease.state === 'held' || undefined, 'held');
+    await lease.release();
+    expect(await locks.tryAcquire('k', { waitMs: 20_000 })).not.toBeNull();
+  });
+
+  it('has a larger zxid after an election', async () => {
+    const ensemble = await startEnsemble();
+    const { client, next } = await connectClient(ensemble.connectString);
+    const before = await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    const again = next('connected');
+    await ensemble.leader?.kill();
+    await again;
+    expect(ensemble.leader?.id).toBe(2);
+    const after = await client.create({ path: '/b', data: EMPTY, acl: ANYONE, mode: 0 });
+    expect(after.czxid - before.czxid).toBeGreaterThan(1_000n);
+  });
+
+  it('serves nobody without a majority, and lets no session expire meanwhile', async () => {
+    const ensemble = await startEnsemble();
+    const { client, told, next } = await connectClient(ensemble.connectString, { sessionTimeoutMs: 1_000 });
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    const gone = next('disconnected');
+    await ensemble.loseQuorum();
+    await gone;
+    expect(ensemble.leader).toBeUndefined();
+    expect(ensemble.servers.filter(({ isRunning }) => isRunning)).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const back = next('connected');
+    await ensemble.restore();
+    await back;
+    expect(told).toEqual(['connected', 'disconnected', 'connected']);
+    expect(ensemble.servers[0]!.znode('/own')?.kind).toBe('ephemeral');
+  });
+
+  it('has servers that lag: they read what was, hear of nothing, and catch up with a sync', async () => {
+    const ensemble = await startEnsemble();
+    const [ahead, behind] = ensemble.servers as [EnsembleMember, EnsembleMember];
+    const [writer, reader] = await Promise.all([
+      connectClient(ahead.connectString),
+      connectClient(behind.connectString),
+    ]);
+    await writer.client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    const watch = await reader.client.watch('/a');
+    behind.lag(Infinity);
+    await writer.client.create({ path: '/b', data: EMPTY, acl: ANYONE, mode: 0 });
+    await writer.client.delete('/a');
+    await reader.client.read('/a');
+    await expect(reader.client.read('/b')).rejects.toMatchObject({ code: -101 });
+    expect([behind.znode('/a'), ahead.znode('/a')]).toEqual([expect.anything(), undefined]);
+
+    const order: string[] = [];
+    void watch.fired.then(() => order.push('event'));
+    const synced = reader.client.sync('/').then(() => order.push('sync'));
+    await ensemble.idle();
+    expect(order).toEqual([]);
+    behind.lag(50);
+    await synced;
+    expect(order).toEqual(['event', 'sync']);
+    await reader.client.read('/b');
+  });
+
+  it('answers the writes of a server that lags when that knows of them', async () => {
+    const ensemble = await startEnsemble();
+    const [, behind] = ensemble.servers as [EnsembleMember, EnsembleMember];
+    const { client } = await connectClient(behind.connectString);
+    behind.lag(200);
+    const askedAt = performance.now();
+    await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    expect(performance.now() - askedAt).toBeGreaterThan(190);
+    await client.read('/a');
+  });
+});

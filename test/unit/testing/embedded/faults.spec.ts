@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../../lib/async/deferred.js';
+import { connectClient } from '../../../integration/driver/support/observed-client.js';
+import { freshBasePath } from '../../../support/base-path.js';
+import { eventually } from '../../../support/eventually.js';
+import { openService } from '../../../support/services.js';
+import { ANYONE, EMPTY, startServer } from './servers.js';
+
+const connected = async () => {
+  const zookeeper = await startServer();
+  return { zookeeper, ...(await connectClient(zookeeper.connectString)) };
+};
+
+const holding = async () => {
+  const zookeeper = await startServer();
+  const basePath = freshBasePath();
+  const locks = await openService({ connectString: zookeeper.connectString, basePath });
+  const lease = await locks.acquire('k');
+  const [path = ''] = zookeeper.paths(`${basePath}/k`).slice(1);
+  return { zookeeper, locks, lease, basePath, path };
+};
+
+describe('what may happen to a session', () => {
+  it('expires: its znode is gone at once, its lease is lost, and others get the lock', async () => {
+    const { zookeeper, lease, path, basePath } = await holding();
+    const other = await openService({ connectString: zookeeper.connectString, basePath });
+    const lost = once(lease.signal, 'abort');
+    zookeeper.session(path).expire();
+    expect(zookeeper.znode(path)).toBeUndefined();
+    await lost;
+    expect([lease.state, lease.isHeld()]).toEqual(['lost', false]);
+    const next = await other.acquire('k');
+    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it.each(['fin', 'rst'] as const)('is disconnected and comes back: %s', async (how) => {
+    const { zookeeper, client, told, next } = await connected();
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    const again = next('connected');
+    zookeeper.session('/own').disconnect(how);
+    await again;
+    expect((await client.read('/own')).stat.ephemeralOwner).toBe(zookeeper.ownerOf('/own'));
+    expect(told).toEqual(['connected', 'disconnected', 'connected']);
+  });
+
+  it('sees its lease through a half-open connection', async () => {
+    const { zookeeper, lease, path } = await holding();
+    const session = zookeeper.session(path);
+    const portOf = (cons: string) => new RegExp(`:(\\d+)\\[.*sid=0x${session.id.toString(16)},`).exec(cons)?.[1];
+    const before = portOf(await zookeeper.ask('cons'));
+    expect(before).toBeDefined();
+    session.blackHole();
+    // Its client gives the silent connection up, and takes the session to another.
+    const another = async () => ![before, undefined].includes(portOf(await zookeeper.ask('cons'))) || undefined;
+    await eventually(another, 'another connection');
+    await eventually(() => lease.state === 'held' || undefined, 'the lease is held again');
+    expect(zookeeper.ownerOf(path)).toBe(session.id);
+  });
+
+  it('waits while it is paused', async () => {
+    const { zookeeper, client } = await connected();
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    const session = zookeeper.session('/own');
+    session.pause();
+    let isAnswered = false;
+    const answer = client.read('/own').then(() => (isAnswered = true));
+    await zookeeper.idle();
+    expect(isAnswered).toBe(false);
+    session.resume();
+    expect(await answer).toBe(true);
+  });
+
+  it('hears late', async () => {
+    const { zookeeper, client } = await connected();
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    zookeeper.session('/own').delay(300);
+    const askedAt = performance.now();
+    await client.read('/own');
+    expect(performance.now() - askedAt).toBeGreaterThan(290);
+  });
+
+  it('is found by its id, by its znode, or not at all', async () => {
+    const { zookeeper, path } = await holding();
+    const { id } = zookeeper.session(path);
+    expect(zookeeper.session(id).ephemerals).toEqual([path]);
+    expect(() => zookeeper.session('/nothing')).toThrow('there is no session behind /nothing');
+  });
+});
+
+describe('what may happen to a request', () => {
+  it('is refused with a code, once, and not done', async () => {
+    const { zookeeper, client } = await connected();
+    const create = (path: string) => client.create({ path, data: EMPTY, acl: ANYONE, mode: 0 });
+    const happened = zookeeper.failNext({ op: 'create2', path: '/a' }, -110);
+    await create('/b');
+    await expect(create('/a')).rejects.toMatchObject({ code: -110 });
+    await happened;
+    expect(zookeeper.znode('/a')).toBeUndefined();
+    await create('/a');
+  });
+
+  it('is done and its answer lost: a lock is taken all the same, with one contender', async () => {
+    const zookeeper = await startServer();
+    const basePath = freshBasePath();
+    const locks = await openService({ connectString: zookeeper.connectString, basePath });
+    const lost = zookeeper.loseReply({ op: 'create2', path: new RegExp(`^${basePath}/k/`) });
+    const lease = await locks.acquire('k');
+    await lost;
+    expect(zookeeper.paths(`${basePath}/k`)).toHaveLength(2);
+    await lease.release();
+    await eventually(() => zookeeper.paths(`${basePath}/k`).length === 1 || undefined, 'nothing is left');
+  });
+
+  it('is lost before it is done', async () => {
+    const { zookeeper, client } = await connected();
+    const lost = zookeeper.loseRequest({ op: 'create2' });
+    const create = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    await expect(create).rejects.toMatchObject({ isConnectionLoss: true });
+    await lost;
+    expect(zookeeper.znode('/a')).toBeUndefined();
+  });
+});
+
+describe('what may happen to the server', () => {
+  it('refuses connections, until it is healed', async () => {
+    const { zookeeper, told, next } = await connected();
+    zookeeper.refuse();
+    const gone = next('disconnected');
+    zookeeper.disconnect();
+    await gone;
+    await expect(connectClient(zookeeper.connectString, { isClosedByCaller: true }).then(() => 'in')).not.toBe('in');
+    const back = next('connected');
+    zookeeper.heal();
+    await back;
+    expect(told).toEqual(['connected', 'disconnected', 'connected']);
+  });
+
+  it('keeps quiet while it is frozen; no session ends meanwhile', async () => {
+    const { zookeeper, lease, path } = await holding();
+    zookeeper.freeze();
+    const lost = once(lease.signal, 'abort');
+    // On its own clock: nobody tells it anything.
+    await lost;
+    expect(zookeeper.ownerOf(path)).toBeDefined();
+    zookeeper.thaw();
+    await eventually(() => zookeeper.znode(path) === undefined || undefined, 'the lost lease is cleared away');
+  });
+
+  it('keeps the events of a path', async () => {
+    const { zookeeper, client } = await connected();
+    await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    const watch = await client.watch('/a');
+    expect(zookeeper.watchersOf('/a')).toEqual(zookeeper.sessions().map(({ id }) => id));
+    const release = zookeeper.holdEvents('/a');
+    const [fired, told] = [deferred(), { isTold: false }];
+    void watch.fired.then(() => {
+      told.isTold = true;
+      fired.resolve();
+    });
+    await client.delete('/a');
+    await zookeeper.idle();
+    expect(told.isTold).toBe(false);
+    release();
+    await fired.promise;
+  });
+
+  it('counts on from where a test says, and stays at the end of the range', async () => {
+    const { zookeeper, client } = await connected();
+    await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    zookeeper.setSequence('/a', 2_147_483_646);
+    const one = () => client.create({ path: '/a/n-', data: EMPTY, acl: ANYONE, mode: 3 });
+    expect((await one()).path).toBe('/a/n-2147483646');
+    expect((await one()).path).toBe('/a/n-2147483647');
+    await expect(one()).rejects.toMatchObject({ code: -110 });
+  });
+});
