@@ -86,8 +86,8 @@ export const WATCH_DEFECTS: readonly Defect[] = [
     'a removed watch stays',
     'watches',
     'requests/watch',
-    'replica.watches.remove(path, watcher, kinds)',
-    'replica.watches.contains(path, kinds)',
+    "replica.watches.remove(path ?? '', watcher, kinds)",
+    "replica.watches.contains(path ?? '', kinds)",
   ),
   defect(
     'permissions that change are told as data',

@@ -7,6 +7,7 @@ const { setTimeout: setTimer } = globalThis;
 /** What is said on one connection, in order. All of one turn leaves in one piece. */
 export class Outbox {
   readonly #socket: Socket;
+  readonly #taken: () => void;
   #frames: Buffer[] = [];
   #waiting = 0;
   #isScheduled = false;
@@ -14,8 +15,10 @@ export class Outbox {
   #delayMs = 0;
   #lastLeavesAt = 0;
 
-  constructor(socket: Socket) {
+  /** @param taken called whenever the other side has taken something; "drain" is not told of what it takes at once */
+  constructor(socket: Socket, taken: () => void) {
     this.#socket = socket;
+    this.#taken = taken;
   }
 
   /** Bytes that the other side has not taken yet, those included that are about to leave. */
@@ -68,7 +71,7 @@ export class Outbox {
 
   #send(bytes: Buffer): void {
     this.#later(() => {
-      if (this.#socket.writable) this.#socket.write(bytes);
+      if (this.#socket.writable) this.#socket.write(bytes, this.#taken);
     });
   }
 
