@@ -26,7 +26,7 @@ export class Draft implements Transaction {
   }
 
   apply(change: Change): void {
-    const acl = change.type === 'create' ? change.acl : this.tree.demand(change.path).acl;
+    const { acl } = change.type === 'create' ? change : this.tree.demand(change.path);
     const parentAcl = this.tree.demand(parentOf(change.path)).acl;
     this.#undos.push(this.tree.apply(change, this.moment));
     this.#changes.push({ change, acl, parentAcl });

@@ -111,7 +111,7 @@ function answerAuth(xid: number, reader: RequestReader, client: Client): Answer 
   }
 }
 
-/** A server without Kerberos has nothing to say, but says it. */
+/** Without SASL a server answers with no token, and leaves the rest to the client. */
 function answerSasl(xid: number, reader: RequestReader): Answer {
   reader.nullableBuffer();
   return { frame: replyFrame(xid, 0n, 0, (writer) => writer.nullableBuffer(null)), zxid: 0n };

@@ -7,11 +7,11 @@ import type { Client } from './client.js';
 export function authenticate(reader: RequestReader, client: Client): void {
   reader.int();
   const scheme = reader.nullableString();
-  const credentials = reader.nullableBuffer()?.toString();
+  const credentials = reader.nullableBuffer();
   // The address is known, whatever is said.
   if (scheme === 'ip') return;
-  if (scheme !== 'digest' || credentials === undefined) throw new Refusal('authFailed');
-  const id = digestOf(credentials);
+  if (scheme !== 'digest' || !credentials) throw new Refusal('authFailed');
+  const id = digestOf(credentials.toString());
   if (id === client.rules.superDigest) client.prove({ scheme: 'super', id: '' });
   client.prove({ scheme, id });
 }

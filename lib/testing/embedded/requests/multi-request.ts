@@ -6,7 +6,6 @@ import type { CreateRequest, WriteRequest } from './write-request.js';
 export interface ReadRequest {
   readonly type: 'getData' | 'getChildren';
   readonly path: string;
-  readonly watch: boolean;
 }
 
 /** {int type; bool done; int err} and a record, repeated; then {-1, true, -1}. @throws RangeError when it is not */
@@ -23,12 +22,19 @@ export function readMulti(reader: RequestReader): (WriteRequest | ReadRequest)[]
 
 function readPart(code: number, reader: RequestReader): WriteRequest | ReadRequest {
   const type = opName(code);
-  if (type === 'getData' || type === 'getChildren') return { type, path: reader.string(), watch: reader.bool() };
+  if (type === 'getData' || type === 'getChildren') return readPlain(type, reader);
   if (!type || !isWriteOp(type) || type === 'setAcl' || type === 'deleteContainer') {
     throw new RangeError(`operation ${code} in a transaction`);
   }
   const request = readWriteRequest(type, reader);
   return 'flags' in request ? byFlags(request) : request;
+}
+
+/** Whether to watch is said as well, but nobody listens. */
+function readPlain(type: ReadRequest['type'], reader: RequestReader): ReadRequest {
+  const path = reader.string();
+  reader.bool();
+  return { type, path };
 }
 
 const CONTAINER_FLAGS = 4;

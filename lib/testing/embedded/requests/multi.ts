@@ -18,8 +18,6 @@ interface Result {
 }
 
 const ERROR_TYPE = -1;
-/** Among several reads ZooKeeper does not look whether one is to leave a watch. */
-const NO_WATCH = false;
 
 /** All of them or none, under one zxid. A refusal is in the results; the reply itself says 0. */
 export function multi(reader: RequestReader, client: Client, draft: Draft): ReplyBody {
@@ -69,7 +67,7 @@ export function multiRead(reader: RequestReader, client: Client): ReplyBody {
 function readResult(request: ReadRequest, client: Client): Result {
   try {
     const read = request.type === 'getData' ? readData : readChildren;
-    return { type: ServerOpCode[request.type], error: 0, body: read(request.path, NO_WATCH, client) };
+    return { type: ServerOpCode[request.type], error: 0, body: read(request.path, false, client) };
   } catch (error) {
     if (error instanceof Refusal) return errorResult(error.code);
     throw error;

@@ -15,10 +15,11 @@ export function setWatches(reader: RequestReader, { replica, watcher }: Client, 
 
 /** {ustring path; int mode}, answered by {int err} */
 export function addWatch(reader: RequestReader, { replica, watcher }: Client): ReplyBody {
-  const path = reader.nullableString() ?? '';
+  const path = reader.nullableString();
   const mode = (['persistent', 'recursive'] as const)[reader.int()];
   if (!mode) throw new RangeError('no such mode of a watch');
-  replica.watches.addPersistent(path, watcher, mode);
+  // Nothing ever happens to a path that is null, and nobody says that it is wrong.
+  if (path !== null) replica.watches.addPersistent(path, watcher, mode);
   return (writer) => writer.int(0);
 }
 
@@ -27,20 +28,23 @@ const KINDS: Readonly<Record<number, readonly WatchKind[]>> = { 1: ['children'],
 export function checkWatches(reader: RequestReader, { replica }: Client): ReplyBody {
   const { path, kinds } = readKinds(reader);
   // ZooKeeper goes up the path, and falls over where there is nowhere to go.
-  if (path === null || (path !== '' && !path.includes('/'))) throw new RangeError('no path to check');
-  if (path === '' || !replica.watches.contains(path, kinds)) throw new Refusal('noWatcher');
+  if (path !== '' && !path.includes('/')) throw new RangeError('no path to check');
+  if (!replica.watches.contains(path, kinds)) throw new Refusal('noWatcher');
   return NOTHING;
 }
 
 export function removeWatches(reader: RequestReader, { replica, watcher }: Client): ReplyBody {
   const { path, kinds } = readKinds(reader);
-  if (!replica.watches.remove(path ?? '', watcher, kinds)) throw new Refusal('noWatcher');
+  if (!replica.watches.remove(path, watcher, kinds)) throw new Refusal('noWatcher');
   return NOTHING;
 }
 
+/** What nobody can watch. */
+const NO_PATH = '\0';
+
 /** {ustring path; int type} */
-function readKinds(reader: RequestReader): { readonly path: string | null; readonly kinds: readonly WatchKind[] } {
-  const path = reader.nullableString();
+function readKinds(reader: RequestReader): { readonly path: string; readonly kinds: readonly WatchKind[] } {
+  const path = reader.nullableString() ?? NO_PATH;
   const kinds = KINDS[reader.int()];
   if (!kinds) throw new RangeError('no such kind of watch');
   return { path, kinds };

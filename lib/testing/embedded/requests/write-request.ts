@@ -48,29 +48,26 @@ const readCreate: Read = (reader, type) => ({
   ttlMs: type === 'createTtl' ? reader.long() : NO_TTL,
 });
 
-const readVersion: Read = (reader, type) => ({
-  type: type as 'delete' | 'check',
-  path: reader.string(),
-  version: reader.int(),
-});
+/** A null path is no valid one, and is told so like any other. */
+const NO_PATH = '';
 
 const READERS: Readonly<Record<WriteOp, Read>> = {
   create: readCreate,
   create2: readCreate,
   createContainer: readCreate,
   createTtl: readCreate,
-  delete: readVersion,
-  check: readVersion,
+  delete: (reader) => ({ type: 'delete', path: reader.string(), version: reader.int() }),
+  check: (reader) => ({ type: 'check', path: reader.nullableString() ?? NO_PATH, version: reader.int() }),
   deleteContainer: (reader) => ({ type: 'deleteContainer', path: reader.string() }),
   setData: (reader) => ({
     type: 'setData',
-    path: reader.nullableString() ?? '',
+    path: reader.nullableString() ?? NO_PATH,
     data: ownCopy(reader.nullableBuffer()),
     version: reader.int(),
   }),
   setAcl: (reader) => ({
     type: 'setAcl',
-    path: reader.nullableString() ?? '',
+    path: reader.nullableString() ?? NO_PATH,
     acl: reader.acl(),
     version: reader.int(),
   }),

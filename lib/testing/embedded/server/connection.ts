@@ -63,11 +63,8 @@ export class Connection implements Watcher, SessionConnection {
     this.#work();
   }
 
-  mayRead(acl: readonly Acl[]): boolean {
-    return permits(acl, Permission.read, this.#identities);
-  }
-
-  notify(event: WatchEvent, path: string): void {
+  notify(event: WatchEvent, path: string, acl?: readonly Acl[]): void {
+    if (acl && !permits(acl, Permission.read, this.#identities)) return;
     const tell = () => this.#say(eventFrame(event, path));
     if (!this.#context.heldEvents.keeps(path, tell)) tell();
   }
@@ -114,12 +111,13 @@ export class Connection implements Watcher, SessionConnection {
     return !this.#isWaiting && !this.#isPaused && !this.#isDeaf && this.outbox.backlog < LARGEST_BACKLOG;
   }
 
-  /** Bytes that are not ZooKeeper's protocol end this connection, and harm nobody else. */
+  /** Whatever a client sends, it ends no more than this connection. */
   #unlessHostile(work: () => void): void {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
+      // Anything else than bytes that are not ZooKeeper's protocol is a defect of this server, and is not kept quiet.
+      if (!(error instanceof RangeError)) process.emitWarning(error instanceof Error ? error : String(error));
       this.#inbox.clear();
       this.#socket.destroy();
     }

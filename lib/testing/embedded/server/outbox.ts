@@ -15,7 +15,7 @@ export class Outbox {
   #delayMs = 0;
   #lastLeavesAt = 0;
 
-  /** @param taken called whenever the other side has taken something; "drain" is not told of what it takes at once */
+  /** @param taken called whenever the other side has taken something; 'drain' says nothing of what it takes at once */
   constructor(socket: Socket, taken: () => void) {
     this.#socket = socket;
     this.#taken = taken;

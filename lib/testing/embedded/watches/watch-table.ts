@@ -5,11 +5,17 @@ import { WatchEvent } from './watch-event.js';
 /** Until the first event; until removed; until removed, and for everything below as well. */
 export type WatchMode = 'oneShot' | 'persistent' | 'recursive';
 
+/** What has happened where, and the ACL of the znode. */
+export interface Firing {
+  readonly event: WatchEvent;
+  readonly path: string;
+  readonly acl: readonly Acl[];
+}
+
 /** Who is told; a connection. */
 export interface Watcher {
-  notify(event: WatchEvent, path: string): void;
-  /** Whether it may read what this is the ACL of: a watch tells nothing that a read would not. */
-  mayRead(acl: readonly Acl[]): boolean;
+  /** `acl`: whose readers may be told; without one, everybody. */
+  notify(event: WatchEvent, path: string, acl?: readonly Acl[]): void;
 }
 
 /** Who watches what, of one kind: the data of znodes, or their children. */
@@ -28,11 +34,11 @@ export class WatchTable<W extends Watcher = Watcher> {
     this.#paths.set(watcher, paths.add(path));
   }
 
-  /** Tells everybody whom it concerns and who may know, but nobody in `except`. Answers whom it concerned. */
-  fire(path: string, event: WatchEvent, acl: readonly Acl[], except?: ReadonlySet<W>): ReadonlySet<W> {
+  /** Tells everybody whom it concerns, but nobody in `except`. Answers whom it concerned. */
+  fire({ event, path, acl }: Firing, except?: ReadonlySet<W>): ReadonlySet<W> {
     const concerned = new Set<W>();
     for (const at of this.#recursive > 0 ? selfAndAncestors(path) : [path]) this.#collect(at, path, event, concerned);
-    for (const watcher of concerned) if (!except?.has(watcher) && watcher.mayRead(acl)) watcher.notify(event, path);
+    for (const watcher of concerned) if (!except?.has(watcher)) watcher.notify(event, path, acl);
     return concerned;
   }
 
@@ -64,7 +70,7 @@ export class WatchTable<W extends Watcher = Watcher> {
 
   /** Whether anybody watches it: ZooKeeper 3.8.0, when asked whether this connection does, looks no closer. */
   contains(path: string): boolean {
-    return this.#watchers.has(path);
+    return path !== '' && this.#watchers.has(path);
   }
 
   get count(): number {

@@ -1,3 +1,4 @@
+import type { Acl } from '../../../zookeeper/wire/records.js';
 import type { MadeChange } from '../tree/change.js';
 import type { DataTree } from '../tree/data-tree.js';
 import { watchedParentOf } from '../tree/znode-path.js';
@@ -24,21 +25,28 @@ export class Watches<W extends Watcher = Watcher> {
 
   /** Tells those who watch what a change has changed, in ZooKeeper's order. */
   fire({ change, acl, parentAcl }: MadeChange): void {
+    const { path } = change;
     switch (change.type) {
       case 'create':
-        this.data.fire(change.path, WatchEvent.created, acl);
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged, parentAcl);
+        this.data.fire({ event: WatchEvent.created, path, acl });
+        this.#fireParent(path, parentAcl);
         break;
-      case 'delete':
-        this.children.fire(change.path, WatchEvent.deleted, acl, this.data.fire(change.path, WatchEvent.deleted, acl));
-        this.children.fire(watchedParentOf(change.path), WatchEvent.childrenChanged, parentAcl);
+      case 'delete': {
+        const deleted = { event: WatchEvent.deleted, path, acl };
+        this.children.fire(deleted, this.data.fire(deleted));
+        this.#fireParent(path, parentAcl);
         break;
+      }
       case 'setData':
-        this.data.fire(change.path, WatchEvent.dataChanged, acl);
+        this.data.fire({ event: WatchEvent.dataChanged, path, acl });
         break;
       case 'setAcl':
         break;
     }
+  }
+
+  #fireParent(child: string, acl: readonly Acl[]): void {
+    this.children.fire({ event: WatchEvent.childrenChanged, path: watchedParentOf(child), acl });
   }
 
   /** A persistent watch is one of the data and of the children. */

@@ -1,9 +1,6 @@
 import { JuteReader } from '../../../zookeeper/wire/jute.js';
 import type { Acl } from '../../../zookeeper/wire/records.js';
 
-/** Of these a null makes no sense. */
-const SCHEMES_WITH_ID: ReadonlySet<string> = new Set(['world', 'digest', 'ip']);
-
 /** Reads what clients send. Where a null, or an end in the middle of a record, makes no sense, it throws a RangeError. */
 export class RequestReader extends JuteReader {
   nullableBuffer(): Buffer | null {
@@ -25,8 +22,8 @@ export class RequestReader extends JuteReader {
   acl(): Acl[] {
     return this.#list(this.int(), () => {
       const permissions = this.int();
-      const scheme = this.nullableString() ?? '';
-      return { permissions, scheme, id: SCHEMES_WITH_ID.has(scheme) ? this.string() : (this.nullableString() ?? '') };
+      // Without a scheme it is no valid entry; without an id the record itself is wrong.
+      return { permissions, scheme: this.nullableString() ?? '', id: this.string() };
     });
   }
 

@@ -97,6 +97,7 @@ describe('a process that was too busy to listen', () => {
     zookeeper.pause();
     await lost;
     await eventually(() => zookeeper.sessions().length === 0 || undefined, 'the server has given the session up');
+    expect([lease.isHeld(), zookeeper.paths().join()]).toEqual([false, expect.not.stringContaining('lock-')]);
     zookeeper.resume();
   });
 });

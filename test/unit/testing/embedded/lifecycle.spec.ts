@@ -74,7 +74,7 @@ describe('a restart', () => {
     const zookeeper = await startServer();
     const { client, told, next } = await connectClient(zookeeper.connectString);
     const created = await client.create({ path: '/own', data: Buffer.from('x'), acl: ANYONE, mode: 1 });
-    const [{ id }] = zookeeper.sessions() as [{ id: bigint }];
+    const { id } = zookeeper.sessions()[0]!;
     const gone = next('disconnected');
     await zookeeper[end]();
     await gone;
