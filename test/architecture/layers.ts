@@ -159,7 +159,7 @@ export const LAYERS: Layers = {
   },
   'testing/embedded/watches': {
     folder: 'testing/embedded/watches',
-    mayImport: ['testing/embedded/tree'],
+    mayImport: ['testing/embedded/tree', 'zookeeper/wire'],
     packages: [],
   },
   'testing/embedded/tree': {
