@@ -33,5 +33,5 @@ process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 /** A server is not installed for somebody who asked for other projects only. */
 function runsIntegration(args) {
   const joined = args.join(' ');
-  return !/--project\b/.test(joined) || /--project[= ]integration\b/.test(joined);
+  return !/--project\b/.test(joined) || /--project[= ](integration|conformance)\b/.test(joined);
 }

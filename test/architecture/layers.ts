@@ -133,7 +133,7 @@ export const LAYERS: Layers = {
       'testing/embedded/wire',
       'zookeeper/wire',
     ],
-    packages: ['node:net', 'node:perf_hooks'],
+    packages: ['node:net'],
   },
   'testing/embedded/requests': {
     folder: 'testing/embedded/requests',

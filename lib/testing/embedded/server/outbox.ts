@@ -1,12 +1,10 @@
-import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
-
-const monotonicNow = performance.now.bind(performance);
-const { setTimeout: setTimer } = globalThis;
+import { monotonicNow, setTimer } from '../sessions/real-time.js';
 
 /** What is said on one connection, in order. All of one turn leaves in one piece. */
 export class Outbox {
   readonly #socket: Socket;
+  readonly #taken: () => void;
   #frames: Buffer[] = [];
   #unsent = 0;
   #isScheduled = false;
@@ -14,11 +12,13 @@ export class Outbox {
   #delayMs = 0;
   #lastLeavesAt = 0;
 
-  constructor(socket: Socket) {
+  /** @param taken called whenever the other side has taken something; 'drain' says nothing of what it takes at once */
+  constructor(socket: Socket, taken: () => void) {
     this.#socket = socket;
+    this.#taken = taken;
   }
 
-  /** Bytes that the other side has not taken yet. Once they are a lot and are taken, the socket says 'drain'. */
+  /** Bytes that the other side has not taken yet, those included that are about to leave. */
   get backlog(): number {
     return this.#unsent + this.#socket.writableLength;
   }
@@ -70,7 +70,7 @@ export class Outbox {
 
   #write(bytes: Buffer): void {
     this.#unsent -= bytes.length;
-    if (bytes.length > 0 && this.#socket.writable) this.#socket.write(bytes);
+    if (bytes.length > 0 && this.#socket.writable) this.#socket.write(bytes, this.#taken);
   }
 
   #take(): Buffer {
