@@ -1,12 +1,35 @@
 import type { RawClient } from '../stage/raw-client.js';
 import type { Stage } from '../stage/stage.js';
 import { multi, multiRead } from '../wire/multi-requests.js';
-import * as node from '../wire/node-requests.js';
+import {
+  check,
+  create,
+  create2,
+  createContainer,
+  createTtl,
+  exists,
+  getAcl,
+  getAllChildrenNumber,
+  getChildren,
+  getChildren2,
+  getData,
+  getEphemerals,
+  remove,
+  setAcl,
+  setData,
+  sync,
+} from '../wire/node-requests.js';
 import type { Request } from '../wire/request.js';
 import { auth, ping, whoAmI } from '../wire/session-requests.js';
-import * as watch from '../wire/watch-requests.js';
+import { addWatch, checkWatches, removeWatches, setWatches, setWatches2 } from '../wire/watch-requests.js';
+
 import { CLIENTS } from './operation.js';
 import type { Asked, Operation, ToTheConnection } from './operation.js';
+
+const CREATES = { create, create2 } as const;
+const READS = { exists, getData, getChildren, getChildren2 } as const;
+const LOOKS = { getAcl, sync, getEphemerals, getAllChildrenNumber } as const;
+const WATCHES = { addWatch, removeWatches, checkWatches } as const;
 
 /** Of the server's own root, what other sequences have done before can be seen. */
 const ROOT = '/r';
@@ -18,7 +41,7 @@ const TTL_MS = 10_000_000;
 export async function perform(stage: Stage, operations: readonly Operation[]): Promise<void> {
   const clients = CLIENTS.map((name) => stage.client(name));
   for (const client of clients) await client.connect();
-  await clients[0]!.ask(node.create(ROOT));
+  await clients[0]!.ask(create(ROOT));
   for (const operation of operations) {
     const client = clients[operation.by]!;
     if (!client.isOpen) await client.connect();
@@ -53,7 +76,7 @@ async function comeBack(
   const since = client.lastZxid - BigInt(ago);
   await client.resume(client, { lastZxid: client.lastZxid });
   const told = stage.names.zxid(since);
-  await client.ask(knowsPersistent ? watch.setWatches2(since, told, known) : watch.setWatches(since, told, known));
+  await client.ask(knowsPersistent ? setWatches2(since, told, known) : setWatches(since, told, known));
 }
 
 function requestOf(operation: Asked): Request {
@@ -64,33 +87,33 @@ function requestOf(operation: Asked): Request {
       return multiRead(operation.ops.map(requestOf));
     case 'create':
     case 'create2':
-      return node[operation.do](operation.path, operation);
+      return CREATES[operation.do](operation.path, operation);
     case 'createContainer':
-      return node.createContainer(operation.path, { ...operation, flags: 4 });
+      return createContainer(operation.path, { ...operation, flags: 4 });
     case 'createTtl':
-      return node.createTtl(operation.path, TTL_MS, { ...operation, flags: operation.flags % 2 === 0 ? 5 : 6 });
+      return createTtl(operation.path, TTL_MS, { ...operation, flags: operation.flags % 2 === 0 ? 5 : 6 });
     case 'delete':
-      return node.remove(operation.path, operation.version);
+      return remove(operation.path, operation.version);
     case 'check':
-      return node.check(operation.path, operation.version);
+      return check(operation.path, operation.version);
     case 'setData':
-      return node.setData(operation.path, operation.data, operation.version);
+      return setData(operation.path, operation.data, operation.version);
     case 'setAcl':
-      return node.setAcl(operation.path, operation.acl, operation.version);
+      return setAcl(operation.path, operation.acl, operation.version);
     case 'exists':
     case 'getData':
     case 'getChildren':
     case 'getChildren2':
-      return node[operation.do](operation.path, operation.watch);
+      return READS[operation.do](operation.path, operation.watch);
     case 'getAcl':
     case 'sync':
     case 'getEphemerals':
     case 'getAllChildrenNumber':
-      return node[operation.do](operation.path);
+      return LOOKS[operation.do](operation.path);
     case 'addWatch':
     case 'removeWatches':
     case 'checkWatches':
-      return watch[operation.do](operation.path, operation.kind);
+      return WATCHES[operation.do](operation.path, operation.kind);
     case 'auth':
       return auth('digest', operation.password);
     case 'whoAmI':

@@ -132,7 +132,7 @@ async function expire(stage: Stage, silent: RawClient, witness: RawClient): Prom
   let heard: readonly string[] = [];
   while (heard.length === 0) {
     heard = await witness.catchUp();
-    if (performance.now() > since + 20_000) throw new Error('the session does not end');
+    if (performance.now() > since + stage.patienceMs) throw new Error('the session does not end');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   const tookMs = performance.now() - since;

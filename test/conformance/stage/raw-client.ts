@@ -156,7 +156,7 @@ export class RawClient {
   /** What it has been told, up to now. */
   async catchUp(): Promise<readonly string[]> {
     const { lines } = await this.#receive(this.#send([ping]));
-    return lines.filter((line) => !/^#-2 ok/.test(line));
+    return lines.filter((line) => !line.startsWith('#-2 ok'));
   }
 
   sayAll(lines: readonly string[], isUnordered: boolean): void {

@@ -38,6 +38,11 @@ export class Stage {
     return stage.#lines;
   }
 
+  /** How long what has to happen may take. */
+  get patienceMs(): number {
+    return this.#server.patienceMs;
+  }
+
   get clients(): readonly RawClient[] {
     return this.#clients;
   }

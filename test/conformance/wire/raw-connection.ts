@@ -67,6 +67,11 @@ export class RawConnection {
     this.#socket.pause();
   }
 
+  /** Takes it again. */
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** Gives it up, whatever the server does. */
   destroy(): void {
     this.#socket.destroy();

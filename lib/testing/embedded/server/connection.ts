@@ -36,12 +36,11 @@ export class Connection implements Watcher, SessionConnection {
 
   constructor(socket: Socket, context: ServerContext) {
     this.address = addressOf(socket);
-    this.outbox = new Outbox(socket);
+    this.outbox = new Outbox(socket, () => this.#work());
     this.#socket = socket;
     this.#context = context;
     this.#inbox = new Inbox(socket, context.maxBufferBytes);
     this.#identities = [{ scheme: 'ip', id: (socket.remoteAddress ?? '').replace(/^::ffff:/, '') }];
-    socket.on('drain', () => this.#work());
     socket.on('close', () => this.#closed());
   }
 

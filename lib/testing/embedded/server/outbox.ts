@@ -1,33 +1,35 @@
-import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
-
-const monotonicNow = performance.now.bind(performance);
-const { setTimeout: setTimer } = globalThis;
+import { monotonicNow, setTimer } from '../sessions/real-time.js';
 
 /** What is said on one connection, in order. All of one turn leaves in one piece. */
 export class Outbox {
   readonly #socket: Socket;
+  readonly #taken: () => void;
   #frames: Buffer[] = [];
+  #unsent = 0;
   #isScheduled = false;
   #isHeld = false;
   #delayMs = 0;
   #lastLeavesAt = 0;
 
-  constructor(socket: Socket) {
+  /** @param taken called whenever the other side has taken something; 'drain' says nothing of what it takes at once */
+  constructor(socket: Socket, taken: () => void) {
     this.#socket = socket;
+    this.#taken = taken;
   }
 
-  /** Bytes that the other side has not taken yet. */
+  /** Bytes that the other side has not taken yet, those included that are about to leave. */
   get backlog(): number {
-    return this.#socket.writableLength;
+    return this.#unsent + this.#socket.writableLength;
   }
 
   get isEmpty(): boolean {
-    return this.#frames.length === 0 && this.#socket.writableLength === 0;
+    return this.backlog === 0;
   }
 
   push(frame: Buffer): void {
     this.#frames.push(frame);
+    this.#unsent += frame.length;
     this.#schedule();
   }
 
@@ -50,7 +52,7 @@ export class Outbox {
   end(): void {
     const bytes = this.#take();
     this.#later(() => {
-      if (bytes.length > 0) this.#socket.write(bytes);
+      this.#write(bytes);
       this.#socket.destroySoon();
     });
   }
@@ -60,14 +62,15 @@ export class Outbox {
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      if (!this.#isHeld && this.#frames.length > 0) this.#send(this.#take());
+      if (this.#isHeld || this.#frames.length === 0) return;
+      const bytes = this.#take();
+      this.#later(() => this.#write(bytes));
     });
   }
 
-  #send(bytes: Buffer): void {
-    this.#later(() => {
-      if (this.#socket.writable) this.#socket.write(bytes);
-    });
+  #write(bytes: Buffer): void {
+    this.#unsent -= bytes.length;
+    if (bytes.length > 0 && this.#socket.writable) this.#socket.write(bytes, this.#taken);
   }
 
   #take(): Buffer {
