@@ -315,6 +315,17 @@ describe('a lease that is lost', () => {
     expect(eventsOf(locks, 'work')).toEqual(['asked', 'acquired', 'lost']);
   });
 
+  it('leaves the key to others at once, also while the method goes on', async () => {
+    const { orders, locks } = await start();
+    let end = () => {};
+    const working = expect(orders.workUntil(new Promise<void>((resolve) => (end = resolve)))).rejects;
+    await locks.journal.seen({ event: 'acquired', key: 'work' });
+    locks.loseLease('work');
+    await locks.contend('work').held;
+    end();
+    await working.toThrow(LockLostError);
+  });
+
   it('must be one that the application holds', async () => {
     const { locks } = await start();
     locks.contend('a');
