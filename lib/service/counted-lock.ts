@@ -1,3 +1,5 @@
+import { NEVER, orAbort } from '../async/abort.js';
+import { now } from '../async/clock.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockReentrancyError } from '../contract/errors.js';
@@ -10,7 +12,7 @@ import type { SemaphoreAcquireOptions, SemaphoreUsingOptions } from '../contract
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
 import { guarded } from './guarded.js';
-import { permitsHeld, runHolding } from './held-leases.js';
+import { checkAsking, permitsHeld, runHolding } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 
 /** What a semaphore needs of its connection. */
@@ -22,6 +24,8 @@ interface Connection {
 /** What one call wants. */
 interface Demand {
   readonly options: ResolvedAcquireOptions;
+  /** How much is left of the time that it would wait. */
+  readonly leftMs: number;
   readonly target: LockTarget;
 }
 
@@ -65,23 +69,24 @@ export class CountedLock implements SemaphoreLock {
   async #demand({ permits: count = 1, ...others }: SemaphoreUsingOptions, defaultWaitMs: number): Promise<Demand> {
     const resolved = resolveAcquireOptions(others, defaultWaitMs);
     checkDemand(count);
+    checkAsking(this.#target.key);
     const target = { ...this.#target, permits: { count, of: this.#size } };
-    await this.#checkNesting(target, count, resolved.reentrant);
+    const tookMs = await this.#checkNesting(target, count, resolved);
     resolved.signal?.throwIfAborted();
-    return { options: resolved, target };
+    return { options: resolved, leftMs: Math.max(0, resolved.waitMs - tookMs), target };
   }
 
-  /** What the running code holds already is not given back before it has got more. */
-  async #checkNesting(target: LockTarget, wanted: number, reentrant: boolean): Promise<void> {
-    const held = permitsHeld(target);
-    if (held === 0) return;
-    if (!reentrant) throw new LockReentrancyError(target.key, 'reentrant is false');
-    if (held + wanted <= (await this.permits())) return;
+  /** What the running code holds already is not given back before it has got more. @returns how long it took to ask */
+  async #checkNesting(target: LockTarget, wanted: number, options: ResolvedAcquireOptions): Promise<number> {
+    const [held, begun] = [permitsHeld(target), now()];
+    if (held === 0) return 0;
+    if (!options.reentrant) throw new LockReentrancyError(target.key, 'reentrant is false');
+    if (held + wanted <= (await orAbort(this.permits(), options.signal ?? NEVER))) return now() - begun;
     throw new LockReentrancyError(target.key, `with ${held} permits held, ${wanted} more could only wait for these`);
   }
 }
 
-function acquisition({ options }: Demand, isHandle: boolean): AcquisitionOptions {
+function acquisition({ options, leftMs }: Demand, isHandle: boolean): AcquisitionOptions {
   const { waitMs, signal, label } = options;
-  return { waitMs, leftMs: waitMs, signal, label, isHandle };
+  return { waitMs, leftMs, signal, label, isHandle };
 }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LockConfigurationError, LockLostError } from '../contract/errors.js';
+import { LockConfigurationError, LockLostError, LockReentrancyError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import { Frame } from './frame.js';
@@ -75,9 +75,11 @@ export function heldLock(): Lease | undefined {
   return innermost((frame) => frame.isOpen && frame.tenure?.holding !== undefined)?.lease;
 }
 
-/** Whether the running code holds a set that must be all that it asks for. */
-export function isInAtomicSet(): boolean {
-  return innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true) !== undefined;
+/** @throws LockReentrancyError when the running code holds a set that must be all that it asks for */
+export function checkAsking(key: string): void {
+  const set = innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true);
+  if (!set) return;
+  throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');
 }
 
 /** Runs `work` with `lease` as the current one; whoever took it gives it back. */

@@ -14,7 +14,7 @@ import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
 import type { Frame } from './frame.js';
 import { guarded } from './guarded.js';
-import { frameHolding, isInAtomicSet, runHolding, runNested } from './held-leases.js';
+import { checkAsking, frameHolding, runHolding, runNested } from './held-leases.js';
 import { readOnIn } from './staying-lease.js';
 import type { LockTarget } from './lock-target.js';
 
@@ -57,7 +57,7 @@ export class SingleLock implements Lock {
 
   /** @param leftMs of the time that the caller would wait */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
-    this.#checkAsking();
+    checkAsking(this.#target.key);
     options.signal?.throwIfAborted();
     const lease = await this.#admission.acquire(this.#target, { ...options, leftMs, isHandle: false });
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
@@ -89,10 +89,6 @@ export class SingleLock implements Lock {
     });
   }
 
-  #checkAsking(): void {
-    if (isInAtomicSet()) throw this.#selfWait('this call holds an atomic set, which must be all that it asks for');
-  }
-
   #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
     const isUpgrade = outer.tenure?.mode === 'read' && this.#target.mode !== 'read';
@@ -101,7 +97,7 @@ export class SingleLock implements Lock {
 
   /** For a lease that its holder gives back. */
   #byHandle({ waitMs, signal, label }: ResolvedAcquireOptions): AcquisitionOptions {
-    this.#checkAsking();
+    checkAsking(this.#target.key);
     signal?.throwIfAborted();
     return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
   }

@@ -82,6 +82,10 @@ describe('an atomic set', () => {
       await refused(locks.acquire('c'));
       await refused(locks.tryAcquire('c'));
       await refused(locks.readWriteLock('c').read.using(() => {}));
+      const pool = locks.semaphore('c', { permits: 1 });
+      await refused(pool.using(() => {}));
+      await refused(pool.acquire());
+      await refused(pool.tryAcquire());
       await refused(locks.multi(['a', 'c'], ATOMIC).using(() => {}));
       await refused(both.acquire());
     });

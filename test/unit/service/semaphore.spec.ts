@@ -122,6 +122,34 @@ describe('a nested acquisition', () => {
     await expect(pool.using(() => {}, { reentrant: false })).resolves.toBeUndefined();
   });
 
+  it('gives up when told to while it is not known yet how many permits there are', async () => {
+    const { pool, backend } = startPool(9);
+    await pool.using(async () => {
+      backend.permitCounts.read = () => new Promise(() => {});
+      const abort = new AbortController();
+      const asked = [pool.acquire({ signal: abort.signal }), pool.using(() => {}, { signal: abort.signal })];
+      abort.abort(new Error('enough'));
+      for (const nested of asked) await expect(nested).rejects.toThrow('enough');
+    });
+    expect(backend.requests).toHaveLength(1);
+  });
+
+  it('waits no longer than it was to, the question how many permits there are included', async () => {
+    const { pool, backend } = startPool(2);
+    const read = backend.permitCounts.read.bind(backend.permitCounts);
+    backend.permitCounts.read = async (...asked) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return read(...asked);
+    };
+    const other = await pool.acquire();
+    await pool.using(async () => {
+      await expect(pool.acquire({ waitMs: 30 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 30 });
+      expect(await pool.tryAcquire({ waitMs: 30 })).toBeNull();
+    });
+    expect(backend.requests.filter(({ wait }) => wait)).toHaveLength(2);
+    await other.release();
+  });
+
   it('of another key, or beside the first, is none', async () => {
     const { locks, pool } = startPool(1);
     const other = locks.semaphore('other', { permits: 1 });
