@@ -10,6 +10,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
 import { contenderData, contenderId } from './contender-data.js';
 import { Contender } from './contender.js';
 import { createNodes } from './create-node.js';
@@ -136,7 +137,10 @@ async function enter(
     const created = createNodes(session.requests, directory, nodes);
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
-    if (found.length > 0) return { contenders: found.map((node) => new Contender(session, node)), listed, begun };
+    const contenders = found.map((node) => new Contender(session, node));
+    if (found.length === nodes.length) return { contenders, listed, begun };
+    // Some alone: the others were deleted from outside, and these are of no use.
+    await Promise.all(contenders.map((contender) => contender.leave(0)));
   }
 }
 
@@ -168,7 +172,8 @@ export async function findByName(
 ): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
   const found = names.filter((name) => name.startsWith(prefix));
-  return Promise.all(found.map((name) => findAt(session, `${directory.path}/${name}`)));
+  const nodes = found.map((name) => unlessMissing(findAt(session, `${directory.path}/${name}`), undefined));
+  return (await Promise.all(nodes)).filter((node) => node !== undefined);
 }
 
 async function findAt(session: Session, path: string): Promise<CreatedNode> {
