@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
@@ -130,6 +130,23 @@ describe('an atomic multi-lock', () => {
     await single.release();
     const set = await waiting;
     expect([set.state, set.signal.aborted]).toEqual(['held', false]);
+  });
+
+  it('is refused, and cuts nobody off, when it is more than the servers take in one request', async () => {
+    const { one, client, basePath } = await twoProcesses(connectString);
+    await using lease = await one.acquire('another');
+    const suspended = vi.fn<() => void>();
+    const looking = setInterval(() => lease.state === 'suspended' && suspended(), 1);
+    onTestFinished(() => clearInterval(looking));
+    const keys = Array.from({ length: 1_000 }, (_, n) => `${'x'.repeat(900)}/${n}`);
+    await expect(one.multi(keys, ATOMIC).acquire({ waitMs: 2_000 })).rejects.toMatchObject({
+      code: 'LOCK_CONFIGURATION',
+      message: expect.stringContaining('1000 znodes at once') as string,
+    });
+    const pool = one.semaphore('y'.repeat(900), { permits: 1_000 });
+    await expect(pool.acquire({ permits: 1_000, waitMs: 2_000 })).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
+    expect(suspended).not.toHaveBeenCalled();
+    expect(await untilContenders(client, `${basePath}/${'y'.repeat(900)}/locks`, 0)).toEqual([]);
   });
 
   it('never waits in a circle, whatever the order of the keys', async () => {
