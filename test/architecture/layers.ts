@@ -133,7 +133,7 @@ export const LAYERS: Layers = {
       'testing/embedded/wire',
       'zookeeper/wire',
     ],
-    packages: ['node:net', 'node:perf_hooks'],
+    packages: ['node:net'],
   },
   'testing/embedded/requests': {
     folder: 'testing/embedded/requests',
@@ -160,6 +160,7 @@ export const LAYERS: Layers = {
   'testing/embedded/watches': {
     folder: 'testing/embedded/watches',
     mayImport: ['testing/embedded/tree', 'zookeeper/wire'],
+    typesOnly: ['zookeeper/wire'],
     packages: [],
   },
   'testing/embedded/tree': {

@@ -1,3 +1,4 @@
+import { setTimer } from '../sessions/real-time.js';
 import type { DataTree } from '../tree/data-tree.js';
 import { Watches } from '../watches/watches.js';
 import type { Watcher } from '../watches/watch-table.js';
@@ -53,7 +54,7 @@ export class Replica<W extends Watcher = Watcher> {
 
   #awaitArrival(transaction: Transaction): void {
     if (this.#lagMs === Infinity) return;
-    setTimeout(() => {
+    setTimer(() => {
       // 0 when it has been caught up with already.
       if (this.#lagMs !== Infinity) this.#catchUp(this.#behind.indexOf(transaction) + 1);
     }, this.#lagMs).unref();

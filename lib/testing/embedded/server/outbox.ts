@@ -1,15 +1,12 @@
-import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
-
-const monotonicNow = performance.now.bind(performance);
-const { setTimeout: setTimer } = globalThis;
+import { monotonicNow, setTimer } from '../sessions/real-time.js';
 
 /** What is said on one connection, in order. All of one turn leaves in one piece. */
 export class Outbox {
   readonly #socket: Socket;
   readonly #taken: () => void;
   #frames: Buffer[] = [];
-  #waiting = 0;
+  #unsent = 0;
   #isScheduled = false;
   #isHeld = false;
   #delayMs = 0;
@@ -23,16 +20,16 @@ export class Outbox {
 
   /** Bytes that the other side has not taken yet, those included that are about to leave. */
   get backlog(): number {
-    return this.#waiting + this.#socket.writableLength;
+    return this.#unsent + this.#socket.writableLength;
   }
 
   get isEmpty(): boolean {
-    return this.#frames.length === 0 && this.#socket.writableLength === 0;
+    return this.backlog === 0;
   }
 
   push(frame: Buffer): void {
     this.#frames.push(frame);
-    this.#waiting += frame.length;
+    this.#unsent += frame.length;
     this.#schedule();
   }
 
@@ -55,7 +52,7 @@ export class Outbox {
   end(): void {
     const bytes = this.#take();
     this.#later(() => {
-      if (bytes.length > 0) this.#socket.write(bytes);
+      this.#write(bytes);
       this.#socket.destroySoon();
     });
   }
@@ -65,21 +62,21 @@ export class Outbox {
     this.#isScheduled = true;
     queueMicrotask(() => {
       this.#isScheduled = false;
-      if (!this.#isHeld && this.#frames.length > 0) this.#send(this.#take());
+      if (this.#isHeld || this.#frames.length === 0) return;
+      const bytes = this.#take();
+      this.#later(() => this.#write(bytes));
     });
   }
 
-  #send(bytes: Buffer): void {
-    this.#later(() => {
-      if (this.#socket.writable) this.#socket.write(bytes, this.#taken);
-    });
+  #write(bytes: Buffer): void {
+    this.#unsent -= bytes.length;
+    if (bytes.length > 0 && this.#socket.writable) this.#socket.write(bytes, this.#taken);
   }
 
   #take(): Buffer {
     const [only, ...others] = this.#frames;
     const bytes = only && others.length === 0 ? only : Buffer.concat(this.#frames);
     this.#frames = [];
-    this.#waiting = 0;
     return bytes;
   }
 

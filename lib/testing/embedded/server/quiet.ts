@@ -1,6 +1,5 @@
+import { nextTurn } from '../sessions/real-time.js';
 import type { EmbeddedServer } from './embedded-server.js';
-
-const { setImmediate: soon } = globalThis;
 
 /** So many turns of the event loop without a word: longer than an answer takes to be read and answered in its turn. */
 const QUIET_TURNS = 5;
@@ -9,7 +8,7 @@ const QUIET_TURNS = 5;
 export async function quiet(servers: readonly EmbeddedServer[]): Promise<void> {
   let heard = -1;
   for (let turns = 0; turns < QUIET_TURNS; turns++) {
-    await new Promise((resolve) => soon(resolve));
+    await new Promise((resolve) => nextTurn(resolve));
     const hears = servers.reduce((sum, server) => sum + server.heard, 0);
     const isBusy = servers.some(({ connections }) => [...connections].some(({ isIdle }) => !isIdle));
     if (isBusy || hears !== heard) turns = 0;

@@ -1,10 +1,5 @@
-import { performance } from 'node:perf_hooks';
+import { clearTimer, monotonicNow, nextTurn, setTimer, wallNow } from './real-time.js';
 import type { ServerClock } from './server-clock.js';
-
-// Taken at import, so that a test's fake timers do not stop the server.
-const monotonicNow = performance.now.bind(performance);
-const wallNow = Date.now.bind(Date);
-const { setTimeout: setTimer, clearTimeout: clearTimer, setImmediate: soon } = globalThis;
 
 /** A timer that is later than this has waited for a busy event loop. */
 const STALLED_MS = 200;
@@ -34,8 +29,8 @@ export class RunningClock implements ServerClock {
     return () => clearTimer(timer);
   }
 
-  /** Two turns of the event loop: one reads what has arrived on open connections, one accepts and one reads others. */
+  /** One turn reads what has arrived on open connections and accepts others, one reads those; one to be sure. */
   whenRead(action: () => void): void {
-    soon(() => soon(() => soon(action)));
+    nextTurn(() => nextTurn(() => nextTurn(action)));
   }
 }

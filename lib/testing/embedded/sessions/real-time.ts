@@ -1,0 +1,9 @@
+import { performance } from 'node:perf_hooks';
+
+// Taken at import, so that a test's fake timers do not stop the server.
+export const monotonicNow = performance.now.bind(performance);
+export const wallNow = Date.now.bind(Date);
+export const setTimer = globalThis.setTimeout;
+export const clearTimer = globalThis.clearTimeout;
+/** Calls back in the next turn of the event loop. */
+export const nextTurn = globalThis.setImmediate;
