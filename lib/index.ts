@@ -2,7 +2,14 @@
 export { LockModule } from './lock.module.js';
 export type { LockModuleAsyncOptions } from './lock.module.js';
 export type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
-export { getCronRunsToken, getLockServiceToken, InjectCronRuns, InjectLocks } from './lock.tokens.js';
+export {
+  getCronRunsToken,
+  getLeaderElectionToken,
+  getLockServiceToken,
+  InjectCronRuns,
+  InjectLeaderElection,
+  InjectLocks,
+} from './lock.tokens.js';
 
 // Backends.
 export { zookeeper } from './zookeeper/zookeeper.backend.js';
@@ -13,6 +20,10 @@ export { CronLock } from './decorators/cron-lock.decorator.js';
 export type { CronLockDecorator } from './decorators/scheduled-method-check.js';
 export type { CronLockOptions } from './schedule/cron-lock.options.js';
 export { DistributedLock } from './decorators/distributed-lock.decorator.js';
+export { LeaderOnly } from './decorators/leader-only.decorator.js';
+export type { LeaderOnlyOptions } from './decorators/leader-only.decorator.js';
+export { OnDeposed, OnElected } from './decorators/election-hook.decorator.js';
+export type { ElectionHookDecorator, ElectionHookOptions } from './decorators/election-hook.decorator.js';
 export { ReadLock, WriteLock } from './decorators/read-write-lock.decorator.js';
 export type { ReadLockOptions, WriteLockOptions } from './decorators/read-write-lock.decorator.js';
 export { SegmentLock } from './decorators/segment-lock.decorator.js';
@@ -27,6 +38,12 @@ export type { MutexOptions } from './service/lock.service.js';
 export type { SharingOptions } from './service/sharing.options.js';
 export type { Contender, ContenderOwner } from './contract/contender.js';
 export { assertHeld, currentLease } from './service/held-leases.js';
+export { LeaderElectionService } from './elections/leader-election.service.js';
+export type { ObserveOptions } from './elections/leader-election.service.js';
+export type { CampaignOptions } from './elections/campaign.options.js';
+export { currentTerm } from './elections/entered-term.js';
+export type { Leader } from './contract/leader.js';
+export type { Term } from './contract/term.js';
 export { CronRunsService } from './schedule/cron-runs.service.js';
 export { currentRun } from './schedule/current-run.js';
 export type { JobEvent, SkippedEvent, SkipReason } from './schedule/job-event.js';
@@ -57,6 +74,7 @@ export {
   LockConfigurationError,
   LockError,
   LockLostError,
+  LockNotLeaderError,
   LockOverdueError,
   LockReentrancyError,
   LockRevokedError,
@@ -70,6 +88,7 @@ export type { LockErrorCode, LockErrorDetails } from './contract/errors.js';
 export { GrantedLease } from './contract/granted-lease.js';
 export type { Grant } from './contract/granted-lease.js';
 export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
+export type { CampaignRequest, Elections, Sighting, WonElection } from './contract/elections.js';
 export type { Line, LockRequest } from './contract/lock-request.js';
 export { UNCHANGED } from './contract/record-store.js';
 export type { RecordChange, RecordStore, RecordWrite, StoredRecord } from './contract/record-store.js';

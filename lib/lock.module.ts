@@ -4,6 +4,8 @@ import { check } from './contract/check.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
+import { LeaderElectionService } from './elections/leader-election.service.js';
+import { getLeaderElectionToken } from './elections/leader-election.token.js';
 import { CronRunsService } from './schedule/cron-runs.service.js';
 import { getCronRunsToken } from './schedule/cron-runs.token.js';
 import { Scheduler } from './schedule/scheduler.js';
@@ -45,12 +47,13 @@ function withConnection(definition: DynamicModule, extras: LockModuleExtras): Dy
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
   const service = serviceProvider(name);
   const cronRuns = cronRunsProvider(name);
+  const elections = leaderElectionProvider(name);
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
-    providers: [...(definition.providers ?? []), service, cronRuns],
-    exports: [service.provide, cronRuns.provide],
+    providers: [...(definition.providers ?? []), service, cronRuns, elections],
+    exports: [service.provide, cronRuns.provide, elections.provide],
   };
 }
 
@@ -70,5 +73,13 @@ function cronRunsProvider(connectionName: string): FactoryProvider<CronRunsServi
     provide: getCronRunsToken(connectionName),
     inject: [getLockServiceToken(connectionName), Scheduler],
     useFactory: (locks: LockService, scheduler: Scheduler) => new CronRunsService(locks, scheduler),
+  };
+}
+
+function leaderElectionProvider(connectionName: string): FactoryProvider<LeaderElectionService> {
+  return {
+    provide: getLeaderElectionToken(connectionName),
+    inject: [getLockServiceToken(connectionName)],
+    useFactory: (locks: LockService) => new LeaderElectionService(locks),
   };
 }

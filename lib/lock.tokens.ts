@@ -1,8 +1,9 @@
 import { Inject } from '@nestjs/common';
+import { getLeaderElectionToken } from './elections/leader-election.token.js';
 import { getCronRunsToken } from './schedule/cron-runs.token.js';
 import { getLockServiceToken } from './service/lock-service.token.js';
 
-export { getCronRunsToken, getLockServiceToken };
+export { getCronRunsToken, getLeaderElectionToken, getLockServiceToken };
 
 /** Injects the `LockService` of a connection by name; `LockService` as a parameter's type does it for the default one. */
 export function InjectLocks(name?: string): PropertyDecorator & ParameterDecorator {
@@ -12,4 +13,9 @@ export function InjectLocks(name?: string): PropertyDecorator & ParameterDecorat
 /** Injects the `CronRunsService` of a connection by name; as a parameter's type it is that of the default one. */
 export function InjectCronRuns(name?: string): PropertyDecorator & ParameterDecorator {
   return Inject(getCronRunsToken(name));
+}
+
+/** Injects the `LeaderElectionService` of a connection by name; as a parameter's type it is that of the default one. */
+export function InjectLeaderElection(name?: string): PropertyDecorator & ParameterDecorator {
+  return Inject(getLeaderElectionToken(name));
 }

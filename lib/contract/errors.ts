@@ -1,6 +1,7 @@
 /** The stable `code` of every error this package throws. */
 export type LockErrorCode =
   | 'LOCK_TIMEOUT'
+  | 'LOCK_NOT_LEADER'
   | 'LOCK_LOST'
   | 'LOCK_REVOKED'
   | 'LOCK_OVERDUE'
@@ -46,6 +47,13 @@ export class LockTimeoutError extends LockError {
     readonly waitMs: number,
   ) {
     super('LOCK_TIMEOUT', 423, `"${key}" is locked by somebody else (waited ${waitMs} ms)`, { key });
+  }
+}
+
+/** What only the leader does was asked of one who does not lead; another instance may. HTTP 503. */
+export class LockNotLeaderError extends LockError {
+  constructor(name: string) {
+    super('LOCK_NOT_LEADER', 503, `this instance does not lead "${name}"`, { key: name });
   }
 }
 

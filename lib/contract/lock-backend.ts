@@ -1,4 +1,5 @@
 import type { Contender } from './contender.js';
+import type { Elections } from './elections.js';
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
 import type { RecordStore } from './record-store.js';
@@ -11,6 +12,8 @@ export interface LockBackend {
   readonly name: string;
   readonly state: BackendState;
   readonly records: RecordStore;
+  /** Without it, nobody can campaign on this backend. */
+  readonly elections?: Elections;
   /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
   identify(key: string): string;
   /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */

@@ -8,9 +8,11 @@ import { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
+import { MemoryElections } from './memory-elections.js';
 import { MemoryRecords } from './memory-records.js';
 
 interface Contender {
+  readonly line: string;
   readonly request: LockRequest;
   readonly granted: Deferred<GrantedLease>;
   readonly since: Date;
@@ -25,6 +27,7 @@ export class MemoryBackend implements LockBackend {
   readonly name = 'memory';
   readonly state: BackendState = 'connected';
   readonly records: RecordStore = new MemoryRecords();
+  readonly elections = new MemoryElections((request, line) => this.#standIn(line, request));
   readonly #lines = new Map<string, Contender[]>();
   #tokens = 0n;
   #closed = false;
@@ -36,16 +39,7 @@ export class MemoryBackend implements LockBackend {
   async connect(): Promise<void> {}
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    request.signal.throwIfAborted();
-    if (this.#closed) throw new LockShutdownError(request.key);
-    const contender: Contender = { request, granted: deferred(), since: new Date(), lease: undefined };
-    this.#lineOf(request.key).push(contender);
-    this.#grantTurns(request.key);
-    if (!request.wait && !contender.lease) {
-      this.#leave(contender);
-      return null;
-    }
-    return this.#untilGranted(contender);
+    return this.#standIn(request.key, request);
   }
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
@@ -77,6 +71,19 @@ export class MemoryBackend implements LockBackend {
       contender.lease?.lose(new LockShutdownError(contender.request.key));
     }
     this.#lines.clear();
+  }
+
+  async #standIn(line: string, request: LockRequest): Promise<GrantedLease | null> {
+    request.signal.throwIfAborted();
+    if (this.#closed) throw new LockShutdownError(request.key);
+    const contender: Contender = { line, request, granted: deferred(), since: new Date(), lease: undefined };
+    this.#lineOf(line).push(contender);
+    this.#grantTurns(line);
+    if (!request.wait && !contender.lease) {
+      this.#leave(contender);
+      return null;
+    }
+    return this.#untilGranted(contender);
   }
 
   async #untilGranted(contender: Contender): Promise<GrantedLease> {
@@ -119,12 +126,12 @@ export class MemoryBackend implements LockBackend {
   }
 
   #leave(contender: Contender): void {
-    const line = this.#lines.get(contender.request.key);
+    const line = this.#lines.get(contender.line);
     const place = line?.indexOf(contender) ?? -1;
     if (!line || place < 0) return;
     line.splice(place, 1);
-    if (line.length === 0) this.#lines.delete(contender.request.key);
-    else this.#grantTurns(contender.request.key);
+    if (line.length === 0) this.#lines.delete(contender.line);
+    else this.#grantTurns(contender.line);
   }
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockConfigurationError, LockLostError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { Frame, Tenure } from './tenure.js';
@@ -70,6 +71,19 @@ function innermost(matches: (frame: Frame) => boolean): Frame | undefined {
   let frame = context.getStore();
   while (frame && !matches(frame)) frame = frame.outer;
   return frame;
+}
+
+/** The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. */
+export async function guarded<T>(
+  lease: Lease,
+  { onLost }: Pick<ResolvedAcquireOptions, 'onLost'>,
+  work: (lease: Lease) => T | Promise<T>,
+): Promise<T> {
+  assertStands(lease);
+  const result = await work(lease);
+  const isLost = !lease.isHeld() && lease.state === 'lost';
+  if (isLost && onLost === 'throw') throw lease.signal.reason;
+  return result;
 }
 
 /** @throws why the lease does not stand any more */

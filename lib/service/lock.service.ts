@@ -11,6 +11,7 @@ import { MultiLock } from '../composite/multi-lock.js';
 import type { Member } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import { Admission } from './admission.js';
+import { Candidates } from './candidates.js';
 import { withLocalCallers } from './contenders.js';
 import { runUnder } from './held-leases.js';
 import { Segments } from './segments.js';
@@ -46,6 +47,8 @@ export interface LockServiceOptions extends SharingOptions {
  */
 export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  /** @internal Who campaigns on this connection. */
+  readonly candidates: Candidates;
   private readonly admission: Admission;
   private readonly segments: Segments;
   private readonly stocks: Stocks;
@@ -56,6 +59,7 @@ export class LockService {
     private readonly options: LockServiceOptions,
   ) {
     this.admission = new Admission(backend);
+    this.candidates = new Candidates(backend, this.admission);
     this.sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
     this.segments = new Segments(backend, options.waitMs, (key) => this.mutex(key));
     const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);

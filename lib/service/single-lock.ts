@@ -12,7 +12,7 @@ import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
 import { EnteredLease } from './entered-lease.js';
-import { assertStands, frameHolding, runHolding, runNested } from './held-leases.js';
+import { frameHolding, guarded, runHolding, runNested } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 import type { Frame } from './tenure.js';
 
@@ -100,13 +100,4 @@ export class SingleLock implements Lock {
   #selfWait(why: string): LockReentrancyError {
     return new LockReentrancyError(this.#target.key, why);
   }
-}
-
-/** The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. */
-async function guarded<T>(lease: Lease, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
-  assertStands(lease);
-  const result = await work(lease);
-  const isLost = !lease.isHeld() && lease.state === 'lost';
-  if (isLost && options.onLost === 'throw') throw lease.signal.reason;
-  return result;
 }

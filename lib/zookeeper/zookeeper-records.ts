@@ -1,13 +1,12 @@
 import { LockUnavailableError } from '../contract/errors.js';
 import { checkChanges } from '../contract/record-change.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
-import { explained } from './explained-error.js';
+import { askSessions } from './ask-sessions.js';
 import { lookAtOnce } from './recipes/record-snapshot.js';
 import { lookAt } from './recipes/record-node.js';
 import type { Sight } from './recipes/record-node.js';
 import { RecordWriting } from './recipes/record-write.js';
 import { isKeeperError } from './session/requests.js';
-import { SessionEndedError } from './session/session-ended-error.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import { recordName, recordPath } from './session/znode-path.js';
@@ -73,16 +72,9 @@ export class ZooKeeperRecords implements RecordStore {
   }
 
   async #ask<T>(name: string, ask: Ask<T>): Promise<T> {
-    return this.#sessions.inTime(async (signal) => {
-      for (;;) {
-        const session = await this.#sessions.session(signal);
-        try {
-          await this.#catchUp(session, signal);
-          return await ask(session, signal);
-        } catch (error) {
-          if (!(error instanceof SessionEndedError)) throw explained(error, name);
-        }
-      }
+    return askSessions(this.#sessions, name, async (session: AskedSession, signal) => {
+      await this.#catchUp(session, signal);
+      return ask(session, signal);
     });
   }
 

@@ -5,6 +5,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
+import { askSessions } from './ask-sessions.js';
 import { explained } from './explained-error.js';
 import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
@@ -17,6 +18,8 @@ import type { Session } from './session/session.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
+import { ZooKeeperElections } from './zookeeper-elections.js';
+import type { Recipe } from './zookeeper-elections.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
@@ -27,6 +30,7 @@ const MOST_PATHS = 10_000;
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
+  readonly elections: ZooKeeperElections;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
@@ -40,6 +44,11 @@ export class ZooKeeperBackend implements LockBackend {
       connectTimeoutMs,
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
+    this.elections = new ZooKeeperElections({
+      sessions: this.#sessions,
+      identify: (name) => this.identify(name),
+      acquireBy: (recipe, request) => this.#acquireBy(recipe, request),
+    });
   }
 
   get state(): BackendState {
@@ -59,19 +68,12 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const directory = this.#directoryOf(request.key);
-    if (request.wait) return this.#acquireIn(directory, request);
-    // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
-    return this.#sessions.inTime((signal) => this.#acquireIn(directory, { ...request, signal }), request.signal);
+    return this.#acquireBy(acquireOn, request);
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
-    return this.#sessions.inTime(async (signal) => {
-      const session = await this.#sessions.session(signal);
-      return lineIn(session, this.identify(key), signal).catch((error: unknown) => {
-        throw explained(error, key);
-      });
-    });
+    const look = (session: Session, signal: AbortSignal) => lineIn(session, this.identify(key), signal);
+    return askSessions(this.#sessions, key, look);
   }
 
   explain(reason: unknown): unknown {
@@ -84,11 +86,23 @@ export class ZooKeeperBackend implements LockBackend {
     await this.#sessions.close();
   }
 
-  async #acquireIn(directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+  #acquireBy<R extends LockRequest, T>(recipe: Recipe<R, T>, request: R): Promise<T | null> {
+    const directory = this.#directoryOf(request.key);
+    if (request.wait) return this.#acquireIn(directory, recipe, request);
+    // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
+    const inTime = (signal: AbortSignal) => this.#acquireIn(directory, recipe, { ...request, signal });
+    return this.#sessions.inTime(inTime, request.signal);
+  }
+
+  async #acquireIn<R extends LockRequest, T>(
+    directory: LockDirectory,
+    recipe: Recipe<R, T>,
+    request: R,
+  ): Promise<T | null> {
     for (;;) {
       const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
       try {
-        return await acquireOn(session, directory, request);
+        return await recipe(session, directory, request);
       } catch (error) {
         const goesOn = await canBeginAgain(error, session, directory, request);
         if (goesOn === undefined)

@@ -15,6 +15,7 @@ export type Layered =
   | 'root'
   | 'decorators'
   | 'schedule'
+  | 'elections'
   | 'service'
   | 'local'
   | 'stock'
@@ -41,14 +42,14 @@ const NEST = ['@nestjs/common', '@nestjs/core'];
 export const LAYERS: Layers = {
   root: {
     folder: '',
-    mayImport: ['decorators', 'schedule', 'service', 'stock', 'composite', 'contract', 'zookeeper'],
+    mayImport: ['decorators', 'schedule', 'elections', 'service', 'stock', 'composite', 'contract', 'zookeeper'],
     typesOnly: ['composite', 'stock'],
     doors: { zookeeper: ['zookeeper/zookeeper.backend.ts', 'zookeeper/zookeeper.options.ts'] },
     packages: NEST,
   },
   decorators: {
     folder: 'decorators',
-    mayImport: ['schedule', 'service', 'contract'],
+    mayImport: ['schedule', 'elections', 'service', 'contract'],
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks'],
   },
   schedule: {
@@ -56,6 +57,7 @@ export const LAYERS: Layers = {
     mayImport: ['service', 'contract', 'async'],
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks', 'node:crypto', 'node:os'],
   },
+  elections: { folder: 'elections', mayImport: ['service', 'contract', 'async'], packages: NEST },
   service: {
     folder: 'service',
     mayImport: ['local', 'stock', 'composite', 'contract', 'async'],

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { ContenderOwner } from '../../contract/contender.js';
 
 // Asked once: it is a call of the operating system.
-const HOST = hostname();
+export const HOST = hostname();
 const NAMELESS = Buffer.from(JSON.stringify({ host: HOST, pid: process.pid }));
 
 /** What a contender's znode says about its owner to whoever looks. */
@@ -27,7 +27,8 @@ export function contenderId(data: Buffer): unknown {
   return fieldsOf(data)['id'];
 }
 
-function fieldsOf(data: Buffer): Record<string, unknown> {
+/** What the data says, of any kind of znode; nothing where it is not ours to read. */
+export function fieldsOf(data: Buffer): Record<string, unknown> {
   try {
     return Object(JSON.parse(data.toString())) as Record<string, unknown>;
   } catch {

@@ -1,14 +1,14 @@
 import type { Contender } from '../../contract/contender.js';
-import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { contenderOwner } from './contender-data.js';
 import { Lineup } from './lineup.js';
+import { noneWithout } from './none-without.js';
 import { standingOf } from './standing.js';
 import type { Standing } from './standing.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
-const MODES = { lock: 'exclusive', read: 'read', write: 'write' } as const;
+const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusive' } as const;
 
 /** Who stands in the line of a directory, in order. Whoever leaves while it is asked about is left out. */
 export async function lineIn(session: Asked, path: string, signal: AbortSignal): Promise<Contender[]> {
@@ -30,11 +30,4 @@ function placed({ name, kind }: Standing, lineup: Lineup): Pick<Contender, 'stat
 function seen({ data, stat }: Awaited<ReturnType<Session['requests']['read']>>, sessionId: bigint) {
   const { isKept, ...owner } = contenderOwner(data);
   return { owner, isKept, since: new Date(Number(stat.ctime)), isOwn: stat.ephemeralOwner === sessionId };
-}
-
-function noneWithout<T>(none: T): (error: unknown) => T {
-  return (error) => {
-    if (isKeeperError(error, 'noNode')) return none;
-    throw error;
-  };
 }

@@ -29,12 +29,18 @@ export interface Entry {
 }
 
 /** Who enters: what its znode says, and when it has given up. */
-type Entrant = Pick<LockRequest, 'label' | 'signal' | 'keeps'>;
+interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'> {
+  /** What the znode is to say instead of who made it. */
+  readonly data?: Buffer;
+  /** Done before the znode with this id in its name is made, each time that it is attempted. */
+  readonly before?: (id: string) => Promise<void>;
+}
 
 /** A znode to be made, and how to look for it when it is not known whether it was. */
 interface Attempt {
   readonly node: NewNode;
   readonly find: () => Promise<CreatedNode | undefined>;
+  readonly before?: (() => Promise<void>) | undefined;
 }
 
 /** Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt. */
@@ -42,12 +48,13 @@ export function enterLine(
   session: Session,
   directory: LockDirectory,
   kind: ContenderKind,
-  { label, signal, keeps }: Entrant,
+  { label, signal, keeps, data = contenderData(label), before }: Entrant,
 ): Promise<Entry> {
   return enter(session, directory, signal, () => {
-    const name = `_c_${contenderNameId(keeps)}-${markOf(kind)}`;
-    const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label) };
-    return { node, find: () => findByName(session, directory, name) };
+    const id = contenderNameId(keeps);
+    const name = `_c_${id}-${markOf(kind)}`;
+    const node = { name, mode: CreateMode.ephemeralSequential, data };
+    return { node, find: () => findByName(session, directory, name), before: before && (() => before(id)) };
   });
 }
 
@@ -69,7 +76,8 @@ async function enter(
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
-    const { node, find } = nextAttempt();
+    const { node, find, before } = nextAttempt();
+    if (before) await before();
     const created = createNode(session.requests, directory, node);
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
