@@ -74,7 +74,7 @@ describe('campaign()', () => {
 
   it('neither excludes a lock of the same name nor waits for it', async () => {
     const { one, other } = startCandidates();
-    await one.locks.acquire('poller');
+    await using _lock = await one.locks.acquire('poller');
     await other.elections.campaign('poller', { waitMs: 0 });
     expect(await other.locks.tryAcquire('poller')).toBeNull();
   });
