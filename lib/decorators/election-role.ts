@@ -28,7 +28,9 @@ export class ElectionRole {
   leadershipOn(locks: LockService): Leadership {
     const leaderships = leadershipsOf(locks);
     if (leaderships) return leaderships.of(this.#election);
-    throw new LockConfigurationError(`${this.#at.title}: its LockService was not made by LockModule, so it did not run`);
+    throw new LockConfigurationError(
+      `${this.#at.title}: its LockService was not made by LockModule, so it did not run`,
+    );
   }
 
   /** Has the application take part for this instance. @throws LockConfigurationError when it can not */

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { orAbort } from '../async/abort.js';
 import { backoff } from '../async/backoff.js';
+import { now } from '../async/clock.js';
 import { pause } from '../async/timer.js';
 import { LockNotLeaderError, LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
@@ -69,6 +70,8 @@ export class Leadership implements Pick<Lock, 'using'> {
     while (!signal.aborted) {
       const term = await this.#elected(signal);
       if (term) await this.#serve(term, signal);
+      // Others may line up before one that gives its terms up as fast as it gets them.
+      await pause(this.#pauses.next(), signal).catch(() => {});
     }
   }
 
@@ -79,7 +82,6 @@ export class Leadership implements Pick<Lock, 'using'> {
     } catch (error) {
       if (error instanceof LockShutdownError) this.stop();
       else this.#troubled(String(error));
-      await pause(this.#pauses.next(), signal).catch(() => {});
       return undefined;
     }
   }
@@ -91,8 +93,8 @@ export class Leadership implements Pick<Lock, 'using'> {
 
   async #serve(term: HeldTerm, signal: AbortSignal): Promise<void> {
     logger.log(`"${this.#name}": leads (term ${term.fencingToken})`);
-    this.#pauses.reset();
     this.#trouble = undefined;
+    const begun = now();
     const office = new Office(term);
     this.#office = office;
     if (signal.aborted) office.close();
@@ -104,6 +106,7 @@ export class Leadership implements Pick<Lock, 'using'> {
     await this.hooks.deposed(office);
     logger.log(`"${this.#name}": leads no more (term ${term.fencingToken})`);
     await term.resign();
+    if (now() - begun > LONGEST_PAUSE_MS) this.#pauses.reset();
     this.#office = undefined;
   }
 }

@@ -232,9 +232,9 @@ describe('the hooks of an election', () => {
   it('may resign: the next candidate is elected, and no work has run', async () => {
     const { one, other } = startTwo();
     one.hook('elected', 'unwilling', () => currentTerm()?.resign());
-    one.hook('deposed', 'deposed', () => currentTerm()?.resign());
+    one.hook('deposed', 'deposed', () => (one.log.push('deposed'), currentTerm()?.resign()));
     one.elections.start();
-    await one.leads();
+    await eventually(() => one.log.length > 0 || undefined, 'it was elected and deposed');
     other.elections.start();
     await untilOpen(other);
   });

@@ -281,7 +281,13 @@ describe('a line of candidates', () => {
     const lineup = new Lineup([...new Set(names)], 'candidates');
     expect(lineup.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
     expect(lineup.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
-    expect([hasOthers(LATCH, names), hasOthers(LATCH, names.filter((name) => name !== later))]).toEqual([true, false]);
+    expect([
+      hasOthers(LATCH, names),
+      hasOthers(
+        LATCH,
+        names.filter((name) => name !== later),
+      ),
+    ]).toEqual([true, false]);
   });
 
   it('is told by the names of those who stand in it', () => {
