@@ -13,7 +13,7 @@ export interface WonElection {
   /** The leadership: given back, the next candidate leads. */
   readonly lease: GrantedLease;
   /** Tells the value to whoever looks for the leader. @throws LockLostError, LockUnavailableError, LockConfigurationError */
-  proclaim(value: string): Promise<void>;
+  readonly proclaim: (value: string) => Promise<void>;
 }
 
 /** What was seen of an election at one moment. */
@@ -23,7 +23,7 @@ export interface Sighting {
    * Resolves when that may not be so any more: a hint to look again. Rejects with `signal.reason`, leaving no watch; with
    * LockUnavailableError or LockConfigurationError when it can not be known.
    */
-  changed(signal: AbortSignal): Promise<void>;
+  readonly changed: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Who holds elections. The candidates of a name stand in one line, and the first of them leads. */

@@ -5,7 +5,7 @@ import { currentTerm } from '../../../lib/elections/entered-term.js';
 import { leadershipsOf } from '../../../lib/elections/leaderships.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import { eventually } from '../../support/eventually.js';
-import { startCandidate, startCandidates } from './candidates.js';
+import { startCandidate } from './candidates.js';
 import { SharedBackend } from './shared.backend.js';
 
 const lost = new LockLostError('poller', 'test');
@@ -237,5 +237,6 @@ describe('the hooks of an election', () => {
     await eventually(() => one.log.length > 0 || undefined, 'it was elected and deposed');
     other.elections.start();
     await untilOpen(other);
+    await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
   });
 });
