@@ -19,8 +19,11 @@ export interface Grant {
 
 /** Whether somebody waits for a lease to be given back. */
 export interface Demand {
-  /** Calls back once, as soon as somebody does or it can not be known any more; until disposed. */
-  watch(onDemand: () => void): () => void;
+  /**
+   * Calls back once, as soon as somebody does or it can not be known any more; until disposed. `onNone` is called at most
+   * once before that, when it is known that nobody does so far.
+   */
+  watch(onDemand: () => void, onNone: () => void): () => void;
 }
 
 /** Who is told what becomes of a lease: whatever stands on it. */

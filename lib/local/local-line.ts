@@ -25,7 +25,7 @@ export class LocalLine implements TenureListener {
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
   #tenure: LocalTenure | undefined;
-  readonly #rest = new Rest((tenure) => this.#rested(tenure));
+  readonly #rest = new Rest((tenure) => this.#goOn(tenure));
   /** Those that nobody enters any more, while callers are still inside. */
   readonly #closed = new Set<LocalTenure>();
   #entry: LocalEntry | undefined;
@@ -69,9 +69,20 @@ export class LocalLine implements TenureListener {
     });
   }
 
-  /** Asks once. `null`: not this time. */
+  /** Asks once, here and then the backend; whoever is here already would be before it in any case. `null`: not this time. */
   async ask(request: CallerRequest): Promise<GrantedLease | null> {
-    return this.takeNow(request, request.label) ?? this.#ask(request);
+    const lease = this.takeNow(request, request.label);
+    if (lease) return lease;
+    if (this.#tenure || this.#entry || this.#isAsking || this.#waiting.size > 0) return null;
+    this.#isAsking = true;
+    try {
+      const granted = await this.#backend.acquire(requestOf(request));
+      return granted && this.#grant(this.#begin(granted, request.keepMs > 0), request, request.label);
+    } finally {
+      this.#isAsking = false;
+      if (this.#tenure) this.#follow(this.#tenure);
+      else this.#enter();
+    }
   }
 
   /** Gives the key back if nobody uses it. */
@@ -98,36 +109,25 @@ export class LocalLine implements TenureListener {
     if (tenure === this.#tenure) void this.#giveUp(tenure);
   }
 
+  known(tenure: LocalTenure): void {
+    this.#rest.end(tenure);
+  }
+
   /** Whoever may not follow those inside lines up at once, behind those who wait for these to go. */
   #follow(tenure: LocalTenure): void {
-    if (tenure.isOpen) this.#serve(tenure);
+    if (tenure.isOpen || tenure.isInDoubt) this.#serve(tenure);
     else if (tenure.isIdle || tenure.isOver) void this.#giveUp(tenure);
     else tenure.expectDemand();
   }
 
-  /** Asks the backend once; whoever is here already would be before it in any case. */
-  async #ask(request: CallerRequest): Promise<GrantedLease | null> {
-    if (this.#tenure || this.#entry || this.#isAsking || this.#waiting.size > 0) return null;
-    this.#isAsking = true;
-    try {
-      const lease = await this.#backend.acquire(requestOf(request));
-      return lease && this.#grant(this.#begin(lease, request.keepMs > 0), request, request.label);
-    } finally {
-      this.#isAsking = false;
-      if (this.#tenure) this.#follow(this.#tenure);
-      else this.#enter();
-    }
-  }
-
   #begin(lease: GrantedLease, mayKeep: boolean): LocalTenure {
-    const tenure = new LocalTenure(lease, mayKeep, this);
-    this.#tenure = tenure;
-    return tenure;
+    this.#tenure = new LocalTenure(lease, mayKeep, this);
+    return this.#tenure;
   }
 
   #serve(tenure: LocalTenure): void {
     for (const waiter of this.#waiting) {
-      if (!tenure.isOpen) return;
+      if (!tenure.isOpen) return tenure.isInDoubt ? this.#rest.hold(tenure) : undefined;
       if (this.#turn.isLong) return this.#rest.begin(tenure);
       this.#hand(tenure, waiter);
     }
@@ -144,7 +144,7 @@ export class LocalLine implements TenureListener {
     return tenure.grant(target, label);
   }
 
-  #rested(tenure: LocalTenure): void {
+  #goOn(tenure: LocalTenure): void {
     if (tenure !== this.#tenure) return;
     this.#serve(tenure);
     if (tenure.isIdle && !this.#rest.isOf(tenure)) void this.#giveUp(tenure);

@@ -17,6 +17,8 @@ export interface TenureListener {
   left(tenure: LocalTenure, keepMs: number): Promise<void>;
   /** Nobody may come in any more; callers that are inside stay. */
   closed(tenure: LocalTenure): void;
+  /** It is known whether the next caller may come in: it is not in doubt any more. */
+  known(tenure: LocalTenure): void;
 }
 
 /** One lease of the backend, and the callers of this process that hold it one after another, or together as readers. */
@@ -38,7 +40,7 @@ export class LocalTenure implements LeaseFollower {
     this.#lease = lease;
     this.#mayKeep = mayKeep;
     this.#listener = listener;
-    this.#bounds = new TurnBounds(lease.demand);
+    this.#bounds = new TurnBounds(lease.demand, () => this.#listener.known(this));
     this.#isClosed = lease.state !== 'held';
     lease.addFollower(this);
   }
@@ -56,12 +58,17 @@ export class LocalTenure implements LeaseFollower {
   get isOpen(): boolean {
     if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS) return false;
     const hasRoom = this.#holders.size === 0 || this.#lease.mode === 'read';
-    return hasRoom && this.#lease.isHeld() && !this.#bounds.areReached;
+    return hasRoom && this.#lease.isHeld() && this.#bounds.state === 'kept';
+  }
+
+  /** Whether the next caller has to wait until it is known that no other process does. */
+  get isInDoubt(): boolean {
+    return !this.#isClosed && this.#bounds.state === 'in doubt';
   }
 
   /** Whether readers may not join any more although some are inside. */
   get isOver(): boolean {
-    return this.#isClosed || this.#bounds.areReached;
+    return this.#isClosed || this.#bounds.state === 'reached';
   }
 
   /** Whether it may stay with this process while nobody uses it. */

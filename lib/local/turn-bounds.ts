@@ -11,19 +11,28 @@ import type { Demand } from '../contract/granted-lease.js';
 const MOST_HAND_OVERS = 256;
 const LONGEST_MS = 15;
 
+/** Whether one contender's callers may go on, have to give way, or first have to know whether anybody else waits. */
+export type Bounds = 'kept' | 'in doubt' | 'reached';
+
 /** When one contender's callers have to give way. */
 export class TurnBounds {
   readonly #demand: Demand | undefined;
+  readonly #onKnown: () => void;
   readonly #since = now();
   #onWanted: () => void = () => {};
   #handOvers = 0;
   #isWanted = false;
+  #isKnown = false;
   #unwatch: Dispose | undefined;
   #cancelTimer: Dispose | undefined;
 
-  /** @param demand who else waits; without it, somebody always may */
-  constructor(demand: Demand | undefined) {
+  /**
+   * @param demand who else waits; without it, somebody always may
+   * @param onKnown called once, when what was in doubt is known
+   */
+  constructor(demand: Demand | undefined, onKnown: () => void) {
     this.#demand = demand;
+    this.#onKnown = onKnown;
     this.#isWanted = demand === undefined;
   }
 
@@ -35,10 +44,14 @@ export class TurnBounds {
   /** Sees to it that it is known from now on; calls back when it is the case. */
   watch(onWanted: () => void): void {
     this.#onWanted = onWanted;
-    this.#unwatch ??= this.#demand?.watch(() => {
-      this.#isWanted = true;
-      this.#onWanted();
-    });
+    this.#unwatch ??= this.#demand?.watch(
+      () => {
+        this.#isWanted = true;
+        this.#onWanted();
+        this.#known();
+      },
+      () => this.#known(),
+    );
   }
 
   /** A caller of this process waits: it has to be known in time, also when nothing is handed on until then. */
@@ -57,11 +70,19 @@ export class TurnBounds {
     this.#handOvers++;
   }
 
-  /** Whether the key has to be given back now. While nobody else is known to wait it may be kept, and that is watched. */
-  get areReached(): boolean {
+  /** While nobody else waits the key may be kept however long, and that is watched. */
+  get state(): Bounds {
     const share = Math.max(this.#handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
     // Halfway, so that it is known by the time when it matters.
     if (share >= 1 / 2 && !this.#isWanted) this.watch(this.#onWanted);
-    return share >= 1 && this.#isWanted;
+    if (share < 1) return 'kept';
+    if (this.#isWanted) return 'reached';
+    return this.#isKnown ? 'kept' : 'in doubt';
+  }
+
+  #known(): void {
+    if (this.#isKnown) return;
+    this.#isKnown = true;
+    this.#onKnown();
   }
 }

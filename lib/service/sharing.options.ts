@@ -11,7 +11,7 @@ export interface SharingOptions {
   /**
    * How long this process keeps the key after its last use, in milliseconds, so that it takes it again without asking the
    * servers. It is given up at once when another process asks, when the connection is lost, and at shutdown.
-   * Goes with `localLine`. Default: the module's, 0.
+   * Goes with `localLine`, which is `true` for whoever asks for this and does not say. Default: the module's, 0.
    */
   readonly keepMs?: number;
 }
@@ -31,7 +31,8 @@ export function resolveSharingOptions(
   defaults: Required<SharingOptions>,
   prefix = '',
 ): Required<SharingOptions> {
-  const { localLine = defaults.localLine } = options;
+  const isToBeKept = options.keepMs !== undefined && options.keepMs > 0;
+  const { localLine = isToBeKept || defaults.localLine } = options;
   const { keepMs = localLine ? defaults.keepMs : 0 } = options;
   check(typeof localLine === 'boolean', `${prefix}localLine`, localLine, 'true or false');
   checkMs(`${prefix}keepMs`, keepMs, 0, LONGEST_KEEP_MS);

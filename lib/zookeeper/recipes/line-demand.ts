@@ -19,9 +19,9 @@ export class LineDemand implements Demand {
     this.#contender = contender;
   }
 
-  watch(onDemand: () => void): Dispose {
+  watch(onDemand: () => void, onNone: () => void): Dispose {
     let isOver = false;
-    this.#untilThere(() => isOver).then(
+    this.#untilThere(() => isOver, onNone).then(
       () => isOver || onDemand(),
       () => isOver || onDemand(),
     );
@@ -31,12 +31,13 @@ export class LineDemand implements Demand {
   }
 
   // A watch that stands when it is over is not taken back: the contender's own deletion, which is still to come, fires it.
-  async #untilThere(isOver: () => boolean): Promise<void> {
+  async #untilThere(isOver: () => boolean, onNone: () => void): Promise<void> {
     const { directory, name } = this.#contender;
-    while (!isOver()) {
+    for (let isFirst = true; !isOver(); isFirst = false) {
       const { names, watch } = await this.#session.requests.watchChildren(directory);
       if (isOver()) return watch.remove();
       if (names.length > 1 && new Lineup(names, lineKindOf(name)).isAwaited(name)) return;
+      if (isFirst) onNone();
       await watch.fired;
       // Nobody was behind, and whoever has come has to wait: to look again would only make it wait longer.
       if (standingOf(name)?.kind !== 'read') return;

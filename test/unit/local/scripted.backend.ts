@@ -10,15 +10,17 @@ import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 /** Whether others wait for a lease, as a test says it. */
 export class ScriptedDemand {
   readonly #watchers = new Set<() => void>();
+  /** What an answer waits for. */
+  answering: Promise<void> = Promise.resolve();
   #isWanted = false;
 
   get watches(): number {
     return this.#watchers.size;
   }
 
-  watch(onDemand: () => void): () => void {
+  watch(onDemand: () => void, onNone: () => void): () => void {
     this.#watchers.add(onDemand);
-    if (this.#isWanted) queueMicrotask(() => this.want());
+    void this.answering.then(() => (this.#isWanted ? this.want() : onNone()));
     return () => this.#watchers.delete(onDemand);
   }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
 import { settled, startCallers } from './callers.js';
 import type { Callers } from './callers.js';
 import type { ScriptedBackend } from './scripted.backend.js';
@@ -53,11 +54,50 @@ describe('the hand-overs of one process', () => {
     });
     await expect.poll(() => callers.backend.entries.length, { interval: 1 }).toBe(2);
     await settled();
-    // It is watched from the bound on, so the demand that was there before is known at the bound.
-    expect(handOvers).toBeGreaterThanOrEqual(MOST_HAND_OVERS);
-    expect(handOvers).toBeLessThan(MOST_HAND_OVERS + 100);
+    expect(handOvers).toBe(MOST_HAND_OVERS);
     expect(callers.backend.last.isGone).toBe(false);
     expect(callers.backend.last.lease).toBeUndefined();
+  });
+
+  it('wait at the bound until it is known whether another process waits', async () => {
+    const answer = deferred<void>();
+    await startWorkers(1_000, () => {
+      if (handOvers === 1) callers.backend.last.demand.answering = answer.promise;
+    });
+    await untilServed(MOST_HAND_OVERS);
+    expect(callers.backend.entries).toHaveLength(1);
+    answer.resolve();
+    await untilServed(1_000);
+    expect(callers.backend.entries).toHaveLength(1);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('end at the bound when another process turns out to wait', async () => {
+    const answer = deferred<void>();
+    await startWorkers(1_000, () => {
+      if (handOvers === 1) callers.backend.last.demand.answering = answer.promise;
+    });
+    await untilServed(MOST_HAND_OVERS);
+    callers.backend.last.demand.want();
+    await settled();
+    expect(callers.backend.entries).toHaveLength(2);
+    expect(handOvers).toBe(MOST_HAND_OVERS);
+  });
+
+  it('give the key back when all have given up before that is known', async () => {
+    const answer = deferred<void>();
+    await startWorkers(MOST_HAND_OVERS, () => {
+      if (handOvers === 1) callers.backend.last.demand.answering = answer.promise;
+    });
+    const controller = new AbortController();
+    const late = callers.acquire({ keepMs: 0, signal: controller.signal });
+    await untilServed(MOST_HAND_OVERS);
+    controller.abort(new Error('no more'));
+    await expect(late).rejects.toThrow('no more');
+    answer.resolve();
+    await settled();
+    expect(callers.backend.standing).toEqual([]);
+    expect(callers.forgot()).toBe(true);
   });
 
   it('are bounded by the time when another process waits', async () => {

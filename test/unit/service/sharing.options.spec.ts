@@ -23,6 +23,12 @@ describe('how the callers of one process share a key', () => {
     expect(resolveSharingOptions({ localLine: false }, module)).toEqual({ localLine: false, keepMs: 0 });
     expect(resolveSharingOptions({ keepMs: LONGEST_MS }, module).keepMs).toBe(LONGEST_MS);
   });
+
+  it('is by a local line for a key that is to be kept, unless it says itself that it is not', () => {
+    const module = { localLine: false, keepMs: 0 };
+    expect(resolveSharingOptions({ keepMs: 7 }, module)).toEqual({ localLine: true, keepMs: 7 });
+    expect(resolveSharingOptions({ keepMs: 0 }, module)).toEqual(module);
+  });
 });
 
 const WRONG: [options: object, message: string][] = [

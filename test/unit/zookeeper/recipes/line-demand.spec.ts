@@ -13,19 +13,21 @@ async function held(mode: LockRequest['mode']) {
   await client.passAll();
   const lease = (await acquiring) ?? expect.unreachable();
   const onDemand = vi.fn<() => void>();
+  const onNone = vi.fn<() => void>();
   const watch = async () => {
-    const dispose = lease.demand?.watch(onDemand) ?? expect.unreachable();
+    const dispose = lease.demand?.watch(onDemand, onNone) ?? expect.unreachable();
     await client.passAll();
     return dispose;
   };
-  return { line, client, lease, onDemand, watch };
+  return { line, client, lease, onDemand, onNone, watch };
 }
 
 describe('who waits for a lease', () => {
   it('is nobody while its holder is alone, and then whoever comes', async () => {
-    const { line, client, onDemand, watch } = await held('exclusive');
+    const { line, client, onDemand, onNone, watch } = await held('exclusive');
     await watch();
     expect(onDemand).not.toHaveBeenCalled();
+    expect(onNone).toHaveBeenCalledOnce();
     line.enter(`${OTHER}-lock-`);
     await client.passAll();
     expect(onDemand).toHaveBeenCalledOnce();
@@ -35,10 +37,11 @@ describe('who waits for a lease', () => {
   });
 
   it('is known at once when somebody has come before', async () => {
-    const { line, onDemand, watch } = await held('write');
+    const { line, onDemand, onNone, watch } = await held('write');
     line.enter(`${OTHER}-__READ__`);
     await watch();
     expect(onDemand).toHaveBeenCalledOnce();
+    expect(onNone).not.toHaveBeenCalled();
   });
 
   it('is no reader behind a reader, but the writer behind both', async () => {
@@ -64,9 +67,9 @@ describe('who waits for a lease', () => {
   });
 
   it('may be anybody when the connection is lost', async () => {
-    const { client, onDemand, lease } = await held('exclusive');
+    const { client, onDemand, onNone, lease } = await held('exclusive');
     client.disconnect();
-    lease.demand?.watch(onDemand);
+    lease.demand?.watch(onDemand, onNone);
     await new Promise(setImmediate);
     expect(onDemand).toHaveBeenCalledOnce();
   });
