@@ -12,6 +12,7 @@ export const PROJECTS = {
   architecture: ['test/architecture'],
   package: ['test/package'],
   integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench'],
+  interop: ['test/interop'],
   robustness: ['test/robustness'],
 } as const;
 
@@ -58,7 +59,19 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...project('robustness', 3), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
+        test: {
+          ...project('interop', 3),
+          maxWorkers: 1,
+          globalSetup: [
+            'test/support/zookeeper.ts',
+            'test/interop/support/compile-java.ts',
+            'test/interop/support/compile-programs.ts',
+          ],
+        },
+      },
+      {
+        extends: true,
+        test: { ...project('robustness', 4), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
       },
     ],
   },

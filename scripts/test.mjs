@@ -13,7 +13,7 @@ try {
   await installDependencies();
   await installDependencies('test/nest-11');
   await installDependencies('bench');
-  if (runsIntegration(args)) {
+  if (needsServers(args)) {
     await provideZooKeeper();
     await providePackages(PEERS);
   }
@@ -31,7 +31,7 @@ console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 
 /** A server is not installed for somebody who asked for other projects only. */
-function runsIntegration(args) {
+function needsServers(args) {
   const joined = args.join(' ');
-  return !/--project\b/.test(joined) || /--project[= ]integration\b/.test(joined);
+  return !/--project\b/.test(joined) || /--project[= ](integration|interop|robustness)\b/.test(joined);
 }

@@ -21,7 +21,7 @@ const PACKAGES = {
 /** The server of the tests and the sample. */
 export const ZOOKEEPER = ['zookeeper', 'default-jre-headless'];
 
-/** Whose locks the bench runs beside ours. */
+/** Whose locks the bench runs beside ours, and the interop tests against ours. */
 export const PEERS = [
   'default-jdk-headless',
   'libcurator-recipes-java',
