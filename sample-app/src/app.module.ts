@@ -7,6 +7,7 @@ import { FilesModule } from './files/files.module.js';
 import { noLocks } from './locks/no-locks.js';
 import { watched } from './locks/watched.js';
 import { OrdersModule } from './orders/orders.module.js';
+import { PollerModule } from './poller/poller.module.js';
 import { PricesModule } from './prices/prices.module.js';
 import { ReportsModule } from './reports/reports.module.js';
 import { settings } from './settings.js';
@@ -34,6 +35,7 @@ const backend = settings.isLocked ? zookeeper({ basePath: `/${basename(settings.
     StockModule,
     CouponsModule,
     ReportsModule,
+    PollerModule,
   ],
 })
 export class AppModule {}

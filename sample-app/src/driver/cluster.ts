@@ -10,7 +10,11 @@ export const CLOCK_SKEWS_MS = [0, 400, -400, 200, -200];
 export class Cluster implements AsyncDisposable {
   private turn = 0;
 
-  private constructor(readonly instances: readonly Instance[]) {}
+  private constructor(private alive: readonly Instance[]) {}
+
+  get instances(): readonly Instance[] {
+    return this.alive;
+  }
 
   static async start(
     env: Readonly<Record<string, string>>,
@@ -32,6 +36,13 @@ export class Cluster implements AsyncDisposable {
   /** The instance whose turn it is. */
   get next(): Instance {
     return this.instances[this.turn++ % this.instances.length]!;
+  }
+
+  /** One instance dies, and does nothing more. */
+  async kill(name: string | undefined): Promise<void> {
+    const victims = this.alive.filter((instance) => instance.name === name);
+    this.alive = this.alive.filter((instance) => instance.name !== name);
+    await Promise.all(victims.map((instance) => instance.kill()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

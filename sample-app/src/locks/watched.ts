@@ -1,11 +1,14 @@
 import type {
   BackendState,
+  CampaignRequest,
   Contender,
+  Elections,
   GrantedLease,
   LockBackend,
   LockBackendDefinition,
   LockRequest,
   RecordStore,
+  WonElection,
 } from 'nestjs-distributed-lock';
 import { tellConductor } from './lock-report.js';
 
@@ -25,6 +28,13 @@ class WatchedBackend implements LockBackend {
     return this.inner.records;
   }
 
+  get elections(): Elections | undefined {
+    const { elections } = this.inner;
+    return (
+      elections && { campaign: (request) => this.campaign(elections, request), look: elections.look.bind(elections) }
+    );
+  }
+
   identify(key: string): string {
     return this.inner.identify(key);
   }
@@ -37,25 +47,45 @@ class WatchedBackend implements LockBackend {
     return this.inner.lineOf(key);
   }
 
-  async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const { key, mode } = request;
-    tellConductor({ kind: 'asks', key });
-    let lease: GrantedLease | null = null;
-    try {
-      lease = await this.inner.acquire(request);
-    } finally {
-      if (!lease) tellConductor({ kind: 'refused', key });
-    }
-    if (!lease) return null;
-    const token = String(lease.fencingToken);
-    tellConductor({ kind: 'holds', key, mode, token });
-    void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
-    return lease;
+  acquire(request: LockRequest): Promise<GrantedLease | null> {
+    return watching(
+      request,
+      () => this.inner.acquire(request),
+      (lease) => lease,
+    );
   }
 
   close(): Promise<void> {
     return this.inner.close();
   }
+
+  private campaign(elections: Elections, request: CampaignRequest): Promise<WonElection | null> {
+    return watching(
+      request,
+      () => elections.campaign(request),
+      ({ lease }) => lease,
+    );
+  }
+}
+
+async function watching<T>(
+  { key, mode }: LockRequest,
+  ask: () => Promise<T | null>,
+  leaseOf: (granted: T) => GrantedLease,
+): Promise<T | null> {
+  tellConductor({ kind: 'asks', key });
+  let granted: T | null = null;
+  try {
+    granted = await ask();
+  } finally {
+    if (!granted) tellConductor({ kind: 'refused', key });
+  }
+  if (!granted) return null;
+  const lease = leaseOf(granted);
+  const token = String(lease.fencingToken);
+  tellConductor({ kind: 'holds', key, mode, token });
+  void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
+  return granted;
 }
 
 export function watched(definition: LockBackendDefinition): LockBackendDefinition {
