@@ -1,6 +1,5 @@
 import type {
   BackendState,
-  CampaignRequest,
   Contender,
   Elections,
   GrantedLease,
@@ -8,7 +7,6 @@ import type {
   LockBackendDefinition,
   LockRequest,
   RecordStore,
-  WonElection,
 } from 'nestjs-distributed-lock';
 import { tellConductor } from './lock-report.js';
 
@@ -29,10 +27,7 @@ class WatchedBackend implements LockBackend {
   }
 
   get elections(): Elections | undefined {
-    const { elections } = this.inner;
-    return (
-      elections && { campaign: (request) => this.campaign(elections, request), look: elections.look.bind(elections) }
-    );
+    return this.inner.elections;
   }
 
   identify(key: string): string {
@@ -47,45 +42,25 @@ class WatchedBackend implements LockBackend {
     return this.inner.lineOf(key);
   }
 
-  acquire(request: LockRequest): Promise<GrantedLease | null> {
-    return watching(
-      request,
-      () => this.inner.acquire(request),
-      (lease) => lease,
-    );
+  async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    const { key, mode } = request;
+    tellConductor({ kind: 'asks', key });
+    let lease: GrantedLease | null = null;
+    try {
+      lease = await this.inner.acquire(request);
+    } finally {
+      if (!lease) tellConductor({ kind: 'refused', key });
+    }
+    if (!lease) return null;
+    const token = String(lease.fencingToken);
+    tellConductor({ kind: 'holds', key, mode, token });
+    void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
+    return lease;
   }
 
   close(): Promise<void> {
     return this.inner.close();
   }
-
-  private campaign(elections: Elections, request: CampaignRequest): Promise<WonElection | null> {
-    return watching(
-      request,
-      () => elections.campaign(request),
-      ({ lease }) => lease,
-    );
-  }
-}
-
-async function watching<T>(
-  { key, mode }: LockRequest,
-  ask: () => Promise<T | null>,
-  leaseOf: (granted: T) => GrantedLease,
-): Promise<T | null> {
-  tellConductor({ kind: 'asks', key });
-  let granted: T | null = null;
-  try {
-    granted = await ask();
-  } finally {
-    if (!granted) tellConductor({ kind: 'refused', key });
-  }
-  if (!granted) return null;
-  const lease = leaseOf(granted);
-  const token = String(lease.fencingToken);
-  tellConductor({ kind: 'holds', key, mode, token });
-  void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
-  return granted;
 }
 
 export function watched(definition: LockBackendDefinition): LockBackendDefinition {

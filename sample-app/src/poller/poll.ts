@@ -2,11 +2,10 @@
 export const POLL_TAKES_MS = 10;
 export const POLL_EVERY_MS = 20;
 
-/** Where the poller is: the number of the next message. */
-export const CURSOR = 'poller/cursor';
-export const POLLS = 'poller/polls';
+/** The journal of messages fetched. Where it ends is where the next poller goes on. */
+export const POLLS = 'polls';
 
-/** One line in the journal of messages fetched. */
+/** One line of it. */
 export interface Poll {
   readonly by: string;
   readonly message: number;

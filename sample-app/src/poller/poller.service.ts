@@ -4,7 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import { LeaderOnly } from 'nestjs-distributed-lock';
 import { ShopFiles } from '../files/shop-files.js';
 import { settings } from '../settings.js';
-import { CURSOR, POLL_EVERY_MS, POLL_TAKES_MS, POLLS } from './poll.js';
+import { POLL_EVERY_MS, POLL_TAKES_MS, POLLS } from './poll.js';
 import type { Poll } from './poll.js';
 
 @Injectable()
@@ -20,10 +20,9 @@ export class PollerService {
   async poll(): Promise<void> {
     if (!this.isOn || this.isBusy) return;
     this.isBusy = true;
-    const message = await this.files.read<number>(CURSOR);
+    const fetched = await this.files.records<Poll>(POLLS);
     await pause(POLL_TAKES_MS);
-    await this.files.append(POLLS, { by: settings.instance, message } satisfies Poll);
-    await this.files.write(CURSOR, message + 1);
+    await this.files.append(POLLS, { by: settings.instance, message: fetched.length + 1 } satisfies Poll);
     this.isBusy = false;
   }
 }

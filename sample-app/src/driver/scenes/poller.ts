@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CURSOR, POLLS } from '../../poller/poll.js';
+import { POLLS } from '../../poller/poll.js';
 import type { Poll } from '../../poller/poll.js';
 import { tally } from '../answer.js';
 import type { Scene, Stage } from '../scene.js';
@@ -14,7 +14,6 @@ export const poller: Scene = {
 
   async play(stage) {
     const { shop, files, sizes } = stage;
-    await files.write(CURSOR, 1);
     const switched = await Promise.all(shop.instances.map((instance) => instance.put('/poller')));
     const before = await untilFetched(stage, sizes.polls, () => true);
     const first = before.at(-1)?.by;
