@@ -2,10 +2,10 @@ import { onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import type { WonElection } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import { LeaseView } from '../contract/lease-view.js';
 import { checkProclaimed } from '../contract/term.js';
 import type { Term } from '../contract/term.js';
 import { assertStands } from '../service/held-leases.js';
-import { LeaseView } from '../service/lease-view.js';
 
 /** A term as the one who was elected has it. */
 export class HeldTerm extends LeaseView implements Term {

@@ -1,4 +1,4 @@
-import type { Lease, LeaseMode, LeaseState } from '../contract/lease.js';
+import type { Lease, LeaseMode, LeaseState } from './lease.js';
 
 /** A lease as somebody sees it: another's in everything, but for how it is given back. */
 export abstract class LeaseView implements Lease {
