@@ -78,7 +78,7 @@ export class Waiting {
   async answer<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T> {
     const answer = await this.within(what, ask);
     if (answer !== null) return answer;
-    throw new LockTimeoutError(what.key, what.waitMs ?? this.#waitMs, what.why);
+    throw new LockTimeoutError(what.key, what.waitMs ?? this.#locks.waitMs, what.why);
   }
 
   /** The answer to what nobody waits for any longer than it takes. */

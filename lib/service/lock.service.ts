@@ -107,9 +107,8 @@ export class LockService {
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
   readWriteLock(key: string, options: SharingOptions = {}): ReadWriteLock {
     checkFields('read-write lock options', options, SHARING_FIELDS);
-    const lockIn = (mode: 'read' | 'write') =>
-      new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
-    return { read: lockIn('read'), write: lockIn('write') };
+    const on = (mode: 'read' | 'write') => new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
+    return { read: on('read'), write: on('write') };
   }
 
   /** All of the keys or none, within one deadline: one after another in a fixed order, or with `atomic` at once. */
