@@ -38,7 +38,7 @@ export type { LockDecorator } from './decorators/method-check.js';
 
 // What code calls.
 export { LockService } from './service/lock.service.js';
-export type { MutexOptions } from './service/lock.service.js';
+export type { MutexOptions } from './service/lock-service.options.js';
 export type { AtomicMultiLock } from './service/atomic-multi-lock.js';
 export type { MultiOptions } from './service/multi.options.js';
 export type { SharingOptions } from './service/sharing.options.js';

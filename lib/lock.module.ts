@@ -90,9 +90,8 @@ function cronRunsProvider(connectionName: string): FactoryProvider<CronRunsServi
 function coordinationProvider(connectionName: string): FactoryProvider<CoordinationService> {
   return {
     provide: getCoordinationToken(connectionName),
-    inject: [getLockServiceToken(connectionName), OPTIONS],
-    useFactory: (locks: LockService, options: LockModuleOptions) =>
-      new CoordinationService(locks, resolveLockModuleOptions(options).waitMs),
+    inject: [getLockServiceToken(connectionName)],
+    useFactory: (locks: LockService) => new CoordinationService(locks),
   };
 }
 

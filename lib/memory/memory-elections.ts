@@ -1,9 +1,8 @@
-import { orAbort } from '../async/abort.js';
-import { deferred } from '../async/deferred.js';
 import type { CampaignRequest, Elections, Sighting, WonElection } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Leader } from '../contract/leader.js';
 import type { LockRequest } from '../contract/lock-request.js';
+import { MemoryCrowd } from './memory-crowd.js';
 
 /** What elections need of the backend. */
 export interface MemoryGrounds {
@@ -16,7 +15,7 @@ export interface MemoryGrounds {
 export class MemoryElections implements Elections {
   readonly #grounds: MemoryGrounds;
   readonly #leaders = new Map<string, Leader>();
-  readonly #onChange = new Set<() => void>();
+  readonly #observers = new MemoryCrowd();
 
   constructor(grounds: MemoryGrounds) {
     this.#grounds = grounds;
@@ -41,27 +40,17 @@ export class MemoryElections implements Elections {
 
   #leads(election: string, leader: Leader): void {
     this.#leaders.set(election, leader);
-    this.#changed();
+    this.#observers.look();
   }
 
   #ended(election: string, { fencingToken }: GrantedLease): void {
     if (this.#leaders.get(election)?.fencingToken !== fencingToken) return;
     this.#leaders.delete(election);
-    this.#changed();
-  }
-
-  #changed(): void {
-    this.#onChange.forEach((listener) => listener());
+    this.#observers.look();
   }
 
   #untilNot(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
-    const change = deferred();
-    const look = () => {
-      if ((this.#leaders.get(election) ?? null) !== seen) change.resolve();
-    };
-    this.#onChange.add(look);
-    look();
-    return orAbort(change.promise, signal).finally(() => this.#onChange.delete(look));
+    return this.#observers.until(() => (this.#leaders.get(election) ?? null) !== seen, signal);
   }
 }
 

@@ -32,8 +32,6 @@ import { Stocks } from '../stock/stocks.js';
 
 const logger = new Logger('LockService');
 
-export type { LockServiceOptions, MutexOptions };
-
 /**
  * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
  *
@@ -59,8 +57,7 @@ export class LockService {
     this.admission = new Admission(backend);
     this.candidates = new Candidates(backend, this.admission);
     this.targets = new LockTargets(backend, options);
-    const { admission, targets } = this;
-    const { waitMs } = options;
+    const { admission, targets, waitMs } = this;
     this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs, lockOn: (...of) => this.mutex(...of) });
     this.segments = new Segments(backend, waitMs, (key) => this.mutex(key));
     this.semaphores = new Semaphores(backend, admission, waitMs);
@@ -71,6 +68,11 @@ export class LockService {
   /** The name that this connection was registered under. */
   get connectionName(): string {
     return this.options.connectionName;
+  }
+
+  /** @internal How long callers wait who do not say, in milliseconds. */
+  get waitMs(): number {
+    return this.options.waitMs;
   }
 
   /** What may be assumed of the connection right now. */
@@ -105,9 +107,8 @@ export class LockService {
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
   readWriteLock(key: string, options: SharingOptions = {}): ReadWriteLock {
     checkFields('read-write lock options', options, SHARING_FIELDS);
-    const lockIn = (mode: 'read' | 'write') =>
-      new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
-    return { read: lockIn('read'), write: lockIn('write') };
+    const on = (mode: 'read' | 'write') => new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
+    return { read: on('read'), write: on('write') };
   }
 
   /** All of the keys or none, within one deadline: one after another in a fixed order, or with `atomic` at once. */

@@ -5,17 +5,26 @@ import type { BackendState } from '../../contract/lock-backend.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../../contract/revoke.options.js';
 import { zookeeper } from '../../index.js';
+import { electionLine, MemoryElections } from '../../memory/memory-elections.js';
 import { MemoryBackend } from '../../memory/memory.backend.js';
 import type { MemoryPermits } from '../../memory/memory-permits.js';
 import { MemoryRecords } from '../../memory/memory-records.js';
 import type { ResolvedLockTestingOptions } from './lock-testing.options.js';
 import { OtherContender } from './other-contender.js';
+import { ReachableElections } from './reachable-elections.js';
 import { ReachableRecords } from './reachable-records.js';
 
 /** Locks in memory, to which happens what a test says. */
 export class ScriptedBackend extends MemoryBackend {
   override readonly name = 'testing';
   override readonly records = new ReachableRecords(new MemoryRecords(), () => this.#assertReachable());
+  override readonly elections = new ReachableElections(
+    new MemoryElections({
+      identify: (name) => this.identify(name),
+      standIn: (line, request) => this.standIn(line, request),
+    }),
+    () => this.#assertReachable(),
+  );
   // Never connected: a key that ZooKeeper would refuse, a test should not pass with.
   readonly #keys = zookeeper({ connectString: 'localhost:2181' }).create();
   readonly #owned = new Set<GrantedLease>();
@@ -30,7 +39,7 @@ export class ScriptedBackend extends MemoryBackend {
     super();
     this.#isReachable = mode !== 'unavailable';
     this.#contendsAll = mode === 'contended' && keys === undefined;
-    keys?.forEach((key) => this.contend(key, 'exclusive'));
+    keys?.forEach((key) => this.#hold(key));
   }
 
   override get state(): BackendState {
@@ -109,6 +118,12 @@ export class ScriptedBackend extends MemoryBackend {
     this.#owned.add(lease);
     if (!this.#isReachable) lease.suspend();
     void lease.released.then(() => this.#owned.delete(lease));
+  }
+
+  /** Somebody else has the key, and leads the election of that name. */
+  #hold(key: string): void {
+    this.contend(key, 'exclusive');
+    this.#place(electionLine(this.identify(key)), new OtherContender(key, 'exclusive'));
   }
 
   #isContended(line: string, { key }: LockRequest): boolean {
