@@ -6,6 +6,7 @@ import type { Elections } from '../contract/elections.js';
 import { LockLostError, LockShutdownError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/fencing-token.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import { grantAll } from '../contract/granted-set.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
@@ -50,14 +51,10 @@ export class MemoryBackend implements LockBackend {
   }
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
+    const broken = new Error('one of the leases was lost, or asked for, before the others were there');
     // Each stands in its line when the call returns; nobody comes between.
-    const answers = await Promise.allSettled(requests.map((request) => this.acquire(request)));
-    const leases = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
-    if (leases.length === requests.length) return leases;
-    await Promise.all(leases.map((lease) => lease.release()));
-    const refused = answers.find((answer) => answer.status === 'rejected');
-    if (refused) throw refused.reason;
-    return null;
+    const granted = grantAll(requests, this.acquire.bind(this), () => broken);
+    return granted.catch((error: unknown) => (error === broken ? this.acquireAll(requests) : Promise.reject(error)));
   }
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */

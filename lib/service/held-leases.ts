@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LockConfigurationError, LockLostError } from '../contract/errors.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import { Frame } from './frame.js';
 import { StayingLease } from './staying-lease.js';
@@ -23,7 +24,7 @@ export function permitsHeld(holding: Holding): number {
 }
 
 /** A lease that a tenure can be made of. */
-export type TenureLease = Lease & { downgrade?(): Promise<void> };
+export type TenureLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
 
 /** Runs `work` inside a new tenure of `granted`, which is given back when it has ended. */
 export function runHolding<T>(
@@ -33,7 +34,8 @@ export function runHolding<T>(
 ): Promise<T> {
   const giveBack = () => granted.release();
   const downgrade = async () => granted.downgrade?.();
-  const tenure = new Tenure(granted, holding, { giveBack, downgrade });
+  const onLost = (lose: () => void) => granted.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose });
+  const tenure = new Tenure(granted, holding, { giveBack, downgrade, onLost });
   const stay = tenure.enter(granted.mode);
   // Others may read on when a writer gives its lease back early.
   const lease = granted.mode === 'write' ? new StayingLease(tenure, stay, 'write') : granted;

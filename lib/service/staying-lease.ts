@@ -1,4 +1,3 @@
-import { onAbort } from '../async/abort.js';
 import type { LeaseMode, LeaseState } from '../contract/lease.js';
 import { EnteredLease } from './entered-lease.js';
 import type { Stay, Tenure } from './tenure.js';
@@ -36,6 +35,7 @@ export class StayingLease extends EnteredLease {
 export function readOnIn(tenure: Tenure): StayingLease {
   const stay = tenure.enter('read');
   const lease = new StayingLease(tenure, stay, 'read');
-  onAbort(lease.signal, () => void (lease.state === 'lost' && stay.leave()));
+  if (lease.state === 'lost') void stay.leave();
+  else tenure.end.onLost?.(() => void stay.leave());
   return lease;
 }

@@ -16,6 +16,8 @@ export interface TenureEnd {
   giveBack(): Promise<void>;
   /** Lets others read as well. */
   downgrade?(): Promise<void>;
+  /** Calls back when the lease is lost, revoked before or not; its signal tells only the first of the two. */
+  onLost?(listener: () => void): void;
 }
 
 /**

@@ -1,10 +1,9 @@
 import { now } from '../async/clock.js';
 import { limited } from '../async/limited.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
-import { askSessions } from './across-sessions.js';
-import { askToGiveWay, removeByForce, untilGivenWay } from './recipes/revocation.js';
+import { acrossSessions, askSessions } from './across-sessions.js';
+import { askToGiveWay, holdersOf, readersAmong, removeByForce, untilGivenWay } from './recipes/revocation.js';
 import type { CreatedNode } from './session/requests.js';
-import { SessionEndedError } from './session/session-ended-error.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 
@@ -16,47 +15,34 @@ interface Revoked {
   readonly path: string;
 }
 
-interface Asked {
-  readonly session: Session;
-  readonly holders: readonly CreatedNode[];
-}
-
 /** Asks the holders, waits for them, and takes the key from those who are left; over as many sessions as that takes. */
-export async function revoke(sessions: Sessions, revoked: Revoked, options: ResolvedRevokeOptions): Promise<void> {
-  const begun = now();
-  for (;;) {
-    const asked = await askHolders(sessions, revoked, options);
-    try {
-      const graceMs = Math.max(0, options.graceMs - (now() - begun));
-      if (!(await haveGiven(asked, graceMs, options))) await takeAway(sessions, revoked, asked, options);
-      return;
-    } catch (error) {
-      if (!(error instanceof SessionEndedError)) throw error;
-    }
+export async function revoke(
+  sessions: Sessions,
+  { key, path }: Revoked,
+  { graceMs, signal }: ResolvedRevokeOptions,
+): Promise<void> {
+  const end = now() + graceMs;
+  const ask: Ask = (what) => askSessions(sessions, key, what, signal);
+  let holders = await ask((session, limit) => holdersOf(session, path, limit));
+  while (holders.length > 0) {
+    const asked = await ask((session, limit) => askToGiveWay(session, holders, limit));
+    const haveGiven = await limited(Math.max(0, end - now()), signal, (limit) => {
+      return untilAllGiven(sessions, key, asked, limit);
+    });
+    if (!haveGiven) await ask((session, limit) => removeByForce(session, asked, limit));
+    holders = await ask((session, limit) => readersAmong(session, path, holders, limit));
   }
 }
 
-function askHolders(sessions: Sessions, { key, path }: Revoked, { signal }: ResolvedRevokeOptions): Promise<Asked> {
-  const ask = async (session: Session, limit: AbortSignal): Promise<Asked> => {
-    return { session, holders: await askToGiveWay(session, path, limit) };
-  };
-  return askSessions(sessions, key, ask, signal);
-}
+/** Asks the servers for something, for no longer than they may take to answer. */
+type Ask = <T>(what: (session: Session, limit: AbortSignal) => Promise<T>) => Promise<T>;
 
-/** Whether all of them have given way in time. */
-async function haveGiven({ session, holders }: Asked, graceMs: number, { signal }: ResolvedRevokeOptions) {
-  return limited(graceMs, signal, async (limit) => {
-    await untilGivenWay(session, holders, limit);
-    return true;
-  });
-}
-
-function takeAway(
+async function untilAllGiven(
   sessions: Sessions,
-  { key }: Revoked,
-  { holders }: Asked,
-  { signal }: ResolvedRevokeOptions,
-): Promise<void> {
-  const remove = (session: Session, limit: AbortSignal) => removeByForce(session, holders, limit);
-  return askSessions(sessions, key, remove, signal);
+  key: string,
+  asked: readonly CreatedNode[],
+  limit: AbortSignal,
+): Promise<true> {
+  await acrossSessions(sessions, key, limit, (session) => untilGivenWay(session, asked, limit));
+  return true;
 }

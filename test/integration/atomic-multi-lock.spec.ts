@@ -2,6 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
+import { eventually } from '../support/eventually.js';
 import { openReplyThief } from '../support/reply-thief.js';
 import { openService } from '../support/services.js';
 import { twoProcesses } from '../support/two-processes.js';
@@ -98,6 +99,37 @@ describe('an atomic multi-lock', () => {
     expect(after).not.toBe(before);
     expect(set.isHeld()).toBe(true);
     await set.release();
+  });
+
+  it('lines up again when it loses a key before it has the others', async () => {
+    const { one, other, client, basePath } = await twoProcesses(connectString);
+    const single = await other.acquire('account/b');
+    const waiting = one.multi(KEYS, ATOMIC).acquire();
+    await untilContenders(client, `${basePath}/account/b`, 2);
+    const [before = ''] = await untilContenders(client, `${basePath}/account/a`, 1);
+    await client.delete(`${basePath}/account/a/${before}`);
+    await eventually(async () => {
+      const [now] = await contendersAt(client, `${basePath}/account/a`);
+      return now !== undefined && now !== before ? true : undefined;
+    }, 'another contender');
+    await single.release();
+    const set = await waiting;
+    expect([set.state, set.isHeld()]).toEqual(['held', true]);
+    await set.release();
+    for (const key of KEYS) expect(await untilContenders(client, `${basePath}/${key}`, 0)).toEqual([]);
+  });
+
+  it('gives way on the keys that it has when asked to before it has the others', async () => {
+    const { one, other } = await twoProcesses(connectString);
+    const single = await other.acquire('account/b');
+    const waiting = one.multi(KEYS, ATOMIC).acquire();
+    await expect.poll(async () => (await one.contenders('account/a')).length).toBe(1);
+    const next = other.acquire('account/a');
+    await other.revoke('account/a', { graceMs: 60_000 });
+    await (await next).release();
+    await single.release();
+    const set = await waiting;
+    expect([set.state, set.signal.aborted]).toEqual(['held', false]);
   });
 
   it('never waits in a circle, whatever the order of the keys', async () => {

@@ -98,6 +98,37 @@ describe('a revoked key', () => {
     expect([writer.state, writer.signal.aborted]).toEqual(['held', false]);
   });
 
+  it('is not given back by a writer who reads on', async () => {
+    const { one, other } = await twoProcesses(connectString);
+    const { read, write } = one.readWriteLock('k');
+    let isOver = false;
+    const [reading, revoking] = await write.using(async (writer) => {
+      const revoked = other.revoke('k', { graceMs: 60_000 }).then(() => (isOver = true));
+      await aborted(writer);
+      return [await read.acquire(), revoked] as const;
+    });
+    expect([reading.state, reading.isHeld(), reading.mode]).toEqual(['revoking', true, 'read']);
+    await other.readWriteLock('k').read.using(() => {});
+    expect(isOver).toBe(false);
+    await reading.release();
+    await revoking;
+    expect((await other.readWriteLock('k').write.acquire()).isHeld()).toBe(true);
+  });
+
+  it('is taken by force from a writer who reads on', async () => {
+    const { one, other } = await twoProcesses(connectString);
+    const { read, write } = one.readWriteLock('k');
+    const [reading, revoking] = await write.using(async (writer) => {
+      const revoked = other.revoke('k', { graceMs: 300 });
+      await aborted(writer);
+      return [await read.acquire(), revoked] as const;
+    });
+    await revoking;
+    expect((await other.readWriteLock('k').write.acquire()).isHeld()).toBe(true);
+    while (reading.state !== 'lost') await new Promise(setImmediate);
+    expect(reading.isHeld()).toBe(false);
+  });
+
   it('is revoked with its permits, and not for those who wait for permits', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const [mine, theirs] = [one, other].map((of) => of.semaphore('k', { permits: 3 }));
@@ -248,7 +279,7 @@ describe('who revokes', () => {
     await expect(revoking).resolves.toBeUndefined();
   });
 
-  it('asks again with its next session', async () => {
+  it('goes on with its next session', async () => {
     const basePath = freshBasePath();
     const thief = await openReplyThief(connectString);
     const [holder, revoker] = [

@@ -32,8 +32,25 @@ export async function lineIn(session: Asked, path: string, signal: AbortSignal):
 /** The znodes of those in the line of a directory whose turn it is. */
 export async function holdersIn(session: Asked, path: string, signal: AbortSignal): Promise<string[]> {
   const lineup = new Lineup(await childrenOf(session, path, signal));
-  const holders = lineup.inOrder.filter(({ name }) => lineup.ahead(name, 1).length === 0);
-  return holders.map(({ name }) => `${path}/${name}`);
+  return lineup.inOrder.filter((one) => isFirst(one, lineup)).map(({ name }) => `${path}/${name}`);
+}
+
+/** Where the writers among these znodes stand. */
+export function placesOfWriters(paths: readonly string[]): ReadonlySet<number> {
+  const standings = paths.map((path) => standingOf(path.slice(path.lastIndexOf('/') + 1)));
+  return new Set(standings.flatMap((one) => (one?.kind === 'write' ? [one.number] : [])));
+}
+
+/** The znodes of the readers in these places. */
+export async function readersAt(
+  session: Asked,
+  path: string,
+  places: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const standings = (await childrenOf(session, path, signal)).map(standingOf);
+  const readers = standings.filter((one) => one?.kind === 'read' && places.has(one.number));
+  return readers.map((reader) => `${path}/${reader?.name}`);
 }
 
 /** Nobody where there is no such directory. */
@@ -60,6 +77,16 @@ export function seen({ data, stat }: SeenNode, sessionId: bigint) {
   return { owner, isKept, since: new Date(Number(stat.ctime)), isOwn: stat.ephemeralOwner === sessionId };
 }
 
-function placed({ name, kind }: Standing, lineup: Lineup): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
-  return { state: lineup.ahead(name, 1).length === 0 ? 'held' : 'waiting', mode: MODES[kind], isLocal: false };
+function placed(standing: Standing, lineup: Lineup): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
+  const state = isFirst(standing, lineup) ? 'held' : 'waiting';
+  return { state, mode: MODES[standing.kind], isLocal: false };
+}
+
+/** Curator's writer that reads as well has two znodes of one number, until it is a reader and nothing else. */
+function isFirst(one: Standing, lineup: Lineup): boolean {
+  return lineup.ahead(one.name, 2).every((other) => one.number === other.number && isWriterWhoReads(one, other));
+}
+
+function isWriterWhoReads(one: Standing, other: Standing): boolean {
+  return (one.kind === 'write' && other.kind === 'read') || (one.kind === 'read' && other.kind === 'write');
 }

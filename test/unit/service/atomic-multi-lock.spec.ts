@@ -116,6 +116,35 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
+  it('lines up again for all of its keys when one is lost before it has the others', async () => {
+    const { locks, backend } = startLocks();
+    const held = await locks.acquire('b');
+    const waiting = locks.multi(['a', 'b'], ATOMIC).acquire();
+    await backend.standing('b', 2);
+    backend.leaseOn('a')?.lose(new LockLostError('a', 'test'));
+    await new Promise(setImmediate);
+    await held.release();
+    const set = await waiting;
+    expect([set.state, set.isHeld(), set.signal.aborted]).toEqual(['held', true, false]);
+    await set.release();
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('gives way on a key that it only keeps from others until it has all, and lines up again', async () => {
+    const { locks, backend } = startLocks();
+    const held = await locks.acquire('b');
+    const waiting = locks.multi(['a', 'b'], ATOMIC).acquire();
+    await backend.standing('b', 2);
+    const next = locks.acquire('a');
+    await locks.revoke('a', { graceMs: Infinity });
+    await (await next).release();
+    await held.release();
+    const set = await waiting;
+    expect([set.state, set.signal.aborted]).toEqual(['held', false]);
+    await set.release();
+    expect(backend.busyKeys).toEqual([]);
+  });
+
   it('stays while work that was not awaited is inside', async () => {
     const { locks, backend } = startLocks();
     const mayEnd = deferred();

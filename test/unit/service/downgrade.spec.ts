@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError, LockReentrancyError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
@@ -132,6 +132,17 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     backend.leaseOn('prices')?.lose(new LockLostError('prices', 'test'));
     await new Promise((resolve) => setImmediate(resolve));
     expect([reading.state, backend.busyKeys]).toEqual(['lost', []]);
+  });
+
+  it('gives back by itself what was handed out, revoked, and then lost', async () => {
+    const { locks, read, write, backend } = prices();
+    const reading = await write.using(() => read.acquire());
+    await locks.revoke('prices', { graceMs: 1 });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([reading.state, backend.busyKeys]).toEqual(['lost', []]);
+    const drained = vi.fn<() => void>();
+    void locks.onApplicationShutdown().then(drained);
+    await vi.waitFor(() => expect(drained).toHaveBeenCalled());
   });
 
   it('frees the key when nobody reads on', async () => {

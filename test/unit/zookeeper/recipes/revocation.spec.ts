@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { NEVER } from '../../../../lib/async/abort.js';
 import { now } from '../../../../lib/async/clock.js';
 import { contenderData } from '../../../../lib/zookeeper/recipes/contender-data.js';
-import { askToGiveWay, removeByForce, untilGivenWay } from '../../../../lib/zookeeper/recipes/revocation.js';
+import { askToGiveWay, holdersOf, removeByForce, untilGivenWay } from '../../../../lib/zookeeper/recipes/revocation.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
 import type { ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import { FakeZnodes } from './fake-znodes.js';
@@ -26,12 +26,14 @@ function start() {
   return { znodes, session, put, says: (path: string) => znodes.znodes.get(path)?.data.toString() };
 }
 
+const askHolders = async (session: Session) => askToGiveWay(session, await holdersOf(session, '/k', NEVER), NEVER);
+
 describe('whoever is asked to give way', () => {
   it('is who holds, in whatever mode, and nobody who waits', async () => {
     const { session, put, says } = start();
     const readers = [put('__READ__', 0), put('__READ__', 1, contenderData('ours'))];
     const waits = [put('__WRIT__', 2), put('__READ__', 3), put('lock-', 4)];
-    const holders = await askToGiveWay(session, '/k', NEVER);
+    const holders = await askHolders(session);
     expect(holders.map(({ path }) => path)).toEqual(readers);
     expect(says(readers[0] ?? '')).toBe('__REVOKE__');
     expect(JSON.parse(says(readers[1] ?? '') ?? '')).toMatchObject({ label: 'ours', isRevoked: true });
@@ -41,8 +43,8 @@ describe('whoever is asked to give way', () => {
   it('is asked once, however often it is revoked', async () => {
     const { znodes, session, put } = start();
     const path = put('lock-', 0);
-    await askToGiveWay(session, '/k', NEVER);
-    await askToGiveWay(session, '/k', NEVER);
+    await askHolders(session);
+    await askHolders(session);
     expect(znodes.znodes.get(path)?.version).toBe(1);
   });
 
@@ -55,16 +57,16 @@ describe('whoever is asked to give way', () => {
       meanwhile.get(path)?.();
       meanwhile.delete(path);
     };
-    const holders = await askToGiveWay(session, '/k', NEVER);
+    const holders = await askHolders(session);
     expect(holders.map(({ path }) => path)).toEqual([stays]);
     expect(JSON.parse(says(stays) ?? '')).toMatchObject({ isKept: true, id: 'id', isRevoked: true });
   });
 
   it('is nobody where there is nobody, or nothing', async () => {
     const { znodes, session } = start();
-    expect(await askToGiveWay(session, '/k', NEVER)).toEqual([]);
+    expect(await askHolders(session)).toEqual([]);
     znodes.remove('/k');
-    expect(await askToGiveWay(session, '/k', NEVER)).toEqual([]);
+    expect(await askHolders(session)).toEqual([]);
   });
 });
 
@@ -72,7 +74,7 @@ describe('waiting for the holders', () => {
   it('ends when the last of them has gone, and looks past what they write', async () => {
     const { znodes, session, put } = start();
     const paths = [put('__READ__', 0), put('__READ__', 1)];
-    const holders = await askToGiveWay(session, '/k', NEVER);
+    const holders = await askHolders(session);
     let isOver = false;
     const waiting = untilGivenWay(session, holders, NEVER).then(() => (isOver = true));
     await new Promise(setImmediate);
@@ -88,7 +90,7 @@ describe('waiting for the holders', () => {
   it('is over where another znode is at the same path, and leaves that alone', async () => {
     const { znodes, session, put, says } = start();
     const path = put('lock-', 0);
-    const holders = await askToGiveWay(session, '/k', NEVER);
+    const holders = await askHolders(session);
     znodes.remove(path);
     put('lock-', 0, 'another');
     await untilGivenWay(session, holders, NEVER);
@@ -99,7 +101,7 @@ describe('waiting for the holders', () => {
   it('ends with its signal, and leaves no watch', async () => {
     const { znodes, session, put } = start();
     put('lock-', 0);
-    const holders = await askToGiveWay(session, '/k', NEVER);
+    const holders = await askHolders(session);
     const abort = new AbortController();
     const waiting = untilGivenWay(session, holders, abort.signal);
     await new Promise(setImmediate);
@@ -113,7 +115,7 @@ describe('force', () => {
   it('removes who is still there, whatever it writes meanwhile', async () => {
     const { znodes, session, put } = start();
     const path = put('lock-', 0);
-    const holders = await askToGiveWay(session, '/k', NEVER);
+    const holders = await askHolders(session);
     let writes = 3;
     znodes.before.multi = () => {
       if (writes-- > 0) znodes.put(path, 'busy');

@@ -1,0 +1,65 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { now } from '../../../../lib/async/clock.js';
+import type { ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import {
+  contenderData,
+  contenderOwner,
+  isRevoked,
+  revokedData,
+} from '../../../../lib/zookeeper/recipes/contender-data.js';
+import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
+import { KeptNote } from '../../../../lib/zookeeper/recipes/kept-note.js';
+import { Session } from '../../../../lib/zookeeper/session/session.js';
+import { FakeZnodes } from './fake-znodes.js';
+
+const PATH = '/k/_c_00000000-0000-0000-0000-000000000000-lock-0000000000';
+
+function start() {
+  const znodes = new FakeZnodes();
+  const session = new Session(znodes as unknown as ZooKeeperClient, {
+    sessionId: 1n,
+    timeoutMs: 600_000,
+    sentAt: now(),
+  });
+  onTestFinished(() => session.ended('closed'));
+  znodes.put('/k');
+  znodes.put(PATH, contenderData('mine'));
+  const note = new KeptNote(session, new Contender(session, { path: PATH, czxid: 2n }), 'mine');
+  return { znodes, note, data: () => znodes.znodes.get(PATH)?.data ?? Buffer.alloc(0) };
+}
+
+const turn = () => new Promise(setImmediate);
+
+it('says that the key is only kept, and says no more than what is so now', async () => {
+  const { znodes, note, data } = start();
+  note.write(true);
+  await turn();
+  expect(contenderOwner(data())).toMatchObject({ label: 'mine', isKept: true });
+  [false, true, false].forEach((isKept) => note.write(isKept));
+  await turn();
+  expect(contenderOwner(data())).toMatchObject({ label: 'mine', isKept: false });
+  expect(znodes.znodes.get(PATH)?.version).toBe(2);
+});
+
+it.each([0, 1])('never writes over a revocation, however often it is noted after %i notes', async (before) => {
+  const { znodes, note, data } = start();
+  for (let round = 0; round < before; round++) note.write(true);
+  await turn();
+  znodes.put(PATH, revokedData(data()));
+  for (const isKept of [false, true, false, true]) {
+    note.write(isKept);
+    await turn();
+  }
+  expect(isRevoked(data())).toBe(true);
+});
+
+it('never writes over a revocation that comes while it is noted', async () => {
+  const { znodes, note, data } = start();
+  znodes.before.multi = () => {
+    delete znodes.before.multi;
+    znodes.put(PATH, revokedData(data()));
+  };
+  [true, false].forEach((isKept) => note.write(isKept));
+  await turn();
+  expect(isRevoked(data())).toBe(true);
+});
