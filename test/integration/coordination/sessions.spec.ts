@@ -1,25 +1,12 @@
 import { once } from 'node:events';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { FaultProxy } from '../../../lib/testing/index.js';
-import { freshBasePath } from '../../support/base-path.js';
-import { openCoordination } from '../../support/coordination/services.js';
+import { describe, expect, inject, it } from 'vitest';
+import { withUnlucky as openUnlucky } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
-import { contendersAt, openClient, untilContenders } from '../../support/znodes.js';
+import { contendersAt, untilContenders } from '../../support/znodes.js';
 
 const connectString = inject('zookeeper');
 
-/** One service whose session can be made to expire, and another. */
-async function withUnlucky() {
-  const basePath = freshBasePath();
-  const proxy = await FaultProxy.open(connectString);
-  onTestFinished(() => proxy.close());
-  const [unlucky, other, client] = await Promise.all([
-    openCoordination({ connectString: proxy.connectString, basePath }),
-    openCoordination({ connectString, basePath }),
-    openClient(connectString),
-  ]);
-  return { proxy, unlucky, other, client, basePath };
-}
+const withUnlucky = () => openUnlucky(connectString);
 
 const ended = async (signal: AbortSignal) => {
   if (!signal.aborted) await once(signal, 'abort');
