@@ -178,4 +178,19 @@ describe('members that all die inside a double barrier', () => {
     await Promise.all(members.map((member) => member.leave()));
     expect(await contendersAt(client, path)).toEqual([]);
   });
+
+  it('nor several who come at once', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    const path = `${basePath}/%double-barriers/d`;
+    const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 3 }).enter({ waitMs });
+    await Promise.all([enter(unlucky), enter(unlucky), enter(unlucky)]);
+    await proxy.expireSessions();
+    await eventually(async () => (await contendersAt(client, path)).join() === 'ready', 'only ready is left');
+    const early = await Promise.allSettled([enter(other, 300), enter(other, 300)]);
+    expect(early.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const members = await Promise.all([enter(other), enter(unlucky), enter(other)]);
+    const late = await enter(unlucky);
+    await Promise.all([...members, late].map((member) => member.leave()));
+    expect(await contendersAt(client, path)).toEqual([]);
+  });
 });
