@@ -87,6 +87,11 @@ export class Waiting {
     return ask({ wait: false, signal });
   }
 
+  /** Whether the caller has given up, or the application shuts down. */
+  isOver({ signal = NEVER }: CallOptions): boolean {
+    return signal.aborted || this.#stopping.aborted;
+  }
+
   /**
    * What `ask` answers, however long the servers are out of reach meanwhile; `undefined` once the caller has given up or
    * the application shuts down.
