@@ -47,9 +47,9 @@ export class Queue<T> {
     const { key } = this;
     const put = async ({ wait, signal }: Limits) =>
       (await this.#queues.put({ key, payloads, maxItems, wait, signal })) ? true : null;
-    // Where there is always room nobody waits for more than an answer.
-    if (maxItems === undefined) await this.#waiting.call(options, put);
-    else await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
+    // Where there is always room nobody waits for more than an answer, unless the numbers of the queue are used up.
+    if (maxItems === undefined && (await this.#waiting.call(options, put))) return;
+    await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
   }
 
   /** The first item that nobody else has taken; `null` when there was none for `waitMs`. */
@@ -89,12 +89,16 @@ export class Queue<T> {
 
   async *#consume(options: TakeBatchOptions): AsyncGenerator<QueueItem<T>> {
     for (;;) {
-      const { signal } = options;
       const ask = (limit: AbortSignal) => this.#take({ ...options, signal: limit, waitMs: Infinity });
       const items = [...((await this.#waiting.untilOver(options, ask)) ?? [])];
       if (items.length === 0) return;
       try {
-        for (let item = items.shift(); item; item = signal?.aborted ? undefined : items.shift()) yield item;
+        while (!this.#waiting.isOver(options)) {
+          const item = items.shift();
+          if (!item) break;
+          // What was lost while the loop was busy with those before may be somebody else's by now.
+          if (item.isHeld()) yield item;
+        }
       } finally {
         await Promise.all(items.map((item) => item.nack()));
       }

@@ -76,11 +76,15 @@ export class SharedValue<T> {
   async update(change: (value: T) => T | Promise<T>, options: WaitOptions = {}): Promise<Versioned<T>> {
     checkWaitOptions(options);
     const { key } = this;
+    const given = options.signal ? { signal: options.signal } : {};
     return this.#waiting.answer({ ...options, key, why: 'is changed all the time' }, async ({ wait, signal }) => {
       const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
       for (;;) {
         const seen = await this.get({ signal });
-        const written = await this.compareAndSet(seen, await change(seen.value), { signal });
+        const changed = await change(seen.value);
+        signal.throwIfAborted();
+        // Not cut short when the time runs out: it may have been written by then.
+        const written = await this.compareAndSet(seen, changed, given);
         if (written || !wait) return written;
         await pause(pauses.next(), signal);
       }

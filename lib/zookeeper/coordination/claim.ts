@@ -50,10 +50,9 @@ export class Claim implements TakenItem {
         isInDoubt ||= isConnectionLoss(error);
         throw error;
       });
-    await this.#session.surely(remove).catch((error: unknown) => this.#notRemoved(error, isInDoubt));
-    // The claim is gone because it was removed, which is no loss.
-    this.#contender.onGone(() => {});
-    this.#contender.foundGone();
+    await this.#contender.leaveBy(() =>
+      this.#session.surely(remove).catch((error: unknown) => this.#notRemoved(error, isInDoubt)),
+    );
     void this.lease.release();
   }
 

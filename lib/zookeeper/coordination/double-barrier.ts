@@ -4,6 +4,8 @@
  * Who waits for whom: to enter, all watch for `ready` to be made. Whoever sees as many members as it takes makes it, in one
  * transaction with a check that each of them still stands there and has not given up: all enter, or nobody. To leave, see
  * `leaving.ts`.
+ * Members may all die inside and leave `ready` behind. It lets in nobody who came after it was made, unless somebody stands
+ * there who was before; when enough have come it is taken over by a write, in a transaction with the same checks.
  * Giving up: a member first writes to its own znode, and nobody can count it from then on; then it looks whether `ready`
  * was made before that. If so it has been counted, and is in; otherwise it goes.
  * Late-comers that find `ready` are in at once, with those who are.

@@ -2,9 +2,9 @@ import { refusedAt } from '../recipes/refusal.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
-import type { MultiOp, Watch } from '../session/requests.js';
+import type { MultiOp, Stat, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { untilFired, watching } from '../session/watch.js';
+import { untilFired, unlessMissing, watching } from '../session/watch.js';
 import { membersIn, READY } from './members.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -31,7 +31,9 @@ export class Gathering {
       const { isThere, watch } = await watching(this.#session, (untilAbort) => this.#look(untilAbort), signal);
       const wasMade = watch.fired.then((event) => event === 'created');
       try {
-        if (isThere ? !(await this.#isLeftOver(signal)) : await this.#open(signal)) return;
+        const ready = isThere ? await this.#stat(this.#readyPath, signal) : undefined;
+        if (ready && (await this.#isIn(ready, signal))) return;
+        if (await this.#open(ready, signal)) return;
         await untilFired([watch], signal);
         // Nothing else says that all are in: whatever else wakes is looked into.
         if (await wasMade) return;
@@ -46,50 +48,67 @@ export class Gathering {
     return { isThere, watch: untilAbort(watch) };
   }
 
-  /** Makes `ready` if enough are there. */
-  async #open(signal: AbortSignal): Promise<boolean> {
+  /** Whether a `ready` lets this one in: made while it stood there, or of others who are in. Members may all die inside. */
+  async #isIn(ready: Stat, signal: AbortSignal): Promise<boolean> {
+    if (ready.mzxid > this.#own.czxid) return true;
+    const others = membersIn(await this.#list(signal)).filter((name) => name !== this.#own.name);
+    const paths = others.map((name) => `${this.#directory.path}/${name}`);
+    const stats = await Promise.all(paths.map((path) => this.#stat(path, signal)));
+    return stats.some((stat) => stat !== undefined && stat.czxid < ready.mzxid);
+  }
+
+  /** Makes `ready` if enough are there, or takes over the one that is left. */
+  async #open(left: Stat | undefined, signal: AbortSignal): Promise<boolean> {
     const gone = new Set<string>();
     for (;;) {
       const names = await this.#list(signal);
       const others = membersIn(names).filter((name) => name !== this.#own.name && !gone.has(name));
       if (others.length + 1 < this.#count) return false;
       const counted = [this.#own.name, ...others.slice(0, this.#count - 1)];
-      const missed = await this.#makeReady(counted, signal);
-      if (missed === undefined) return true;
-      if (missed === this.#own.name) return false;
-      gone.add(missed);
+      const made = await this.#makeReady(counted, left, signal);
+      if (typeof made === 'boolean') return made;
+      if (made.missed === this.#own.name) return false;
+      gone.add(made.missed);
     }
   }
 
-  /** The member that is not there any more, or has given up, if there is one. */
-  async #makeReady(members: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-    const { acl, path } = this.#directory;
+  /** Whether it stands now, or else the member that is not there any more, or has given up. */
+  async #makeReady(
+    members: readonly string[],
+    left: Stat | undefined,
+    signal: AbortSignal,
+  ): Promise<boolean | { readonly missed: string }> {
+    const { path: directory } = this.#directory;
     const checks = members.map((name): MultiOp => ({
       type: 'check',
-      path: `${path}/${name}`,
+      path: `${directory}/${name}`,
       version: HAS_NOT_GIVEN_UP,
     }));
-    const ready: MultiOp = { type: 'create', path: this.#readyPath, data: EMPTY, acl, flags: CreateMode.persistent };
-    const { results } = await this.#ask(() => this.#session.requests.multi([...checks, ready]), signal);
+    const { results } = await this.#ask(() => this.#session.requests.multi([...checks, this.#readyOp(left)]), signal);
     const failed = refusedAt(results);
     const error = results[failed]?.error ?? ErrorCode.ok;
-    // Made by somebody else, or by an attempt of which the reply was lost.
-    if (failed < 0 || error === ErrorCode.nodeExists) return undefined;
-    if (error !== ErrorCode.noNode && error !== ErrorCode.badVersion) throw new KeeperError(error, this.#readyPath);
-    return members[failed];
+    const missed = members[failed];
+    if (error === ErrorCode.noNode || error === ErrorCode.badVersion) {
+      if (missed !== undefined) return { missed };
+      // Gone: to be looked for again. Of another version: taken over by somebody else, or by an attempt of which the reply
+      // was lost.
+      return error === ErrorCode.badVersion;
+    }
+    // Made by somebody else, or by such an attempt.
+    if (failed < 0 || error === ErrorCode.nodeExists) return true;
+    throw new KeeperError(error, this.#readyPath);
   }
 
-  /** Whether `ready` is of members who all died inside: nobody else is here. Then it is removed. */
-  async #isLeftOver(signal: AbortSignal): Promise<boolean> {
-    const names = await this.#list(signal);
-    if (this.#count === 1 || membersIn(names).some((name) => name !== this.#own.name)) return false;
-    const { path } = this.#own;
-    const ops: readonly MultiOp[] = [
-      { type: 'check', path, version: HAS_NOT_GIVEN_UP },
-      { type: 'delete', path: this.#readyPath },
-    ];
-    await this.#ask(() => this.#session.requests.multi(ops), signal);
-    return true;
+  #readyOp(left: Stat | undefined): MultiOp {
+    const path = this.#readyPath;
+    if (left) return { type: 'setData', path, data: EMPTY, version: left.version };
+    return { type: 'create', path, data: EMPTY, acl: this.#directory.acl, flags: CreateMode.persistent };
+  }
+
+  #stat(path: string, signal: AbortSignal): Promise<Stat | undefined> {
+    return this.#ask(() => unlessMissing(this.#session.requests.read(path), undefined), signal).then(
+      (found) => found?.stat,
+    );
   }
 
   get #readyPath(): string {

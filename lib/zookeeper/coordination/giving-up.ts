@@ -27,5 +27,8 @@ export async function isCountedIn(session: Session, member: Contender, readyPath
       unlessMissing(session.requests.read(readyPath), undefined),
     ]),
   );
-  return ready !== undefined && ready.stat.czxid < own.stat.mzxid;
+  if (!ready) return false;
+  // One that was there before this member is of others, until somebody takes it over.
+  const { czxid, mzxid } = ready.stat;
+  return [czxid, mzxid].some((madeAt) => member.czxid < madeAt && madeAt < own.stat.mzxid);
 }

@@ -77,9 +77,12 @@ export class Leaving {
     const ready: MultiOp = { type: 'delete', path: `${path}/${READY}` };
     if (this.#isOut) return this.#removeLeftOver(session, ready);
     this.#isOut = true;
-    await session.surely(() => session.requests.multi([{ type: 'delete', path: this.#member.path }, ready]));
-    // Where there is no `ready`, or another attempt was applied, this is what is left to do.
-    await this.#member.leave(this.#directory.releaseTimeoutMs);
+    const own: MultiOp = { type: 'delete', path: this.#member.path };
+    await this.#member.leaveBy(async () => {
+      const { results } = await session.surely(() => session.requests.multi([own, ready]));
+      // Where there is no `ready`, or another attempt was applied, this is what is left to do.
+      if (refusedAt(results) >= 0) await this.#member.leave(this.#directory.releaseTimeoutMs);
+    });
   }
 
   async #removeLeftOver(session: Session, ready: MultiOp): Promise<void> {

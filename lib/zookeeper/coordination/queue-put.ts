@@ -10,11 +10,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { anyAbort, orAbort } from '../../async/abort.js';
+import { orTimeout } from '../../async/timer.js';
+import { LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { QueuePutRequest } from '../../contract/queues.js';
 import { multiBelow } from '../recipes/create-node.js';
-import { CreateMode, isConnectionLoss } from '../session/requests.js';
+import { CreateMode, isConnectionLoss, KeeperError } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { SessionEndedError } from '../session/session-ended-error.js';
 import { unlessMissing } from '../session/watch.js';
 import { itemData, readItemData } from './queue-data.js';
 import { ITEM, isNumberEnding, itemsIn } from './queue-place.js';
@@ -55,6 +58,9 @@ export class QueuePut {
       return (
         (this.#isInDoubt && (await this.#wasPut(session, limits.signal))) || (await this.#put(session, limits.signal))
       );
+    } catch (error) {
+      // Nobody is told that there was no room who may have put.
+      throw this.#isInDoubt && error instanceof LockTimeoutError ? unknowable(this.#request.key, error) : error;
     } finally {
       limits.dispose();
     }
@@ -88,7 +94,7 @@ export class QueuePut {
       await session.whenConnected(signal);
       this.#isInDoubt = true;
       try {
-        const { results } = await orAbort(multiBelow(session.requests, items, this.#ops), signal);
+        const { results } = await this.#answered(multiBelow(session.requests, items, this.#ops), signal);
         const last = results.at(-1)?.path ?? '';
         if (isNumberEnding(last.slice(items.path.length + 1))) this.#ending.add(items.path);
         return true;
@@ -97,6 +103,24 @@ export class QueuePut {
         if (await this.#wasPut(session, signal)) return true;
       }
     }
+  }
+
+  /** Whoever gives up when it is sent is told what became of it, if that is soon known. */
+  async #answered<T>(sent: Promise<T>, signal: AbortSignal): Promise<T> {
+    return orAbort(sent, signal).catch((error: unknown) => {
+      const hasGivenUp = signal.aborted && error === signal.reason && !(error instanceof SessionEndedError);
+      if (!hasGivenUp) throw this.#refused(error);
+      return orTimeout(sent, this.#place.items.releaseTimeoutMs, () => error).catch((failure: unknown) => {
+        this.#refused(failure);
+        throw error;
+      });
+    });
+  }
+
+  /** What the servers refuse, they have not done. */
+  #refused(error: unknown): unknown {
+    if (error instanceof KeeperError && !isConnectionLoss(error)) this.#isInDoubt = false;
+    return error;
   }
 
   /** Looks for the first item, the newest first; if it was put, all were. */
@@ -111,6 +135,7 @@ export class QueuePut {
       const found = await ask(() => Promise.all(some.map((name) => this.#isOwn(session, `${path}/${name}`))));
       if (found.includes(true)) return true;
     }
+    this.#isInDoubt = false;
     return false;
   }
 
@@ -118,4 +143,9 @@ export class QueuePut {
     const found = await unlessMissing(requests.read(path), undefined);
     return found !== undefined && readItemData(found.data)?.id.startsWith(this.#id) === true;
   }
+}
+
+function unknowable(key: string, cause: LockTimeoutError): LockUnavailableError {
+  const why = `the servers had not answered after ${cause.waitMs} ms`;
+  return new LockUnavailableError(`whether it was put into "${key}" is not known: ${why}`, { key, cause });
 }

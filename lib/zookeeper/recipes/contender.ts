@@ -1,14 +1,14 @@
 import { OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { settledWithin } from '../../async/timer.js';
-import { isConnectionLoss, isKeeperError } from '../session/requests.js';
+import { isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { SessionEndedError } from '../session/session-ended-error.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { joinLine, partFromLine } from './lines.js';
 import type { Line } from './line.js';
 import type { HeldNodes } from './held-nodes.js';
+import { deleteOwn } from './own-deletion.js';
 import { hasOwnName } from './standing.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
@@ -29,6 +29,7 @@ export class Contender implements HeldNodes {
   #exchange: Promise<void> | undefined;
   #isExchanged = false;
   #left: Promise<void> | undefined;
+  #isLeavingBy = false;
 
   constructor(session: Session, { path, czxid }: CreatedNode) {
     const slash = path.lastIndexOf('/');
@@ -56,7 +57,7 @@ export class Contender implements HeldNodes {
 
   /** Whether it has gone out, or is about to. */
   get isLeaving(): boolean {
-    return this.#left !== undefined;
+    return this.#isLeavingBy || this.#left !== undefined;
   }
 
   /** Whether the znode was found gone although nobody here deleted it. */
@@ -127,6 +128,25 @@ export class Contender implements HeldNodes {
     return settledWithin(this.#left, ms);
   }
 
+  /**
+   * Goes out by what `deletion` does, which deletes the znode and more in one transaction, or ends with `leave`. Nobody is
+   * told meanwhile that the znode is gone. When it rejects the contender stays as it was.
+   */
+  async leaveBy(deletion: () => Promise<void>): Promise<void> {
+    this.#unattend();
+    this.#isLeavingBy = true;
+    try {
+      await deletion();
+      this.#left ??= Promise.resolve();
+      partFromLine(this.#session, this.directory, this, 'left');
+    } catch (error) {
+      if (!this.#isGone && !this.#left) this.#unattend = this.#attend();
+      throw error;
+    } finally {
+      this.#isLeavingBy = false;
+    }
+  }
+
   /** Whether others make znodes at the same path, which must not be taken for this one. */
   get sharesItsName(): boolean {
     return !hasOwnName(this.name);
@@ -163,38 +183,7 @@ export class Contender implements HeldNodes {
   }
 
   async #delete(): Promise<void> {
-    const deletion = this.#deletion();
-    try {
-      // Most often the first attempt does.
-      await deletion().catch((error: unknown) => this.#deleteSurely(deletion, error));
-      partFromLine(this.#session, this.directory, this, 'left');
-    } catch (error) {
-      const isGone = isKeeperError(error, 'noNode') || error instanceof SessionEndedError;
-      if (isGone) return partFromLine(this.#session, this.directory, this, 'left');
-      const why = String(error);
-      process.emitWarning(`${this.path} can not be deleted; it blocks its line until the session ends: ${why}`);
-    }
-  }
-
-  #deleteSurely(deletion: () => Promise<void>, error: unknown): Promise<void> {
-    if (isKeeperError(error, 'noNode')) throw error;
-    return this.#session.surely(deletion);
-  }
-
-  /** One attempt after the other; of a shared name, only the first is made without looking whose znode it is. */
-  #deletion(): () => Promise<void> {
-    let mayBeAnothers = false;
-    return async () => {
-      if (mayBeAnothers && !(await this.#isStillThere())) return;
-      await this.#session.requests.delete(this.path).catch((error: unknown) => {
-        mayBeAnothers = this.sharesItsName && isConnectionLoss(error);
-        throw error;
-      });
-    };
-  }
-
-  async #isStillThere(): Promise<boolean> {
-    await this.#session.requests.sync(this.path);
-    return (await this.#session.requests.read(this.path)).stat.czxid === this.czxid;
+    const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
+    if (isGone) partFromLine(this.#session, this.directory, this, 'left');
   }
 }

@@ -1,25 +1,12 @@
 import { once } from 'node:events';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { FaultProxy } from '../../../lib/testing/index.js';
-import { freshBasePath } from '../../support/base-path.js';
-import { openCoordination } from '../../support/coordination/services.js';
+import { describe, expect, inject, it } from 'vitest';
+import { withUnlucky as openUnlucky } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
-import { contendersAt, openClient, untilContenders } from '../../support/znodes.js';
+import { contendersAt, untilContenders } from '../../support/znodes.js';
 
 const connectString = inject('zookeeper');
 
-/** One service whose session can be made to expire, and another. */
-async function withUnlucky() {
-  const basePath = freshBasePath();
-  const proxy = await FaultProxy.open(connectString);
-  onTestFinished(() => proxy.close());
-  const [unlucky, other, client] = await Promise.all([
-    openCoordination({ connectString: proxy.connectString, basePath }),
-    openCoordination({ connectString, basePath }),
-    openClient(connectString),
-  ]);
-  return { proxy, unlucky, other, client, basePath };
-}
+const withUnlucky = () => openUnlucky(connectString);
 
 const ended = async (signal: AbortSignal) => {
   if (!signal.aborted) await once(signal, 'abort');
@@ -189,6 +176,21 @@ describe('members that all die inside a double barrier', () => {
     await expect(enter(other, 200)).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
     const members = await Promise.all([enter(other), enter(unlucky)]);
     await Promise.all(members.map((member) => member.leave()));
+    expect(await contendersAt(client, path)).toEqual([]);
+  });
+
+  it('nor several who come at once', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky();
+    const path = `${basePath}/%double-barriers/d`;
+    const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 3 }).enter({ waitMs });
+    await Promise.all([enter(unlucky), enter(unlucky), enter(unlucky)]);
+    await proxy.expireSessions();
+    await eventually(async () => (await contendersAt(client, path)).join() === 'ready', 'only ready is left');
+    const early = await Promise.allSettled([enter(other, 300), enter(other, 300)]);
+    expect(early.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const members = await Promise.all([enter(other), enter(unlucky), enter(other)]);
+    const late = await enter(unlucky);
+    await Promise.all([...members, late].map((member) => member.leave()));
     expect(await contendersAt(client, path)).toEqual([]);
   });
 });

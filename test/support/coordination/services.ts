@@ -1,4 +1,6 @@
+import { onTestFinished } from 'vitest';
 import { CoordinationService } from '../../../lib/index.js';
+import { FaultProxy } from '../../../lib/testing/index.js';
 import { freshBasePath } from '../base-path.js';
 import { openService } from '../services.js';
 import type { ServiceOptions } from '../services.js';
@@ -6,7 +8,7 @@ import { openClient } from '../znodes.js';
 
 /** A service with a session of its own, as another process would have; closed when the test has finished. */
 export async function openCoordination(options: ServiceOptions): Promise<CoordinationService> {
-  return new CoordinationService(await openService(options), options.waitMs ?? 20_000);
+  return new CoordinationService(await openService(options));
 }
 
 /** Two of them with a session each, as in two processes, and a client that looks on from outside. */
@@ -18,4 +20,17 @@ export async function coordinated(connectString: string, options: Partial<Servic
     openClient(connectString),
   ]);
   return { one, other, client, basePath };
+}
+
+/** One service whose session can be made to expire, and another. */
+export async function withUnlucky(connectString: string) {
+  const basePath = freshBasePath();
+  const proxy = await FaultProxy.open(connectString);
+  onTestFinished(() => proxy.close());
+  const [unlucky, other, client] = await Promise.all([
+    openCoordination({ connectString: proxy.connectString, basePath }),
+    openCoordination({ connectString, basePath }),
+    openClient(connectString),
+  ]);
+  return { proxy, unlucky, other, client, basePath };
 }

@@ -4,15 +4,15 @@ import type { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
-const MEMBER = { path: '/d/m' } as Contender;
+const MEMBER = { path: '/d/m', czxid: 40n } as Contender;
 const MARKED_AT = 50n;
 
-/** A session that answers the mark with `error`, and shows `ready` as made at `readyAt`. */
-function session(readyAt: bigint | undefined, error: number = ErrorCode.ok): Session {
+/** A session that answers the mark with `error`, and shows `ready` as made at `readyAt`, and taken over later. */
+function session(readyAt: bigint | undefined, error: number = ErrorCode.ok, takenOverAt = readyAt): Session {
   const read = async (path: string) => {
     if (path === MEMBER.path) return { stat: { mzxid: MARKED_AT } };
     if (readyAt === undefined) throw new KeeperError(ErrorCode.noNode, path);
-    return { stat: { czxid: readyAt } };
+    return { stat: { czxid: readyAt, mzxid: takenOverAt } };
   };
   const requests = { multi: async () => ({ results: [{ error }], zxid: MARKED_AT }), sync: async () => {}, read };
   return { surely: <T>(ask: () => Promise<T>) => ask(), requests } as unknown as Session;
@@ -23,9 +23,13 @@ describe('a member that gives up', () => {
     ['was counted before', 49n, true],
     ['could not be counted any more', 51n, false],
     ['was not let in with anybody', undefined, false],
-  ])('%s, which the order of the servers tells', async (_what, readyAt, isCounted) => {
-    expect(await isCountedIn(session(readyAt), MEMBER, '/d/ready')).toBe(isCounted);
-    expect(await isCountedIn(session(readyAt, ErrorCode.badVersion), MEMBER, '/d/ready')).toBe(isCounted);
+    ['came when others had died inside', 39n, false],
+    ['was counted by who took over what they had left', 39n, true, 49n],
+    ['was counted before it was taken over by mistake', 49n, true, 51n],
+  ])('%s, which the order of the servers tells', async (_what, readyAt, isCounted, takenOverAt = readyAt) => {
+    for (const error of [ErrorCode.ok, ErrorCode.badVersion]) {
+      expect(await isCountedIn(session(readyAt, error, takenOverAt), MEMBER, '/d/ready')).toBe(isCounted);
+    }
   });
 
   it('is told so when its znode is gone', async () => {

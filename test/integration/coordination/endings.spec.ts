@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
+import { coordinated, withUnlucky as openUnlucky } from '../../support/coordination/services.js';
+import { eventually } from '../../support/eventually.js';
+
+const connectString = inject('zookeeper');
+const withUnlucky = () => openUnlucky(connectString);
+/** After so long a lease watches its own znode. */
+const LONG_HOLD_MS = 300;
+
+describe('what ends in good order after it was held for long', () => {
+  it('is an item that is acknowledged: nothing tells its taker that it was lost', async () => {
+    const { one } = await coordinated(connectString);
+    await one.queue('q').put('slow');
+    const item = (await one.queue('q').take())!;
+    await pause(LONG_HOLD_MS);
+    await item.ack();
+    expect(item.signal.aborted).toBe(false);
+    expect(item.isHeld()).toBe(false);
+  });
+
+  it('is a member that leaves, the last one also', async () => {
+    const { one, other } = await coordinated(connectString);
+    const members = await Promise.all([one, other].map((of) => of.doubleBarrier('d', { count: 2 }).enter()));
+    await pause(LONG_HOLD_MS);
+    await Promise.all(members.map((member) => member.leave()));
+    expect(members.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+  });
+});
+
+describe('a loop over batches', () => {
+  it('hands out nothing that was lost while it was busy', async () => {
+    const { proxy, unlucky, other } = await withUnlucky();
+    await other.queue('q').putAll([1, 2, 3]);
+    const handed: [value: unknown, isHeld: boolean][] = [];
+    for await (const item of unlucky.queue('q').consume({ batch: 3 })) {
+      handed.push([item.value, item.isHeld()]);
+      if (handed.length === 1) {
+        await proxy.expireSessions();
+        await eventually(async () => item.signal.aborted, 'it is told');
+      } else await item.ack();
+      if (handed.length === 4) break;
+    }
+    expect(handed).toEqual([1, 1, 2, 3].map((value) => [value, true]));
+  });
+
+  it('puts back what it has not handed out when the application shuts down', async () => {
+    const { one, other } = await coordinated(connectString);
+    await other.queue('q').putAll([1, 2, 3]);
+    for await (const item of one.queue('q').consume({ batch: 3 })) {
+      one.beforeApplicationShutdown();
+      await item.ack();
+    }
+    expect((await other.queue('q').takeBatch({ atMost: 9 })).map(({ value }) => value)).toEqual([2, 3]);
+  });
+});
+
+describe('a queue whose numbers are used up', () => {
+  it('refuses what it can not put, and begins anew when it is empty', async () => {
+    const server = await EmbeddedZooKeeper.start();
+    onTestFinished(() => server.stop());
+    const { one, basePath } = await coordinated(server.connectString);
+    const queue = one.queue('q');
+    await queue.put('first');
+    server.setSequence(`${basePath}/%queues/q/items`, 2 ** 31 - 9);
+    await queue.put('last');
+    await expect(queue.put('no more', { waitMs: 30 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    const putting = queue.put('anew');
+    for (const item of await queue.takeBatch({ atMost: 9 })) await item.ack();
+    await putting;
+    expect((await queue.take())?.value).toBe('anew');
+  });
+});

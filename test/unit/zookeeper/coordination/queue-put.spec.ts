@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { NEVER } from '../../../../lib/async/abort.js';
+import { deferred } from '../../../../lib/async/deferred.js';
+import { LockTimeoutError } from '../../../../lib/contract/errors.js';
+import { queuePlace } from '../../../../lib/zookeeper/coordination/queue-place.js';
+import { QueuePut } from '../../../../lib/zookeeper/coordination/queue-put.js';
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
+import type { TransactionReply } from '../../../../lib/zookeeper/session/requests.js';
+import type { Session } from '../../../../lib/zookeeper/session/session.js';
+
+const PUT: TransactionReply = { results: [{ error: ErrorCode.ok, path: '/q/queue-0000000001' }], zxid: 1n };
+
+/** A put that is given up once it has been sent, and its answer. */
+function givenUp(reason: Error, patienceMs: number) {
+  const answer = deferred<TransactionReply>();
+  const abort = new AbortController();
+  const place = queuePlace('/q', true, { acl: [], parents: 'container', releaseTimeoutMs: patienceMs });
+  const requests = { multi: () => answer.promise };
+  const session = { requests, signal: NEVER, whenConnected: async () => {} } as unknown as Session;
+  const request = { key: '/q', payloads: [Buffer.from('a')], wait: true, signal: abort.signal };
+  const putting = new QueuePut(place, request, new Set()).on(session, abort.signal);
+  setImmediate(() => abort.abort(reason));
+  return { putting, answer };
+}
+
+describe('a put that is given up when it has been sent', () => {
+  const timeout = new LockTimeoutError('/q', 10, 'is full');
+
+  it('has put when the answer comes and says so', async () => {
+    const { putting, answer } = givenUp(timeout, 10_000);
+    setTimeout(() => answer.resolve(PUT), 20);
+    expect(await putting).toBe(true);
+  });
+
+  it('is not called a put into a full queue when no answer comes', async () => {
+    const { putting } = givenUp(timeout, 10);
+    await expect(putting).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message: /not known/ });
+  });
+
+  it('has its caller’s own reason when no answer comes', async () => {
+    const reason = new Error('gave up');
+    await expect(givenUp(reason, 10).putting).rejects.toBe(reason);
+  });
+
+  it('has timed out when the servers refuse it', async () => {
+    const { putting, answer } = givenUp(timeout, 10_000);
+    setTimeout(() => answer.reject(new KeeperError(ErrorCode.noAuth)), 20);
+    await expect(putting).rejects.toBe(timeout);
+  });
+});
