@@ -49,6 +49,8 @@ export class PermitCount {
     for (;;) {
       const watched = await this.#orInitial(requests, () => this.#watchedCount(requests));
       if (typeof watched === 'object') return watched;
+      // One of its own path has just been made.
+      if (!this.#isBeside) continue;
       // There is nothing to watch yet: it is beside the semaphore, where it is seen when it appears.
       const { names, watch } = await requests.watchChildren(this.#directory.path);
       if (!names.includes(this.#name)) return { permits: watched, watch };

@@ -82,3 +82,10 @@ describe('what is no number of permits', () => {
     expect(znodes.watched).toEqual([]);
   });
 });
+
+it('can be a znode at the very top', async () => {
+  const { znodes, count } = start('/count');
+  const { permits, watch } = await count.watch(znodes);
+  expect([permits, znodes.watched]).toEqual([3, ['data /count']]);
+  watch.remove();
+});
