@@ -7,6 +7,7 @@ import type { DeclaredJob } from './decorators/declared-job.js';
 import { lockedMethodsOf } from './decorators/locked-method.js';
 import type { LockedMethod } from './decorators/locked-method.js';
 import { orCloseConnections } from './failed-start.js';
+import { fixedInstances } from './fixed-instances.js';
 import type { ScheduledJob } from './schedule/scheduled-job.js';
 
 /** A job, and an instance that it is run on. */
@@ -31,7 +32,7 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
   /** @throws LockConfigurationError for a job that is never due, a bad key, and two jobs with one key, naming both */
   onModuleInit(): Promise<void> {
     return orCloseConnections(this.discovery, () => {
-      this.placed = this.instances().flatMap(jobsOn);
+      this.placed = fixedInstances(this.discovery).flatMap(jobsOn);
       checkKeys(this.placed);
     });
   }
@@ -41,14 +42,6 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
     for (const { instance, method, declared, job } of this.placed) {
       void jobsFor(method, instance).resume(job, () => declared.call(instance, []));
     }
-  }
-
-  /** Those that a scheduler calls: it leaves out what is made for each request. */
-  private instances(): readonly object[] {
-    const wrappers = [...this.discovery.getControllers(), ...this.discovery.getProviders()];
-    const fixed = wrappers.filter((wrapper) => wrapper.isDependencyTreeStatic() && !wrapper.isTransient);
-    const instances = fixed.map((wrapper): unknown => wrapper.instance);
-    return [...new Set(instances)].filter((one): one is object => typeof one === 'object' && one !== null);
   }
 }
 

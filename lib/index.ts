@@ -5,9 +5,11 @@ export type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
 export {
   getCoordinationToken,
   getCronRunsToken,
+  getLeaderElectionToken,
   getLockServiceToken,
   InjectCoordination,
   InjectCronRuns,
+  InjectLeaderElection,
   InjectLocks,
 } from './lock.tokens.js';
 
@@ -20,6 +22,10 @@ export { CronLock } from './decorators/cron-lock.decorator.js';
 export type { CronLockDecorator } from './decorators/scheduled-method-check.js';
 export type { CronLockOptions } from './schedule/cron-lock.options.js';
 export { DistributedLock } from './decorators/distributed-lock.decorator.js';
+export { LeaderOnly } from './decorators/leader-only.decorator.js';
+export type { LeaderOnlyOptions } from './decorators/leader-only.decorator.js';
+export { OnDeposed, OnElected } from './decorators/election-hook.decorator.js';
+export type { ElectionHookDecorator, ElectionHookOptions } from './decorators/election-hook.decorator.js';
 export { ReadLock, WriteLock } from './decorators/read-write-lock.decorator.js';
 export type { ReadLockOptions, WriteLockOptions } from './decorators/read-write-lock.decorator.js';
 export { SegmentLock } from './decorators/segment-lock.decorator.js';
@@ -32,12 +38,18 @@ export type { LockDecorator } from './decorators/method-check.js';
 
 // What code calls.
 export { LockService } from './service/lock.service.js';
-export type { MutexOptions } from './service/lock.service.js';
+export type { MutexOptions } from './service/lock-service.options.js';
 export type { AtomicMultiLock } from './service/atomic-multi-lock.js';
 export type { MultiOptions } from './service/multi.options.js';
 export type { SharingOptions } from './service/sharing.options.js';
 export type { Contender, ContenderOwner } from './contract/contender.js';
 export { assertHeld, currentLease } from './service/held-leases.js';
+export { LeaderElectionService } from './elections/leader-election.service.js';
+export type { ObserveOptions } from './elections/leader-election.service.js';
+export type { CampaignOptions } from './elections/campaign.options.js';
+export { currentTerm } from './elections/entered-term.js';
+export type { Leader } from './contract/leader.js';
+export type { Term } from './contract/term.js';
 export { CronRunsService } from './schedule/cron-runs.service.js';
 export { currentRun } from './schedule/current-run.js';
 export type { JobEvent, SkippedEvent, SkipReason } from './schedule/job-event.js';
@@ -85,6 +97,7 @@ export {
   LockConfigurationError,
   LockError,
   LockLostError,
+  LockNotLeaderError,
   LockOverdueError,
   LockReentrancyError,
   LockRevokedError,
@@ -102,6 +115,7 @@ export type { Cell, CellChange, Cells, CellWrite } from './contract/cells.js';
 export type { CoordinationBackend } from './contract/coordination-backend.js';
 export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/queues.js';
 export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
+export type { CampaignRequest, Elections, Sighting, WonElection } from './contract/elections.js';
 export type { Line, LockRequest, PermitDemand, SemaphoreSize } from './contract/lock-request.js';
 export type { PermitCounts } from './contract/permit-counts.js';
 export type { ResolvedRevokeOptions } from './contract/revoke.options.js';

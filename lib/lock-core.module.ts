@@ -1,10 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { CronExplorer } from './cron.explorer.js';
+import { ElectionExplorer } from './election.explorer.js';
 import { LockExplorer } from './lock.explorer.js';
 import { Scheduler } from './schedule/scheduler.js';
 
 /** What an application needs once, however many connections it registers. Global, so that it is initialised first. */
 @Global()
-@Module({ imports: [DiscoveryModule], providers: [LockExplorer, CronExplorer, Scheduler], exports: [Scheduler] })
+@Module({
+  imports: [DiscoveryModule],
+  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler],
+  exports: [Scheduler],
+})
 export class LockCoreModule {}

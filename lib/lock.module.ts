@@ -6,6 +6,8 @@ import { CoordinationService } from './coordination/coordination.service.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
+import { LeaderElectionService } from './elections/leader-election.service.js';
+import { getLeaderElectionToken } from './elections/leader-election.token.js';
 import { CronRunsService } from './schedule/cron-runs.service.js';
 import { getCronRunsToken } from './schedule/cron-runs.token.js';
 import { Scheduler } from './schedule/scheduler.js';
@@ -56,15 +58,13 @@ export function withConnection(
   const { isGlobal = true, name = DEFAULT_CONNECTION } = extras;
   check(typeof isGlobal === 'boolean', 'LockModule: isGlobal', isGlobal, 'true or false');
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
-  const service = serviceOf(name);
-  const cronRuns = cronRunsProvider(name);
-  const coordination = coordinationProvider(name);
+  const own = [serviceOf(name), cronRunsProvider(name), coordinationProvider(name), leaderElectionProvider(name)];
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
-    providers: [...(definition.providers ?? []), service, cronRuns, coordination],
-    exports: [...(definition.exports ?? []), service.provide, cronRuns.provide, coordination.provide],
+    providers: [...(definition.providers ?? []), ...own],
+    exports: [...(definition.exports ?? []), ...own.map(({ provide }) => provide)],
   };
 }
 
@@ -90,8 +90,15 @@ function cronRunsProvider(connectionName: string): FactoryProvider<CronRunsServi
 function coordinationProvider(connectionName: string): FactoryProvider<CoordinationService> {
   return {
     provide: getCoordinationToken(connectionName),
-    inject: [getLockServiceToken(connectionName), OPTIONS],
-    useFactory: (locks: LockService, options: LockModuleOptions) =>
-      new CoordinationService(locks, resolveLockModuleOptions(options).waitMs),
+    inject: [getLockServiceToken(connectionName)],
+    useFactory: (locks: LockService) => new CoordinationService(locks),
+  };
+}
+
+function leaderElectionProvider(connectionName: string): FactoryProvider<LeaderElectionService> {
+  return {
+    provide: getLeaderElectionToken(connectionName),
+    inject: [getLockServiceToken(connectionName)],
+    useFactory: (locks: LockService) => new LeaderElectionService(locks),
   };
 }

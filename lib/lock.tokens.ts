@@ -1,9 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { getCoordinationToken } from './coordination/coordination-service.token.js';
+import { getLeaderElectionToken } from './elections/leader-election.token.js';
 import { getCronRunsToken } from './schedule/cron-runs.token.js';
 import { getLockServiceToken } from './service/lock-service.token.js';
 
-export { getCoordinationToken, getCronRunsToken, getLockServiceToken };
+export { getCoordinationToken, getCronRunsToken, getLeaderElectionToken, getLockServiceToken };
 
 /** Injects the `LockService` of a connection by name; `LockService` as a parameter's type does it for the default one. */
 export function InjectLocks(name?: string): PropertyDecorator & ParameterDecorator {
@@ -18,4 +19,9 @@ export function InjectCronRuns(name?: string): PropertyDecorator & ParameterDeco
 /** Injects the `CoordinationService` of a connection by name; as a parameter's type it is that of the default one. */
 export function InjectCoordination(name?: string): PropertyDecorator & ParameterDecorator {
   return Inject(getCoordinationToken(name));
+}
+
+/** Injects the `LeaderElectionService` of a connection by name; as a parameter's type it is that of the default one. */
+export function InjectLeaderElection(name?: string): PropertyDecorator & ParameterDecorator {
+  return Inject(getLeaderElectionToken(name));
 }

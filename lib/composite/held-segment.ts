@@ -1,6 +1,7 @@
 import { onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
-import type { Lease, LeaseMode, LeaseState } from '../contract/lease.js';
+import type { Lease } from '../contract/lease.js';
+import { LeaseView } from '../contract/lease-view.js';
 import type { SegmentLease } from '../contract/segment-lease.js';
 
 /** What identifies a segmented key in this process: the backend that grants it and the name that the backend gives it. */
@@ -17,13 +18,14 @@ export interface SegmentPlace {
 }
 
 /** A lease that knows which segment it is on: the segment's own in everything else. */
-export class HeldSegment implements SegmentLease {
+export class HeldSegment extends LeaseView implements SegmentLease {
   readonly #lease: Lease;
   readonly #place: SegmentPlace;
   readonly #end: Dispose;
 
   /** @param leave called once the lease is over, released or lost */
   constructor(lease: Lease, place: SegmentPlace, leave?: Dispose) {
+    super(lease);
     this.#lease = lease;
     this.#place = place;
     this.#end = leave ? endOf(lease, leave) : () => {};
@@ -37,34 +39,6 @@ export class HeldSegment implements SegmentLease {
     return this.#place.segments;
   }
 
-  get key(): string {
-    return this.#lease.key;
-  }
-
-  get mode(): LeaseMode {
-    return this.#lease.mode;
-  }
-
-  get fencingToken(): bigint {
-    return this.#lease.fencingToken;
-  }
-
-  get acquiredAt(): Date {
-    return this.#lease.acquiredAt;
-  }
-
-  get state(): LeaseState {
-    return this.#lease.state;
-  }
-
-  get signal(): AbortSignal {
-    return this.#lease.signal;
-  }
-
-  isHeld(): boolean {
-    return this.#lease.isHeld();
-  }
-
   /** Whether it is a segment of this key. */
   isOf({ scope, identity }: SegmentedKey): boolean {
     const { of } = this.#place;
@@ -74,10 +48,6 @@ export class HeldSegment implements SegmentLease {
   async release(): Promise<void> {
     await this.#lease.release();
     this.#end();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.release();
   }
 }
 

@@ -1,6 +1,7 @@
 /** The stable `code` of every error this package throws. */
 export type LockErrorCode =
   | 'LOCK_TIMEOUT'
+  | 'LOCK_NOT_LEADER'
   | 'LOCK_LOST'
   | 'LOCK_REVOKED'
   | 'LOCK_OVERDUE'
@@ -48,6 +49,13 @@ export class LockTimeoutError extends LockError {
     why = 'is locked by somebody else',
   ) {
     super('LOCK_TIMEOUT', 423, `"${key}" ${why} (waited ${waitMs} ms)`, { key });
+  }
+}
+
+/** What only the leader does was asked of one who does not lead; another instance may. HTTP 503. */
+export class LockNotLeaderError extends LockError {
+  constructor(name: string) {
+    super('LOCK_NOT_LEADER', 503, `this instance does not lead "${name}"`, { key: name });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Contender } from './contender.js';
 import type { CoordinationBackend } from './coordination-backend.js';
+import type { Elections } from './elections.js';
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
 import type { PermitCounts } from './permit-counts.js';
@@ -18,6 +19,8 @@ export interface LockBackend {
   readonly permitCounts?: PermitCounts;
   /** Queues, barriers and shared values; without it, this backend has none. */
   readonly coordination?: CoordinationBackend;
+  /** Without it, nobody can campaign on this backend. */
+  readonly elections?: Elections;
   /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
   identify(key: string): string;
   /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */

@@ -35,12 +35,8 @@ export class CoordinationService {
   private readonly stopping = new AbortController();
   private readonly waiting: Waiting;
 
-  /** @param waitMs how long callers wait who do not say, in milliseconds */
-  constructor(
-    private readonly locks: LockService,
-    waitMs: number,
-  ) {
-    this.waiting = new Waiting(locks, waitMs, this.stopping.signal);
+  constructor(private readonly locks: LockService) {
+    this.waiting = new Waiting(locks, this.stopping.signal);
   }
 
   /** The name that this connection was registered under. */

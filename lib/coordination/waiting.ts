@@ -34,12 +34,9 @@ export interface Limits {
 export class Waiting {
   readonly #locks: LockService;
   readonly #stopping: AbortSignal;
-  readonly #waitMs: number;
 
-  /** @param waitMs how long callers wait who do not say, in milliseconds */
-  constructor(locks: LockService, waitMs: number, stopping: AbortSignal) {
+  constructor(locks: LockService, stopping: AbortSignal) {
     this.#locks = locks;
-    this.#waitMs = waitMs;
     this.#stopping = stopping;
   }
 
@@ -57,7 +54,7 @@ export class Waiting {
 
   /** `null` when the time ran out, or `ask` says so because it does not wait. @throws LockShutdownError, `signal.reason` */
   async within<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T | null> {
-    const { key, waitMs = this.#waitMs, why } = what;
+    const { key, waitMs = this.#locks.waitMs, why } = what;
     const deadline = new Deadline(key, waitMs, why);
     const wait = deadline.waits && !this.#stopping.aborted;
     const limits = anyAbort([what.signal, deadline.signal, wait ? this.#stopping : undefined]);
@@ -81,7 +78,7 @@ export class Waiting {
   async answer<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T> {
     const answer = await this.within(what, ask);
     if (answer !== null) return answer;
-    throw new LockTimeoutError(what.key, what.waitMs ?? this.#waitMs, what.why);
+    throw new LockTimeoutError(what.key, what.waitMs ?? this.#locks.waitMs, what.why);
   }
 
   /** The answer to what nobody waits for any longer than it takes. */

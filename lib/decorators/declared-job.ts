@@ -3,6 +3,7 @@ import { scheduleOf } from '../schedule/schedule.js';
 import type { ScheduleOf } from '../schedule/schedule.js';
 import { scheduledJob } from '../schedule/scheduled-job.js';
 import type { ScheduledJob } from '../schedule/scheduled-job.js';
+import { isOverriddenIn } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 
 /**
@@ -34,9 +35,7 @@ export class DeclaredJob {
 
   /** Whether the instance's class has a method of its own there, so that nothing calls this one but that may. */
   isOverriddenIn(instance: object): boolean {
-    let owner: object | null = Object.getPrototypeOf(instance);
-    while (owner && !Object.hasOwn(owner, this.#at.name)) owner = Object.getPrototypeOf(owner);
-    return owner !== this.#at.prototype;
+    return isOverriddenIn(instance, this.#at);
   }
 
   /** The method without its lock. */

@@ -28,6 +28,13 @@ export function decoratedPlace(decorator: string, target: unknown, name: unknown
   return { title, place, prototype, name };
 }
 
+/** Whether the instance's class has a method of its own there, so that nothing calls this one but that may. */
+export function isOverriddenIn(instance: object, { prototype, name }: DecoratedPlace): boolean {
+  let owner: object | null = Object.getPrototypeOf(instance);
+  while (owner && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner);
+  return owner !== prototype;
+}
+
 function need(isMet: boolean, what: string, why: string): asserts isMet {
   if (!isMet) throw new LockConfigurationError(`${what} ${why}`);
 }

@@ -3,7 +3,7 @@
  * stays inside until the stream has ended.
  */
 import { Logger } from '@nestjs/common';
-import { LockTimeoutError } from '../contract/errors.js';
+import { LockNotLeaderError, LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { heldStream } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
@@ -16,7 +16,7 @@ export interface LockedCall {
   readonly title: string;
   readonly options: ResolvedLockingOptions;
   /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
-  lock(): Lock;
+  lock(): Pick<Lock, 'using'>;
   /** Runs the method. */
   run(): unknown;
 }
@@ -58,8 +58,9 @@ async function underLock(
   throw neverRun(call.title);
 }
 
-function isSkippable(call: LockedCall, error: unknown): error is LockTimeoutError {
-  return call.options.onContention === 'skip' && error instanceof LockTimeoutError;
+function isSkippable(call: LockedCall, error: unknown): error is LockTimeoutError | LockNotLeaderError {
+  const isContention = error instanceof LockTimeoutError || error instanceof LockNotLeaderError;
+  return call.options.onContention === 'skip' && isContention;
 }
 
 async function runWhileWanted(call: LockedCall, handover: Handover, gone: AbortSignal | undefined): Promise<unknown> {

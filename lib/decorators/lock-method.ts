@@ -4,6 +4,7 @@ import type { LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import { disguised } from './disguised.js';
+import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
 import type { LockedCall } from './hold-during.js';
 import { LazyGenerator } from './lazy-generator.js';
@@ -17,7 +18,9 @@ import { checkLock, complete } from './stand-in.js';
 export interface Locking {
   readonly options: ResolvedLockingOptions;
   /** The lock of one call. */
-  lockOf(service: LockService, instance: unknown, args: unknown[]): Lock;
+  lockOf(service: LockService, instance: unknown, args: unknown[]): Pick<Lock, 'using'>;
+  /** What the method is to an election, where it is only run by a leader. */
+  readonly election?: ElectionRole;
 }
 
 /** Starts one call: the way a method's result is handed out depends on what it declares. */
@@ -29,7 +32,8 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     const at = decoratedPlace(decorator, target, name, descriptor);
     const locking = configure(at);
     const { title, place } = at;
-    const method = registerLockedMethod(at.prototype, { title, place }, locking.options.connection);
+    const { election, options } = locking;
+    const method = registerLockedMethod(at.prototype, { title, place, election }, options.connection);
     const original = descriptor.value;
     if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at));
   };

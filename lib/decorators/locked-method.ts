@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
 import type { DeclaredJob } from './declared-job.js';
+import type { ElectionRole } from './election-role.js';
 import { ServiceSlot } from './service-slot.js';
 
 /** One decorated method: where it stands, and where it finds its `LockService`. */
@@ -12,6 +13,8 @@ export interface LockedMethod {
   readonly slot: ServiceSlot;
   /** What it is run as, when it has `@CronLock`. */
   readonly job?: DeclaredJob;
+  /** What it is to an election, when it has `@LeaderOnly`, `@OnElected` or `@OnDeposed`. */
+  readonly election?: ElectionRole | undefined;
 }
 
 const methodsByPrototype = new WeakMap<object, LockedMethod[]>();

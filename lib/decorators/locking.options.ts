@@ -1,5 +1,5 @@
 import { check, checkFields, checkMs } from '../contract/check.js';
-import type { MutexOptions } from '../service/lock.service.js';
+import type { MutexOptions } from '../service/lock-service.options.js';
 import type { MultiOptions } from '../service/multi.options.js';
 import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';

@@ -1,26 +1,21 @@
-import { onAbort, orAbort } from '../async/abort.js';
+import { orAbort } from '../async/abort.js';
 import { limited } from '../async/limited.js';
-import { deferred } from '../async/deferred.js';
-import type { Deferred } from '../async/deferred.js';
-import type { Contender as ContenderInfo } from '../contract/contender.js';
+import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
+import type { Elections } from '../contract/elections.js';
 import { LockLostError, LockShutdownError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/fencing-token.js';
-import { GrantedLease } from '../contract/granted-lease.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import { MemoryContenders } from './memory-contenders.js';
+import type { MemoryContender } from './memory-contenders.js';
 import { MemoryCoordination } from './memory-coordination.js';
+import { MemoryElections } from './memory-elections.js';
 import { MemoryPermits } from './memory-permits.js';
 import { MemoryRecords } from './memory-records.js';
-
-interface Contender {
-  request: LockRequest;
-  readonly granted: Deferred<GrantedLease>;
-  readonly since: Date;
-  lease: GrantedLease | undefined;
-}
 
 /**
  * Locks inside one process: the reference that the contract is read from, and the backend of unit tests.
@@ -30,9 +25,13 @@ export class MemoryBackend implements LockBackend {
   readonly name: string = 'memory';
   readonly records: RecordStore = new MemoryRecords();
   readonly coordination: CoordinationBackend = new MemoryCoordination();
-  readonly permitCounts = new MemoryPermits(() => [...this.#lines.values()].forEach((line) => this.#grantTurns(line)));
-  /** By key; permits stand in lines of their own. */
-  readonly #lines = new Map<string, Contender[]>();
+  readonly permitCounts = new MemoryPermits(() => [...this.#lines.values()].forEach((line) => line.grantTurns()));
+  readonly elections: Elections = new MemoryElections({
+    identify: (name) => this.identify(name),
+    standIn: (line, request) => this.standIn(line, request),
+  });
+  /** By what is wanted: permits and leaderships have lines of their own. */
+  readonly #lines = new Map<string, MemoryContenders>();
   #tokens = 0n;
   #closed = false;
 
@@ -47,17 +46,7 @@ export class MemoryBackend implements LockBackend {
   async connect(): Promise<void> {}
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    request.signal.throwIfAborted();
-    if (this.#closed) throw new LockShutdownError(request.key);
-    const contender: Contender = { request, granted: deferred(), since: new Date(), lease: undefined };
-    const line = this.#lineOf(request);
-    line.push(contender);
-    this.#grantTurns(line);
-    if (!request.wait && !contender.lease) {
-      this.#leave(contender);
-      return null;
-    }
-    return this.#untilGranted(contender);
+    return this.standIn(this.lineFor(request), request);
   }
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
@@ -73,21 +62,16 @@ export class MemoryBackend implements LockBackend {
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
   contenders(key: string): readonly LockRequest[] {
-    return this.#standingOn(key).map((contender) => contender.request);
-  }
-
-  /** The leases that stand on the key, several when they are readers' or permits, each with what was asked for. */
-  leasesOn(key: string): readonly { readonly request: LockRequest; readonly lease: GrantedLease }[] {
-    return this.#standingOn(key).flatMap(({ request, lease }) => (lease ? [{ request, lease }] : []));
+    return this.#standingOn(key).map(({ contender }) => contender.request);
   }
 
   /** The lease that currently stands on the key, if any. */
   leaseOn(key: string): GrantedLease | undefined {
-    return this.leasesOn(key)[0]?.lease;
+    return this.#standingOn(key).find(({ contender }) => contender.lease)?.contender.lease;
   }
 
-  async lineOf(key: string): Promise<readonly ContenderInfo[]> {
-    return this.#standingOn(key).map(({ request, lease, since }) => ({
+  async lineOf(key: string): Promise<readonly Contender[]> {
+    return this.#standingOn(key).map(({ contender: { request, lease, since } }) => ({
       state: lease ? 'held' : 'waiting',
       mode: request.mode,
       permits: request.permits?.count,
@@ -101,95 +85,58 @@ export class MemoryBackend implements LockBackend {
 
   async revoke(key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
     signal?.throwIfAborted();
-    const holders = this.#standingOn(key).flatMap((contender) => {
-      return contender.lease ? [{ contender, lease: contender.lease }] : [];
+    const holders = this.#standingOn(key).flatMap(({ line, contender }) => {
+      return contender.lease ? [{ line, contender, lease: contender.lease }] : [];
     });
     holders.forEach(({ lease }) => lease.revoke());
     const given = Promise.all(holders.map(({ lease }) => lease.released));
     if (await limited(graceMs, signal, (limit) => orAbort(given, limit))) return;
-    for (const { contender, lease } of holders) {
+    for (const { line, contender, lease } of holders) {
       lease.lose(new LockLostError(key, 'it was revoked, and not given back in time'));
-      this.#leave(contender);
+      line.leave(contender);
     }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const contender of [...this.#lines.values()].flat()) {
-      contender.granted.reject(new LockShutdownError(contender.request.key));
-      contender.lease?.lose(new LockShutdownError(contender.request.key));
-    }
+    const lines = [...this.#lines.values()];
     this.#lines.clear();
+    lines.forEach((line) => line.close());
   }
 
-  async #untilGranted(contender: Contender): Promise<GrantedLease> {
-    const dispose = onAbort(contender.request.signal, (reason) => {
-      if (contender.lease) return;
-      this.#leave(contender);
-      contender.granted.reject(reason);
-    });
-    return contender.granted.promise.finally(dispose);
+  /** Stands in the line of this name when the call returns, whatever it is for. As `acquire` in all else. */
+  protected async standIn(name: string, request: LockRequest): Promise<GrantedLease | null> {
+    request.signal.throwIfAborted();
+    if (this.#closed) throw new LockShutdownError(request.key);
+    const line = this.#lines.get(name) ?? this.#newLine(name);
+    return line.stand(request);
   }
 
-  #standingOn(key: string): readonly Contender[] {
+  /** The name of the line for what is asked. */
+  protected lineFor({ key, permits }: LockRequest): string {
     const identity = this.identify(key);
-    return [...(this.#lines.get(identity) ?? []), ...(this.#lines.get(permitLine(identity)) ?? [])];
+    return permits ? permitLine(identity) : identity;
   }
 
-  #lineOf(request: LockRequest): Contender[] {
-    const name = this.#lineName(request);
-    const line = this.#lines.get(name) ?? [];
+  /** Whether nobody stands in the line of this name. */
+  protected isEmpty(name: string): boolean {
+    return !this.#lines.has(name);
+  }
+
+  #newLine(name: string): MemoryContenders {
+    const line = new MemoryContenders({
+      nextToken: () => fencingTokenOf(++this.#tokens),
+      mostOf: (key, of) => this.permitCounts.mostOf(key, of),
+      onEmpty: () => this.#lines.delete(name),
+    });
     this.#lines.set(name, line);
     return line;
   }
 
-  #grantTurns(line: readonly Contender[]): void {
-    for (const [place, contender] of line.entries()) {
-      if (contender.lease) continue;
-      if (this.#isBlocked(contender.request, line.slice(0, place))) return;
-      this.#grant(contender);
-    }
-  }
-
-  #isBlocked({ key, mode, permits }: LockRequest, ahead: readonly Contender[]): boolean {
-    if (!permits) return mode === 'read' ? ahead.some((other) => other.request.mode !== 'read') : ahead.length > 0;
-    const taken = ahead.reduce((sum, { request }) => sum + (request.permits?.count ?? 0), 0);
-    return taken + permits.count > this.permitCounts.mostOf(key, permits.of);
-  }
-
-  #grant(contender: Contender): void {
-    const { key } = contender.request;
-    contender.lease = new GrantedLease({
-      key,
-      get mode() {
-        return contender.request.mode;
-      },
-      fencingToken: fencingTokenOf(++this.#tokens),
-      isCurrent: () => true,
-      giveBack: async () => this.#leave(contender),
-      downgrade: async () => this.#downgrade(contender),
-    });
-    contender.granted.resolve(contender.lease);
-  }
-
-  #downgrade(contender: Contender): void {
-    contender.request = { ...contender.request, mode: 'read' };
-    this.#grantTurns(this.#lineOf(contender.request));
-  }
-
-  #leave(contender: Contender): void {
-    const name = this.#lineName(contender.request);
-    const line = this.#lines.get(name);
-    const place = line?.indexOf(contender) ?? -1;
-    if (!line || place < 0) return;
-    line.splice(place, 1);
-    if (line.length === 0) this.#lines.delete(name);
-    else this.#grantTurns(line);
-  }
-
-  #lineName({ key, permits }: LockRequest): string {
+  #standingOn(key: string): { readonly line: MemoryContenders; readonly contender: MemoryContender }[] {
     const identity = this.identify(key);
-    return permits ? permitLine(identity) : identity;
+    const lines = [identity, permitLine(identity)].map((name) => this.#lines.get(name));
+    return lines.flatMap((line) => line?.inOrder.map((contender) => ({ line, contender })) ?? []);
   }
 }
 

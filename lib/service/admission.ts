@@ -117,13 +117,19 @@ export class Admission implements SettledListener {
     // Not `async`: what this promise keeps alive, every caller in a line does.
     if (isLocal(acquisition.target)) return this.#local.wait(acquisition);
     // Whoever waits gets a lease, or an error.
-    return this.#answer(acquisition, this.#backend.acquire(requestOf(acquisition))) as Promise<GrantedLease>;
+    return this.#answer(acquisition, this.#askBackend(acquisition)) as Promise<GrantedLease>;
   }
 
   async #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
     const { target } = acquisition;
-    const asked = isLocal(target) ? this.#local.ask(acquisition) : this.#backend.acquire(requestOf(acquisition));
+    const asked = isLocal(target) ? this.#local.ask(acquisition) : this.#askBackend(acquisition);
     return this.#answer(acquisition, asked);
+  }
+
+  #askBackend(acquisition: Acquisition): Promise<GrantedLease | null> {
+    const request = requestOf(acquisition);
+    const { ask } = acquisition.target;
+    return ask ? ask(request) : this.#backend.acquire(request);
   }
 
   async #answer(acquisition: Acquisition, asked: Promise<GrantedLease | null>): Promise<GrantedLease | null> {

@@ -1,5 +1,6 @@
+import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LeaseMode } from '../contract/lease.js';
-import type { Line } from '../contract/lock-request.js';
+import type { Line, LockRequest } from '../contract/lock-request.js';
 import type { Holding } from './tenure.js';
 
 /** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
@@ -13,4 +14,6 @@ export interface LockTarget extends Holding {
   readonly keepMs: number;
   /** Whether a call may enter what it already holds, unless it says. Default `true`. */
   readonly reentrant?: boolean;
+  /** How the backend is asked, where it is not for a lock. Goes without a local line. */
+  readonly ask?: (request: LockRequest) => Promise<GrantedLease | null>;
 }

@@ -5,28 +5,25 @@ import type { Contender } from '../contract/contender.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
-import type { Line } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
-import { inFixedOrder, MultiLock } from '../composite/multi-lock.js';
-import type { Member } from '../composite/multi-lock.js';
+import type { MultiLock } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { SemaphoreLock } from '../contract/semaphore.js';
 import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { Admission } from './admission.js';
-import { AtomicMultiLock } from './atomic-multi-lock.js';
-import type { Targets } from './atomic-multi-lock.js';
+import type { AtomicMultiLock } from './atomic-multi-lock.js';
+import { Candidates } from './candidates.js';
 import { withLocalCallers } from './contenders.js';
-import { runUnder } from './held-leases.js';
 import { revokeKey } from './revocation.js';
-import { resolveMultiOptions } from './multi.options.js';
+import { MultiLocks } from './multi-locks.js';
 import type { MultiOptions } from './multi.options.js';
 import { Segments } from './segments.js';
 import { Semaphores } from './semaphores.js';
 import type { LockServiceOptions, MutexOptions } from './lock-service.options.js';
-import type { LockTarget } from './lock-target.js';
-import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './sharing.options.js';
+import { LockTargets } from './lock-targets.js';
+import { SHARING_FIELDS } from './sharing.options.js';
 import type { SharingOptions } from './sharing.options.js';
 import { SingleLock } from './single-lock.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
@@ -34,8 +31,6 @@ import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
 
 const logger = new Logger('LockService');
-
-export type { LockServiceOptions, MutexOptions };
 
 /**
  * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
@@ -45,11 +40,14 @@ export type { LockServiceOptions, MutexOptions };
  */
 export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  /** @internal Who campaigns on this connection. */
+  readonly candidates: Candidates;
   private readonly admission: Admission;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
-  private readonly sharing: Required<SharingOptions>;
+  private readonly targets: LockTargets;
+  private readonly multiLocks: MultiLocks;
 
   constructor(
     private readonly backend: LockBackend,
@@ -57,16 +55,24 @@ export class LockService {
   ) {
     backend.warnTo?.((message) => logger.warn(message));
     this.admission = new Admission(backend);
-    this.sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
-    this.segments = new Segments(backend, options.waitMs, (key) => this.mutex(key));
-    this.semaphores = new Semaphores(backend, this.admission, options.waitMs);
+    this.candidates = new Candidates(backend, this.admission);
+    this.targets = new LockTargets(backend, options);
+    const { admission, targets, waitMs } = this;
+    this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs, lockOn: (...of) => this.mutex(...of) });
+    this.segments = new Segments(backend, waitMs, (key) => this.mutex(key));
+    this.semaphores = new Semaphores(backend, admission, waitMs);
     const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
-    this.stocks = new Stocks({ waitMs: options.waitMs, records: backend.records, lockOn });
+    this.stocks = new Stocks({ waitMs, records: backend.records, lockOn });
   }
 
   /** The name that this connection was registered under. */
   get connectionName(): string {
     return this.options.connectionName;
+  }
+
+  /** @internal How long callers wait who do not say, in milliseconds. */
+  get waitMs(): number {
+    return this.options.waitMs;
   }
 
   /** What may be assumed of the connection right now. */
@@ -95,23 +101,19 @@ export class LockService {
     const { line = 'fifo', reentrant = true } = options;
     check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
     check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
-    return new SingleLock(this.admission, { ...this.targetOf(key, 'exclusive', line, options), reentrant });
+    return new SingleLock(this.admission, { ...this.targets.of(key, 'exclusive', line, options), reentrant });
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
   readWriteLock(key: string, options: SharingOptions = {}): ReadWriteLock {
     checkFields('read-write lock options', options, SHARING_FIELDS);
-    return { read: this.single(key, 'read', 'fifo', options), write: this.single(key, 'write', 'fifo', options) };
+    const on = (mode: 'read' | 'write') => new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
+    return { read: on('read'), write: on('write') };
   }
 
   /** All of the keys or none, within one deadline: one after another in a fixed order, or with `atomic` at once. */
   multi(keys: readonly string[], options: MultiOptions = {}): MultiLock | AtomicMultiLock {
-    const { atomic, ...sharing } = resolveMultiOptions(keys, options, this.backend);
-    const members = keys.map((key) => this.memberOf(key, sharing));
-    const inOrder = new MultiLock(members, this.options.waitMs, runUnder);
-    if (!atomic) return inOrder;
-    const targets = inFixedOrder(members).map(({ key }) => this.targetOf(key, 'exclusive', 'fifo', sharing));
-    return new AtomicMultiLock(this.admission, targets as unknown as Targets, inOrder);
+    return this.multiLocks.lockOn(keys, options);
   }
 
   /**
@@ -194,20 +196,5 @@ export class LockService {
   async onApplicationShutdown(): Promise<void> {
     await this.admission.drain(this.options.drainTimeoutMs);
     await this.backend.close();
-  }
-
-  private memberOf(key: string, options: SharingOptions): Member {
-    return { key, identity: this.backend.identify(key), lock: this.mutex(key, options) };
-  }
-
-  private single(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): SingleLock {
-    return new SingleLock(this.admission, this.targetOf(key, mode, line, sharing));
-  }
-
-  private targetOf(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
-    const identity = this.backend.identify(key);
-    const waitMs = line === 'none' ? 0 : this.options.waitMs;
-    const shared = resolveSharingOptions(sharing, this.sharing);
-    return { scope: this.backend, identity, key, mode, line, waitMs, ...shared };
   }
 }

@@ -6,9 +6,9 @@ import { lookAtOnce } from './recipes/record-snapshot.js';
 import { lookAt } from './recipes/record-node.js';
 import type { Sight } from './recipes/record-node.js';
 import { RecordWriting } from './recipes/record-write.js';
-import { isKeeperError } from './session/requests.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
+import { unlessMissing } from './session/watch.js';
 import { recordName, recordPath } from './session/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
@@ -50,7 +50,10 @@ export class ZooKeeperRecords implements RecordStore {
   async list(name: string): Promise<readonly string[]> {
     const path = this.#pathOf(name);
     const children = await this.#ask(name, (session, signal) =>
-      session.persistently(() => session.requests.children(path), signal).catch(noneWithout),
+      unlessMissing(
+        session.persistently(() => session.requests.children(path), signal),
+        [],
+      ),
     );
     return children.map(recordName);
   }
@@ -84,11 +87,6 @@ export class ZooKeeperRecords implements RecordStore {
     await session.persistently(() => session.requests.sync('/'), signal);
     this.#caughtUp.add(session);
   }
-}
-
-function noneWithout(error: unknown): readonly string[] {
-  if (isKeeperError(error, 'noNode')) return [];
-  throw error;
 }
 
 function stored(name: string, sight: Sight | undefined): StoredRecord | undefined {

@@ -7,23 +7,23 @@ import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { askSessions } from './across-sessions.js';
+import { canBeginAgain } from './attempt.js';
+import type { Attempt } from './attempt.js';
 import { explained } from './explained-error.js';
-import { CounterEndingError, restartCounter } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
 import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
-import { PlaceLostError } from './recipes/place-lost-error.js';
 import { semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
 import { acquireSingleNode } from './recipes/single-node.js';
 import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
-import { SessionEndedError } from './session/session-ended-error.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { lockPath } from './session/znode-path.js';
 import { ZooKeeperCoordination } from './zookeeper-coordination.js';
+import { ZooKeeperElections } from './zookeeper-elections.js';
 import { ZooKeeperPermits } from './zookeeper-permits.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
 import { revoke } from './zookeeper-revocation.js';
@@ -32,15 +32,13 @@ import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.opt
 
 const MOST_PATHS = 10_000;
 
-/** One attempt to get what a request asks for, on one session. */
-type Attempt<T> = (session: Session, request: LockRequest) => Promise<T | null>;
-
 /** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly records: ZooKeeperRecords;
   readonly permitCounts: ZooKeeperPermits;
   readonly coordination: ZooKeeperCoordination;
+  readonly elections: ZooKeeperElections;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   readonly #timeout: GrantedTimeout;
@@ -59,6 +57,11 @@ export class ZooKeeperBackend implements LockBackend {
     this.records = new ZooKeeperRecords(this.#sessions, options);
     this.permitCounts = new ZooKeeperPermits(this.#sessions, (key) => this.#directoryOf(key));
     this.coordination = new ZooKeeperCoordination(this.#sessions, options);
+    this.elections = new ZooKeeperElections({
+      sessions: this.#sessions,
+      directoryOf: (name) => this.#directoryOf(name),
+      acquire: (request, attempt) => this.#acquire(request, attempt),
+    });
   }
 
   get state(): BackendState {
@@ -119,13 +122,13 @@ export class ZooKeeperBackend implements LockBackend {
     await this.#sessions.close();
   }
 
-  #acquire<T>(request: LockRequest, attempt: Attempt<T>): Promise<T | null> {
+  #acquire<R extends LockRequest, T>(request: R, attempt: Attempt<R, T>): Promise<T | null> {
     if (request.wait) return this.#untilAnswered(request, attempt);
     // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
     return this.#sessions.inTime((signal) => this.#untilAnswered({ ...request, signal }, attempt), request.signal);
   }
 
-  async #untilAnswered<T>(request: LockRequest, attempt: Attempt<T>): Promise<T | null> {
+  async #untilAnswered<R extends LockRequest, T>(request: R, attempt: Attempt<R, T>): Promise<T | null> {
     for (;;) {
       const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
       try {
@@ -160,22 +163,4 @@ export class ZooKeeperBackend implements LockBackend {
 export function zookeeper(options: ZooKeeperOptions = {}): LockBackendDefinition {
   const resolved = resolveZooKeeperOptions(options);
   return { name: 'zookeeper', create: () => new ZooKeeperBackend(resolved) };
-}
-
-/** Whether the caller can line up once more: `undefined` when the error is theirs to know, `false` when not this time. */
-async function canBeginAgain(
-  error: unknown,
-  session: Session,
-  { wait, signal }: LockRequest,
-): Promise<boolean | undefined> {
-  if (error instanceof SessionEndedError || error instanceof PlaceLostError) return true;
-  if (error instanceof CounterEndingError) {
-    return restartCounter(session, error.directory, wait, signal).catch(unlessEnded);
-  }
-  return undefined;
-}
-
-function unlessEnded(error: unknown): boolean {
-  if (error instanceof SessionEndedError) return true;
-  throw error;
 }

@@ -9,6 +9,7 @@ import { JobsModule } from './jobs/jobs.module.js';
 import { noLocks } from './locks/no-locks.js';
 import { watched } from './locks/watched.js';
 import { OrdersModule } from './orders/orders.module.js';
+import { PollerModule } from './poller/poller.module.js';
 import { PricesModule } from './prices/prices.module.js';
 import { ReportsModule } from './reports/reports.module.js';
 import { settings } from './settings.js';
@@ -40,6 +41,7 @@ const backend = settings.isLocked
     CouponsModule,
     JobsModule,
     ReportsModule,
+    PollerModule,
   ],
 })
 export class AppModule {}

@@ -16,6 +16,7 @@ export type Layered =
   | 'decorators'
   | 'schedule'
   | 'coordination'
+  | 'elections'
   | 'service'
   | 'local'
   | 'stock'
@@ -54,14 +55,24 @@ const NEST = ['@nestjs/common', '@nestjs/core'];
 export const LAYERS: Layers = {
   root: {
     folder: '',
-    mayImport: ['decorators', 'schedule', 'coordination', 'service', 'stock', 'composite', 'contract', 'zookeeper'],
+    mayImport: [
+      'decorators',
+      'schedule',
+      'coordination',
+      'elections',
+      'service',
+      'stock',
+      'composite',
+      'contract',
+      'zookeeper',
+    ],
     typesOnly: ['composite', 'stock'],
     doors: { zookeeper: ['zookeeper/zookeeper.backend.ts', 'zookeeper/zookeeper.options.ts'] },
     packages: NEST,
   },
   decorators: {
     folder: 'decorators',
-    mayImport: ['schedule', 'service', 'contract'],
+    mayImport: ['schedule', 'elections', 'service', 'contract'],
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks'],
   },
   schedule: {
@@ -70,6 +81,7 @@ export const LAYERS: Layers = {
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks', 'node:crypto', 'node:os'],
   },
   coordination: { folder: 'coordination', mayImport: ['service', 'composite', 'contract', 'async'], packages: [] },
+  elections: { folder: 'elections', mayImport: ['service', 'contract', 'async'], packages: NEST },
   service: {
     folder: 'service',
     mayImport: ['local', 'stock', 'composite', 'contract', 'async'],

@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Lease } from '../../lib/contract/lease.js';
+import { LeaderElectionService } from '../../lib/elections/leader-election.service.js';
 import { ZooKeeperServer } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
@@ -29,35 +31,41 @@ describe('a line of 200', () => {
   });
 
   /** A line of many services' contenders in turn, so that nobody has one of its own session before it. */
-  async function line(mode: 'write' | 'mutex') {
+  async function line(mode: 'write' | 'mutex' | 'election') {
     const basePath = freshBasePath();
     const options = { connectString: server.connectString, basePath, waitMs: Infinity };
     const services = await Promise.all(Array.from({ length: SERVICES }, () => openService(options)));
     const client = await openClient(server.connectString);
-    const locks = services.map((service) => (mode === 'mutex' ? service.mutex('k') : service.readWriteLock('k').write));
-    const lock = (place: number) => locks[place % SERVICES] ?? expect.unreachable();
-    const holder = await lock(0).acquire();
+    const take = services.map((service) => () => {
+      if (mode === 'election') return new LeaderElectionService(service).campaign('k');
+      return (mode === 'mutex' ? service.mutex('k') : service.readWriteLock('k').write).acquire();
+    });
+    const enter = (place: number): Promise<Lease> => (take[place % SERVICES] ?? expect.unreachable())();
+    const holder = await enter(0);
     const waits: Promise<void>[] = [];
     for (let place = 1; place <= WAITERS; place++) {
-      waits.push(lock(place).using(() => {}));
+      waits.push(enter(place).then((lease) => lease.release()));
       await untilContenders(client, `${basePath}/k`, place + 1);
     }
     return { holder, waits, client, basePath };
   }
 
-  it.each(['mutex', 'write'] as const)('tells two of a release: the next, and the one behind it (%s)', async (mode) => {
-    const { holder, waits } = await line(mode);
-    const before = await watchesFiredByDeletions(server);
+  it.each(['mutex', 'write', 'election'] as const)(
+    'tells two of a release: the next, and the one behind it (%s)',
+    async (mode) => {
+      const { holder, waits } = await line(mode);
+      const before = await watchesFiredByDeletions(server);
 
-    await holder.release();
-    await Promise.all(waits);
+      await holder.release();
+      await Promise.all(waits);
 
-    // The next is told, the one behind it, which looks ahead, and the owner itself; nobody else.
-    const fired = (await watchesFiredByDeletions(server)) - before;
-    expect(fired).toBeGreaterThan(2.5 * WAITERS);
-    expect(fired).toBeLessThanOrEqual(3 * WAITERS);
-    expect(await watchesKept(server)).toBe(0);
-  });
+      // The next is told, the one behind it, which looks ahead, and the owner itself; nobody else.
+      const fired = (await watchesFiredByDeletions(server)) - before;
+      expect(fired).toBeGreaterThan(2.5 * WAITERS);
+      expect(fired).toBeLessThanOrEqual(3 * WAITERS);
+      expect(await watchesKept(server)).toBe(0);
+    },
+  );
 
   it('leaves neither znode nor watch when all of them give up', async () => {
     const basePath = freshBasePath();

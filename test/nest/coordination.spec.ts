@@ -106,9 +106,9 @@ describe('CoordinationService', () => {
       drainTimeoutMs: 0,
       connectOnStart: 'required',
     });
-    const refused = expect(new CoordinationService(locks, 0).queue('q').take()).rejects;
+    const refused = expect(new CoordinationService(locks).queue('q').take()).rejects;
     await refused.toThrow(LockConfigurationError);
-    await expect(new CoordinationService(locks, 0).counter('c').get()).rejects.toThrow(
+    await expect(new CoordinationService(locks).counter('c').get()).rejects.toThrow(
       /"memory" has no queues, barriers and/,
     );
   });

@@ -1,5 +1,5 @@
 import { LockService } from '../../lib/service/lock.service.js';
-import type { LockServiceOptions } from '../../lib/service/lock.service.js';
+import type { LockServiceOptions } from '../../lib/service/lock-service.options.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
 import type { ZooKeeperOptions } from '../../lib/zookeeper/zookeeper.options.js';
 

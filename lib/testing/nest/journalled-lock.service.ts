@@ -4,7 +4,7 @@ import type { Lock, ReadWriteLock } from '../../contract/lock.js';
 import type { SemaphoreLock } from '../../contract/semaphore.js';
 import type { SemaphoreOptions } from '../../contract/semaphore.options.js';
 import { LockService } from '../../service/lock.service.js';
-import type { LockServiceOptions, MutexOptions } from '../../service/lock.service.js';
+import type { LockServiceOptions, MutexOptions } from '../../service/lock-service.options.js';
 import type { SharingOptions } from '../../service/sharing.options.js';
 import type { Journal } from './journal.js';
 import { JournalledLock } from './journalled-lock.js';

@@ -3,7 +3,7 @@ import { check, checkFields, checkMs } from '../../contract/check.js';
 /**
  * What the application meets.
  * - `'free'`: nobody else is there.
- * - `'contended'`: somebody else holds the keys, and keeps them until the test has them let go.
+ * - `'contended'`: somebody else holds the keys, and leads the elections of these names, until the test has them let go.
  * - `'unavailable'`: no server answers.
  */
 export type LockTestingMode = 'free' | 'contended' | 'unavailable';
@@ -11,7 +11,7 @@ export type LockTestingMode = 'free' | 'contended' | 'unavailable';
 export interface LockTestingOptions {
   /** Default `'free'`. */
   readonly mode?: LockTestingMode;
-  /** Which keys are held by somebody else with mode `'contended'`. Default: whichever is asked for. */
+  /** Which keys (names of elections) somebody else has with mode `'contended'`. Default: whichever is asked for. */
   readonly keys?: readonly string[];
   /**
    * No call waits for longer than this, whatever it or its decorator says, in milliseconds: so that a test need not wait

@@ -51,8 +51,8 @@ export class LockTesting {
   }
 
   /**
-   * Everybody outside the application gives the key back, or leaves its line; without a key, every key. With mode
-   * `'contended'` they do not come again.
+   * Everybody outside the application gives the key back, or leaves its line, and so with the election of that name;
+   * without a key, every key. With mode `'contended'` they do not come again.
    */
   letGo(key?: string): Promise<void> {
     return this.backend.letGo(key);
@@ -69,7 +69,8 @@ export class LockTesting {
   }
 
   /**
-   * The application's leases on the key are lost, as with an expired session: their signals abort, and the key is free.
+   * The application's leases on the key are lost, as with an expired session, and its term in the election of that name:
+   * their signals abort, and the key is free.
    * @throws LockConfigurationError when the application does not hold it: the test is wrong about that
    */
   loseLease(key: string): void {

@@ -2,20 +2,29 @@ import type { Contender } from '../../contract/contender.js';
 import { LockLostError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { BackendState } from '../../contract/lock-backend.js';
-import type { LockRequest, PermitDemand } from '../../contract/lock-request.js';
+import type { LockRequest } from '../../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../../contract/revoke.options.js';
 import { zookeeper } from '../../index.js';
+import { electionLine, MemoryElections } from '../../memory/memory-elections.js';
 import { MemoryBackend } from '../../memory/memory.backend.js';
 import type { MemoryPermits } from '../../memory/memory-permits.js';
 import { MemoryRecords } from '../../memory/memory-records.js';
 import type { ResolvedLockTestingOptions } from './lock-testing.options.js';
 import { OtherContender } from './other-contender.js';
+import { ReachableElections } from './reachable-elections.js';
 import { ReachableRecords } from './reachable-records.js';
 
 /** Locks in memory, to which happens what a test says. */
 export class ScriptedBackend extends MemoryBackend {
   override readonly name = 'testing';
   override readonly records = new ReachableRecords(new MemoryRecords(), () => this.#assertReachable());
+  override readonly elections = new ReachableElections(
+    new MemoryElections({
+      identify: (name) => this.identify(name),
+      standIn: (line, request) => this.standIn(line, request),
+    }),
+    () => this.#assertReachable(),
+  );
   // Never connected: a key that ZooKeeper would refuse, a test should not pass with.
   readonly #keys = zookeeper({ connectString: 'localhost:2181' }).create();
   readonly #owned = new Set<GrantedLease>();
@@ -30,7 +39,7 @@ export class ScriptedBackend extends MemoryBackend {
     super();
     this.#isReachable = mode !== 'unavailable';
     this.#contendsAll = mode === 'contended' && keys === undefined;
-    keys?.forEach((key) => this.contend(key, 'exclusive'));
+    keys?.forEach((key) => this.#hold(key));
   }
 
   override get state(): BackendState {
@@ -45,11 +54,11 @@ export class ScriptedBackend extends MemoryBackend {
     this.#assertReachable();
   }
 
-  override async acquire(request: LockRequest): Promise<GrantedLease | null> {
+  protected override async standIn(line: string, request: LockRequest): Promise<GrantedLease | null> {
     request.signal.throwIfAborted();
     this.#assertReachable();
-    if (this.#isContended(request)) this.contend(request.key, ...allOf(request, this.permitCounts));
-    const lease = await super.acquire(request).catch((error: unknown) => {
+    if (this.#isContended(line, request)) this.#place(line, otherBefore(request, this.permitCounts));
+    const lease = await super.standIn(line, request).catch((error: unknown) => {
       throw this.explain(error);
     });
     if (lease) this.#own(lease);
@@ -72,12 +81,9 @@ export class ScriptedBackend extends MemoryBackend {
     return reason instanceof LockTimeoutError && !this.#isReachable ? unavailable(reason.key) : reason;
   }
 
-  contend(key: string, mode: LockRequest['mode'], permits?: PermitDemand): OtherContender {
-    const other = new OtherContender(key, mode, permits);
-    this.#others.add(other);
-    this.#otherRequests.add(other.request);
-    other.enter((request) => super.acquire(request));
-    return other;
+  contend(key: string, mode: LockRequest['mode']): OtherContender {
+    const other = new OtherContender(key, mode);
+    return this.#place(this.lineFor(other.request), other);
   }
 
   /** Everybody else gives the key back, and does not come again; without a key, every key. */
@@ -101,9 +107,10 @@ export class ScriptedBackend extends MemoryBackend {
 
   /** @returns whether the application had any */
   loseLeases(key: string): boolean {
-    const own = this.leasesOn(key).filter(({ request }) => !this.#isOther(request));
-    for (const { lease } of own) lease.lose(new LockLostError(lease.key, 'the test has it lost'));
-    for (const { lease } of own) void lease.release();
+    const identity = this.identify(key);
+    const own = [...this.#owned].filter((lease) => this.identify(lease.key) === identity);
+    for (const lease of own) lease.lose(new LockLostError(lease.key, 'the test has it lost'));
+    for (const lease of own) void lease.release();
     return own.length > 0;
   }
 
@@ -113,10 +120,22 @@ export class ScriptedBackend extends MemoryBackend {
     void lease.released.then(() => this.#owned.delete(lease));
   }
 
-  #isContended({ key, permits }: LockRequest): boolean {
+  /** Somebody else has the key, and leads the election of that name. */
+  #hold(key: string): void {
+    this.contend(key, 'exclusive');
+    this.#place(electionLine(this.identify(key)), new OtherContender(key, 'exclusive'));
+  }
+
+  #isContended(line: string, { key }: LockRequest): boolean {
     if (!this.#contendsAll || this.#allLetGo || this.#letGo.has(this.identify(key))) return false;
-    // Permits stand in a line of their own.
-    return !this.contenders(key).some((other) => (other.permits === undefined) === (permits === undefined));
+    return this.isEmpty(line);
+  }
+
+  #place(line: string, other: OtherContender): OtherContender {
+    this.#others.add(other);
+    this.#otherRequests.add(other.request);
+    other.enter((request) => super.standIn(line, request));
+    return other;
   }
 
   #isOther(request: LockRequest | undefined): boolean {
@@ -128,10 +147,10 @@ export class ScriptedBackend extends MemoryBackend {
   }
 }
 
-/** What somebody has to hold so that the request gets nothing. */
-function allOf({ key, permits }: LockRequest, counts: MemoryPermits): [LockRequest['mode'], PermitDemand?] {
-  if (!permits) return ['exclusive'];
-  return ['permit', { ...permits, count: counts.mostOf(key, permits.of) }];
+/** Somebody who holds so much that the request gets nothing. */
+function otherBefore({ key, permits }: LockRequest, counts: MemoryPermits): OtherContender {
+  if (!permits) return new OtherContender(key, 'exclusive');
+  return new OtherContender(key, 'permit', { ...permits, count: counts.mostOf(key, permits.of) });
 }
 
 function asOther(contender: Contender): Contender {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { ContenderOwner } from '../../contract/contender.js';
 
 // Asked once: it is a call of the operating system.
-const HOST = hostname();
+export const HOST = hostname();
 const NAMELESS = Buffer.from(JSON.stringify({ host: HOST, pid: process.pid }));
 
 // What Curator's Revoker writes in place of a holder's data, and what its revocable locks look for.
@@ -45,7 +45,8 @@ export function isRevoked(data: Buffer): boolean {
   return data.equals(REVOKE) || fieldsOf(data)['isRevoked'] === true;
 }
 
-function fieldsOf(data: Buffer): Record<string, unknown> {
+/** What the data says, of any kind of znode; nothing where it is not ours to read. */
+export function fieldsOf(data: Buffer): Record<string, unknown> {
   try {
     return Object(JSON.parse(data.toString())) as Record<string, unknown>;
   } catch {

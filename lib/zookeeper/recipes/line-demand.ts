@@ -5,7 +5,7 @@ import type { Demand } from '../../contract/granted-lease.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { Lineup } from './lineup.js';
-import { standingOf } from './standing.js';
+import { lineKindOf, standingOf } from './standing.js';
 
 const LOOK_AGAIN_MS = 10;
 
@@ -36,7 +36,7 @@ export class LineDemand implements Demand {
     for (let isFirst = true; !isOver(); isFirst = false) {
       const { names, watch } = await this.#session.requests.watchChildren(directory);
       if (isOver()) return watch.remove();
-      if (names.length > 1 && new Lineup(names).isAwaited(name)) return;
+      if (names.length > 1 && new Lineup(names, lineKindOf(name)).isAwaited(name)) return;
       if (isFirst) onNone();
       await watch.fired;
       // Nobody was behind, and whoever has come has to wait: to look again would only make it wait longer.

@@ -1,7 +1,7 @@
 import type { Contender } from '../../contract/contender.js';
-import { isKeeperError } from '../session/requests.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
 import { contenderOwner } from './contender-data.js';
 import { Lineup } from './lineup.js';
 import { standingOf } from './standing.js';
@@ -17,7 +17,7 @@ export interface SeenNode {
   readonly stat: Stat;
 }
 
-const MODES = { lock: 'exclusive', read: 'read', write: 'write' } as const;
+const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusive' } as const;
 
 /** Who stands in the line of a directory, in order. Whoever leaves while it is asked about is left out. */
 export async function lineIn(session: Asked, path: string, signal: AbortSignal): Promise<Contender[]> {
@@ -38,14 +38,17 @@ export async function holdersIn(session: Asked, path: string, signal: AbortSigna
 
 /** Nobody where there is no such directory. */
 export async function childrenOf(session: Asked, path: string, signal: AbortSignal): Promise<readonly string[]> {
-  return session.persistently(() => session.requests.children(path), signal).catch(noneWithout([]));
+  return unlessMissing(
+    session.persistently(() => session.requests.children(path), signal),
+    [],
+  );
 }
 
 /** Those of the znodes that are there. */
 export async function present(session: Asked, paths: readonly string[], signal: AbortSignal): Promise<SeenNode[]> {
   const read = (path: string) => session.persistently(() => session.requests.read(path), signal);
   const asked = paths.map(async (path) => {
-    const found = await read(path).catch(noneWithout(undefined));
+    const found = await unlessMissing(read(path), undefined);
     return found && { ...found, path, name: path.slice(path.lastIndexOf('/') + 1) };
   });
   return (await Promise.all(asked)).filter((node) => node !== undefined);
@@ -59,11 +62,4 @@ export function seen({ data, stat }: SeenNode, sessionId: bigint) {
 
 function placed({ name, kind }: Standing, lineup: Lineup): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
   return { state: lineup.ahead(name, 1).length === 0 ? 'held' : 'waiting', mode: MODES[kind], isLocal: false };
-}
-
-function noneWithout<T>(none: T): (error: unknown) => T {
-  return (error) => {
-    if (isKeeperError(error, 'noNode')) return none;
-    throw error;
-  };
 }

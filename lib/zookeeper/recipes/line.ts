@@ -6,7 +6,7 @@ import type { DepartureListener } from './departure.js';
 import { Lineup } from './lineup.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { standingOf } from './standing.js';
-import type { Standing } from './standing.js';
+import type { LineKind, Standing } from './standing.js';
 
 /** A contender of this session. */
 export interface Member {
@@ -30,15 +30,17 @@ const FEWEST_READS = 2;
 export class Line {
   readonly #session: Session;
   readonly #path: string;
+  readonly #kind: LineKind;
   readonly #own = new Map<string, Member>();
   readonly #departures = new Map<string, Departure>();
   #names: readonly string[] | undefined;
   #lineup: Lineup | undefined;
   #epoch = -1;
 
-  constructor(session: Session, path: string) {
+  constructor(session: Session, path: string, kind: LineKind = 'locks') {
     this.#session = session;
     this.#path = path;
+    this.#kind = kind;
   }
 
   /** Whether nobody of this session stands in it. */
@@ -72,7 +74,7 @@ export class Line {
   saw(names: readonly string[]): void {
     if (names === this.#names) return;
     this.#names = names;
-    this.#lineup = new Lineup(names);
+    this.#lineup = new Lineup(names, this.#kind);
     this.#epoch = this.#session.epoch;
   }
 

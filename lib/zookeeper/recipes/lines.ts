@@ -1,22 +1,28 @@
 import type { Session } from '../session/session.js';
 import { Line } from './line.js';
 import type { Member } from './line.js';
+import { lineKindOf } from './standing.js';
+import type { LineKind } from './standing.js';
 
-const linesBySession = new WeakMap<Session, Map<string, Line>>();
+// Of each kind by path: they may stand under the same one, and then know nothing of each other.
+type Lines = Record<LineKind, Map<string, Line>>;
 
-/** Lets a contender join the line of its directory, as this session knows it; it is forgotten when all have parted. */
+const linesBySession = new WeakMap<Session, Lines>();
+
+/** Lets a contender join its line in the directory, as this session knows it; it is forgotten when all have parted. */
 export function joinLine(session: Session, path: string, contender: Member): Line {
-  const lines = linesBySession.get(session) ?? new Map<string, Line>();
+  const lines = linesBySession.get(session) ?? { locks: new Map(), candidates: new Map() };
   linesBySession.set(session, lines);
-  const line = lines.get(path) ?? new Line(session, path);
-  lines.set(path, line);
+  const kind = lineKindOf(contender.name);
+  const line = lines[kind].get(path) ?? new Line(session, path, kind);
+  lines[kind].set(path, line);
   line.joined(contender);
   return line;
 }
 
 /** The contender has gone out, or was found to be gone. */
 export function partFromLine(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
-  const lines = linesBySession.get(session);
+  const lines = linesBySession.get(session)?.[lineKindOf(contender.name)];
   const line = lines?.get(path);
   line?.parted(contender, how);
   if (line?.isEmpty) lines?.delete(path);

@@ -1,5 +1,5 @@
-import { compareStandings, excludes, standingOf } from './standing.js';
-import type { Standing } from './standing.js';
+import { compareStandings, excludes, standingOf, standingsIn } from './standing.js';
+import type { LineKind, Standing } from './standing.js';
 
 /**
  * Who stood in a line when it was listed, in order, less those who were seen to leave since. Nobody can come in before
@@ -12,8 +12,8 @@ export class Lineup {
   /** All before this place have left. */
   #first = 0;
 
-  constructor(names: readonly string[]) {
-    const standings = names.map(standingOf).filter((standing) => standing !== undefined);
+  constructor(names: readonly string[], line: LineKind = 'locks') {
+    const standings = standingsIn(line, names);
     this.#inOrder = standings.length > 1 ? standings.sort(compareStandings) : standings;
     this.#inOrder.forEach(({ name }, place) => this.#places.set(name, place));
   }

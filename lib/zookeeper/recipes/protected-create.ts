@@ -29,7 +29,12 @@ export interface Entry {
 }
 
 /** Who enters: what its znode says, and when it has given up. */
-type Entrant = Pick<LockRequest, 'label' | 'signal' | 'keeps'>;
+interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'> {
+  /** What the znode is to say instead of who made it. */
+  readonly data?: Buffer;
+  /** Done before the znode with this id in its name is made, each time that it is attempted. */
+  readonly before?: (id: string) => Promise<void>;
+}
 
 /** Contenders that have entered together, and who was there then, if that was learned in the same round trip. */
 export interface GroupEntry {
@@ -41,6 +46,7 @@ export interface GroupEntry {
 interface Attempt {
   readonly nodes: readonly NewNode[];
   readonly find: () => Promise<readonly CreatedNode[]>;
+  readonly before?: (() => Promise<void>) | undefined;
 }
 
 /** Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt. */
@@ -48,12 +54,13 @@ export function enterLine(
   session: Session,
   directory: LockDirectory,
   kind: ContenderKind,
-  { label, signal, keeps }: Entrant,
+  { label, signal, keeps, data = contenderData(label), before }: Entrant,
 ): Promise<Entry> {
   return enterOne(session, directory, signal, () => {
-    const name = `_c_${contenderNameId(keeps)}-${markOf(kind)}`;
-    const node = { name, mode: CreateMode.ephemeralSequential, data: contenderData(label) };
-    return { nodes: [node], find: () => findByName(session, directory, name) };
+    const id = contenderNameId(keeps);
+    const name = `_c_${id}-${markOf(kind)}`;
+    const node = { name, mode: CreateMode.ephemeralSequential, data };
+    return { nodes: [node], find: () => findByName(session, directory, name), before: before && (() => before(id)) };
   });
 }
 
@@ -132,7 +139,8 @@ async function enter(
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
-    const { nodes, find } = nextAttempt();
+    const { nodes, find, before } = nextAttempt();
+    if (before) await before();
     const created = createNodes(session.requests, directory, nodes);
     const listed = session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));

@@ -8,10 +8,11 @@
  * Locks".
  */
 import { anyAbort } from '../../async/abort.js';
-import { ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
+import { ErrorCode, KeeperError } from '../session/requests.js';
 import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { untilGone } from '../session/until-gone.js';
+import { unlessMissing } from '../session/watch.js';
 import { isRevoked, revokedData } from './contender-data.js';
 import { holdersIn } from './line-view.js';
 import { heldPermits } from './permit-view.js';
@@ -75,7 +76,7 @@ async function withVersion<T>(
   plan: (seen: Seen) => { readonly done: T; readonly op: MultiOp | undefined },
 ): Promise<T | undefined> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const seen = await requests.read(path).catch(noneWithout);
+    const seen = await unlessMissing(requests.read(path), undefined);
     if (!seen) return undefined;
     const { done, op } = plan(seen);
     const error = op ? await errorOf(requests, op) : ErrorCode.ok;
@@ -88,9 +89,4 @@ async function withVersion<T>(
 async function errorOf(requests: Requests, op: MultiOp): Promise<number> {
   const { results } = await requests.multi([op]);
   return results[0]?.error ?? ErrorCode.ok;
-}
-
-function noneWithout(error: unknown): undefined {
-  if (isKeeperError(error, 'noNode')) return undefined;
-  throw error;
 }

@@ -2,6 +2,7 @@ import { orAbort } from '../../async/abort.js';
 import { LiveValue } from '../session/live-value.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
 import type { Turn } from './acquire.js';
 import { CounterEndingError, isNearTheEnd } from './counter.js';
 import type { PermitCount } from './permit-count.js';
@@ -26,7 +27,7 @@ export interface PermitEntry {
 /** Whether so many permits more are free, as far as that is to be seen without taking them. */
 export async function hasRoom(session: Session, room: Room, permits: number, signal: AbortSignal): Promise<boolean> {
   const { requests } = session;
-  const look = () => Promise.all([requests.children(room.path).catch(noneWithout), room.count.read(requests)]);
+  const look = () => Promise.all([unlessMissing(requests.children(room.path), []), room.count.read(requests)]);
   const [names, most] = await session.persistently(look, signal);
   return countPermits(names) + permits <= most;
 }
@@ -41,7 +42,7 @@ export function turnWithRoom(session: Session, room: Room, wait: boolean): Turn<
     comes: async ({ contender }, signal) => {
       if (wait) return untilRoom(session, room, contender, signal);
       const { requests } = session;
-      const look = () => Promise.all([requests.children(room.path).catch(noneWithout), room.count.read(requests)]);
+      const look = () => Promise.all([unlessMissing(requests.children(room.path), []), room.count.read(requests)]);
       return fits(contender, ...(await session.persistently(look, signal)));
     },
   };
@@ -75,11 +76,6 @@ function fits({ contenders }: PermitNodes, names: readonly string[], most: numbe
 function checkNumbers({ contenders }: PermitNodes): void {
   const last = contenders.find(({ name }) => isNearTheEnd(permitNumber(name)));
   if (last) throw new CounterEndingError(last.path);
-}
-
-function noneWithout(error: unknown): readonly string[] {
-  if (isKeeperError(error, 'noNode')) return [];
-  throw error;
 }
 
 function lostWithout({ contenders }: PermitNodes): (error: unknown) => never {

@@ -2,12 +2,15 @@
  * What a contender's name says. Pure.
  *
  * It ends in its kind and the number that its parent gave it: `_c_<uuid>-lock-0000000007`, `…__WRIT__0000000008`,
- * `…__READ__0000000009`, as Apache Curator writes them. Order is by the number alone. Anything else under the path is
- * not a contender and blocks nobody.
+ * `…__READ__0000000009`, `…-latch-0000000010`, as Apache Curator writes them. Order is by the number alone. A line is of
+ * locks or of candidates; whoever is not of its kind, and anything else under the path, is no contender and blocks nobody.
  */
 import { randomUUID } from 'node:crypto';
 
-export type ContenderKind = 'lock' | 'write' | 'read';
+export type ContenderKind = 'lock' | 'write' | 'read' | 'latch';
+
+/** Who stands in a line with whom: contenders for a lock, or candidates of an election. */
+export type LineKind = 'locks' | 'candidates';
 
 /** A place in line, as a name tells it. */
 export interface Standing {
@@ -16,10 +19,11 @@ export interface Standing {
   readonly number: number;
 }
 
-const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__' } as const;
+const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
+const KINDS = Object.keys(MARKS) as ContenderKind[];
 const PLACES = 10;
 // `%010d` of an int32: a minus sign counts as one of the ten places.
-const NAME = /(lock-|__WRIT__|__READ__)(\d{10}|-\d{9,10})$/;
+const NAME = /(lock-|__WRIT__|__READ__|latch-)(\d{10}|-\d{9,10})$/;
 
 /** The name of the one znode that contenders without a line race for; before every number that a line gives out. */
 export const SINGLE_NODE = `${MARKS.lock}0000000000`;
@@ -34,12 +38,26 @@ export function readerInPlaceOf(writer: string): string {
   return `_c_${randomUUID()}-${MARKS.read}${writer.slice(-PLACES)}`;
 }
 
-/** `undefined` for what is no contender. */
+/** `undefined` for what is no contender, of whatever line. */
 export function standingOf(name: string): Standing | undefined {
   const [, mark, number] = NAME.exec(name) ?? [];
-  if (mark === undefined) return undefined;
-  const kind = mark === MARKS.lock ? 'lock' : mark === MARKS.write ? 'write' : 'read';
-  return { name, kind, number: Number(number) };
+  const kind = KINDS.find((one) => MARKS[one] === mark);
+  return kind && { name, kind, number: Number(number) };
+}
+
+/** Those who stand in the line, of the names under its path; in no order. */
+export function standingsIn(line: LineKind, names: readonly string[]): Standing[] {
+  const standings = names.map(standingOf).filter((standing) => standing !== undefined);
+  return standings.filter(({ kind }) => lineOf(kind) === line);
+}
+
+/** The line that a contender stands in, as its name tells. */
+export function lineKindOf(name: string): LineKind {
+  return lineOf(standingOf(name)?.kind);
+}
+
+function lineOf(kind: ContenderKind | undefined): LineKind {
+  return kind === 'latch' ? 'candidates' : 'locks';
 }
 
 // The version of a UUID that everybody may give a meaning of their own to.
@@ -66,9 +84,9 @@ export function numberOf(name: string): number | undefined {
   return standingOf(name)?.number;
 }
 
-/** Whether anybody but `own` stands in line. */
+/** Whether anybody but `own` stands in its line. */
 export function hasOthers(own: string, names: readonly string[]): boolean {
-  return names.some((name) => name !== own && standingOf(name) !== undefined);
+  return standingsIn(lineKindOf(own), names).some(({ name }) => name !== own);
 }
 
 /** Less than 0 when `a` is before `b`, 0 when nothing can be said about their order. */

@@ -1,21 +1,50 @@
 import { onAbort, orAbort } from '../../async/abort.js';
 import { isKeeperError } from './requests.js';
-import type { Watch } from './requests.js';
+import type { Stat, Watch } from './requests.js';
 import type { Session } from './session.js';
 
+type Watching = Pick<Session, 'requests' | 'persistently'>;
+
+/** A watch of which nothing counts but that it fires. */
+interface Fired extends Pick<Watch, 'remove'> {
+  readonly fired: Promise<unknown>;
+}
+
 /**
- * Resolves when something happened to the znode, or when it is not there; a hint to look again, nothing more.
+ * Resolves when something happened to the znode, since it was `seen` if that is given, or when it is not there; a hint to
+ * look again, nothing more.
  * Rejects with `signal.reason`, at once and without leaving a watch. Stands through disconnections.
  */
-export async function untilChanged(session: Session, path: string, signal: AbortSignal): Promise<void> {
+export async function untilChanged(
+  session: Watching,
+  path: string,
+  signal: AbortSignal,
+  seen?: Pick<Stat, 'mzxid'>,
+): Promise<void> {
   const watched = async () => {
     const watch = await session.requests.watch(path);
-    const dispose = onAbort(signal, watch.remove);
-    await watch.fired.finally(dispose);
+    const hasChanged = seen === undefined ? Promise.resolve(false) : isNewer(session, path, seen);
+    await untilFiredUnless(hasChanged, watch, signal);
   };
-  await session.persistently(watched, signal).catch((error: unknown) => {
-    if (!isKeeperError(error, 'noNode')) throw error;
-  });
+  await unlessMissing(session.persistently(watched, signal), undefined);
+}
+
+/**
+ * Resolves to `true` when the children of a znode have changed, at once when they are such that `isNews`; or to `false`,
+ * when the znode is not there. In all else like `untilChanged`.
+ */
+export async function untilChildrenChanged(
+  session: Watching,
+  path: string,
+  signal: AbortSignal,
+  isNews: (names: readonly string[]) => boolean,
+): Promise<boolean> {
+  const watched = async () => {
+    const { names, watch } = await session.requests.watchChildren(path);
+    await untilFiredUnless(Promise.resolve(isNews(names)), watch, signal);
+    return true;
+  };
+  return unlessMissing(session.persistently(watched, signal), false);
 }
 
 /**
@@ -36,9 +65,20 @@ export function watching<T>(
 }
 
 /** Resolves when one of the watches has fired. Rejects with `signal.reason`. Takes the others back. */
-export async function untilFired(watches: readonly Watch[], signal: AbortSignal): Promise<void> {
+export async function untilFired(watches: readonly Fired[], signal: AbortSignal): Promise<void> {
   const first = Promise.race(watches.map(({ fired }) => fired));
   await orAbort(first, signal).finally(() => watches.forEach((watch) => watch.remove()));
+}
+
+/** As `untilFired`; does not wait for the watch when it turns out that there is news already. */
+function untilFiredUnless(isNews: Promise<boolean>, watch: Watch, signal: AbortSignal): Promise<void> {
+  const fired = isNews.then((isSo) => (isSo ? undefined : watch.fired));
+  return untilFired([{ fired, remove: watch.remove }], signal);
+}
+
+async function isNewer({ requests }: Watching, path: string, { mzxid }: Pick<Stat, 'mzxid'>): Promise<boolean> {
+  const { stat } = await requests.read(path);
+  return stat.mzxid !== mzxid;
 }
 
 /** What a request answers, or `none` where there is no such znode. */

@@ -13,9 +13,13 @@ export class Cluster implements AsyncDisposable {
   private turn = 0;
 
   private constructor(
-    readonly instances: Instance[],
+    private alive: readonly Instance[],
     private readonly start: Start,
   ) {}
+
+  get instances(): readonly Instance[] {
+    return this.alive;
+  }
 
   /** Starts the first instance, which has the machine to itself: the shop is to open as soon as it can. */
   static async open(
@@ -32,7 +36,7 @@ export class Cluster implements AsyncDisposable {
   async fill(): Promise<void> {
     const missing = INSTANCES.slice(this.instances.length);
     const starts = await Promise.allSettled(missing.map((name, place) => this.start(name, place + 1)));
-    for (const start of starts) if (start.status === 'fulfilled') this.instances.push(start.value);
+    this.alive = [...this.alive, ...starts.flatMap((start) => (start.status === 'fulfilled' ? start.value : []))];
     const failure = starts.find((start) => start.status === 'rejected');
     if (failure) throw failure.reason;
   }
@@ -40,6 +44,13 @@ export class Cluster implements AsyncDisposable {
   /** The instance whose turn it is. */
   get next(): Instance {
     return this.instances[this.turn++ % this.instances.length]!;
+  }
+
+  /** One instance dies, and does nothing more. */
+  async kill(name: string | undefined): Promise<void> {
+    const victims = this.alive.filter((instance) => instance.name === name);
+    this.alive = this.alive.filter((instance) => instance.name !== name);
+    await Promise.all(victims.map((instance) => instance.kill()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -84,6 +84,14 @@ export class Instance {
     return end(this.child);
   }
 
+  /** Ends it without letting it do anything more. */
+  async kill(): Promise<void> {
+    this.isStopping = true;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+
   private send(method: string, path: string, body?: object): Promise<Answer> {
     return Promise.race([request(method, this.url + path, body), this.interruption]);
   }

@@ -13,6 +13,8 @@ export interface Sizes {
   readonly units: number;
   readonly buyers: number;
   readonly reportSeconds: number;
+  /** Before the leader is killed, and after. */
+  readonly polls: number;
 }
 
 const NORMAL: Sizes = {
@@ -26,6 +28,7 @@ const NORMAL: Sizes = {
   units: 300,
   buyers: 400,
   reportSeconds: 5,
+  polls: 40,
 };
 
 const SHORT: Sizes = {
@@ -39,6 +42,7 @@ const SHORT: Sizes = {
   units: 60,
   buyers: 100,
   reportSeconds: 2,
+  polls: 15,
 };
 
 const MOST = 2_000;

@@ -1,15 +1,19 @@
 import { GrantedLease, UNCHANGED } from 'nestjs-distributed-lock';
 import type {
   BackendState,
+  CampaignRequest,
   Contender,
   CoordinationBackend,
+  Elections,
   LockBackend,
   LockBackendDefinition,
   LockRequest,
   RecordChange,
   RecordStore,
   RecordWrite,
+  Sighting,
   StoredRecord,
+  WonElection,
 } from 'nestjs-distributed-lock';
 import { noCoordination } from './no-coordination.js';
 
@@ -44,11 +48,27 @@ class NoRecords implements RecordStore {
   }
 }
 
+/** Elects everybody. */
+class NoElections implements Elections {
+  async campaign(request: CampaignRequest): Promise<WonElection> {
+    return { lease: granted(request), proclaim: async () => {} };
+  }
+
+  async look(): Promise<Sighting> {
+    return { leader: null, changed: () => new Promise(() => {}) };
+  }
+}
+
+function granted({ key, mode }: LockRequest): GrantedLease {
+  return new GrantedLease({ key, mode, fencingToken: 0n, isCurrent: () => true, giveBack: async () => {} });
+}
+
 /** A backend that grants everybody everything at once: the same shop without locks, to see what they are for. */
 class NoLocks implements LockBackend {
   readonly name = 'no locks';
   readonly state: BackendState = 'connected';
   readonly records = new NoRecords();
+  readonly elections = new NoElections();
   readonly coordination: CoordinationBackend;
 
   constructor(shopDir: string) {
@@ -65,8 +85,8 @@ class NoLocks implements LockBackend {
     return [];
   }
 
-  async acquire({ key, mode }: LockRequest): Promise<GrantedLease> {
-    return new GrantedLease({ key, mode, fencingToken: 0n, isCurrent: () => true, giveBack: async () => {} });
+  async acquire(request: LockRequest): Promise<GrantedLease> {
+    return granted(request);
   }
 
   async close(): Promise<void> {}

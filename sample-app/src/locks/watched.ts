@@ -2,6 +2,7 @@ import type {
   BackendState,
   Contender,
   CoordinationBackend,
+  Elections,
   GrantedLease,
   LockBackend,
   LockBackendDefinition,
@@ -28,6 +29,10 @@ class WatchedBackend implements LockBackend {
 
   get coordination(): CoordinationBackend | undefined {
     return this.inner.coordination;
+  }
+
+  get elections(): Elections | undefined {
+    return this.inner.elections;
   }
 
   identify(key: string): string {

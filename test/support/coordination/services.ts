@@ -8,7 +8,7 @@ import { openClient } from '../znodes.js';
 
 /** A service with a session of its own, as another process would have; closed when the test has finished. */
 export async function openCoordination(options: ServiceOptions): Promise<CoordinationService> {
-  return new CoordinationService(await openService(options), options.waitMs ?? 20_000);
+  return new CoordinationService(await openService(options));
 }
 
 /** Two of them with a session each, as in two processes, and a client that looks on from outside. */

@@ -6,6 +6,6 @@ const OPTIONS = { connectionName: 'default', waitMs: 20_000, drainTimeoutMs: 0, 
 /** Two services that share one memory. */
 export async function inMemory() {
   const backend = new MemoryBackend();
-  const [one, other] = [0, 1].map(() => new CoordinationService(new LockService(backend, OPTIONS), OPTIONS.waitMs));
+  const [one, other] = [0, 1].map(() => new CoordinationService(new LockService(backend, OPTIONS)));
   return { one: one!, other: other!, backend };
 }

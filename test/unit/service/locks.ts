@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { LockService } from '../../../lib/service/lock.service.js';
-import type { LockServiceOptions } from '../../../lib/service/lock.service.js';
+import type { LockServiceOptions } from '../../../lib/service/lock-service.options.js';
 import { ObservedBackend } from './observed.backend.js';
 
 /** A LockService on a memory backend of its own; whatever it still holds is ended when the test has finished. */

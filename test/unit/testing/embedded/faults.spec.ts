@@ -112,6 +112,15 @@ describe('what may happen to a request', () => {
     await eventually(() => zookeeper.paths(`${basePath}/k`).length === 1 || undefined, 'nothing is left');
   });
 
+  it('is done, and who asked for it is told of a lost connection', async () => {
+    const { zookeeper, client } = await connected();
+    const lost = zookeeper.loseReply({ op: 'create2', path: '/a' });
+    const create = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    await expect(create).rejects.toMatchObject({ isConnectionLoss: true });
+    await lost;
+    expect(zookeeper.znode('/a')?.kind).toBe('persistent');
+  });
+
   it('is lost before it is done', async () => {
     const { zookeeper, client } = await connected();
     const lost = zookeeper.loseRequest({ op: 'create2' });
@@ -145,6 +154,28 @@ describe('what may happen to the server', () => {
     expect(zookeeper.ownerOf(path)).toBeDefined();
     zookeeper.thaw();
     await eventually(() => zookeeper.znode(path) === undefined || undefined, 'the lost lease is cleared away');
+  });
+
+  it('answers late, also those who come later, until it is healed', async () => {
+    const zookeeper = await startServer();
+    zookeeper.delay(200);
+    const startedAt = performance.now();
+    const { client } = await connectClient(zookeeper.connectString);
+    await client.read('/');
+    expect(performance.now() - startedAt).toBeGreaterThan(390);
+  });
+
+  it('swallows everything, until it is healed: then the connections are reset', async () => {
+    const { zookeeper, client, told, next } = await connected();
+    zookeeper.blackHole();
+    const read = client.read('/');
+    await zookeeper.idle();
+    const [gone, back] = [next('disconnected'), next('connected')];
+    zookeeper.heal();
+    await expect(read).rejects.toMatchObject({ isConnectionLoss: true });
+    await gone;
+    await back;
+    expect(told).toEqual(['connected', 'disconnected', 'connected']);
   });
 
   it('keeps the events of a path', async () => {

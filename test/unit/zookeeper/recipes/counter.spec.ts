@@ -17,7 +17,7 @@ describe('the end of a counter', () => {
     expect(isCounterEnding(`_c_x-__READ__${number}`)).toBe(true);
   });
 
-  it.each(['config', '_c_x-latch-2147483647', ''])('does not show in what is no contender: %j', (name) => {
+  it.each(['config', '_c_x-lease-2147483647', ''])('does not show in what is no contender: %j', (name) => {
     expect(isCounterEnding(name)).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Lineup } from '../../../../lib/zookeeper/recipes/lineup.js';
-import { hasOthers, markOf, numberOf, SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
+import { hasOthers, lineKindOf, markOf, numberOf, SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/standing.js';
 
 /** The nearest whom `own` waits for; `undefined`: nobody. */
@@ -47,6 +47,8 @@ const lines = (kinds: readonly ContenderKind[]) => {
 const namesOf = (line: readonly Member[]) => line.map(({ name }) => name);
 const excludes = (other: Member, me: Member) => me.kind !== 'read' || other.kind !== 'read';
 
+const LATCH = `_c_${UUID}-latch-0000000001`;
+
 const FOREIGN = [
   '',
   'lock-',
@@ -60,7 +62,7 @@ const FOREIGN = [
   '0000000001',
   `${HEX}__lock__0000000001`,
   `${HEX}__rlock__0000000001`,
-  `_c_${UUID}-latch-0000000001`,
+  LATCH,
   `_c_${UUID}-lease-0000000001`,
   'x-72057594037927936-0000000001',
   '__WRIT__',
@@ -272,6 +274,33 @@ describe('markOf', () => {
   });
 });
 
+describe('a line of candidates', () => {
+  it('is of those alone: contenders for a lock on the same path are no others', () => {
+    const later = `_c_${UUID}-latch-0000000009`;
+    const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, SINGLE_NODE];
+    const lineup = new Lineup([...new Set(names)], 'candidates');
+    expect(lineup.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
+    expect(lineup.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
+    expect([
+      hasOthers(LATCH, names),
+      hasOthers(
+        LATCH,
+        names.filter((name) => name !== later),
+      ),
+    ]).toEqual([true, false]);
+  });
+
+  it('is told by the names of those who stand in it', () => {
+    expect([LATCH, lock(1), read(1), write(1), SINGLE_NODE].map(lineKindOf)).toEqual([
+      'candidates',
+      'locks',
+      'locks',
+      'locks',
+      'locks',
+    ]);
+  });
+});
+
 describe('numberOf', () => {
   it('is the number of a contender, as it was given', () => {
     const numbers = [0, 7, 2 ** 31 - 1, -(2 ** 31), -1_000_000_000, -999_999_999, -1];
@@ -279,7 +308,11 @@ describe('numberOf', () => {
     expect([numberOf(read(8)), numberOf(write(9)), numberOf(SINGLE_NODE)]).toEqual([8, 9, 0]);
   });
 
-  it.each(FOREIGN)('is nothing for %j', (name) => {
+  it('is that of a candidate, in its own line', () => {
+    expect(numberOf(LATCH)).toBe(1);
+  });
+
+  it.each(FOREIGN.filter((name) => name !== LATCH))('is nothing for %j', (name) => {
     expect(numberOf(name)).toBeUndefined();
   });
 });

@@ -1,0 +1,54 @@
+import { check, checkFields } from '../contract/check.js';
+import type { Term } from '../contract/term.js';
+import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
+import { decoratedPlace } from './decorated-place.js';
+import { ElectionRole } from './election-role.js';
+import type { ElectionPart } from './election-role.js';
+import { registerLockedMethod } from './locked-method.js';
+import type { LockingOptions } from './locking.options.js';
+
+export type ElectionHookOptions = Pick<LockingOptions, 'connection'>;
+
+/** A method decorator for methods that take a term, or nothing. */
+export type ElectionHookDecorator = <T extends (term: Term) => unknown>(
+  target: object & { readonly prototype?: never },
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<T>,
+) => void;
+
+/**
+ * Calls the method, with the term, each time that this application is elected. Makes the application campaign, as
+ * `LeaderOnly` does.
+ *
+ * - The hooks of one election are called one after the other, never two at once: those of `@OnDeposed` only when the last
+ *   of `@OnElected` has ended. Methods with `@LeaderOnly` run when all of them have.
+ * - The method runs under the term: its `signal` aborts when the term is lost. The hooks that are still to come are not
+ *   called then.
+ * - An error is logged and changes nothing: the application leads.
+ */
+export function OnElected(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {
+  return hook('@OnElected', name, 'elected', options);
+}
+
+/**
+ * Calls the method, with the term, each time that this application leads no more. In all else like `OnElected`.
+ *
+ * - At shutdown, and by `resign`, runs of `@LeaderOnly` have ended, and the term is still held: nobody else is elected until
+ *   the hooks have ended. `term.isHeld()` tells.
+ * - When the term was lost, somebody else may lead already, and runs of `@LeaderOnly` may not have ended.
+ * - The application does not campaign again before the hooks have ended.
+ */
+export function OnDeposed(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {
+  return hook('@OnDeposed', name, 'deposed', options);
+}
+
+function hook(decorator: string, election: string, part: ElectionPart, options: ElectionHookOptions) {
+  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+    const at = decoratedPlace(decorator, target, name, descriptor);
+    const { title, place, prototype } = at;
+    checkFields(title, options, ['connection']);
+    const { connection = DEFAULT_CONNECTION } = options;
+    check(typeof connection === 'string' && connection !== '', `${title}: connection`, connection, 'a name');
+    registerLockedMethod(prototype, { title, place, election: new ElectionRole(at, election, part) }, connection);
+  };
+}

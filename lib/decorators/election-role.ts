@@ -1,0 +1,47 @@
+import type { ElectionHook } from '../elections/election-hooks.js';
+import { leadershipsOf } from '../elections/leaderships.js';
+import type { Leadership } from '../elections/leadership.js';
+import { check } from '../contract/check.js';
+import { LockConfigurationError } from '../contract/errors.js';
+import type { LockService } from '../service/lock.service.js';
+import { isOverriddenIn } from './decorated-place.js';
+import type { DecoratedPlace } from './decorated-place.js';
+
+/** What a decorated method is to an election: done by the leader only, or when the leader comes and goes. */
+export type ElectionPart = 'work' | 'elected' | 'deposed';
+
+/** A method that takes part in an election, in its class and in all that inherit it. */
+export class ElectionRole {
+  readonly #at: DecoratedPlace;
+  readonly #election: string;
+  readonly #part: ElectionPart;
+
+  /** @throws LockConfigurationError for what is no name of an election */
+  constructor(at: DecoratedPlace, election: string, part: ElectionPart) {
+    check(typeof election === 'string' && election !== '', `${at.title}: the name`, election, 'text that is not empty');
+    this.#at = at;
+    this.#election = election;
+    this.#part = part;
+  }
+
+  /** The application's part in the election. @throws LockConfigurationError when the connection has none */
+  leadershipOn(locks: LockService): Leadership {
+    const leaderships = leadershipsOf(locks);
+    if (leaderships) return leaderships.of(this.#election);
+    throw new LockConfigurationError(
+      `${this.#at.title}: its LockService was not made by LockModule, so it did not run`,
+    );
+  }
+
+  /** Has the application take part for this instance. @throws LockConfigurationError when it can not */
+  join(locks: LockService, instance: object): void {
+    if (isOverriddenIn(instance, this.#at)) return;
+    const leadership = this.leadershipOn(locks);
+    if (this.#part !== 'work') leadership.hooks.add(this.#part, this.#hookOf(instance));
+  }
+
+  #hookOf(instance: object): ElectionHook {
+    const { title, name } = this.#at;
+    return { title, call: (term) => Reflect.apply(Reflect.get(instance, name), instance, [term]) };
+  }
+}

@@ -1,0 +1,51 @@
+import { check, checkFields } from '../contract/check.js';
+import { ElectionRole } from './election-role.js';
+import { lockMethod } from './lock-method.js';
+import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
+import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
+
+const NAME = '@LeaderOnly';
+
+export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'connection'> {
+  /**
+   * What a call does where the application does not lead: not run the method and resolve to `undefined` (`'skip'`, the
+   * default), or reject with a `LockNotLeaderError` (`'throw'`).
+   */
+  readonly onFollower?: OnContention;
+}
+
+const FIELDS = ['onFollower', 'onLost', 'connection'];
+
+/**
+ * Runs the method on the leader of the election only, and skips it everywhere else. The application campaigns for it in the
+ * background, from its start until its shutdown, through lost sessions; all methods with the same name share one campaign.
+ *
+ * - Goes above or below other decorators (`@Cron`, `@Interval`, `@Get`, `@OnEvent`).
+ * - The method runs under the application's term: `currentTerm()` and `currentLease()` find it. Several runs may be under
+ *   way at once: the term is the application's, not the call's.
+ * - A term that is lost aborts the `signal` at once; the call rejects when the method has ended (see `onLost`). A
+ *   connection that is lost and comes back within the session ends nothing.
+ * - It begins to run when the methods with `@OnElected` have ended. At shutdown, and by `resign`, no run begins any more;
+ *   those that have begun may end, and then the next candidate is elected. What a run calls is part of it.
+ *
+ * @param name the election's name, as a lock's key; a name that begins with `/` is a path, to share with Curator's LeaderLatch
+ * @throws LockNotLeaderError (HTTP 503, see `onFollower`): the method did not run; LockLostError after the method has ended;
+ *   LockConfigurationError. The method's own error is never replaced.
+ */
+export function LeaderOnly<C extends OnContention = 'skip'>(
+  name: string,
+  options: LeaderOnlyOptions & { readonly onFollower?: C } = {},
+): LockDecorator<[], C> {
+  return lockMethod(NAME, (at) => {
+    checkFields(at.title, options, FIELDS);
+    const { onFollower = 'skip', ...others } = options;
+    check(onFollower === 'skip' || onFollower === 'throw', `${at.title}: onFollower`, onFollower, "'skip' or 'throw'");
+    const election = new ElectionRole(at, name, 'work');
+    return {
+      election,
+      options: resolveLockingOptions(at, { ...others, waitMs: 0, onContention: onFollower }, LOCKING_FIELDS),
+      lockOf: (service) => election.leadershipOn(service),
+    };
+  });
+}

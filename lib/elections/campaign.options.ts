@@ -1,0 +1,27 @@
+import { resolveAcquireOptions } from '../contract/acquire.options.js';
+import { checkFields } from '../contract/check.js';
+import type { AcquireOptions } from '../contract/lock.js';
+import { checkProclaimed } from '../contract/term.js';
+import type { Candidature } from '../service/candidates.js';
+
+export interface CampaignOptions extends Pick<AcquireOptions, 'signal'> {
+  /** How long to stand for election, in milliseconds; 0 asks once. Default: no limit. */
+  readonly waitMs?: number;
+  /** What to proclaim when elected: up to 64 kB, for whoever asks for the leader. Default: nothing. */
+  readonly value?: string;
+  /** The participant's id, for whoever looks, clients of other kinds included. Default `host:pid`. */
+  readonly label?: string;
+}
+
+export const DEFAULTS = Object.freeze({ waitMs: Infinity });
+
+const FIELDS = ['signal', 'waitMs', 'value', 'label'];
+
+/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+export function resolveCampaignOptions(options: CampaignOptions): Candidature {
+  checkFields('campaign options', options, FIELDS);
+  const { value, ...acquire } = options;
+  if (value !== undefined) checkProclaimed(value);
+  const { waitMs, signal, label } = resolveAcquireOptions(acquire, DEFAULTS.waitMs);
+  return { waitMs, signal, label, value };
+}

@@ -1,0 +1,43 @@
+import type { Term } from '../contract/term.js';
+import { EnteredLease } from '../service/entered-lease.js';
+import { heldLeases } from '../service/held-leases.js';
+import type { HeldTerm } from './held-term.js';
+
+/** The term of an application as those see it who work under it: theirs to end, but in good order. */
+export class EnteredTerm extends EnteredLease implements Term {
+  readonly #term: HeldTerm;
+  readonly #stepDown: () => Promise<void>;
+
+  constructor(term: HeldTerm, stepDown: () => Promise<void>) {
+    super(term);
+    this.#term = term;
+    this.#stepDown = stepDown;
+  }
+
+  isOf(term: HeldTerm): boolean {
+    return this.#term === term;
+  }
+
+  proclaim(value: string): Promise<void> {
+    return this.#term.proclaim(value);
+  }
+
+  resign(): Promise<void> {
+    return this.#stepDown();
+  }
+}
+
+/**
+ * The term that the running code is under, inside a method with `@LeaderOnly` or `@OnElected`; the innermost when nested.
+ * `undefined` elsewhere, also in work that was started there, not awaited, and outlived it.
+ */
+export function currentTerm(): Term | undefined {
+  for (const lease of heldLeases()) if (lease instanceof EnteredTerm) return lease;
+  return undefined;
+}
+
+/** Whether the running code is under this very term. */
+export function isUnder(term: HeldTerm): boolean {
+  for (const lease of heldLeases()) if (lease instanceof EnteredTerm && lease.isOf(term)) return true;
+  return false;
+}

@@ -1,0 +1,46 @@
+import { onAbort } from '../async/abort.js';
+import { deferred } from '../async/deferred.js';
+import type { WonElection } from '../contract/elections.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import { LeaseView } from '../contract/lease-view.js';
+import { checkProclaimed } from '../contract/term.js';
+import type { Term } from '../contract/term.js';
+import { assertStands } from '../service/held-leases.js';
+
+/** A term as the one who was elected has it. */
+export class HeldTerm extends LeaseView implements Term {
+  /** Resolves as soon as it is resigned or lost, or is to be given up. */
+  readonly over: Promise<void>;
+  readonly #lease: GrantedLease;
+  readonly #proclaim: (value: string) => Promise<void>;
+  readonly #over = deferred();
+
+  constructor({ lease, proclaim }: WonElection) {
+    super(lease);
+    this.#lease = lease;
+    this.#proclaim = proclaim;
+    this.over = this.#over.promise;
+    const dispose = onAbort(lease.signal, () => this.#over.resolve());
+    void this.over.then(() => dispose());
+  }
+
+  /** Resolves when it has been given back. */
+  get released(): Promise<void> {
+    return this.#lease.released;
+  }
+
+  async proclaim(value: string): Promise<void> {
+    checkProclaimed(value);
+    assertStands(this);
+    return this.#proclaim(value);
+  }
+
+  resign(): Promise<void> {
+    this.#over.resolve();
+    return this.#lease.release();
+  }
+
+  release(): Promise<void> {
+    return this.resign();
+  }
+}

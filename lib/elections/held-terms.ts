@@ -1,0 +1,25 @@
+import type { Candidates, Candidature } from '../service/candidates.js';
+import { HeldTerm } from './held-term.js';
+
+/** The terms that this application holds on one connection. */
+export class HeldTerms {
+  readonly #candidates: Candidates;
+  readonly #terms = new Set<HeldTerm>();
+
+  constructor(candidates: Candidates) {
+    this.#candidates = candidates;
+  }
+
+  /** Resolves once elected. @throws as an acquisition does */
+  async stand(name: string, candidature: Candidature): Promise<HeldTerm> {
+    const term = new HeldTerm(await this.#candidates.stand(name, candidature));
+    this.#terms.add(term);
+    void term.over.then(() => this.#terms.delete(term));
+    return term;
+  }
+
+  /** The terms in this election: no more than one of them stands. */
+  of(name: string): readonly HeldTerm[] {
+    return [...this.#terms].filter(({ key }) => key === name);
+  }
+}

@@ -1,0 +1,103 @@
+import { anyAbort, NEVER } from '../async/abort.js';
+import { check, checkFields } from '../contract/check.js';
+import { LockShutdownError } from '../contract/errors.js';
+import type { Leader } from '../contract/leader.js';
+import type { Term } from '../contract/term.js';
+import type { LockService } from '../service/lock.service.js';
+import { resolveCampaignOptions } from './campaign.options.js';
+import type { CampaignOptions } from './campaign.options.js';
+import { Leaderships } from './leaderships.js';
+import { observation } from './observation.js';
+
+export interface ObserveOptions {
+  /** Ends the observation: the iteration rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Elections by name, on one connection: of all who campaign for a name, in all processes, one leads at a time, those of
+ * Apache Curator's LeaderLatch on the same path included.
+ *
+ * A leader that is cut off from the servers leads on while its session stands: its term is `suspended`, then `held` again,
+ * and nobody is elected. When its session is lost, or may be, the term is `lost` before anybody else is elected.
+ */
+export class LeaderElectionService {
+  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  private readonly leaderships: Leaderships;
+  private readonly closing = new AbortController();
+
+  constructor(private readonly locks: LockService) {
+    this.leaderships = new Leaderships(locks);
+  }
+
+  /**
+   * Stands for election, and resolves once elected. Candidates are elected in the order in which they came. A candidate whose
+   * session is lost stands again by itself, at the end of the line; a term that is lost is over, and to campaign again is up
+   * to the caller. Methods with `@LeaderOnly` do not need this: their application campaigns by itself.
+   * @throws `signal.reason`, LockTimeoutError when somebody else led for all of `waitMs`, LockUnavailableError,
+   *   LockShutdownError, LockConfigurationError
+   */
+  async campaign(name: string, options: CampaignOptions = {}): Promise<Term> {
+    return this.leaderships.terms.stand(name, resolveCampaignOptions(options));
+  }
+
+  /**
+   * Who leads, as the servers had it a moment ago; `null` when nobody campaigns.
+   * @throws LockUnavailableError, LockConfigurationError
+   */
+  async leader(name: string): Promise<Leader | null> {
+    const { leader } = await this.locks.candidates.look(name, NEVER);
+    return leader;
+  }
+
+  /**
+   * Who leads now (`null`: nobody), then each time that somebody else does, or that the leader proclaims something else. What
+   * came and went while the loop was busy is left out. Goes on through lost connections and sessions; leaving the loop, or
+   * `signal`, ends it and takes all watches back.
+   * @throws `signal.reason`, LockShutdownError, LockConfigurationError; LockUnavailableError before the first leader
+   */
+  observe(name: string, options: ObserveOptions = {}): AsyncIterableIterator<Leader | null> {
+    checkFields('observe options', options, ['signal']);
+    const { signal } = options;
+    check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+    this.locks.candidates.check(name);
+    return this.observing(name, signal);
+  }
+
+  /** The term that this application holds in the election, if it leads. Needs no round trip. */
+  term(name: string): Term | undefined {
+    const ofOwn = this.leaderships.find(name)?.term;
+    return ofOwn ?? this.leaderships.terms.of(name).find((term) => term.isHeld());
+  }
+
+  /**
+   * Steps down where this application leads; the next candidate is elected. Methods with `@LeaderOnly` that run may end
+   * first, and then the application campaigns again, at the end of the line. Does nothing where it does not lead.
+   */
+  async resign(name: string): Promise<void> {
+    const ofOwn = this.leaderships.find(name);
+    const others = ofOwn?.term ? [] : this.leaderships.terms.of(name);
+    await Promise.all([ofOwn?.resign(), ...others.map((term) => term.resign())]);
+  }
+
+  /** @internal The application has started: it campaigns for its methods with `@LeaderOnly`. */
+  start(): void {
+    this.leaderships.start();
+  }
+
+  /** @internal Those who work under a term may end; how long they may take, `LockService` knows. */
+  beforeApplicationShutdown(): void {
+    this.closing.abort(new LockShutdownError());
+    this.leaderships.stop();
+  }
+
+  private async *observing(name: string, signal: AbortSignal | undefined): AsyncGenerator<Leader | null, void> {
+    const limits = anyAbort([signal, this.closing.signal]);
+    try {
+      limits.signal.throwIfAborted();
+      yield* observation(() => this.locks.candidates.look(name, limits.signal), limits.signal);
+    } finally {
+      limits.dispose();
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { Logger } from '@nestjs/common';
+import { orAbort } from '../async/abort.js';
+import { backoff } from '../async/backoff.js';
+import { now } from '../async/clock.js';
+import { pause } from '../async/timer.js';
+import { LockNotLeaderError, LockShutdownError } from '../contract/errors.js';
+import type { Lease } from '../contract/lease.js';
+import type { Lock, UsingOptions } from '../contract/lock.js';
+import type { Term } from '../contract/term.js';
+import { ElectionHooks } from './election-hooks.js';
+import type { HeldTerm } from './held-term.js';
+import type { HeldTerms } from './held-terms.js';
+import { Office } from './office.js';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+const logger = new Logger('LeaderElection');
+
+/**
+ * An application's part in one election: it campaigns from its start until its shutdown, term after term, and what is to be
+ * done by the leader only runs here while it leads.
+ */
+export class Leadership implements Pick<Lock, 'using'> {
+  readonly hooks = new ElectionHooks();
+  readonly #name: string;
+  readonly #terms: HeldTerms;
+  readonly #stopping = new AbortController();
+  readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  #office: Office | undefined;
+  #isCampaigning = false;
+  #trouble: string | undefined;
+
+  constructor(name: string, terms: HeldTerms) {
+    this.#name = name;
+    this.#terms = terms;
+  }
+
+  /** The term that stands, as those see it who work under it. */
+  get term(): Term | undefined {
+    return this.#office?.term.isHeld() ? this.#office.seen : undefined;
+  }
+
+  /** Begins to campaign; calling it again does nothing more. */
+  begin(): void {
+    if (this.#isCampaigning || this.#stopping.signal.aborted) return;
+    this.#isCampaigning = true;
+    void this.#campaign();
+  }
+
+  /** No work begins any more. What has begun may end, then the leadership is given up. */
+  stop(): void {
+    this.#stopping.abort(new LockShutdownError(this.#name));
+    this.#office?.close();
+  }
+
+  /** Ends the term when the work under it has ended, and campaigns again. */
+  async resign(): Promise<void> {
+    await this.#office?.stepDown();
+  }
+
+  /** Runs the work under the term. @throws LockNotLeaderError when there is none; the work did not run */
+  async using<T>(work: (lease: Lease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    if (!this.#office?.admits) throw new LockNotLeaderError(this.#name);
+    return this.#office.run(work, options.onLost);
+  }
+
+  async #campaign(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const term = await this.#elected(signal);
+      if (term) await this.#serve(term, signal);
+      // Others may line up before one that gives its terms up as fast as it gets them.
+      await pause(this.#pauses.next(), signal).catch(() => {});
+    }
+  }
+
+  /** `undefined` when it was not elected: not this time, or because it is stopping. */
+  async #elected(signal: AbortSignal): Promise<HeldTerm | undefined> {
+    try {
+      return await this.#terms.stand(this.#name, { waitMs: Infinity, signal, label: undefined, value: undefined });
+    } catch (error) {
+      if (error instanceof LockShutdownError) this.stop();
+      else this.#troubled(String(error));
+      return undefined;
+    }
+  }
+
+  #troubled(trouble: string): void {
+    if (trouble !== this.#trouble) logger.warn(`"${this.#name}": can not campaign: ${trouble}`);
+    this.#trouble = trouble;
+  }
+
+  async #serve(term: HeldTerm, signal: AbortSignal): Promise<void> {
+    logger.log(`"${this.#name}": leads (term ${term.fencingToken})`);
+    this.#trouble = undefined;
+    const begun = now();
+    const office = new Office(term);
+    this.#office = office;
+    if (signal.aborted) office.close();
+    await this.hooks.elected(office);
+    office.open();
+    await orAbort(Promise.race([term.over, office.given]), signal).catch(() => {});
+    office.close();
+    await Promise.race([term.over, office.idle()]);
+    await this.hooks.deposed(office);
+    logger.log(`"${this.#name}": leads no more (term ${term.fencingToken})`);
+    await term.resign();
+    if (now() - begun > LONGEST_PAUSE_MS) this.#pauses.reset();
+    this.#office = undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import type { LockService } from '../service/lock.service.js';
+import { HeldTerms } from './held-terms.js';
+import { Leadership } from './leadership.js';
+
+// What Nest injects into a decorated class is its LockService; the elections of the same connection are found through it.
+const leadershipsByLocks = new WeakMap<LockService, Leaderships>();
+
+/** Those of a connection, or `undefined` where there is a `LockService` that `LockModule` did not make. */
+export function leadershipsOf(locks: LockService): Leaderships | undefined {
+  return leadershipsByLocks.get(locks);
+}
+
+/** All elections that an application takes part in by itself, on one connection. */
+export class Leaderships {
+  readonly terms: HeldTerms;
+  readonly #locks: LockService;
+  readonly #leaderships = new Map<string, Leadership>();
+  #isStarted = false;
+
+  constructor(locks: LockService) {
+    this.#locks = locks;
+    this.terms = new HeldTerms(locks.candidates);
+    leadershipsByLocks.set(locks, this);
+  }
+
+  /** Takes part in this election from now on, or from the start. @throws LockConfigurationError for a name that is none */
+  of(name: string): Leadership {
+    const known = this.find(name);
+    if (known) return known;
+    this.#locks.candidates.check(name);
+    const leadership = new Leadership(name, this.terms);
+    this.#leaderships.set(name, leadership);
+    // A method that was not found at the start, of a module that is loaded lazily.
+    if (this.#isStarted) leadership.begin();
+    return leadership;
+  }
+
+  find(name: string): Leadership | undefined {
+    return this.#leaderships.get(name);
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#leaderships.forEach((leadership) => leadership.begin());
+  }
+
+  stop(): void {
+    this.#isStarted = false;
+    this.#leaderships.forEach((leadership) => leadership.stop());
+  }
+}

@@ -1,0 +1,109 @@
+import { onAbort } from '../async/abort.js';
+import { deferred } from '../async/deferred.js';
+import type { Deferred } from '../async/deferred.js';
+import { LockShutdownError } from '../contract/errors.js';
+import { GrantedLease } from '../contract/granted-lease.js';
+import type { LockRequest, PermitDemand } from '../contract/lock-request.js';
+
+/** Somebody in a line: who holds a lease, or waits for one. */
+export interface MemoryContender {
+  request: LockRequest;
+  readonly granted: Deferred<GrantedLease>;
+  readonly since: Date;
+  lease: GrantedLease | undefined;
+}
+
+/** What a line is told of the world. */
+interface Surroundings {
+  nextToken(): bigint;
+  /** How many permits there are. */
+  mostOf(key: string, of: PermitDemand['of']): number;
+  /** Nobody stands in the line any more; it is not used again. */
+  onEmpty(): void;
+}
+
+/** Those who hold and want one thing, in the order in which they came. */
+export class MemoryContenders {
+  readonly #world: Surroundings;
+  readonly #inOrder: MemoryContender[] = [];
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+  }
+
+  get inOrder(): readonly MemoryContender[] {
+    return this.#inOrder;
+  }
+
+  /** Stands in the line when the call returns. `null`: not without waiting. @throws `request.signal.reason` */
+  async stand(request: LockRequest): Promise<GrantedLease | null> {
+    const contender: MemoryContender = { request, granted: deferred(), since: new Date(), lease: undefined };
+    this.#inOrder.push(contender);
+    this.grantTurns();
+    if (!request.wait && !contender.lease) {
+      this.leave(contender);
+      return null;
+    }
+    return this.#untilGranted(contender);
+  }
+
+  /** Lets in whoever may be. */
+  grantTurns(): void {
+    for (const [place, contender] of this.#inOrder.entries()) {
+      if (contender.lease) continue;
+      if (this.#isBlocked(contender.request, this.#inOrder.slice(0, place))) return;
+      this.#grant(contender);
+    }
+  }
+
+  leave(contender: MemoryContender): void {
+    const place = this.#inOrder.indexOf(contender);
+    if (place < 0) return;
+    this.#inOrder.splice(place, 1);
+    if (this.#inOrder.length === 0) this.#world.onEmpty();
+    else this.grantTurns();
+  }
+
+  /** Ends every lease and every wait. */
+  close(): void {
+    for (const { request, granted, lease } of this.#inOrder.splice(0)) {
+      granted.reject(new LockShutdownError(request.key));
+      lease?.lose(new LockShutdownError(request.key));
+    }
+  }
+
+  async #untilGranted(contender: MemoryContender): Promise<GrantedLease> {
+    const dispose = onAbort(contender.request.signal, (reason) => {
+      if (contender.lease) return;
+      this.leave(contender);
+      contender.granted.reject(reason);
+    });
+    return contender.granted.promise.finally(dispose);
+  }
+
+  #isBlocked({ key, mode, permits }: LockRequest, ahead: readonly MemoryContender[]): boolean {
+    if (!permits) return mode === 'read' ? ahead.some((other) => other.request.mode !== 'read') : ahead.length > 0;
+    const taken = ahead.reduce((sum, { request }) => sum + (request.permits?.count ?? 0), 0);
+    return taken + permits.count > this.#world.mostOf(key, permits.of);
+  }
+
+  #grant(contender: MemoryContender): void {
+    const { key } = contender.request;
+    contender.lease = new GrantedLease({
+      key,
+      get mode() {
+        return contender.request.mode;
+      },
+      fencingToken: this.#world.nextToken(),
+      isCurrent: () => true,
+      giveBack: async () => this.leave(contender),
+      downgrade: async () => this.#downgrade(contender),
+    });
+    contender.granted.resolve(contender.lease);
+  }
+
+  #downgrade(contender: MemoryContender): void {
+    contender.request = { ...contender.request, mode: 'read' };
+    this.grantTurns();
+  }
+}

@@ -1,0 +1,65 @@
+import type { CampaignRequest, Elections, Sighting, WonElection } from '../contract/elections.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { Leader } from '../contract/leader.js';
+import type { LockRequest } from '../contract/lock-request.js';
+import { MemoryCrowd } from './memory-crowd.js';
+
+/** What elections need of the backend. */
+export interface MemoryGrounds {
+  identify(name: string): string;
+  /** Stands in the line of this name. */
+  standIn(line: string, request: LockRequest): Promise<GrantedLease | null>;
+}
+
+/** Elections inside one process. */
+export class MemoryElections implements Elections {
+  readonly #grounds: MemoryGrounds;
+  readonly #leaders = new Map<string, Leader>();
+  readonly #observers = new MemoryCrowd();
+
+  constructor(grounds: MemoryGrounds) {
+    this.#grounds = grounds;
+  }
+
+  async campaign(request: CampaignRequest): Promise<WonElection | null> {
+    const { key, label, value } = request;
+    const election = this.#grounds.identify(key);
+    const lease = await this.#grounds.standIn(electionLine(election), request);
+    if (!lease) return null;
+    this.#leads(election, leaderOf(lease, label, value));
+    void lease.released.then(() => this.#ended(election, lease));
+    const proclaim = async (proclaimed: string) => this.#leads(election, leaderOf(lease, label, proclaimed));
+    return { lease, proclaim };
+  }
+
+  async look(name: string): Promise<Sighting> {
+    const election = this.#grounds.identify(name);
+    const leader = this.#leaders.get(election) ?? null;
+    return { leader, changed: (signal) => this.#untilNot(election, leader, signal) };
+  }
+
+  #leads(election: string, leader: Leader): void {
+    this.#leaders.set(election, leader);
+    this.#observers.look();
+  }
+
+  #ended(election: string, { fencingToken }: GrantedLease): void {
+    if (this.#leaders.get(election)?.fencingToken !== fencingToken) return;
+    this.#leaders.delete(election);
+    this.#observers.look();
+  }
+
+  #untilNot(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
+    return this.#observers.until(() => (this.#leaders.get(election) ?? null) !== seen, signal);
+  }
+}
+
+/** The line of an election's candidates: no key has a character of this kind. */
+export function electionLine(election: string): string {
+  return `\0election ${election}`;
+}
+
+function leaderOf({ acquiredAt, fencingToken }: GrantedLease, label?: string, value?: string): Leader {
+  const id = label ?? String(process.pid);
+  return { id, owner: { pid: process.pid, label }, value, since: acquiredAt, fencingToken, isOwn: true };
+}

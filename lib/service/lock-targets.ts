@@ -1,0 +1,28 @@
+import type { LockBackend } from '../contract/lock-backend.js';
+import type { Line } from '../contract/lock-request.js';
+import type { LockServiceOptions } from './lock-service.options.js';
+import type { LockTarget } from './lock-target.js';
+import { resolveSharingOptions, SHARING_DEFAULTS } from './sharing.options.js';
+import type { SharingOptions } from './sharing.options.js';
+
+/** What locks of one connection are on, with what they say and what is said for all of them. */
+export class LockTargets {
+  readonly #backend: LockBackend;
+  readonly #waitMs: number;
+  readonly #sharing: Required<SharingOptions>;
+
+  /** @throws LockConfigurationError that names the wrong field */
+  constructor(backend: LockBackend, options: LockServiceOptions) {
+    this.#backend = backend;
+    this.#waitMs = options.waitMs;
+    this.#sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
+  }
+
+  /** @throws LockConfigurationError that names the wrong field */
+  of(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
+    const identity = this.#backend.identify(key);
+    const waitMs = line === 'none' ? 0 : this.#waitMs;
+    const shared = resolveSharingOptions(sharing, this.#sharing);
+    return { scope: this.#backend, identity, key, mode, line, waitMs, ...shared };
+  }
+}

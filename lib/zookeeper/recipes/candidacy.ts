@@ -1,0 +1,100 @@
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { CampaignRequest, WonElection } from '../../contract/elections.js';
+import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { candidateData } from './candidate-data.js';
+import { createNode } from './create-node.js';
+import type { LockDirectory } from './lock-directory.js';
+
+const LATCH = /^_c_([0-9a-f-]{36})-latch-/;
+
+/** Where the candidates of the election at `path` say more of themselves than their place in line does. */
+function profilesOf(path: string): string {
+  return `${path}%candidates`;
+}
+
+/** Where this one does, if it is one of ours. */
+export function profilePath(path: string, candidate: string): string | undefined {
+  const [, id] = LATCH.exec(candidate) ?? [];
+  return id && `${profilesOf(path)}/${id}`;
+}
+
+/**
+ * What a candidate says of itself and proclaims. It is said by a znode beside the line, which is there before the
+ * candidate's own and named by the same id. Never by its own: Curator shows the data of that one as the participant's id, and
+ * its participants watch it for being deleted only, so that one whose data was changed would be watched by nobody.
+ */
+export class Candidacy {
+  readonly #session: Session;
+  readonly #directory: LockDirectory;
+  readonly #request: CampaignRequest;
+  #value: string | undefined;
+  #since: Date | undefined;
+  #path: string | undefined;
+  #isWithdrawn = false;
+
+  constructor(session: Session, directory: LockDirectory, request: CampaignRequest) {
+    this.#session = session;
+    this.#directory = { ...directory, path: profilesOf(directory.path) };
+    this.#request = request;
+    this.#value = request.value;
+  }
+
+  /** Says who will stand in line with this id. @throws KeeperError, `signal.reason` */
+  async announce(id: string): Promise<void> {
+    const { signal } = this.#request;
+    const formerly = this.#path;
+    if (formerly !== undefined) this.#remove(formerly);
+    this.#path = `${this.#directory.path}/${id}`;
+    const node = { name: id, mode: CreateMode.ephemeral, data: this.#data };
+    const create = () => createNode(this.#session.requests, this.#directory, node).catch(unlessThere);
+    await this.#session.persistently(create, signal);
+    if (this.#isWithdrawn) this.#remove(this.#path);
+    signal.throwIfAborted();
+  }
+
+  /** The candidate leads. */
+  elected(lease: GrantedLease): WonElection {
+    this.#since = lease.acquiredAt;
+    void lease.released.then(() => this.withdraw());
+    // For others to see since when; nobody relies on it.
+    this.#write(lease.signal).catch(() => {});
+    return {
+      lease,
+      proclaim: (value) => {
+        this.#value = value;
+        return this.#write(lease.signal);
+      },
+    };
+  }
+
+  /** It stands no longer. */
+  withdraw(): void {
+    this.#isWithdrawn = true;
+    if (this.#path !== undefined) this.#remove(this.#path);
+  }
+
+  get #data(): Buffer {
+    const { label } = this.#request;
+    return candidateData({ label, value: this.#value, since: this.#since });
+  }
+
+  async #write(signal: AbortSignal): Promise<void> {
+    const path = this.#path ?? '';
+    await this.#session.persistently(async () => {
+      const { results } = await this.#session.requests.multi([{ type: 'setData', path, data: this.#data }]);
+      const error = results[0]?.error ?? ErrorCode.ok;
+      if (error !== ErrorCode.ok) throw new KeeperError(error, path);
+    }, signal);
+  }
+
+  // At the latest it goes with the session.
+  #remove(path: string): void {
+    this.#session.surely(() => this.#session.requests.delete(path)).catch(() => {});
+  }
+}
+
+/** After a lost reply it was made by the attempt before. */
+function unlessThere(error: unknown): void {
+  if (!isKeeperError(error, 'nodeExists')) throw error;
+}

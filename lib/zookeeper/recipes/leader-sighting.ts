@@ -1,0 +1,95 @@
+/** Who leads an election, and when to look again: the leader's znodes are watched while there is one. */
+import { anyAbort, OwnAbortController } from '../../async/abort.js';
+import { pause } from '../../async/timer.js';
+import type { Sighting } from '../../contract/elections.js';
+import { fencingTokenOf } from '../../contract/fencing-token.js';
+import type { Leader } from '../../contract/leader.js';
+import type { Stat } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { unlessMissing, untilChanged, untilChildrenChanged } from '../session/watch.js';
+import { withAncestors } from '../session/znode-path.js';
+import { profilePath } from './candidacy.js';
+import { candidateIn } from './candidate-data.js';
+import { Lineup } from './lineup.js';
+
+type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
+
+interface Seen {
+  readonly path: string;
+  readonly data: Buffer;
+  readonly stat: Stat;
+}
+
+// Among the children of a parent there are others than the election's directory, and they come and go.
+const LOOK_AGAIN_MS = 50;
+
+/** @throws KeeperError, SessionEndedError, `signal.reason` */
+export async function lookForLeader(session: Asked, path: string, signal: AbortSignal): Promise<Sighting> {
+  const ask = <T>(request: () => Promise<T>) => session.persistently(request, signal);
+  const seen = async (at: string): Promise<Seen | undefined> => {
+    const found = await unlessMissing(
+      ask(() => session.requests.read(at)),
+      undefined,
+    );
+    return found && { ...found, path: at };
+  };
+  // The server that is asked may be behind what this process has seen by another.
+  await ask(() => session.requests.sync(path));
+  for (;;) {
+    const first = firstOf(
+      await unlessMissing(
+        ask(() => session.requests.children(path)),
+        [],
+      ),
+    );
+    if (first === undefined) return { leader: null, changed: (until) => untilSomebodyStands(session, path, until) };
+    const profileAt = profilePath(path, first);
+    const profile = profileAt === undefined ? undefined : await seen(profileAt);
+    const latch = await seen(`${path}/${first}`);
+    if (!latch) continue;
+    const leader = leaderOf(latch, profile, session.id);
+    return { leader, changed: (until) => untilAnother(session, latch, profile, until) };
+  }
+}
+
+function firstOf(names: readonly string[]): string | undefined {
+  return new Lineup(names, 'candidates').inOrder[0]?.name;
+}
+
+function leaderOf({ data, stat }: Seen, profile: Seen | undefined, sessionId: bigint): Leader {
+  const { owner = {}, value, since } = profile ? candidateIn(profile.data) : {};
+  return {
+    id: data.toString(),
+    owner,
+    value,
+    since: since ?? new Date(Number(stat.ctime)),
+    fencingToken: fencingTokenOf(stat.czxid),
+    isOwn: stat.ephemeralOwner === sessionId,
+  };
+}
+
+/** Nobody can come in before the leader: it leads until its own znode is gone. */
+async function untilAnother(session: Asked, latch: Seen, profile: Seen | undefined, signal: AbortSignal) {
+  const over = new OwnAbortController();
+  const limits = anyAbort([signal, over.signal]);
+  try {
+    const changes = [latch, profile].filter((one) => one !== undefined);
+    await Promise.race(changes.map(({ path, stat }) => untilChanged(session, path, limits.signal, stat)));
+  } finally {
+    over.abort();
+    limits.dispose();
+  }
+}
+
+/** The directory may not be there, nor what it stands in: then the nearest parent is watched for what is missing. */
+async function untilSomebodyStands(session: Asked, path: string, signal: AbortSignal): Promise<void> {
+  let missing: string | undefined;
+  for (const at of [...withAncestors(path), '/']) {
+    const awaited = missing?.slice(missing.lastIndexOf('/') + 1);
+    const isNews = (names: readonly string[]) =>
+      awaited === undefined ? firstOf(names) !== undefined : names.includes(awaited);
+    const hasChanged = await untilChildrenChanged(session, at, signal, isNews);
+    if (hasChanged) return missing === undefined ? undefined : pause(LOOK_AGAIN_MS, signal);
+    missing = at;
+  }
+}

@@ -1,0 +1,56 @@
+import { LockLostError } from '../contract/errors.js';
+import type { CampaignRequest, Elections, Sighting, WonElection } from '../contract/elections.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import { askSessions } from './across-sessions.js';
+import type { Attempt } from './attempt.js';
+import { explained } from './explained-error.js';
+import { campaignIn } from './recipes/leader-election.js';
+import { lookForLeader } from './recipes/leader-sighting.js';
+import type { LockDirectory } from './recipes/lock-directory.js';
+import { SessionEndedError } from './session/session-ended-error.js';
+import type { Session } from './session/session.js';
+import type { SessionSupervisor } from './session/session-supervisor.js';
+
+/** What elections need of the backend. */
+interface Grounds {
+  readonly sessions: SessionSupervisor;
+  directoryOf(name: string): LockDirectory;
+  /** Begins again on the next session when one ends. */
+  acquire<T>(request: CampaignRequest, attempt: Attempt<CampaignRequest, T>): Promise<T | null>;
+}
+
+/** Elections by ZooKeeper, on the paths of their names. */
+export class ZooKeeperElections implements Elections {
+  readonly #grounds: Grounds;
+
+  constructor(grounds: Grounds) {
+    this.#grounds = grounds;
+  }
+
+  async campaign(request: CampaignRequest): Promise<WonElection | null> {
+    const directory = this.#grounds.directoryOf(request.key);
+    const won = await this.#grounds.acquire(request, (session, limited) => campaignIn(session, directory, limited));
+    if (!won) return null;
+    const { lease, proclaim } = won;
+    const proclaimed = (value: string) => proclaim(value).catch((error: unknown) => Promise.reject(told(error, lease)));
+    return { lease, proclaim: proclaimed };
+  }
+
+  async look(name: string, signal: AbortSignal): Promise<Sighting> {
+    const { path } = this.#grounds.directoryOf(name);
+    const look = (session: Session, limit: AbortSignal) => lookForLeader(session, path, limit);
+    const { leader, changed } = await askSessions(this.#grounds.sessions, name, look, signal);
+    return { leader, changed: (until) => changed(until).catch((error: unknown) => unlessEnded(error, name)) };
+  }
+}
+
+/** Why nothing was proclaimed. */
+function told(error: unknown, lease: GrantedLease): unknown {
+  if (lease.isHeld()) return explained(error, lease.key);
+  return lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was resigned');
+}
+
+/** With the session goes what it watched: the next one is to look. */
+function unlessEnded(error: unknown, name: string): void {
+  if (!(error instanceof SessionEndedError)) throw explained(error, name);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, inject, it } from 'vitest';
+import { freshBasePath } from '../support/base-path.js';
+import { openCandidate } from '../support/candidates.js';
+import { WorkerProcess } from './worker-process.js';
+
+const connectString = inject('zookeeper');
+const SESSION_MS = 1_000;
+
+async function ledElsewhere() {
+  const basePath = freshBasePath();
+  const leader = new WorkerProcess('candidate', { connectString, basePath, sessionTimeoutMs: SESSION_MS });
+  const { token } = await leader.message();
+  const elections = await openCandidate({ connectString, basePath });
+  return { leader, elections, token: BigInt(String(token)) };
+}
+
+describe('an election that another process has won', () => {
+  it('is won by the next soon after that process was killed, and observers are told', async () => {
+    const { leader, elections, token } = await ledElsewhere();
+    const leaders = elections.observe('poller');
+    expect(await leaders.next()).toMatchObject({ value: { value: 'worker', fencingToken: token, isOwn: false } });
+    const waiting = elections.campaign('poller', { value: 'heir' });
+
+    leader.signal('SIGKILL');
+
+    const term = await waiting;
+    expect(term.fencingToken).toBeGreaterThan(token);
+    expect(await leaders.next()).toMatchObject({ value: { value: 'heir', isOwn: true } });
+    await leaders.return?.();
+  });
+
+  it('is not believed to be won any more by a process that was stopped for too long', async () => {
+    const { leader, elections, token } = await ledElsewhere();
+    expect(await leader.ask()).toEqual({ isHeld: true });
+
+    leader.signal('SIGSTOP');
+    const term = await elections.campaign('poller');
+    const said = leader.message();
+    leader.signal('SIGCONT');
+
+    expect(await said).toEqual({ lost: expect.stringContaining('LockLostError') });
+    expect(await leader.ask()).toEqual({ isHeld: false });
+    expect(term.isHeld()).toBe(true);
+    expect(term.fencingToken).toBeGreaterThan(token);
+  });
+});

@@ -1,0 +1,258 @@
+import 'reflect-metadata';
+import { Controller, Get, Injectable } from '@nestjs/common';
+import { Cron, Interval, ScheduleModule } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
+import {
+  currentLease,
+  currentTerm,
+  getLeaderElectionToken,
+  InjectLeaderElection,
+  LeaderElectionService,
+  LeaderOnly,
+  LockLostError,
+  LockModule,
+  LockNotLeaderError,
+  OnDeposed,
+  OnElected,
+} from '../../lib/index.js';
+import type { Lease, Term } from '../../lib/index.js';
+import { memory } from '../../lib/memory/memory.backend.js';
+import { eventually } from '../support/eventually.js';
+import { SharedBackend } from '../unit/elections/shared.backend.js';
+import { started } from './app.js';
+
+@Injectable()
+class Poller {
+  readonly log: string[] = [];
+  readonly terms: (Lease | undefined)[] = [];
+  readonly polled = deferred<bigint | undefined>();
+  readonly ticked = deferred<bigint | undefined>();
+  release: Promise<void> = Promise.resolve();
+
+  @OnElected('poller')
+  begin(term: Term) {
+    this.log.push(`elected ${term.isHeld()}`);
+  }
+
+  @OnDeposed('poller')
+  async end(term: Term) {
+    this.log.push(`deposed ${term.isHeld()}`);
+  }
+
+  @LeaderOnly('poller')
+  async poll(batch: string): Promise<string | undefined> {
+    this.terms.push(currentTerm(), currentLease());
+    this.log.push(`poll ${batch}`);
+    await this.release;
+    return `polled ${batch}`;
+  }
+
+  @LeaderOnly('poller')
+  async pollTwice(): Promise<readonly (string | undefined)[] | undefined> {
+    return [await this.poll('1'), await this.poll('2')];
+  }
+
+  @LeaderOnly('poller', { onFollower: 'throw' })
+  async strict(): Promise<string> {
+    return 'leads';
+  }
+
+  @LeaderOnly('poller')
+  @Interval('above', 5)
+  async above() {
+    this.polled.resolve(currentTerm()?.fencingToken);
+  }
+
+  @Cron('* * * * * *')
+  @LeaderOnly('poller')
+  async below() {
+    this.ticked.resolve(currentTerm()?.fencingToken);
+  }
+}
+
+/** Applications that share a backend, as instances of a cluster do. */
+async function startInstance(backend: SharedBackend, metadata: object = {}) {
+  const imports = [ScheduleModule.forRoot(), LockModule.forRoot({ backend: backend.definition })];
+  const app = await started(Test.createTestingModule({ imports, providers: [Poller], ...metadata }).compile());
+  return { app, poller: app.get(Poller, { strict: false }), elections: app.get(LeaderElectionService) };
+}
+
+async function startTwo() {
+  const backend = new SharedBackend();
+  const leader = await startInstance(backend);
+  await eventually(() => leader.poller.strict().catch(() => undefined), 'it leads');
+  const follower = await startInstance(backend);
+  await eventually(() => backend.standing('poller') === 2 || undefined, 'two candidates');
+  return { backend, leader, follower };
+}
+
+describe('@LeaderOnly', () => {
+  it('runs on the leader and is skipped elsewhere', async () => {
+    const { leader, follower } = await startTwo();
+    expect(await leader.poller.poll('a')).toBe('polled a');
+    const [term, lease] = leader.poller.terms;
+    expect([term?.key, lease === term]).toEqual(['poller', true]);
+    expect(await follower.poller.poll('b')).toBeUndefined();
+    expect(follower.poller.log).toEqual([]);
+    await expect(follower.poller.strict()).rejects.toBeInstanceOf(LockNotLeaderError);
+    expect(await leader.poller.pollTwice()).toEqual(['polled 1', 'polled 2']);
+  });
+
+  it('goes above @Interval and below @Cron', async () => {
+    const { leader } = await startTwo();
+    const { fencingToken } = leader.elections.term('poller') ?? expect.unreachable();
+    expect(await leader.poller.polled.promise).toBe(fencingToken);
+    expect(await leader.poller.ticked.promise).toBe(fencingToken);
+  });
+
+  it('goes over to the next instance when the leader shuts down, once its run has ended', async () => {
+    const { leader, follower } = await startTwo();
+    const mayEnd = deferred();
+    leader.poller.release = mayEnd.promise;
+    const running = leader.poller.poll('last');
+    const closing = leader.app.close();
+    await eventually(
+      async () => (await leader.poller.strict().catch(() => true)) === true || undefined,
+      'no run begins',
+    );
+    expect(await follower.poller.poll('early')).toBeUndefined();
+    mayEnd.resolve();
+    await closing;
+    expect(await running).toBe('polled last');
+    expect(leader.poller.log.at(-1)).toBe('deposed true');
+    await eventually(() => follower.poller.strict().catch(() => undefined), 'the next leads');
+    expect(follower.poller.log[0]).toBe('elected true');
+  });
+
+  it('goes over when the term is lost; the run is told, and the hooks are called', async () => {
+    const { backend, leader, follower } = await startTwo();
+    const mayEnd = deferred();
+    leader.poller.release = mayEnd.promise;
+    const running = leader.poller.poll('overtaken');
+    const reason = new LockLostError('poller', 'test');
+    backend.leaseOn('poller')?.lose(reason);
+    await eventually(() => follower.poller.strict().catch(() => undefined), 'the next leads');
+    mayEnd.resolve();
+    await expect(running).rejects.toBe(reason);
+    await eventually(() => leader.poller.log.includes('deposed false') || undefined, 'deposed');
+    await eventually(() => backend.standing('poller') === 2 || undefined, 'it stands again');
+  });
+
+  it('runs on controllers, with the status of a service that is unavailable elsewhere', async () => {
+    @Controller()
+    class Admin {
+      @Get('run')
+      @LeaderOnly('poller', { onFollower: 'throw' })
+      async run(): Promise<string> {
+        return 'done';
+      }
+    }
+    const backend = new SharedBackend();
+    const controllers = { controllers: [Admin] };
+    const { app, poller } = await startInstance(backend, controllers);
+    await eventually(() => poller.strict().catch(() => undefined), 'it leads');
+    const follower = await startInstance(backend, controllers);
+    const answers = await Promise.all([app, follower.app].map((one) => request(one.getHttpServer()).get('/run')));
+    expect(answers.map(({ status }) => status)).toEqual([200, 503]);
+  });
+
+  it('makes every application campaign that has such a method, also when a factory made it', async () => {
+    const backend = new SharedBackend();
+    const factory = { provide: Poller, useFactory: () => new Poller() };
+    const { poller: made } = await startInstance(backend, { providers: [factory] });
+    await eventually(() => made.strict().catch(() => undefined), 'it leads');
+    expect(made.log).toEqual(['elected true']);
+  });
+
+  it('joins at its first call when its provider is made for each request', async () => {
+    @Controller({ scope: 2 })
+    class PerRequest {
+      @Get('run')
+      @LeaderOnly('other')
+      async run(): Promise<string | undefined> {
+        return 'done';
+      }
+    }
+    const { app } = await startInstance(new SharedBackend(), { controllers: [PerRequest] });
+    const ask = async () => (await request(app.getHttpServer()).get('/run')).text;
+    expect(await eventually(async () => (await ask()) || undefined, 'it leads')).toBe('done');
+  });
+
+  it('is per connection', async () => {
+    @Injectable()
+    class Second {
+      constructor(@InjectLeaderElection('second') readonly elections: LeaderElectionService) {}
+
+      @LeaderOnly('poller', { connection: 'second', onFollower: 'throw' })
+      async run(): Promise<bigint | undefined> {
+        return currentTerm()?.fencingToken;
+      }
+    }
+    const imports = [
+      LockModule.forRoot({ backend: memory() }),
+      LockModule.forRoot({ backend: memory(), name: 'second' }),
+    ];
+    const app = await started(Test.createTestingModule({ imports, providers: [Second] }).compile());
+    const second = app.get(Second);
+    await eventually(() => second.run().catch(() => undefined), 'it leads');
+    expect(second.elections).toBe(app.get(getLeaderElectionToken('second')));
+    expect(second.elections.term('poller')).toBeDefined();
+    expect(app.get(LeaderElectionService).term('poller')).toBeUndefined();
+  });
+});
+
+describe('a hook', () => {
+  it('is that of the class which overrides it, once', async () => {
+    class Overriding extends Poller {
+      @OnElected('poller')
+      override begin() {
+        this.log.push('mine');
+      }
+
+      override async end() {
+        this.log.push('not a hook');
+      }
+    }
+    const backend = new SharedBackend();
+    const provider = { provide: Poller, useClass: Overriding };
+    const { app, poller } = await startInstance(backend, { providers: [provider] });
+    await eventually(() => poller.strict().catch(() => undefined), 'it leads');
+    await app.close();
+    expect(poller.log).toEqual(['mine']);
+  });
+});
+
+describe('start-up', () => {
+  it.each([
+    ['no LockModule', [], /LockModule\.forRoot/],
+    ['a backend without elections', [LockModule.forRoot({ backend: bare() })], /"bare" holds no elections/],
+  ])('fails with %s', async (_, imports, message) => {
+    const starting = started(Test.createTestingModule({ imports, providers: [Poller] }).compile());
+    await expect(starting).rejects.toThrow(message);
+  });
+
+  it.each([
+    [() => LeaderOnly(''), /@LeaderOnly on X.run: the name must be text that is not empty/],
+    [() => OnElected(7 as never), /@OnElected on X.run: the name/],
+    [() => LeaderOnly('x', { onFollower: 'wait' as never }), /onFollower must be 'skip' or 'throw'/],
+    [() => LeaderOnly('x', { waitMs: 1 } as never), /unknown field "waitMs"/],
+    [() => OnDeposed('x', { connection: '' }), /connection must be a name/],
+  ])('refuses what is wrong when the class is made (%#)', (decorate, message) => {
+    class X {
+      async run() {}
+    }
+    const descriptor = Object.getOwnPropertyDescriptor(X.prototype, 'run') ?? expect.unreachable();
+    expect(() => (decorate() as MethodDecorator)(X.prototype, 'run', descriptor)).toThrow(message);
+  });
+});
+
+function bare() {
+  const create = () => {
+    const { elections: _, ...without } = new SharedBackend().connection();
+    return without;
+  };
+  return { name: 'bare', create: () => ({ ...create(), name: 'bare' }) };
+}

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { LockLostError } from '../../../lib/contract/errors.js';
+import { currentTerm } from '../../../lib/elections/entered-term.js';
+import { leadershipsOf } from '../../../lib/elections/leaderships.js';
+import { currentLease } from '../../../lib/service/held-leases.js';
+import { eventually } from '../../support/eventually.js';
+import { startCandidate } from './candidates.js';
+import { SharedBackend } from './shared.backend.js';
+
+const lost = new LockLostError('poller', 'test');
+
+/** An application that campaigns by itself. */
+function startApplication(backend: SharedBackend, drainTimeoutMs?: number) {
+  const application = startCandidate(backend, drainTimeoutMs);
+  const leadership = leadershipsOf(application.locks)?.of('poller') ?? expect.unreachable();
+  const log: string[] = [];
+  const hook = (when: 'elected' | 'deposed', title: string, call: () => unknown = () => log.push(title)) =>
+    leadership.hooks.add(when, { title, call });
+  const leads = () => eventually(() => leadership.term, 'a term');
+  return { ...application, leadership, log, hook, leads };
+}
+
+/** Resolves when its methods run. */
+async function untilOpen({ leadership }: Pick<ReturnType<typeof startApplication>, 'leadership'>): Promise<void> {
+  await eventually(() => leadership.using(() => true).catch(() => undefined), 'work is admitted');
+}
+
+function startTwo() {
+  const backend = new SharedBackend();
+  const [one, other] = [startApplication(backend), startApplication(backend)];
+  return { backend, one, other };
+}
+
+describe('work of the leader', () => {
+  it('runs where the application leads, under its term, and nowhere else', async () => {
+    const { backend, one, other } = startTwo();
+    one.elections.start();
+    await untilOpen(one);
+    other.elections.start();
+    await eventually(() => backend.standing('poller') === 2 || undefined, 'two candidates');
+
+    const token = await one.leadership.using(async (lease) => {
+      expect(currentLease()).toBe(lease);
+      expect(currentTerm()).toBe(lease);
+      await lease.release();
+      return lease.fencingToken;
+    });
+    expect(token).toBe(one.leadership.term?.fencingToken);
+    expect(currentTerm()).toBeUndefined();
+    await expect(other.leadership.using(() => 1)).rejects.toMatchObject({
+      name: 'LockNotLeaderError',
+      code: 'LOCK_NOT_LEADER',
+      status: 503,
+      key: 'poller',
+    });
+  });
+
+  it('runs nowhere before the application has started', async () => {
+    const { one } = startTwo();
+    await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
+  });
+
+  it('is told of a lost term, and its caller when it has ended', async () => {
+    const { backend, one } = startTwo();
+    one.elections.start();
+    await untilOpen(one);
+    const begun = deferred<AbortSignal>();
+    const mayEnd = deferred();
+    const running = one.leadership.using(async ({ signal }) => {
+      begun.resolve(signal);
+      await mayEnd.promise;
+    });
+    const signal = await begun.promise;
+    const ended = expect(running).rejects.toBe(lost);
+    backend.leaseOn('poller')?.lose(lost);
+    expect(signal.reason).toBe(lost);
+    mayEnd.resolve();
+    await ended;
+  });
+
+  it("yields its result although the term was lost, with onLost: 'ignore'", async () => {
+    const { backend, one } = startTwo();
+    one.elections.start();
+    await untilOpen(one);
+    const work = async () => (backend.leaseOn('poller')?.lose(lost), 'result');
+    expect(await one.leadership.using(work, { onLost: 'ignore' })).toBe('result');
+  });
+});
+
+describe('an application', () => {
+  it('campaigns again by itself when its term was lost', async () => {
+    const { backend, one } = startTwo();
+    one.elections.start();
+    const { fencingToken } = await one.leads();
+    backend.leaseOn('poller')?.lose(lost);
+    await untilOpen(one);
+    expect(one.leadership.term?.fencingToken).toBeGreaterThan(fencingToken);
+  });
+
+  it('hands over when it resigns, once its work has ended, and stands again', async () => {
+    const { backend, one, other } = startTwo();
+    one.elections.start();
+    await untilOpen(one);
+    other.elections.start();
+    await eventually(() => backend.standing('poller') === 2 || undefined, 'two candidates');
+    const mayEnd = deferred();
+    const running = one.leadership.using(() => mayEnd.promise);
+    const resigned = one.elections.resign('poller');
+    await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
+    expect([one.leadership.term?.isHeld(), other.leadership.term]).toEqual([true, undefined]);
+    mayEnd.resolve();
+    await Promise.all([running, resigned]);
+    await untilOpen(other);
+    await eventually(() => backend.standing('poller') === 2 || undefined, 'it stands again');
+  });
+
+  it('can resign from inside its work, which is part of what it waits for', async () => {
+    const { backend, one, other } = startTwo();
+    one.elections.start();
+    await untilOpen(one);
+    other.elections.start();
+    await eventually(() => backend.standing('poller') === 2 || undefined, 'two candidates');
+    await one.leadership.using(async () => {
+      await currentTerm()?.resign();
+      await one.elections.resign('poller');
+      expect(currentTerm()?.isHeld()).toBe(true);
+    });
+    await untilOpen(other);
+  });
+
+  it('shuts down when its work has ended, and what that calls is part of it', async () => {
+    const { backend, one, other } = startTwo();
+    one.hook('deposed', 'deposed', () => one.log.push(`deposed, held: ${currentTerm()?.isHeld()}`));
+    one.elections.start();
+    await untilOpen(one);
+    const mayGoOn = deferred();
+    const running = one.leadership.using(async () => {
+      await mayGoOn.promise;
+      return one.leadership.using(() => 'nested');
+    });
+    const closing = one.close();
+    await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
+    expect(backend.leaseOn('poller')?.isHeld()).toBe(true);
+    mayGoOn.resolve();
+    await closing;
+    expect(await running).toBe('nested');
+    expect(one.log).toEqual(['deposed, held: true']);
+    expect(backend.standing('poller')).toBe(0);
+    other.elections.start();
+    await untilOpen(other);
+  });
+
+  it('loses its term at shutdown when its work takes longer than drainTimeoutMs', async () => {
+    const backend = new SharedBackend();
+    const one = startApplication(backend, 1);
+    one.elections.start();
+    await untilOpen(one);
+    const begun = deferred<AbortSignal>();
+    const mayEnd = deferred();
+    const running = one.leadership.using(({ signal }) => (begun.resolve(signal), mayEnd.promise));
+    const ended = expect(running).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+    const signal = await begun.promise;
+    await one.close();
+    expect(signal.reason).toMatchObject({ code: 'LOCK_SHUTDOWN' });
+    expect(backend.standing('poller')).toBe(0);
+    mayEnd.resolve();
+    await ended;
+  });
+});
+
+describe('the hooks of an election', () => {
+  it('are called in order, one at a time, elected before deposed, and work waits for them', async () => {
+    const { backend, one } = startTwo();
+    const mayEnd = deferred();
+    one.hook('elected', 'first', async () => {
+      one.log.push(`first ${currentTerm()?.isHeld()}`);
+      await mayEnd.promise;
+      one.log.push('first ended');
+    });
+    one.hook('elected', 'second');
+    one.hook('deposed', 'third');
+    one.hook('deposed', 'fourth');
+    one.elections.start();
+    await one.leads();
+    await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
+    mayEnd.resolve();
+    await untilOpen(one);
+    expect(one.log).toEqual(['first true', 'first ended', 'second']);
+
+    backend.leaseOn('poller')?.lose(lost);
+    await eventually(() => one.log.length >= 5 || undefined, 'deposed');
+    expect(one.log.slice(3, 5)).toEqual(['third', 'fourth']);
+  });
+
+  it('end before those of the other end begin, also when the term is lost meanwhile', async () => {
+    const { backend, one } = startTwo();
+    const begun = deferred();
+    const mayEnd = deferred();
+    one.hook('elected', 'slow', async () => {
+      if (one.log.length > 0) return;
+      one.log.push('slow');
+      begun.resolve();
+      await mayEnd.promise;
+      one.log.push('slow ended');
+    });
+    one.hook('elected', 'not called any more', () => one.log.length < 4 && one.log.push('not called any more'));
+    one.hook('deposed', 'deposed');
+    one.elections.start();
+    await begun.promise;
+    backend.leaseOn('poller')?.lose(lost);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(one.log).toEqual(['slow']);
+    expect(backend.standing('poller')).toBe(0);
+    mayEnd.resolve();
+    await eventually(() => one.log.length >= 3 || undefined, 'deposed');
+    expect(one.log.slice(0, 3)).toEqual(['slow', 'slow ended', 'deposed']);
+  });
+
+  it('may fail: the others are called, and the application leads', async () => {
+    const { one } = startTwo();
+    one.hook('elected', 'failing', () => Promise.reject(new Error('hook')));
+    one.hook('elected', 'throwing', () => {
+      throw new Error('hook');
+    });
+    one.hook('elected', 'last');
+    one.elections.start();
+    await untilOpen(one);
+    expect(one.log).toEqual(['last']);
+  });
+
+  it('may resign: the next candidate is elected, and no work has run', async () => {
+    const { one, other } = startTwo();
+    one.hook('elected', 'unwilling', () => currentTerm()?.resign());
+    one.hook('deposed', 'deposed', () => (one.log.push('deposed'), currentTerm()?.resign()));
+    one.elections.start();
+    await eventually(() => one.log.length > 0 || undefined, 'it was elected and deposed');
+    other.elections.start();
+    await untilOpen(other);
+    await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
+  });
+});

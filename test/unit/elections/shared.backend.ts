@@ -1,0 +1,39 @@
+import type { LockBackend, LockBackendDefinition } from '../../../lib/contract/lock-backend.js';
+import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
+import { electionLine } from '../../../lib/memory/memory-elections.js';
+import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
+
+/** A backend in memory that several applications use, as processes use one ensemble. */
+export class SharedBackend {
+  readonly memory = new MemoryBackend();
+
+  /** What one application makes of it: closing it leaves the others theirs. */
+  get definition(): LockBackendDefinition {
+    return { name: 'shared memory', create: () => this.connection() };
+  }
+
+  connection(): LockBackend {
+    const { memory } = this;
+    return {
+      name: 'shared memory',
+      state: 'connected',
+      records: memory.records,
+      elections: memory.elections,
+      identify: (key) => memory.identify(key),
+      connect: () => memory.connect(),
+      acquire: (request) => memory.acquire(request),
+      lineOf: (key) => memory.lineOf(key),
+      close: async () => {},
+    };
+  }
+
+  /** The leadership that stands. */
+  leaseOn(election: string): GrantedLease | undefined {
+    return this.memory.leaseOn(electionLine(election));
+  }
+
+  /** How many stand for it, the leader included. */
+  standing(election: string): number {
+    return this.memory.contenders(electionLine(election)).length;
+  }
+}
