@@ -41,8 +41,10 @@ export class Claiming {
     let names = free;
     while (names.length > 0) {
       const first = names.slice(0, this.#request.atMost);
+      const attempt = this.#attempt(first);
+      // Behind it: an item that was read before it was claimed may be another one of the same name by then.
       const reading = first.map((name) => this.#read(name).catch(() => undefined));
-      const outcome = await this.#attempt(first);
+      const outcome = await attempt;
       if (outcome === 'again') continue;
       if ('zxid' in outcome) return this.#taken(first, outcome.zxid, await Promise.all(reading));
       if (attempts === 'once') return [];

@@ -11,7 +11,7 @@ it('an update that was sent before its time ran out is no time-out', async () =>
   const write = (_key: string, _change: unknown, signal: AbortSignal) => orAbort(answer.promise, signal);
   const cells = { read: async () => undefined, write };
   const locks = { seam: { coordination: { cells } } } as unknown as LockService;
-  const counter = new SharedCounter('c', { codec: INT32_CODEC, initial: 4 }, new Waiting(locks, 1_000, NEVER));
+  const counter = new SharedCounter('c', { codec: INT32_CODEC, initial: 4 }, new Waiting(locks, NEVER));
   setTimeout(() => answer.resolve({ isApplied: true, version: 0 }), 60);
   expect(await counter.add(1, { waitMs: 10 })).toEqual({ value: 5, version: 0 });
 });
