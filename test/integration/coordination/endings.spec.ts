@@ -72,3 +72,35 @@ describe('a queue whose numbers are used up', () => {
     expect((await queue.take())?.value).toBe('anew');
   });
 });
+
+describe('a long queue', () => {
+  it('keeps its order, whatever others take, acknowledge and put back meanwhile', async () => {
+    const { one, other } = await coordinated(connectString);
+    const values = Array.from({ length: 1_200 }, (_, n) => n);
+    for (const half of [values.slice(0, 600), values.slice(600)]) await one.queue('q').putAll(half);
+    const [mine, others] = [one, other].map((service) => service.queue<number>('q'));
+    const take = async (queue = mine!) => (await queue.take())!;
+    const [first, second] = [await take(), await take(others)];
+    const third = await take();
+    expect([first, second, third].map(({ value }) => value)).toEqual([0, 1, 2]);
+    await second.nack();
+    const again = await take();
+    expect(again.value).toBe(1);
+    await Promise.all([first, again, third].map((item) => item.ack()));
+    for (const item of await others!.takeBatch({ atMost: 40 })) await item.ack();
+    const next = await mine!.takeBatch({ atMost: 100 });
+    expect(next.map(({ value }) => value)).toEqual(values.slice(43, 143));
+    await next[50]!.nack();
+    expect((await take(others)).value).toBe(93);
+    const rest = new Set<number>();
+    const drain = async (queue = mine!) => {
+      for (let item = await queue.take({ waitMs: 0 }); item; item = await queue.take({ waitMs: 0 })) {
+        expect(rest.has(item.value)).toBe(false);
+        rest.add(item.value);
+        await item.ack();
+      }
+    };
+    await Promise.all([drain(), drain(), drain(others!), drain(others!)]);
+    expect([...rest].toSorted((a, b) => a - b)).toEqual(values.slice(143));
+  });
+});
