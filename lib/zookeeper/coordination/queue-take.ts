@@ -103,7 +103,10 @@ async function claim(
   await session.whenConnected(request.signal);
   const claiming = new Claiming(session, place, request).of(free, attempts, fewest);
   try {
-    return await orAbort(claiming, request.signal);
+    const taken = await orAbort(claiming, request.signal);
+    // Claims that lay in a buffer while this process stood still may be lost: nobody is handed those.
+    if (taken.length > 0 && !session.isProven) await session.proven(request.signal);
+    return taken;
   } catch (error) {
     claiming.then(putBack, () => {});
     throw error;

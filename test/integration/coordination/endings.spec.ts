@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
+import { blockEventLoop } from '../../support/block-event-loop.js';
 import { coordinated, withUnlucky as openUnlucky } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
 
@@ -102,5 +103,46 @@ describe('a long queue', () => {
     };
     await Promise.all([drain(), drain(), drain(others!), drain(others!)]);
     expect([...rest].toSorted((a, b) => a - b)).toEqual(values.slice(143));
+  });
+});
+
+describe('a process that stood still for longer than its session timeout', () => {
+  const SESSION_MS = 1_000;
+  const DELAY_MS = 60;
+
+  /** Somebody whose answers take a while, and who stands still between what it asks for in this round trip and the answer. */
+  async function withStall() {
+    const { proxy, unlucky, other } = await openUnlucky(connectString, { sessionTimeoutMs: SESSION_MS });
+    const stallIn = (roundTrip: number) => {
+      proxy.delay(DELAY_MS, 'toClient');
+      setTimeout(
+        () => {
+          blockEventLoop(2 * SESSION_MS);
+          proxy.heal();
+        },
+        DELAY_MS * (roundTrip - 0.5),
+      );
+    };
+    return { unlucky, other, stallIn };
+  }
+
+  it('is handed no item that it has lost meanwhile', async () => {
+    const { unlucky, other, stallIn } = await withStall();
+    await other.queue('warm').put(0);
+    await unlucky.queue('warm').take();
+    await other.queue('warm').put(1);
+    stallIn(2);
+    const item = (await unlucky.queue('warm').take())!;
+    expect(item.isHeld()).toBe(true);
+    await item.ack();
+  });
+
+  it('is not told that it is in a double barrier that it has left', async () => {
+    const { unlucky, other, stallIn } = await withStall();
+    const first = other.doubleBarrier('d', { count: 2 }).enter();
+    await unlucky.barrier('b').isUp();
+    stallIn(4);
+    const members = [await unlucky.doubleBarrier('d', { count: 2 }).enter(), await first];
+    expect(members.map((member) => member.isIn())).toEqual([true, true]);
   });
 });
