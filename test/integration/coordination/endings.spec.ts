@@ -4,9 +4,11 @@ import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { blockEventLoop } from '../../support/block-event-loop.js';
 import { coordinated, withUnlucky as openUnlucky } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
+import type { ServiceOptions } from '../../support/services.js';
+import { untilContenders } from '../../support/znodes.js';
 
 const connectString = inject('zookeeper');
-const withUnlucky = () => openUnlucky(connectString);
+const withUnlucky = (options: Partial<ServiceOptions> = {}) => openUnlucky(connectString, options);
 /** After so long a lease watches its own znode. */
 const LONG_HOLD_MS = 300;
 
@@ -112,7 +114,7 @@ describe('a process that stood still for longer than its session timeout', () =>
 
   /** Somebody whose answers take a while, and who stands still between what it asks for in this round trip and the answer. */
   async function withStall() {
-    const { proxy, unlucky, other } = await openUnlucky(connectString, { sessionTimeoutMs: SESSION_MS });
+    const { proxy, unlucky, other } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
     const stallIn = (roundTrip: number) => {
       proxy.delay(DELAY_MS, 'toClient');
       setTimeout(
@@ -138,11 +140,14 @@ describe('a process that stood still for longer than its session timeout', () =>
   });
 
   it('is not told that it is in a double barrier that it has left', async () => {
-    const { unlucky, other, stallIn } = await withStall();
-    const first = other.doubleBarrier('d', { count: 2 }).enter();
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
+    const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
+    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
     await unlucky.barrier('b').isUp();
-    stallIn(4);
-    const members = [await unlucky.doubleBarrier('d', { count: 2 }).enter(), await first];
-    expect(members.map((member) => member.isIn())).toEqual([true, true]);
+    proxy.delay(DELAY_MS, 'toClient');
+    const member = await other.doubleBarrier('d', { count: 2 }).enter();
+    blockEventLoop(2 * SESSION_MS);
+    proxy.heal();
+    expect([(await entering).isIn(), member.isIn()]).toEqual([true, true]);
   });
 });
