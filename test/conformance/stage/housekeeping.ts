@@ -66,7 +66,8 @@ async function pathsBelow(client: RawClient, path: string): Promise<string[]> {
   const paths: string[] = [];
   for (const child of children) {
     const below = path === '/' ? `/${child}` : `${path}/${child}`;
-    if (below !== OWN) paths.push(below, ...(await pathsBelow(client, below)));
+    // A server that is broken on purpose may have a node without a name, which would lead back to its parent.
+    if (below !== OWN && child !== '') paths.push(below, ...(await pathsBelow(client, below)));
   }
   return paths;
 }
