@@ -27,6 +27,8 @@ export async function nextCell(
     return untilAbort(watch);
   };
   try {
+    // With another session it may be another server, which is behind what was seen.
+    await session.persistently(() => session.requests.sync(path), limits.signal);
     for (;;) {
       const watch = await watching(session, look, limits.signal);
       const cell = await session

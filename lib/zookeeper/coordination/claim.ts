@@ -9,6 +9,7 @@ import { ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { SessionEndedError } from '../session/session-ended-error.js';
+import { leftBacklog } from './backlog.js';
 
 /** What a claim is on. */
 export interface Claimed extends Pick<TakenItem, 'id' | 'payload'> {
@@ -53,6 +54,7 @@ export class Claim implements TakenItem {
     await this.#contender.leaveBy(() =>
       this.#session.surely(remove).catch((error: unknown) => this.#notRemoved(error, isInDoubt)),
     );
+    leftBacklog(this.#session, path);
     void this.lease.release();
   }
 

@@ -7,6 +7,7 @@ import { CreateMode, ErrorCode, isConnectionLoss, KeeperError } from '../session
 import type { MultiOp, MultiResult, Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
+import { leftBacklog } from './backlog.js';
 import { Claim } from './claim.js';
 import { partsOf } from './claim-parts.js';
 import { readItemData } from './queue-data.js';
@@ -18,7 +19,7 @@ interface ItemNode {
 }
 
 /** What became of an attempt: the zxid of the claims, the name that somebody else has, or that it may be made again. */
-type Outcome = { readonly zxid: bigint } | { readonly missed: string } | 'again';
+type Outcome = { readonly zxid: bigint } | { readonly missed: string; readonly isGone: boolean } | 'again';
 
 /** One caller's claims on items. Not cut short by the caller's signal: who gives up has to know what to put back. */
 export class Claiming {
@@ -36,16 +37,20 @@ export class Claiming {
   /**
    * Claims the first of these items, all of one attempt or none.
    * @param attempts `'once'`: none when somebody else has one of the first; `'any'`: then the next ones
+   * @param fewest none when fewer are left
    */
-  async of(free: readonly string[], attempts: 'once' | 'any'): Promise<readonly TakenItem[]> {
+  async of(free: readonly string[], attempts: 'once' | 'any', fewest = 1): Promise<readonly TakenItem[]> {
     let names = free;
-    while (names.length > 0) {
+    while (names.length >= fewest) {
       const first = names.slice(0, this.#request.atMost);
+      const attempt = this.#attempt(first);
+      // Behind it: an item that was read before it was claimed may be another one of the same name by then.
       const reading = first.map((name) => this.#read(name).catch(() => undefined));
-      const outcome = await this.#attempt(first);
+      const outcome = await attempt;
       if (outcome === 'again') continue;
       if ('zxid' in outcome) return this.#taken(first, outcome.zxid, await Promise.all(reading));
-      if (attempts === 'once') return [];
+      if (outcome.isGone) leftBacklog(this.#session, `${this.#place.items.path}/${outcome.missed}`);
+      else if (attempts === 'once') return [];
       names = names.filter((name) => name !== outcome.missed);
     }
     return [];
@@ -82,7 +87,7 @@ export class Claiming {
     const { type, path } = ops[failed] ?? {};
     const error = results[failed]?.error ?? ErrorCode.runtimeInconsistency;
     const isGone = type === 'check' && error === ErrorCode.noNode;
-    if (isGone || error === ErrorCode.nodeExists) return { missed: names[failed >> 1] ?? '' };
+    if (isGone || error === ErrorCode.nodeExists) return { missed: names[failed >> 1] ?? '', isGone };
     if (error !== ErrorCode.noNode) throw new KeeperError(error, path);
     await createDirectory(this.#session.requests, this.#place.claims).catch((lost: unknown) => {
       if (!isConnectionLoss(lost)) throw lost;

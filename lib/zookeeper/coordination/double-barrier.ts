@@ -36,6 +36,8 @@ export async function enterTogether(
   const { contender: member } = await enterNamed(session, directory, { label, signal });
   try {
     await untilIn(session, directory, member, count, signal);
+    // Told late, because this process stood still, it may be out by now. Not cut short: the others rely on it.
+    if (!session.isProven) await session.proven(session.signal);
     return member;
   } catch (error) {
     await member.leave(LEAVING_MS);

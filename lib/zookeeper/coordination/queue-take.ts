@@ -15,10 +15,21 @@ import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { untilSeen } from '../session/watched-directories.js';
+import { forgetBacklog, keepBacklog, keptBacklog } from './backlog.js';
 import { Claiming } from './claiming.js';
 import { itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { takeTurn } from './turn.js';
+
+// So many of a backlog may turn out to be acknowledged before a list is the quicker way.
+const MOST_GONE = 16;
+
+/** Items to choose from, in their order. */
+interface Free {
+  readonly free: readonly string[];
+  /** With fewer of them left it is better to look again. */
+  readonly fewest?: number;
+}
 
 /** @throws KeeperError, SessionEndedError, `signal.reason` */
 export async function takeItems(
@@ -43,16 +54,23 @@ async function takeAtOnce(
   request: QueueTakeRequest,
 ): Promise<readonly TakenItem[]> {
   const { requests } = session;
+  const kept = keptBacklog(session, place.items.path);
   const look = () =>
     Promise.all([
       // Who does not wait is told what is so now, and not what a server that is behind still believes.
       request.wait || requests.sync(place.items.path),
-      freeItems(session, place),
+      kept ?? unlessMissing(requests.children(place.items.path), []),
+      unlessMissing(requests.children(place.claims.path), []),
       unlessMissing(requests.children(place.takers.path), []),
     ]);
-  const [, free, waiting] = await session.persistently(look, request.signal);
+  const [, names, claimed, waiting] = await session.persistently(look, request.signal);
   if (request.wait && waiting.length > 0) return [];
-  return claim(session, place, free, request, request.wait ? 'once' : 'any');
+  const attempts = request.wait ? 'once' : 'any';
+  if (!kept) return claim(session, place, { free: freeItems(session, place, names, claimed) }, request, attempts);
+  const taken = await claim(session, place, keptFree(kept, claimed, request), request, attempts);
+  if (taken.length > 0 || request.wait) return taken;
+  forgetBacklog(session, place.items.path);
+  return takeAtOnce(session, place, request);
 }
 
 async function takeInTurn(
@@ -64,9 +82,10 @@ async function takeInTurn(
   if (!turn) return [];
   try {
     for (;;) {
-      const free = await untilFree(session, place, request.signal);
-      const taken = await claim(session, place, free, request, 'any');
+      const some = (await inBacklog(session, place, request)) ?? (await untilFree(session, place, request.signal));
+      const taken = await claim(session, place, some, request, 'any');
       if (taken.length > 0) return taken;
+      forgetBacklog(session, place.items.path);
     }
   } finally {
     await turn.release();
@@ -77,14 +96,17 @@ async function takeInTurn(
 async function claim(
   session: Session,
   place: QueuePlace,
-  free: readonly string[],
+  { free, fewest }: Free,
   request: QueueTakeRequest,
   attempts: 'once' | 'any',
 ): Promise<readonly TakenItem[]> {
   await session.whenConnected(request.signal);
-  const claiming = new Claiming(session, place, request).of(free, attempts);
+  const claiming = new Claiming(session, place, request).of(free, attempts, fewest);
   try {
-    return await orAbort(claiming, request.signal);
+    const taken = await orAbort(claiming, request.signal);
+    // Claims that lay in a buffer while this process stood still may be lost: nobody is handed those.
+    if (taken.length > 0 && !session.isProven) await session.proven(request.signal);
+    return taken;
   } catch (error) {
     claiming.then(putBack, () => {});
     throw error;
@@ -95,21 +117,41 @@ async function putBack(items: readonly TakenItem[]): Promise<void> {
   await Promise.all(items.map(({ lease }) => lease.release()));
 }
 
-function untilFree(session: Session, { items, claims }: QueuePlace, signal: AbortSignal): Promise<readonly string[]> {
-  return untilSeen(session, [items.path, claims.path], signal, async (names, claimed) => {
-    const free = unclaimed(names, claimed);
-    return free.length > 0 ? free : undefined;
+function untilFree(session: Session, place: QueuePlace, signal: AbortSignal): Promise<Free> {
+  const { items, claims } = place;
+  return untilSeen(session, [items.path, claims.path], signal, async (names = [], claimed = []) => {
+    const free = freeItems(session, place, names, claimed);
+    return free.length > 0 ? { free } : undefined;
   });
 }
 
-/** The items that nobody had taken when the servers were asked, in their order. */
-async function freeItems({ requests }: Session, { items, claims }: QueuePlace): Promise<readonly string[]> {
-  const lists = [items, claims].map(({ path }) => unlessMissing(requests.children(path), []));
-  const [names, claimed] = await Promise.all(lists);
-  return unclaimed(names, claimed);
+/** What is free of the items that an earlier list has shown, if that will do. */
+async function inBacklog(session: Session, place: QueuePlace, request: QueueTakeRequest): Promise<Free | undefined> {
+  const kept = keptBacklog(session, place.items.path);
+  if (!kept) return undefined;
+  const list = () => unlessMissing(session.requests.children(place.claims.path), []);
+  const claimed = await session.persistently(list, request.signal);
+  const some = keptFree(kept, claimed, request);
+  return some.free.length >= some.fewest ? some : undefined;
 }
 
-function unclaimed(names: readonly string[] = [], claimed: readonly string[] = []): string[] {
+function keptFree(kept: readonly string[], claimed: readonly string[], { atMost }: QueueTakeRequest): Required<Free> {
+  return { free: unclaimed(kept, claimed).slice(0, atMost + MOST_GONE), fewest: atMost };
+}
+
+/** The items that nobody had taken when the servers were asked, in their order. */
+function freeItems(
+  session: Session,
+  { items }: QueuePlace,
+  names: readonly string[],
+  claimed: readonly string[],
+): readonly string[] {
+  const inOrder = itemsIn(names);
+  keepBacklog(session, items.path, inOrder);
+  return unclaimed(inOrder, claimed);
+}
+
+function unclaimed(inOrder: readonly string[], claimed: readonly string[]): string[] {
   const taken = new Set(claimed);
-  return itemsIn(names).filter((name) => !taken.has(name));
+  return inOrder.filter((name) => !taken.has(name));
 }

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
+import { blockEventLoop } from '../../support/block-event-loop.js';
 import { coordinated, withUnlucky as openUnlucky } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
+import type { ServiceOptions } from '../../support/services.js';
+import { untilContenders } from '../../support/znodes.js';
 
 const connectString = inject('zookeeper');
-const withUnlucky = () => openUnlucky(connectString);
+const withUnlucky = (options: Partial<ServiceOptions> = {}) => openUnlucky(connectString, options);
 /** After so long a lease watches its own znode. */
 const LONG_HOLD_MS = 300;
 
@@ -70,5 +73,81 @@ describe('a queue whose numbers are used up', () => {
     for (const item of await queue.takeBatch({ atMost: 9 })) await item.ack();
     await putting;
     expect((await queue.take())?.value).toBe('anew');
+  });
+});
+
+describe('a long queue', () => {
+  it('keeps its order, whatever others take, acknowledge and put back meanwhile', async () => {
+    const { one, other } = await coordinated(connectString);
+    const values = Array.from({ length: 1_200 }, (_, n) => n);
+    for (const half of [values.slice(0, 600), values.slice(600)]) await one.queue('q').putAll(half);
+    const [mine, others] = [one, other].map((service) => service.queue<number>('q'));
+    const take = async (queue = mine!) => (await queue.take())!;
+    const [first, second] = [await take(), await take(others)];
+    const third = await take();
+    expect([first, second, third].map(({ value }) => value)).toEqual([0, 1, 2]);
+    await second.nack();
+    const again = await take();
+    expect(again.value).toBe(1);
+    await Promise.all([first, again, third].map((item) => item.ack()));
+    for (const item of await others!.takeBatch({ atMost: 40 })) await item.ack();
+    const next = await mine!.takeBatch({ atMost: 100 });
+    expect(next.map(({ value }) => value)).toEqual(values.slice(43, 143));
+    await next[50]!.nack();
+    expect((await take(others)).value).toBe(93);
+    const rest = new Set<number>();
+    const drain = async (queue = mine!) => {
+      for (let item = await queue.take({ waitMs: 0 }); item; item = await queue.take({ waitMs: 0 })) {
+        expect(rest.has(item.value)).toBe(false);
+        rest.add(item.value);
+        await item.ack();
+      }
+    };
+    await Promise.all([drain(), drain(), drain(others!), drain(others!)]);
+    expect([...rest].toSorted((a, b) => a - b)).toEqual(values.slice(143));
+  });
+});
+
+describe('a process that stood still for longer than its session timeout', () => {
+  const SESSION_MS = 1_000;
+  const DELAY_MS = 60;
+
+  /** Somebody whose answers take a while, and who stands still between what it asks for in this round trip and the answer. */
+  async function withStall() {
+    const { proxy, unlucky, other } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
+    const stallIn = (roundTrip: number) => {
+      proxy.delay(DELAY_MS, 'toClient');
+      setTimeout(
+        () => {
+          blockEventLoop(2 * SESSION_MS);
+          proxy.heal();
+        },
+        DELAY_MS * (roundTrip - 0.5),
+      );
+    };
+    return { unlucky, other, stallIn };
+  }
+
+  it('is handed no item that it has lost meanwhile', async () => {
+    const { unlucky, other, stallIn } = await withStall();
+    await other.queue('warm').put(0);
+    await unlucky.queue('warm').take();
+    await other.queue('warm').put(1);
+    stallIn(2);
+    const item = (await unlucky.queue('warm').take())!;
+    expect(item.isHeld()).toBe(true);
+    await item.ack();
+  });
+
+  it('is not told that it is in a double barrier that it has left', async () => {
+    const { proxy, unlucky, other, client, basePath } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
+    const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
+    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
+    await unlucky.barrier('b').isUp();
+    proxy.delay(DELAY_MS, 'toClient');
+    const member = await other.doubleBarrier('d', { count: 2 }).enter();
+    blockEventLoop(2 * SESSION_MS);
+    proxy.heal();
+    expect([(await entering).isIn(), member.isIn()]).toEqual([true, true]);
   });
 });

@@ -23,12 +23,12 @@ export async function coordinated(connectString: string, options: Partial<Servic
 }
 
 /** One service whose session can be made to expire, and another. */
-export async function withUnlucky(connectString: string) {
+export async function withUnlucky(connectString: string, options: Partial<ServiceOptions> = {}) {
   const basePath = freshBasePath();
   const proxy = await FaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
   const [unlucky, other, client] = await Promise.all([
-    openCoordination({ connectString: proxy.connectString, basePath }),
+    openCoordination({ ...options, connectString: proxy.connectString, basePath }),
     openCoordination({ connectString, basePath }),
     openClient(connectString),
   ]);

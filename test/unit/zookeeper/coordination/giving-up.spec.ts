@@ -15,7 +15,12 @@ function session(readyAt: bigint | undefined, error: number = ErrorCode.ok, take
     return { stat: { czxid: readyAt, mzxid: takenOverAt } };
   };
   const requests = { multi: async () => ({ results: [{ error }], zxid: MARKED_AT }), sync: async () => {}, read };
-  return { surely: <T>(ask: () => Promise<T>) => ask(), requests } as unknown as Session;
+  return {
+    surely: <T>(ask: () => Promise<T>) => ask(),
+    requests,
+    isCurrent: true,
+    timeoutMs: 1_000,
+  } as unknown as Session;
 }
 
 describe('a member that gives up', () => {
@@ -34,5 +39,17 @@ describe('a member that gives up', () => {
 
   it('is told so when its znode is gone', async () => {
     await expect(isCountedIn(session(49n, ErrorCode.noNode), MEMBER, '/d/ready')).rejects.toThrow(KeeperError);
+  });
+
+  it('is out when the servers do not answer before its session may be over', async () => {
+    let looks = 0;
+    const silent = {
+      surely: () => new Promise(() => {}),
+      get isCurrent() {
+        return looks++ < 3;
+      },
+      timeoutMs: 100,
+    } as unknown as Session;
+    expect(await isCountedIn(silent, MEMBER, '/d/ready')).toBe(false);
   });
 });
