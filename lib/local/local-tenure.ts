@@ -6,6 +6,7 @@ import { handedOver, MOST_HAND_OVERS } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
 import type { LeaseFollower } from '../contract/granted-lease.js';
 import type { LocalTarget } from '../contract/lock-request.js';
+import { LocalGrant } from './local-grant.js';
 import { TurnBounds } from './turn-bounds.js';
 
 // Others are told that the key is only kept when it has not been used for so long: telling them is a request.
@@ -79,21 +80,13 @@ export class LocalTenure implements LeaseFollower {
 
   /** The lease of the next caller, with a token of its own. */
   grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
-    const granted = this.#lease;
-    const lease = new GrantedLease({
-      key,
-      get mode() {
-        return granted.mode;
-      },
-      fencingToken: handedOver(this.#lease.fencingToken, this.#handOvers),
-      isCurrent: () => this.#lease.isHeld(),
-      giveBack: () => {
-        this.#holders.delete(lease);
-        this.#lease.removeFollower(lease);
-        return this.#listener.left(this, keepMs);
-      },
-      downgrade: () => this.#downgrade(),
-    });
+    const token = handedOver(this.#lease.fencingToken, this.#handOvers);
+    const giveBack = () => {
+      this.#holders.delete(lease);
+      this.#lease.removeFollower(lease);
+      return this.#listener.left(this, keepMs);
+    };
+    const lease = new GrantedLease(new LocalGrant(this.#lease, key, token, giveBack, () => this.#downgrade()));
     this.#noteKept(false);
     this.#handOvers++;
     this.#bounds.handedOver();
