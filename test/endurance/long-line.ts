@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Lease } from '../../lib/contract/lease.js';
 import { ZooKeeperServer } from '../../lib/testing/index.js';
 import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-client.js';
+import { eventually } from '../support/eventually.js';
 import { closeService, plainService } from '../support/plain-service.js';
 
 export interface LongLineOptions {
@@ -41,7 +42,7 @@ export async function serveLongLine({ waiters, onProgress }: LongLineOptions): P
     while (waits.length < waiters) {
       const count = Math.min(AT_ONCE, waiters - waits.length);
       for (let place = 0; place < count; place++) waits.push(services[waits.length % SERVICES]!.using('k', serve));
-      await until(async () => (await services[0]!.contenders('k')).length > waits.length);
+      await eventually(async () => (await services[0]!.contenders('k')).length > waits.length, 'it has lined up');
       onProgress?.('lined up', waits.length);
     }
     const before = { notifications: await deletionsTold(server), lists: lists.count };
@@ -67,10 +68,6 @@ async function deletionsTold(server: ZooKeeperServer): Promise<number> {
 
 async function watchesLeft(server: ZooKeeperServer): Promise<number> {
   return Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))?.[1]);
-}
-
-async function until(question: () => Promise<boolean>): Promise<void> {
-  while (!(await question())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Counts the lists that this process asks for. */
