@@ -1,5 +1,4 @@
 import { anyAbort, orAbort } from '../async/abort.js';
-import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockConfigurationError, LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
 import type { SegmentLease, SegmentUsingOptions } from '../contract/segment-lease.js';
@@ -9,7 +8,7 @@ import { candidates, checkRoute } from './segment-route.js';
 import type { Route } from './segment-route.js';
 import { visitUntilFound } from './segment-search.js';
 import type { Search, Visit, VisitLimits } from './segment-search.js';
-import { heldSegments } from './segment-setting.js';
+import { heldSegments, resolveSegmentWait } from './segment-setting.js';
 import type { SegmentSetting } from './segment-setting.js';
 import { SegmentVisit } from './segment-visit.js';
 
@@ -33,7 +32,7 @@ export class SegmentAcquisition {
   /** @throws LockConfigurationError */
   constructor(setting: SegmentSetting, { routeBy, only, ...options }: SegmentUsingOptions, waitMs: number) {
     this.#setting = setting;
-    this.#options = resolveAcquireOptions(options, waitMs);
+    this.#options = resolveSegmentWait({ ...setting, waitMs }, options);
     this.#route = { route: setting.route, routeBy, only };
     checkRoute(this.#route);
     this.#held = heldSegments(setting);

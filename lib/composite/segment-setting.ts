@@ -1,5 +1,7 @@
+import { resolveAcquireOptions } from '../contract/acquire.options.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import type { Lease } from '../contract/lease.js';
-import type { Lock } from '../contract/lock.js';
+import type { Lock, UsingOptions } from '../contract/lock.js';
 import type { SegmentRoute } from '../contract/segment.options.js';
 import { HeldSegment } from './held-segment.js';
 import type { SegmentedKey } from './held-segment.js';
@@ -15,6 +17,8 @@ export interface SegmentSetting extends SegmentedKey {
   readonly route: SegmentRoute;
   /** How long callers wait unless they say, in milliseconds. */
   readonly waitMs: number;
+  /** How long somebody waits who would wait for so long, in milliseconds. */
+  readonly limited: (waitMs: number) => number;
   readonly count: SegmentCount;
   readonly load: KeyLoad;
   /** The plain lock on a segment. */
@@ -22,6 +26,15 @@ export interface SegmentSetting extends SegmentedKey {
   readonly enclose: Enclose;
   /** What the running code holds, innermost first. */
   readonly heldLeases: () => Iterable<Lease>;
+}
+
+/** The options of one call, checked. @throws LockConfigurationError that names the wrong field */
+export function resolveSegmentWait(
+  { waitMs: defaultWaitMs, limited }: Pick<SegmentSetting, 'waitMs' | 'limited'>,
+  options: UsingOptions,
+): ResolvedAcquireOptions {
+  const resolved = resolveAcquireOptions(options, defaultWaitMs);
+  return { ...resolved, waitMs: limited(resolved.waitMs) };
 }
 
 /** The key of a segment; in four places, so that the order of the keys is that of the numbers. */

@@ -21,7 +21,6 @@
  * holds a segment enters that one or is refused.
  */
 import { orAbort } from '../async/abort.js';
-import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { SegmentAcquireOptions, SegmentLease, SegmentUsingOptions } from '../contract/segment-lease.js';
@@ -30,7 +29,7 @@ import { AllSegments } from './all-segments.js';
 import { SegmentAcquisition } from './segment-acquisition.js';
 import { changeCount } from './segment-resize.js';
 import type { Migrate } from './segment-resize.js';
-import { heldSegments, isAmong } from './segment-setting.js';
+import { heldSegments, isAmong, resolveSegmentWait } from './segment-setting.js';
 import type { SegmentSetting } from './segment-setting.js';
 
 /**
@@ -71,7 +70,7 @@ export class SegmentedLock implements Lock {
    * @throws as `using`; LockReentrancyError inside `using`, where it would wait for others while it is waited for
    */
   async withAll<T>(work: (leases: readonly SegmentLease[]) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
-    const resolved = resolveAcquireOptions(options, this.#setting.waitMs);
+    const resolved = resolveSegmentWait(this.#setting, options);
     const held = heldSegments(this.#setting);
     const outer = held[0]?.segments;
     if (outer !== undefined && held.length < outer) throw this.#selfWait('withAll() wants them all');
@@ -98,7 +97,7 @@ export class SegmentedLock implements Lock {
    */
   async resize(segments: number, migrate: Migrate = () => {}, options: AcquireOptions = {}): Promise<void> {
     checkSegments(segments);
-    const resolved = resolveAcquireOptions(options, this.#setting.waitMs);
+    const resolved = resolveSegmentWait(this.#setting, options);
     if (heldSegments(this.#setting).length > 0) throw this.#selfWait('resize() wants them all, and all to itself');
     await changeCount(this.#setting, segments, migrate, resolved);
   }

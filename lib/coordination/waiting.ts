@@ -54,8 +54,8 @@ export class Waiting {
 
   /** `null` when the time ran out, or `ask` says so because it does not wait. @throws LockShutdownError, `signal.reason` */
   async within<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T | null> {
-    const { key, waitMs = this.#locks.waitMs, why } = what;
-    const deadline = new Deadline(key, waitMs, why);
+    const { key, why } = what;
+    const deadline = new Deadline(key, this.#waitMs(what), why);
     const wait = deadline.waits && !this.#stopping.aborted;
     const limits = anyAbort([what.signal, deadline.signal, wait ? this.#stopping : undefined]);
     try {
@@ -78,7 +78,7 @@ export class Waiting {
   async answer<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T> {
     const answer = await this.within(what, ask);
     if (answer !== null) return answer;
-    throw new LockTimeoutError(what.key, what.waitMs ?? this.#locks.waitMs, what.why);
+    throw new LockTimeoutError(what.key, this.#waitMs(what), what.why);
   }
 
   /** The answer to what nobody waits for any longer than it takes. */
@@ -116,5 +116,9 @@ export class Waiting {
     } finally {
       limits.dispose();
     }
+  }
+
+  #waitMs({ waitMs = this.#locks.waitMs }: WaitOptions): number {
+    return this.#locks.limited(waitMs);
   }
 }

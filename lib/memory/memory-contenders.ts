@@ -18,6 +18,8 @@ interface Surroundings {
   nextToken(): bigint;
   /** How many permits there are. */
   mostOf(key: string, of: PermitDemand['of']): number;
+  /** Whether somebody whose turn it is may come in. */
+  mayGrant(request: LockRequest): boolean;
   /** Nobody stands in the line any more; it is not used again. */
   onEmpty(): void;
 }
@@ -51,7 +53,8 @@ export class MemoryContenders {
   grantTurns(): void {
     for (const [place, contender] of this.#inOrder.entries()) {
       if (contender.lease) continue;
-      if (this.#isBlocked(contender.request, this.#inOrder.slice(0, place))) return;
+      const isBlocked = this.#isBlocked(contender.request, this.#inOrder.slice(0, place));
+      if (isBlocked || !this.#world.mayGrant(contender.request)) return;
       this.#grant(contender);
     }
   }

@@ -9,6 +9,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import { grantAll } from '../contract/granted-set.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
+import type { PermitCounts } from '../contract/permit-counts.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import { MemoryContenders } from './memory-contenders.js';
@@ -26,7 +27,8 @@ export class MemoryBackend implements LockBackend {
   readonly name: string = 'memory';
   readonly records: RecordStore = new MemoryRecords();
   readonly coordination: CoordinationBackend = new MemoryCoordination();
-  readonly permitCounts = new MemoryPermits(() => [...this.#lines.values()].forEach((line) => line.grantTurns()));
+  protected readonly permits = new MemoryPermits(() => this.grantTurns());
+  readonly permitCounts: PermitCounts = this.permits;
   readonly elections: Elections = new MemoryElections({
     identify: (name) => this.identify(name),
     standIn: (line, request) => this.standIn(line, request),
@@ -120,10 +122,21 @@ export class MemoryBackend implements LockBackend {
     return !this.#lines.has(name);
   }
 
+  /** Whether somebody whose turn it is may come in. */
+  protected mayGrant(_request: LockRequest): boolean {
+    return true;
+  }
+
+  /** Lets in whoever may be, in every line. */
+  protected grantTurns(): void {
+    [...this.#lines.values()].forEach((line) => line.grantTurns());
+  }
+
   #newLine(name: string): MemoryContenders {
     const line = new MemoryContenders({
       nextToken: () => fencingTokenOf(++this.#tokens),
-      mostOf: (key, of) => this.permitCounts.mostOf(key, of),
+      mostOf: (key, of) => this.permits.mostOf(key, of),
+      mayGrant: (request) => this.mayGrant(request),
       onEmpty: () => this.#lines.delete(name),
     });
     this.#lines.set(name, line);

@@ -30,6 +30,11 @@ export class Admission implements SettledListener {
     return this.#local;
   }
 
+  /** How long somebody waits here who would wait for so long, in milliseconds. */
+  limited(waitMs: number): number {
+    return waitMs;
+  }
+
   /** @throws LockTimeoutError when the deadline passed, or somebody is ahead of one who does not wait */
   acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease> {
     const now = this.#takeNow(target, options);

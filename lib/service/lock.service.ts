@@ -42,7 +42,6 @@ export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   /** @internal Who campaigns on this connection. */
   readonly candidates: Candidates;
-  private readonly admission: Admission;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
@@ -52,17 +51,18 @@ export class LockService {
   constructor(
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
+    private readonly admission: Admission = new Admission(backend),
   ) {
     backend.warnTo?.((message) => logger.warn(message));
-    this.admission = new Admission(backend);
-    this.candidates = new Candidates(backend, this.admission);
+    this.candidates = new Candidates(backend, admission);
     this.targets = new LockTargets(backend, options);
-    const { admission, targets, waitMs } = this;
+    const { targets, waitMs } = this;
     this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs, lockOn: (...of) => this.mutex(...of) });
-    this.segments = new Segments(backend, waitMs, (key) => this.mutex(key));
+    const limited = (ms: number) => admission.limited(ms);
+    this.segments = new Segments({ backend, waitMs, limited, mutexOn: (key) => this.mutex(key) });
     this.semaphores = new Semaphores(backend, admission, waitMs);
     const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
-    this.stocks = new Stocks({ waitMs, records: backend.records, lockOn });
+    this.stocks = new Stocks({ waitMs, limited, records: backend.records, lockOn });
   }
 
   /** The name that this connection was registered under. */
@@ -73,6 +73,11 @@ export class LockService {
   /** @internal How long callers wait who do not say, in milliseconds. */
   get waitMs(): number {
     return this.options.waitMs;
+  }
+
+  /** @internal How long somebody waits who would wait for so long, in milliseconds. */
+  limited(waitMs: number): number {
+    return this.admission.limited(waitMs);
   }
 
   /** What may be assumed of the connection right now. */

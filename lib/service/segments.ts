@@ -15,35 +15,43 @@ import { heldLeases, runUnder } from './held-leases.js';
 
 const logger = new Logger('SegmentedLock');
 
+/** What segmented locks are made of. */
+interface SegmentedLockParts {
+  readonly backend: LockBackend;
+  /** How long callers wait unless they say, in milliseconds. */
+  readonly waitMs: number;
+  /** How long somebody waits who would wait for so long, in milliseconds. */
+  readonly limited: (waitMs: number) => number;
+  readonly mutexOn: (key: string) => Lock;
+}
+
 /** The segmented locks of one connection, and what they know of each other. */
 export class Segments {
-  readonly #backend: LockBackend;
-  readonly #waitMs: number;
-  readonly #mutexOn: (key: string) => Lock;
+  readonly #parts: SegmentedLockParts;
   readonly #load = new SegmentLoad();
   readonly #known = new KnownCounts();
 
-  constructor(backend: LockBackend, waitMs: number, mutexOn: (key: string) => Lock) {
-    this.#backend = backend;
-    this.#waitMs = waitMs;
-    this.#mutexOn = mutexOn;
+  constructor(parts: SegmentedLockParts) {
+    this.#parts = parts;
   }
 
   lockOn(key: string, options: SegmentOptions): SegmentedLock {
     const { segments: initial, route } = resolveSegmentOptions(options);
-    const identity = this.#backend.identify(key);
+    const { backend, waitMs, limited, mutexOn } = this.#parts;
+    const identity = backend.identify(key);
     if (key.startsWith('/')) throw notRelative(key);
-    const { records } = this.#backend;
+    const { records } = backend;
     const warn = (message: string) => logger.warn(message);
     return new SegmentedLock({
       key,
-      scope: this.#backend,
+      scope: backend,
       identity,
       route,
-      waitMs: this.#waitMs,
+      waitMs,
+      limited,
       count: new SegmentCount({ key, records, initial, known: this.#known, warn }),
       load: this.#load.of(identity),
-      mutexOf: (segment) => this.#mutexOn(segmentKey(key, segment)),
+      mutexOf: (segment) => mutexOn(segmentKey(key, segment)),
       enclose: runUnder,
       heldLeases,
     });

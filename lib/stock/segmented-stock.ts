@@ -19,6 +19,8 @@ import type {
 export interface StockParts {
   readonly key: string;
   readonly options: ResolvedStockOptions;
+  /** How long somebody waits who would wait for so long, in milliseconds. */
+  readonly limited: (waitMs: number) => number;
   readonly keeper: StockKeeper;
   readonly records: RecordStore;
   readonly names: StockNames;
@@ -117,7 +119,7 @@ export class SegmentedStock {
   async #within<T>(options: StockCallOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { waitMs = this.#parts.options.waitMs, signal } = options;
     signal?.throwIfAborted();
-    const deadline = new Deadline(this.key, waitMs);
+    const deadline = new Deadline(this.key, this.#parts.limited(waitMs));
     const limits = anyAbort([signal, deadline.signal]);
     try {
       return await ask(limits.signal);

@@ -18,6 +18,8 @@ import { Till } from './till.js';
 export interface StockSource {
   /** How long calls take at most unless they say, in milliseconds. */
   readonly waitMs: number;
+  /** How long somebody waits who would wait for so long, in milliseconds. */
+  readonly limited: (waitMs: number) => number;
   readonly records: RecordStore;
   /** The segmented lock on a key. @throws LockConfigurationError for a key that can have none */
   readonly lockOn: (key: string, options: SegmentOptions) => SegmentedLock;
@@ -36,10 +38,10 @@ export class Stocks {
   stockOf(key: string, given: StockOptions): SegmentedStock {
     const options = resolveStockOptions(given, this.#source.waitMs);
     const lock = this.#source.lockOn(key, { segments: options.segments });
-    const { records } = this.#source;
+    const { records, limited } = this.#source;
     const names = new StockNames(key);
     const keeper = this.#keeperOf(key, options, lock, names);
-    return new SegmentedStock({ key, options, keeper, records, names });
+    return new SegmentedStock({ key, options, limited, keeper, records, names });
   }
 
   #keeperOf(

@@ -10,7 +10,7 @@ export { getLockTestingToken, InjectLockTesting, LockTestingModule } from './nes
 export type { LockTestingModuleOptions } from './nest/lock-testing.module.js';
 export type { LockTestingMode, LockTestingOptions } from './nest/lock-testing.options.js';
 export type { Journal, JournalEntry, JournalEvent, JournalQuery } from './nest/journal.js';
-export type { OtherContender } from './nest/other-contender.js';
+export type { OtherContender, OtherMode } from './nest/other-contender.js';
 export { BACKEND_CHECKS, backendContract } from './backend-contract/backend-contract.js';
 export type { ContractRunner } from './backend-contract/backend-contract.js';
 export type { ContractCheck } from './backend-contract/contract-check.js';

@@ -389,7 +389,10 @@ describe('the journal', () => {
     await expect(service.acquire('a', { waitMs: 5 })).rejects.toThrow(LockTimeoutError);
     await expect(service.using('a', () => {}, { waitMs: 5 })).rejects.toThrow(LockTimeoutError);
     const reason = new Error('the customer left');
-    await expect(service.acquire('a', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const leaving = new AbortController();
+    const waiting = expect(service.acquire('a', { signal: leaving.signal })).rejects;
+    leaving.abort(reason);
+    await waiting.toBe(reason);
     const ends = locks.journal.entries.filter(({ event }) => event !== 'asked');
     expect(ends.map(({ event }) => event)).toEqual(['timed out', 'timed out', 'timed out', 'failed']);
     expect(ends.at(-1)?.error).toBe(reason);

@@ -1,7 +1,6 @@
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import type { Lease, LeaseMode } from '../../contract/lease.js';
-import { heldLeases } from '../../service/held-leases.js';
+import type { LeaseMode } from '../../contract/lease.js';
 
 /**
  * What happened to one acquisition.
@@ -29,7 +28,8 @@ export interface JournalEntry {
   readonly event: JournalEvent;
   /** As the application wrote it; of several keys and of segments, there are entries for each. */
   readonly key: string;
-  readonly mode: LeaseMode;
+  /** How the lease is held; `'leader'`: the key is the name of an election, and the lease is a term. */
+  readonly mode: LeaseMode | 'leader';
   /** Of a decorated method `Class.method` unless it says; of a call, what it gave as `label`. */
   readonly label: string | undefined;
   /** From `acquired` on. */
@@ -47,13 +47,13 @@ interface Lookout {
 }
 
 /**
- * What was locked, in order, caller by caller. That a caller enters a key that it holds already is no entry: it acquires
- * nothing.
+ * What was locked, in order, caller by caller: locks, permits, segments, and the terms of elections. That a caller enters a
+ * key that it holds already is no entry, nor is a call that is refused before anybody is asked: they acquire nothing. What
+ * becomes of queues, barriers and shared values is not in it.
  */
 export class Journal {
   #entries: JournalEntry[] = [];
   #count = 0;
-  readonly #leases = new WeakSet<Lease>();
   readonly #lookouts = new Set<Lookout>();
 
   get entries(): readonly JournalEntry[] {
@@ -81,16 +81,6 @@ export class Journal {
   /** Forgets the entries; the numbers go on. */
   clear(): void {
     this.#entries = [];
-  }
-
-  /** @internal Whether the running code holds the key, by a lease that is in this journal. */
-  isHeldHere(key: string): boolean {
-    return [...heldLeases()].some((lease) => lease.key === key && this.#leases.has(lease));
-  }
-
-  /** @internal */
-  follows(lease: Lease): void {
-    this.#leases.add(lease);
   }
 
   /** @internal */

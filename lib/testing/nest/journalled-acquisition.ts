@@ -1,8 +1,6 @@
 import { LockLostError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { LockError } from '../../contract/errors.js';
-import { GrantedLease } from '../../contract/granted-lease.js';
-import type { LeaseFollower } from '../../contract/granted-lease.js';
-import type { Lease, LeaseMode } from '../../contract/lease.js';
+import type { GrantedLease, LeaseFollower } from '../../contract/granted-lease.js';
 import type { Journal, JournalEntry, JournalEvent } from './journal.js';
 
 /** What one call wants, and what becomes of it, written down as it happens. */
@@ -12,32 +10,23 @@ export class JournalledAcquisition implements LeaseFollower {
   #lease: GrantedLease | undefined;
   #isOver = false;
 
-  constructor(journal: Journal, key: string, mode: LeaseMode, label: string | undefined) {
+  constructor(journal: Journal, what: Pick<JournalEntry, 'key' | 'mode' | 'label'>) {
     this.#journal = journal;
-    this.#what = { key, mode, label };
+    this.#what = what;
   }
 
-  asked(): void {
+  /** What `ask` answers. */
+  async follow<L extends GrantedLease | null>(ask: () => Promise<L>): Promise<L> {
     this.#add('asked');
-  }
-
-  acquired(lease: Lease): void {
-    if (!(lease instanceof GrantedLease)) return;
-    this.#lease = lease;
-    this.#add('acquired');
-    this.#journal.follows(lease);
-    lease.addFollower(this);
-    if (lease.state === 'suspended') this.suspend();
-  }
-
-  /** Nobody got anything: the call did not want to wait for longer. */
-  turnedAway(): void {
-    this.#add('timed out');
-  }
-
-  failed(error: unknown): void {
-    if (error instanceof LockTimeoutError) this.#add('timed out', error);
-    else this.#add(error instanceof LockUnavailableError ? 'unavailable' : 'failed', error);
+    try {
+      const lease = await ask();
+      if (lease) this.#acquired(lease);
+      else this.#add('timed out');
+      return lease;
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
   }
 
   suspend(): void {
@@ -60,6 +49,20 @@ export class JournalledAcquisition implements LeaseFollower {
     // A lease whose time ran out knows that only when it is asked.
     if (this.#lease?.state === 'lost') this.#end('lost', new LockLostError(this.#what.key, 'its time ran out'));
     else this.#end('released');
+  }
+
+  #acquired(lease: GrantedLease): void {
+    this.#lease = lease;
+    this.#add('acquired');
+    lease.addFollower(this);
+    if (lease.state === 'suspended') this.suspend();
+    if (lease.state === 'revoking') this.revoke();
+    if (lease.state === 'lost') this.#end('lost', lease.signal.reason);
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof LockTimeoutError) this.#add('timed out', error);
+    else this.#add(error instanceof LockUnavailableError ? 'unavailable' : 'failed', error);
   }
 
   #end(event: 'lost' | 'released', error?: unknown): void {

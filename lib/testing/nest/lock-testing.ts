@@ -3,13 +3,13 @@ import { LockConfigurationError } from '../../contract/errors.js';
 import { OPTIONS } from '../../lock.module.js';
 import { resolveLockModuleOptions } from '../../lock.options.js';
 import type { LockModuleOptions } from '../../lock.options.js';
-import type { LockService } from '../../service/lock.service.js';
+import { LockService } from '../../service/lock.service.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../service/lock-service.token.js';
 import { Journal } from './journal.js';
-import { JournalledLockService } from './journalled-lock.service.js';
+import { JournalledAdmission } from './journalled-admission.js';
 import { resolveLockTestingOptions } from './lock-testing.options.js';
 import type { LockTestingOptions } from './lock-testing.options.js';
-import type { OtherContender } from './other-contender.js';
+import type { OtherContender, OtherMode } from './other-contender.js';
 import { ScriptedBackend } from './scripted.backend.js';
 
 /** What a test says of the world around one application's locks on one connection, and sees of what they did. */
@@ -44,9 +44,9 @@ export class LockTesting {
 
   /**
    * Somebody outside the application wants the key: holds it at once when it is free, else stands in line behind those
-   * who are there. It never gives way by itself.
+   * who are there. It never gives way by itself. With mode `'leader'` it campaigns in the election of that name.
    */
-  contend(key: string, mode: 'exclusive' | 'read' | 'write' = 'exclusive'): OtherContender {
+  contend(key: string, mode: OtherMode = 'exclusive'): OtherContender {
     return this.backend.contend(key, mode);
   }
 
@@ -86,8 +86,9 @@ export class LockTesting {
     this.isTaken = true;
     const backend: LockBackendDefinition = { name: this.backend.name, create: () => this.backend };
     const { backend: own, ...resolved } = resolveLockModuleOptions({ ...options, backend });
-    const { journal, longestWaitMs } = this;
-    return new JournalledLockService(own.create(), { connectionName, ...resolved, journal, longestWaitMs });
+    const made = own.create();
+    const admission = new JournalledAdmission(made, this.journal, this.longestWaitMs);
+    return new LockService(made, { connectionName, ...resolved }, admission);
   }
 }
 

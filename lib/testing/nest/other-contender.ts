@@ -2,6 +2,9 @@ import { deferred } from '../../async/deferred.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest, PermitDemand } from '../../contract/lock-request.js';
 
+/** What somebody outside the application wants: a lock on the key, or to lead the election of that name. */
+export type OtherMode = 'exclusive' | 'read' | 'write' | 'leader';
+
 /** Somebody outside the application who stands on a key: as a client of another process would. */
 export class OtherContender implements AsyncDisposable {
   /** What it asks for. @internal */

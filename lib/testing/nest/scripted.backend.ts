@@ -1,45 +1,62 @@
 import type { Contender } from '../../contract/contender.js';
+import type { CoordinationBackend } from '../../contract/coordination-backend.js';
 import { LockLostError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { BackendState } from '../../contract/lock-backend.js';
 import type { LockRequest } from '../../contract/lock-request.js';
+import type { PermitCounts } from '../../contract/permit-counts.js';
+import type { RecordStore } from '../../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../../contract/revoke.options.js';
 import { zookeeper } from '../../index.js';
+import { MemoryCoordination } from '../../memory/memory-coordination.js';
 import { electionLine, MemoryElections } from '../../memory/memory-elections.js';
 import { MemoryBackend } from '../../memory/memory.backend.js';
-import type { MemoryPermits } from '../../memory/memory-permits.js';
 import { MemoryRecords } from '../../memory/memory-records.js';
 import type { ResolvedLockTestingOptions } from './lock-testing.options.js';
 import { OtherContender } from './other-contender.js';
-import { ReachableElections } from './reachable-elections.js';
-import { ReachableRecords } from './reachable-records.js';
+import type { OtherMode } from './other-contender.js';
+import { OtherContenders } from './other-contenders.js';
+import { reachable } from './reachable.js';
+import { scriptedCoordination } from './scripted-coordination.js';
+import { ScriptedElections } from './scripted-elections.js';
 
 /** Locks in memory, to which happens what a test says. */
 export class ScriptedBackend extends MemoryBackend {
   override readonly name = 'testing';
-  override readonly records = new ReachableRecords(new MemoryRecords(), () => this.#assertReachable());
-  override readonly elections = new ReachableElections(
+  readonly #assertReachable = (): void => {
+    if (!this.#isReachable) throw unavailable();
+  };
+  override readonly records: RecordStore = reachable(new MemoryRecords(), this.#assertReachable);
+  override readonly permitCounts: PermitCounts = reachable(this.permits, this.#assertReachable);
+  override readonly coordination: CoordinationBackend = scriptedCoordination(new MemoryCoordination(), {
+    assertReachable: this.#assertReachable,
+    own: (lease) => this.#own(lease),
+  });
+  override readonly elections = new ScriptedElections(
     new MemoryElections({
       identify: (name) => this.identify(name),
       standIn: (line, request) => this.standIn(line, request),
     }),
-    () => this.#assertReachable(),
+    {
+      assertReachable: this.#assertReachable,
+      contend: (name) => this.#contendFor(name),
+      isOther: (request) => this.#others.hasAsked(request),
+    },
   );
   // Never connected: a key that ZooKeeper would refuse, a test should not pass with.
   readonly #keys = zookeeper({ connectString: 'localhost:2181' }).create();
   readonly #owned = new Set<GrantedLease>();
-  readonly #others = new Set<OtherContender>();
-  readonly #otherRequests = new WeakSet<LockRequest>();
-  readonly #letGo = new Set<string>();
-  readonly #contendsAll: boolean;
-  #allLetGo = false;
+  readonly #others: OtherContenders;
   #isReachable: boolean;
 
   constructor({ mode, keys }: ResolvedLockTestingOptions) {
     super();
     this.#isReachable = mode !== 'unavailable';
-    this.#contendsAll = mode === 'contended' && keys === undefined;
-    keys?.forEach((key) => this.#hold(key));
+    this.#others = new OtherContenders(this, mode === 'contended' ? keys : []);
+    for (const key of keys ?? []) {
+      this.contend(key, 'exclusive');
+      this.contend(key, 'leader');
+    }
   }
 
   override get state(): BackendState {
@@ -55,9 +72,10 @@ export class ScriptedBackend extends MemoryBackend {
   }
 
   protected override async standIn(line: string, request: LockRequest): Promise<GrantedLease | null> {
+    if (this.#others.hasAsked(request)) return super.standIn(line, request);
     request.signal.throwIfAborted();
     this.#assertReachable();
-    if (this.#isContended(line, request)) this.#place(line, otherBefore(request, this.permitCounts));
+    if (this.isEmpty(line) && this.#others.want(request.key)) this.#comeBefore(line, request);
     const lease = await super.standIn(line, request).catch((error: unknown) => {
       throw this.explain(error);
     });
@@ -65,35 +83,36 @@ export class ScriptedBackend extends MemoryBackend {
     return lease;
   }
 
+  // Nobody hears of a grant while no server answers, but for those whom others answer.
+  protected override mayGrant(request: LockRequest): boolean {
+    return this.#isReachable || this.#others.hasAsked(request);
+  }
+
   override async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
     this.#assertReachable();
     await super.revoke(key, options);
+    this.#others.stayAway(key);
   }
 
   override async lineOf(key: string): Promise<readonly Contender[]> {
     this.#assertReachable();
     const requests = this.contenders(key);
     const line = await super.lineOf(key);
-    return line.map((contender, place) => (this.#isOther(requests[place]) ? asOther(contender) : contender));
+    return line.map((contender, place) => (this.#others.hasAsked(requests[place]) ? asOther(contender) : contender));
   }
 
   explain(reason: unknown): unknown {
     return reason instanceof LockTimeoutError && !this.#isReachable ? unavailable(reason.key) : reason;
   }
 
-  contend(key: string, mode: LockRequest['mode']): OtherContender {
-    const other = new OtherContender(key, mode);
-    return this.#place(this.lineFor(other.request), other);
+  contend(key: string, mode: OtherMode): OtherContender {
+    const other = new OtherContender(key, mode === 'leader' ? 'exclusive' : mode);
+    return mode === 'leader' ? this.#campaign(other) : this.#place(this.lineFor(other.request), other);
   }
 
   /** Everybody else gives the key back, and does not come again; without a key, every key. */
-  async letGo(key?: string): Promise<void> {
-    const identity = key === undefined ? undefined : this.identify(key);
-    if (identity === undefined) this.#allLetGo = true;
-    else this.#letGo.add(identity);
-    const others = [...this.#others].filter((other) => identity === undefined || this.identify(other.key) === identity);
-    others.forEach((other) => this.#others.delete(other));
-    await Promise.all(others.map((other) => other.letGo()));
+  letGo(key?: string): Promise<void> {
+    return this.#others.letGo(key);
   }
 
   setReachable(isReachable: boolean): void {
@@ -103,12 +122,12 @@ export class ScriptedBackend extends MemoryBackend {
       if (isReachable) lease.resume();
       else lease.suspend();
     }
+    this.grantTurns();
   }
 
   /** @returns whether the application had any */
   loseLeases(key: string): boolean {
-    const identity = this.identify(key);
-    const own = [...this.#owned].filter((lease) => this.identify(lease.key) === identity);
+    const own = [...this.#owned].filter((lease) => this.#others.isOn(lease.key, key));
     for (const lease of own) lease.lose(new LockLostError(lease.key, 'the test has it lost'));
     for (const lease of own) void lease.release();
     return own.length > 0;
@@ -120,37 +139,30 @@ export class ScriptedBackend extends MemoryBackend {
     void lease.released.then(() => this.#owned.delete(lease));
   }
 
-  /** Somebody else has the key, and leads the election of that name. */
-  #hold(key: string): void {
-    this.contend(key, 'exclusive');
-    this.#place(electionLine(this.identify(key)), new OtherContender(key, 'exclusive'));
+  /** Has somebody else have what is asked for. */
+  #comeBefore(line: string, { key, permits }: LockRequest): void {
+    if (line === electionLine(this.identify(key))) return void this.contend(key, 'leader');
+    if (!permits) return void this.#place(line, new OtherContender(key, 'exclusive'));
+    const all = { ...permits, count: this.permits.mostOf(key, permits.of) };
+    this.#place(line, new OtherContender(key, 'permit', all));
   }
 
-  #isContended(line: string, { key }: LockRequest): boolean {
-    if (!this.#contendsAll || this.#allLetGo || this.#letGo.has(this.identify(key))) return false;
-    return this.isEmpty(line);
+  async #contendFor(election: string): Promise<void> {
+    const line = electionLine(this.identify(election));
+    if (this.isEmpty(line) && this.#others.want(election)) await this.contend(election, 'leader').held;
   }
 
   #place(line: string, other: OtherContender): OtherContender {
     this.#others.add(other);
-    this.#otherRequests.add(other.request);
-    other.enter((request) => super.standIn(line, request));
+    other.enter((request) => this.standIn(line, request));
     return other;
   }
 
-  #isOther(request: LockRequest | undefined): boolean {
-    return request !== undefined && this.#otherRequests.has(request);
+  #campaign(other: OtherContender): OtherContender {
+    this.#others.add(other);
+    other.enter(async (request) => (await this.elections.campaign(request))?.lease ?? null);
+    return other;
   }
-
-  #assertReachable(): void {
-    if (!this.#isReachable) throw unavailable();
-  }
-}
-
-/** Somebody who holds so much that the request gets nothing. */
-function otherBefore({ key, permits }: LockRequest, counts: MemoryPermits): OtherContender {
-  if (!permits) return new OtherContender(key, 'exclusive');
-  return new OtherContender(key, 'permit', { ...permits, count: counts.mostOf(key, permits.of) });
 }
 
 function asOther(contender: Contender): Contender {

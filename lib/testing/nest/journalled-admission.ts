@@ -1,0 +1,58 @@
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { LockBackend } from '../../contract/lock-backend.js';
+import type { AcquisitionOptions } from '../../service/acquisition.js';
+import { Admission } from '../../service/admission.js';
+import type { LockTarget } from '../../service/lock-target.js';
+import type { Journal } from './journal.js';
+import { JournalledAcquisition } from './journalled-acquisition.js';
+
+/**
+ * The gate of a test: it writes down who asks, and what becomes of it, and lets nobody wait for longer than the test
+ * likes. Everything that asks the backend for a lease passes here: locks of all kinds, permits, segments, candidates.
+ */
+export class JournalledAdmission extends Admission {
+  readonly #journal: Journal;
+  readonly #longestWaitMs: number;
+
+  constructor(backend: LockBackend, journal: Journal, longestWaitMs: number) {
+    super(backend);
+    this.#journal = journal;
+    this.#longestWaitMs = longestWaitMs;
+  }
+
+  // What campaigns or consumes in the background does so without an end.
+  override limited(waitMs: number): number {
+    return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
+  }
+
+  override async acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease> {
+    const acquisition = this.#acquisition(target, options);
+    return acquisition.follow(() => super.acquire(target, this.#within(target, options)));
+  }
+
+  override async tryAcquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease | null> {
+    const acquisition = this.#acquisition(target, options);
+    return acquisition.follow(() => super.tryAcquire(target, this.#within(target, options)));
+  }
+
+  override async acquireAll(
+    targets: readonly [LockTarget, ...LockTarget[]],
+    options: AcquisitionOptions,
+  ): Promise<readonly GrantedLease[] | null> {
+    const asked = super.acquireAll(targets, this.#within(targets[0], options));
+    const each = targets.map((target, place) =>
+      this.#acquisition(target, options).follow(async () => (await asked)?.[place] ?? null),
+    );
+    await Promise.allSettled(each);
+    return asked;
+  }
+
+  #acquisition({ key, mode, ask }: LockTarget, { label }: AcquisitionOptions): JournalledAcquisition {
+    return new JournalledAcquisition(this.#journal, { key, mode: ask ? 'leader' : mode, label });
+  }
+
+  #within({ ask }: LockTarget, options: AcquisitionOptions): AcquisitionOptions {
+    const limit = (waitMs: number) => (ask ? this.limited(waitMs) : Math.min(waitMs, this.#longestWaitMs));
+    return { ...options, waitMs: limit(options.waitMs), leftMs: limit(options.leftMs) };
+  }
+}

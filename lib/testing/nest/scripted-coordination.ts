@@ -1,0 +1,52 @@
+import type { Barriers, EnteredMember } from '../../contract/barriers.js';
+import type { CoordinationBackend } from '../../contract/coordination-backend.js';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { Queues, TakenItem } from '../../contract/queues.js';
+import { reachable } from './reachable.js';
+
+/** What queues and barriers are told of the world. */
+interface Surroundings {
+  /** @throws why the servers can not be reached */
+  assertReachable(): void;
+  /** Is told of every lease that the application gets. */
+  own(lease: GrantedLease): void;
+}
+
+/** Queues, barriers and shared values to which happens what a test says. */
+export function scriptedCoordination(inner: CoordinationBackend, world: Surroundings): CoordinationBackend {
+  const ask = <T extends object>(asked: T): T => reachable(asked, () => world.assertReachable());
+  return {
+    queues: ask(itemsOwned(inner.queues, world)),
+    barriers: ask(membersOwned(inner.barriers, world)),
+    cells: ask(inner.cells),
+  };
+}
+
+function itemsOwned(queues: Queues, world: Surroundings): Queues {
+  const owned = (item: TakenItem): TakenItem => {
+    world.own(item.lease);
+    const ack = async () => {
+      world.assertReachable();
+      await item.ack();
+    };
+    return { ...item, ack };
+  };
+  return {
+    put: (request) => queues.put(request),
+    take: async (request) => (await queues.take(request)).map(owned),
+    size: (...of) => queues.size(...of),
+  };
+}
+
+function membersOwned(barriers: Barriers, world: Surroundings): Barriers {
+  const owned = ({ lease, leave }: EnteredMember): EnteredMember => {
+    world.own(lease);
+    return { lease, leave };
+  };
+  return {
+    raise: (...to) => barriers.raise(...to),
+    lift: (...to) => barriers.lift(...to),
+    pass: (request) => barriers.pass(request),
+    enter: async (request) => owned(await barriers.enter(request)),
+  };
+}

@@ -1,0 +1,51 @@
+import type { CampaignRequest, Elections, Sighting, WonElection } from '../../contract/elections.js';
+import type { Leader } from '../../contract/leader.js';
+
+/** What elections are told of the world. */
+interface Surroundings {
+  /** @throws why the servers can not be reached */
+  assertReachable(): void;
+  /** Has somebody else lead where the test wants that and nobody is there. */
+  contend(name: string): Promise<void>;
+  isOther(request: CampaignRequest): boolean;
+}
+
+/** Elections to which happens what a test says. */
+export class ScriptedElections implements Elections {
+  readonly #inner: Elections;
+  readonly #world: Surroundings;
+  readonly #others = new Set<bigint>();
+
+  constructor(inner: Elections, world: Surroundings) {
+    this.#inner = inner;
+    this.#world = world;
+  }
+
+  async campaign(request: CampaignRequest): Promise<WonElection | null> {
+    if (this.#world.isOther(request)) return this.#lead(await this.#inner.campaign(request));
+    this.#world.assertReachable();
+    const won = await this.#inner.campaign(request);
+    return won && { lease: won.lease, proclaim: (value) => this.#proclaim(won, value) };
+  }
+
+  async look(name: string, signal: AbortSignal): Promise<Sighting> {
+    this.#world.assertReachable();
+    await this.#world.contend(name);
+    const { leader, changed } = await this.#inner.look(name, signal);
+    return { leader: leader && this.#others.has(leader.fencingToken) ? asOther(leader) : leader, changed };
+  }
+
+  #lead(won: WonElection | null): WonElection | null {
+    if (won) this.#others.add(won.lease.fencingToken);
+    return won;
+  }
+
+  async #proclaim(won: WonElection, value: string): Promise<void> {
+    this.#world.assertReachable();
+    await won.proclaim(value);
+  }
+}
+
+function asOther(leader: Leader): Leader {
+  return { ...leader, owner: { host: 'elsewhere', label: leader.owner.label }, isOwn: false };
+}
