@@ -119,6 +119,6 @@ export class Waiting {
   }
 
   #waitMs({ waitMs = this.#locks.waitMs }: WaitOptions): number {
-    return this.#locks.limited(waitMs);
+    return this.#locks.admission.limited(waitMs);
   }
 }

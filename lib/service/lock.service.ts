@@ -51,7 +51,8 @@ export class LockService {
   constructor(
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
-    private readonly admission: Admission = new Admission(backend),
+    /** @internal The gate to the backend. */
+    readonly admission: Admission = new Admission(backend),
   ) {
     backend.warnTo?.((message) => logger.warn(message));
     this.candidates = new Candidates(backend, admission);
@@ -61,8 +62,7 @@ export class LockService {
     const limited = (ms: number) => admission.limited(ms);
     this.segments = new Segments({ backend, waitMs, limited, mutexOn: (key) => this.mutex(key) });
     this.semaphores = new Semaphores(backend, admission, waitMs);
-    const lockOn = (key: string, of: SegmentOptions) => this.segments.lockOn(key, of);
-    this.stocks = new Stocks({ waitMs, limited, records: backend.records, lockOn });
+    this.stocks = new Stocks({ waitMs, limited, records: backend.records, lockOn: (...of) => this.segmented(...of) });
   }
 
   /** The name that this connection was registered under. */
@@ -73,11 +73,6 @@ export class LockService {
   /** @internal How long callers wait who do not say, in milliseconds. */
   get waitMs(): number {
     return this.options.waitMs;
-  }
-
-  /** @internal How long somebody waits who would wait for so long, in milliseconds. */
-  limited(waitMs: number): number {
-    return this.admission.limited(waitMs);
   }
 
   /** What may be assumed of the connection right now. */

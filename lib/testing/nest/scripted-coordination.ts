@@ -39,9 +39,9 @@ function itemsOwned(queues: Queues, world: Surroundings): Queues {
 }
 
 function membersOwned(barriers: Barriers, world: Surroundings): Barriers {
-  const owned = ({ lease, leave }: EnteredMember): EnteredMember => {
-    world.own(lease);
-    return { lease, leave };
+  const owned = (member: EnteredMember): EnteredMember => {
+    world.own(member.lease);
+    return member;
   };
   return {
     raise: (...to) => barriers.raise(...to),
