@@ -1,26 +1,37 @@
 import { CLOSING } from './closing.checks.js';
 import type { ContractCheck } from './contract-check.js';
 import type { ContractSubject } from './contract-stage.js';
+import { COORDINATION } from './coordination.checks.js';
+import { ELECTIONS } from './election.checks.js';
 import { GRANTING } from './granting.checks.js';
 import { LEASES } from './lease.checks.js';
 import { LINE } from './line.checks.js';
 import { READERS } from './readers.checks.js';
+import { REVOCATION } from './revocation.checks.js';
 import { SEMAPHORES } from './semaphore.checks.js';
+import { SETS } from './set.checks.js';
 import { RECORD_CONDITIONS } from './record-conditions.checks.js';
 import { RECORD_READING } from './record-reading.checks.js';
 import { RECORD_WRITING } from './record-writing.checks.js';
 
-/** Everything that a `LockBackend` promises, check by check. For runners that have no `describe` and `it`. */
+/**
+ * Everything that a `LockBackend` promises, check by check. For runners that have no `describe` and `it`. What a backend may
+ * go without (semaphores, sets, revocation, elections, queues, barriers and values) is checked where it is there.
+ */
 export const BACKEND_CHECKS: readonly ContractCheck[] = [
   ...GRANTING,
   ...LINE,
   ...READERS,
   ...SEMAPHORES,
+  ...SETS,
   ...LEASES,
+  ...REVOCATION,
   ...CLOSING,
   ...RECORD_READING,
   ...RECORD_WRITING,
   ...RECORD_CONDITIONS,
+  ...ELECTIONS,
+  ...COORDINATION,
 ];
 
 /** The two functions that every test runner has: those of `vitest`, `jest`, `node:test`, `mocha`. */

@@ -25,7 +25,9 @@ const LOOK_EVERY_MS = 2;
 /** Two clients, and keys and records that nobody else uses: what one check plays on. */
 export class ContractStage implements AsyncDisposable {
   readonly key: string;
+  /** What one client, and the other, has of the same records. */
   readonly records: RecordStore;
+  readonly othersRecords: RecordStore;
   /** Whether there is one client only, in both parts. */
   readonly isLocal: boolean;
   readonly #limitMs: number;
@@ -39,18 +41,20 @@ export class ContractStage implements AsyncDisposable {
     const place = `contract/${randomUUID().slice(0, 13)}`;
     this.key = `${place}/key`;
     this.records = new RecordsBelow(one.records, place);
+    this.othersRecords = new RecordsBelow(other.records, place);
     this.isLocal = one === other;
     this.#limitMs = limitMs;
   }
 
   static async open({ open, isLocal = false, limitMs = LIMIT_MS }: ContractSubject): Promise<ContractStage> {
     const one = await open();
-    const stage = new ContractStage(one, isLocal ? one : await open(), limitMs);
+    const other = isLocal ? one : await Promise.resolve(open()).catch((error: unknown) => closing(one, error));
+    const stage = new ContractStage(one, other, limitMs);
     try {
       await stage.within(Promise.all([stage.one.connect(), stage.other.connect()]), 'connect()');
       return stage;
     } catch (error) {
-      await stage[Symbol.asyncDispose]();
+      await stage[Symbol.asyncDispose]().catch(() => {});
       throw error;
     }
   }
@@ -103,6 +107,12 @@ export class ContractStage implements AsyncDisposable {
     const clients = new Set([this.one, this.other]);
     await this.within(Promise.all([...clients].map((client) => client.close())), 'close()');
   }
+}
+
+/** The error, once what was opened before it is closed. */
+async function closing(opened: LockBackend, error: unknown): Promise<never> {
+  await opened.close().catch(() => {});
+  throw error;
 }
 
 /** The promise, which is no unhandled rejection: a check that fails leaves others behind that wait. */

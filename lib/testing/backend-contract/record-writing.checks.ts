@@ -78,9 +78,23 @@ export const RECORD_WRITING = checksOf('writing records', {
     assert.deepEqual(write, { isApplied: true, records: written });
   },
 
-  'lets one of many have it': async ({ records }) => {
+  'shows every client what another one wrote, and removed': async ({ records, othersRecords }) => {
+    const written = await put(records, 'all/a', '1');
+    assert.deepEqual(await othersRecords.read('all/a'), written);
+    assert.deepEqual(await othersRecords.list('all'), ['a']);
+    const again = await othersRecords.write([{ name: 'all/a', value: '2', ifVersion: written.version }]);
+    assert.equal(again.isApplied, true);
+    assert.equal((await records.read('all/a'))?.value, '2');
+    const late = await records.write([{ name: 'all/a', value: '3', ifVersion: written.version }]);
+    assert.deepEqual(late, { isApplied: false, conflict: 'all/a' });
+    await othersRecords.write([{ name: 'all/a', value: undefined }]);
+    assert.equal(await records.read('all/a'), undefined);
+  },
+
+  'lets one of many have it': async ({ records, othersRecords }) => {
     await put(records, 'n', '0');
-    await Promise.all(Array.from({ length: ADDERS }, () => add(records)));
+    const stores = Array.from({ length: ADDERS }, (_, turn) => (turn % 2 === 0 ? records : othersRecords));
+    await Promise.all(stores.map((store) => add(store)));
     const { value, version } = (await records.read('n')) ?? {};
     assert.deepEqual([value, version], [String(ADDERS), ADDERS]);
   },

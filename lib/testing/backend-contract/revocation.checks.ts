@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { LockError } from '../../contract/errors.js';
+import { checksOf } from './contract-check.js';
+import { unwatched } from './contract-stage.js';
+import type { ContractStage } from './contract-stage.js';
+
+const SHORT_MS = 50;
+
+function revoke(stage: ContractStage, graceMs: number, signal?: AbortSignal): Promise<void> {
+  return unwatched(stage.one.revoke?.(stage.key, { graceMs, signal }) ?? Promise.resolve());
+}
+
+/** For backends that can revoke. */
+export const REVOCATION = checksOf('revocation', {
+  'is done at once where nobody holds': async (stage) => {
+    await stage.within(revoke(stage, Infinity), 'revoke() of a free key');
+  },
+
+  'asks the holder to give way, and is done when it has': async (stage) => {
+    if (!stage.one.revoke) return;
+    const lease = await stage.hold(stage.other);
+    const asked = new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }));
+    let isDone = false;
+    const revoked = unwatched(revoke(stage, Infinity).then(() => (isDone = true)));
+    await stage.within(asked, 'the signal of the holder');
+    assert.equal(lease.state, 'revoking');
+    assert.equal(lease.isHeld(), true, 'who is asked to give way holds the key until it does');
+    const { reason } = lease.signal;
+    assert.ok(reason instanceof LockError && reason.code === 'LOCK_REVOKED', `the signal says ${String(reason)}`);
+    assert.equal(isDone, false, 'revoke() resolves while the key is held');
+    await lease.release();
+    await stage.within(revoked, 'revoke() of a key that was given back');
+  },
+
+  'takes the key from who does not give it back in time': async (stage) => {
+    if (!stage.one.revoke) return;
+    const lease = await stage.hold(stage.other);
+    const waiting = stage.ask(stage.one);
+    await stage.standing(2);
+    await stage.within(revoke(stage, SHORT_MS), 'revoke() by force');
+    assert.ok(await stage.within(waiting, 'the turn of who waited'));
+    await stage.within(untilLost(lease), 'the end of a lease that was taken away');
+  },
+
+  'takes nothing by force when its signal aborts': async (stage) => {
+    if (!stage.one.revoke) return;
+    const lease = await stage.hold(stage.other);
+    const [leaving, reason] = [new AbortController(), new Error('gave up')];
+    const revoked = revoke(stage, Infinity, leaving.signal);
+    leaving.abort(reason);
+    await assert.rejects(stage.within(revoked, 'the end of an aborted revoke()'), (error) => error === reason);
+    assert.equal(lease.isHeld(), true);
+    assert.equal(await stage.tryFor(stage.one), null);
+  },
+});
+
+// Its signal has aborted before, when it was asked to give way.
+async function untilLost(lease: { isHeld(): boolean }): Promise<void> {
+  while (lease.isHeld()) await new Promise(setImmediate);
+}
