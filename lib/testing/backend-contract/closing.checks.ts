@@ -30,7 +30,7 @@ export const CLOSING = checksOf('closing', {
     const waiting = stage.ask(stage.one);
     await stage.standing(2);
     await stage.within(stage.one.close(), 'close()');
-    await assert.rejects(waiting);
+    await assert.rejects(stage.within(waiting, 'the end of a wait'), isShutdown);
     await stage.hold(stage.other);
   },
 

@@ -13,6 +13,9 @@ export interface ContractCheck {
 
 type Play = (stage: ContractStage) => Promise<void>;
 
+// However many steps a check has: one of them that takes its time is told by itself, before this is over.
+const STEPS = 3;
+
 /** The checks of one part; each plays on a stage of its own. */
 export function checksOf(part: string, plays: Readonly<Record<string, Play>>): readonly ContractCheck[] {
   return Object.entries(plays).map(([title, play]) => ({
@@ -21,7 +24,7 @@ export function checksOf(part: string, plays: Readonly<Record<string, Play>>): r
     run: async (subject) => {
       const stage = await ContractStage.open(subject);
       try {
-        await play(stage);
+        await stage.within(play(stage), 'all that is done here', STEPS);
       } catch (error) {
         // What was found is what is told: a backend that broke one promise may not be able to close either.
         await stage[Symbol.asyncDispose]().catch(() => {});

@@ -31,11 +31,13 @@ export const COORDINATION = checksOf('queues, barriers and shared values', {
       ['a', 'b'],
     );
     assert.deepEqual(await other.queues.take({ key, atMost: 5, ...NOT_WAITING }), []);
-    await first!.lease.release();
+    assert.ok(first);
+    await stage.within(first.lease.release(), 'release()');
     const [again] = await one.queues.take({ key, atMost: 5, ...NOT_WAITING });
-    assert.deepEqual([again?.payload.toString(), again?.id], ['a', first!.id]);
-    await assert.rejects(first!.ack(), { code: 'LOCK_LOST' });
-    await again!.ack();
+    assert.ok(again, 'an item that was put back is not delivered again');
+    assert.deepEqual([again.payload.toString(), again.id], ['a', first.id]);
+    await assert.rejects(first.ack(), { code: 'LOCK_LOST' });
+    await again.ack();
     assert.equal(
       await other.queues.size(key, NEVER),
       1,
@@ -80,12 +82,12 @@ export const COORDINATION = checksOf('queues, barriers and shared values', {
     const request = { key: stage.key, count: 2, signal: NEVER };
     let isIn = false;
     const first = unwatched(one.barriers.enter(request).then((member) => ((isIn = true), member)));
-    await new Promise(setImmediate);
+    await stage.lull();
     assert.equal(isIn, false, 'one of two is in');
     const [a, b] = await stage.within(Promise.all([first, unwatched(other.barriers.enter(request))]), 'the way in');
     let isOut = false;
     const leaving = unwatched(a.leave(NEVER).then(() => (isOut = true)));
-    await new Promise(setImmediate);
+    await stage.lull();
     assert.equal(isOut, false, 'one of two is out');
     await stage.within(Promise.all([leaving, b.leave(NEVER)]), 'the way out');
   },

@@ -60,7 +60,7 @@ export const ELECTIONS = checksOf('elections', {
       'a second leader',
     );
     const next = election.campaign(stage.other);
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     const won = await stage.within(next, 'the turn of the next candidate');
     assert.ok(won && won.lease.isHeld() && won.lease.fencingToken > lease.fencingToken);
   },
@@ -71,12 +71,12 @@ export const ELECTIONS = checksOf('elections', {
     assert.equal((await election.look(stage.other)).leader, null);
     const { lease, proclaim } = await election.won(stage.one, { label: 'me', value: 'first' });
     const seen = await election.seen(stage.other, ({ leader }) => leader !== null, 'the leader, as others see it');
-    const { id, value, fencingToken, isOwn } = seen.leader!;
+    const { id, value, fencingToken, isOwn } = seen.leader ?? {};
     assert.deepEqual([id, value, fencingToken, isOwn], ['me', 'first', lease.fencingToken, stage.isLocal]);
     assert.equal((await election.look(stage.one)).leader?.isOwn, true);
     await stage.within(proclaim('second'), 'proclaim()');
     await election.seen(stage.other, ({ leader }) => leader?.value === 'second', 'what was proclaimed');
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     await election.seen(stage.other, ({ leader }) => leader === null, 'that nobody leads any more');
   },
 
@@ -88,7 +88,7 @@ export const ELECTIONS = checksOf('elections', {
     const asked = election.campaign(stage.other, { signal: leaving.signal });
     leaving.abort(reason);
     await assert.rejects(stage.within(asked, 'the end of an aborted campaign'), (error) => error === reason);
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     await election.won(stage.one);
   },
 

@@ -36,7 +36,7 @@ export const GRANTING = checksOf('granting', {
     const lease = await stage.hold(stage.one);
     assert.equal(await stage.tryFor(stage.other), null, 'another client got a key that is held');
     assert.equal(await stage.tryFor(stage.one), null, 'the same client got a key twice');
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     assert.ok(await stage.tryFor(stage.other), 'a key that was given back is not granted');
   },
 
@@ -59,7 +59,7 @@ export const GRANTING = checksOf('granting', {
       const seen = count;
       await new Promise(setImmediate);
       count = seen + 1;
-      await lease.release();
+      await stage.within(lease.release(), 'release()');
     };
     await Promise.all(Array.from({ length: TURNS }, (_, turn) => add(turn)));
     assert.equal(count, TURNS);
@@ -70,7 +70,7 @@ export const GRANTING = checksOf('granting', {
     assert.ok(lease);
     assert.equal(await stage.tryFor(stage.other, { line: 'none' }), null);
     assert.equal(await stage.tryFor(stage.other), null, 'who stands in line got a key that is held without one');
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     await stage.hold(stage.other);
     assert.equal(await stage.tryFor(stage.one, { line: 'none' }), null);
   },

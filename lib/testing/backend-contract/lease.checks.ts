@@ -31,7 +31,7 @@ export const LEASES = checksOf('leases', {
       const lease = await stage.hold(stage.client(turn), { mode });
       assert.ok(lease.fencingToken > last, `token ${lease.fencingToken} comes after ${last}`);
       last = lease.fencingToken;
-      await lease.release();
+      await stage.within(lease.release(), 'release()');
     }
   },
 
@@ -39,7 +39,7 @@ export const LEASES = checksOf('leases', {
     const first = await stage.hold(stage.one);
     const asked = stage.ask(stage.other);
     await stage.standing(2);
-    await first.release();
+    await stage.within(first.release(), 'release()');
     const next = await stage.within(asked, 'the hand-over');
     assert.ok(next && next.fencingToken > first.fencingToken);
   },

@@ -30,7 +30,7 @@ export const LINE = checksOf('the line', {
       const { asked } = await waiter(stage, turn, turn + 1);
       waits.push(unwatched(asked.then((lease) => (order.push(turn), lease?.release()))));
     }
-    await first.release();
+    await stage.within(first.release(), 'release()');
     await stage.within(Promise.all(waits), 'everybody’s turn');
     assert.deepEqual(order, [0, 1, 2, 3]);
   },
@@ -40,9 +40,9 @@ export const LINE = checksOf('the line', {
     let isGranted = false;
     const { asked } = await waiter(stage, 1, 1);
     const granted = unwatched(asked.then(() => (isGranted = true)));
-    await new Promise(setImmediate);
+    await stage.lull();
     assert.equal(isGranted, false);
-    await first.release();
+    await stage.within(first.release(), 'release()');
     await stage.within(granted, 'the hand-over');
   },
 
@@ -50,7 +50,7 @@ export const LINE = checksOf('the line', {
     const lease = await stage.hold(stage.one);
     assert.equal(await stage.tryFor(stage.other), null);
     await stage.standing(1);
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     await stage.standing(0);
     await stage.hold(stage.one);
   },
@@ -70,7 +70,7 @@ export const LINE = checksOf('the line', {
     const patient = await waiter(stage, 1, 2);
     impatient.leaving.abort(new Error('gave up'));
     await reasonOf(stage, impatient.asked);
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     assert.ok(await stage.within(patient.asked, 'the turn of who stayed'));
   },
 
@@ -95,7 +95,7 @@ export const LINE = checksOf('the line', {
     const { asked, leaving } = await waiter(stage, 0, 1);
     leaving.abort(new Error('over'));
     await reasonOf(stage, asked);
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     for (const { signal } of [holding, leaving]) assert.deepEqual(getEventListeners(signal, 'abort'), []);
   },
 

@@ -20,10 +20,10 @@ export const READERS = checksOf('readers and writers', {
     assert.equal(await stage.tryFor(stage.one, { mode: 'write' }), null);
     const log: string[] = [];
     const writer = await asking(stage, 'write', 1, 2, log);
-    await one.release();
-    await new Promise(setImmediate);
+    await stage.within(one.release(), 'release()');
+    await stage.lull();
     assert.deepEqual(log, []);
-    await other.release();
+    await stage.within(other.release(), 'release()');
     assert.ok(await stage.within(writer.granted, 'the writer’s turn'));
   },
 
@@ -33,10 +33,11 @@ export const READERS = checksOf('readers and writers', {
     const writer = await asking(stage, 'write', 1, 1, log);
     const later = [await asking(stage, 'read', 2, 2, log), await asking(stage, 'read', 3, 3, log)];
     assert.deepEqual(log, []);
-    await reading.release();
+    await stage.within(reading.release(), 'release()');
     const written = await stage.within(writer.granted, 'the writer’s turn');
     assert.deepEqual(log, ['write 1']);
-    await written?.release();
+    assert.ok(written);
+    await stage.within(written.release(), 'release()');
     await stage.within(Promise.all(later.map(({ granted }) => granted)), 'the turn of both readers');
   },
 
@@ -46,7 +47,7 @@ export const READERS = checksOf('readers and writers', {
       for (const wanted of ['exclusive', 'read', 'write'] as const) {
         assert.equal(await stage.tryFor(stage.other, { mode: wanted }), null, `${wanted} while ${mode} is held`);
       }
-      await lease.release();
+      await stage.within(lease.release(), 'release()');
     }
   },
 

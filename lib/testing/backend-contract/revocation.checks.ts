@@ -23,12 +23,13 @@ export const REVOCATION = checksOf('revocation', {
     let isDone = false;
     const revoked = unwatched(revoke(stage, Infinity).then(() => (isDone = true)));
     await stage.within(asked, 'the signal of the holder');
+    await stage.lull();
     assert.equal(lease.state, 'revoking');
     assert.equal(lease.isHeld(), true, 'who is asked to give way holds the key until it does');
     const { reason } = lease.signal;
     assert.ok(reason instanceof LockError && reason.code === 'LOCK_REVOKED', `the signal says ${String(reason)}`);
     assert.equal(isDone, false, 'revoke() resolves while the key is held');
-    await lease.release();
+    await stage.within(lease.release(), 'release()');
     await stage.within(revoked, 'revoke() of a key that was given back');
   },
 
@@ -47,6 +48,7 @@ export const REVOCATION = checksOf('revocation', {
     const lease = await stage.hold(stage.other);
     const [leaving, reason] = [new AbortController(), new Error('gave up')];
     const revoked = revoke(stage, Infinity, leaving.signal);
+    await stage.lull();
     leaving.abort(reason);
     await assert.rejects(stage.within(revoked, 'the end of an aborted revoke()'), (error) => error === reason);
     assert.equal(lease.isHeld(), true);

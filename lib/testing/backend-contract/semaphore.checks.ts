@@ -16,7 +16,7 @@ export const SEMAPHORES = checksOf('semaphores', {
     assert.equal(first.mode, 'permit');
     await stage.hold(stage.other, permits(1));
     assert.equal(await stage.tryFor(stage.other, permits(1)), null, 'a third holder of two permits');
-    await first.release();
+    await stage.within(first.release(), 'release()');
     assert.ok(await stage.tryFor(stage.other, permits(1)), 'a permit that was given back is not granted');
   },
 
@@ -26,7 +26,7 @@ export const SEMAPHORES = checksOf('semaphores', {
     const many = stage.ask(stage.other, permits(2));
     await stage.standing(2);
     assert.equal(await stage.tryFor(stage.one, permits(1)), null, 'who wants few came in before who wants many');
-    await first.release();
+    await stage.within(first.release(), 'release()');
     assert.ok(await stage.within(many, 'the turn of who wants many'));
   },
 

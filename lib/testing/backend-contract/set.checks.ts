@@ -10,21 +10,21 @@ const ROUNDS = 10;
 
 type Leases = readonly GrantedLease[] | null;
 
-/** Asks for all of the keys below the stage's own; `undefined` where the backend has no sets. */
+/** Asks for all of the keys below the stage's own. */
 function askAll(
   { key }: ContractStage,
   client: LockBackend,
   names: readonly string[],
   changes: Partial<LockRequest> = {},
-): Promise<Leases> | undefined {
+): Promise<Leases> {
   const { signal } = new AbortController();
   const request = { mode: 'exclusive', line: 'fifo', wait: true, signal, ...changes } as const;
   const asked = client.acquireAll?.(names.map((name) => ({ ...request, key: `${key}/${name}` })));
-  return asked && unwatched(asked);
+  return unwatched(asked ?? Promise.resolve(null));
 }
 
 async function holdAll(stage: ContractStage, client: LockBackend, names: readonly string[]): Promise<Leases> {
-  const leases = await stage.within(askAll(stage, client, names) ?? Promise.resolve(null), 'a set of leases');
+  const leases = await stage.within(askAll(stage, client, names), 'a set of leases');
   assert.equal(leases?.length, names.length, 'acquireAll() resolves without a lease for every key');
   return leases;
 }
@@ -52,7 +52,7 @@ export const SETS = checksOf('sets of keys', {
     if (!stage.one.acquireAll) return;
     await stage.hold(stage.other, { key: `${stage.key}/b` });
     const asked = askAll(stage, stage.one, ['a', 'b', 'c'], { wait: false });
-    assert.equal(await stage.within(asked!, 'an answer to who does not wait'), null, 'a set with a key that is held');
+    assert.equal(await stage.within(asked, 'an answer to who does not wait'), null, 'a set with a key that is held');
     for (const name of ['a', 'c']) await stage.hold(stage.other, { key: `${stage.key}/${name}` });
   },
 
@@ -60,7 +60,7 @@ export const SETS = checksOf('sets of keys', {
     if (!stage.one.acquireAll) return;
     await stage.hold(stage.other, { key: `${stage.key}/b` });
     const leaving = new AbortController();
-    const asked = askAll(stage, stage.one, ['a', 'b'], { signal: leaving.signal })!;
+    const asked = askAll(stage, stage.one, ['a', 'b'], { signal: leaving.signal });
     const reason = new Error('gave up');
     leaving.abort(reason);
     await assert.rejects(stage.within(asked, 'the end of an aborted wait'), (error) => error === reason);
@@ -73,7 +73,7 @@ export const SETS = checksOf('sets of keys', {
       const names = turn % 2 === 0 ? ['a', 'b', 'c'] : ['c', 'b', 'a'];
       const leases = await askAll(stage, stage.client(turn), names);
       await new Promise(setImmediate);
-      await give(leases ?? null);
+      await give(leases);
     };
     const all = Promise.all(Array.from({ length: ROUNDS }, (_, turn) => ask(turn)));
     await stage.within(all, 'the turn of every set: they wait for each other');

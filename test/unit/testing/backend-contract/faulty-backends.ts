@@ -198,3 +198,13 @@ export class PermitsAreLocks extends MemoryBackend {
     return regranted(await super.acquire({ ...asLock, mode: 'exclusive' }), { mode: request.mode });
   }
 }
+
+/** Who waits stands in the line, and goes on a moment later all the same. */
+export const GrantsToWhoWaits = acquiring((request, sound) => {
+  const asked = sound(request);
+  asked.catch(() => {});
+  const { key, mode } = request;
+  const grant = { key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} };
+  const soon = new Promise<GrantedLease>((resolve) => setTimeout(() => resolve(new GrantedLease(grant)), 1));
+  return Promise.race([asked, soon]);
+});

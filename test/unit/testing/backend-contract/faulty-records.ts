@@ -113,3 +113,22 @@ export class TakesWhatLeadsToARecordForOne extends MemoryRecords {
     return { name, value: '', version: 0, writtenAt: new Date() };
   }
 }
+
+export class FindsWhatIsNotThere extends MemoryRecords {
+  override async read(name: string): Promise<StoredRecord | undefined> {
+    return (await super.read(name)) ?? { name, value: '', version: 0, writtenAt: new Date() };
+  }
+}
+
+export class RefusesNothing extends MemoryRecords {
+  override async write(changes: readonly RecordChange[]): Promise<RecordWrite> {
+    return changes.length === 0 ? { isApplied: false, conflict: '' } : super.write(changes);
+  }
+}
+
+export class RefusesConditions extends MemoryRecords {
+  override async write(changes: readonly RecordChange[]): Promise<RecordWrite> {
+    const conditional = changes.find(({ ifVersion }) => ifVersion !== undefined);
+    return conditional ? { isApplied: false, conflict: conditional.name } : super.write(changes);
+  }
+}
