@@ -119,5 +119,6 @@ export type { CampaignRequest, Elections, Sighting, WonElection } from './contra
 export type { Line, LockRequest, PermitDemand, SemaphoreSize } from './contract/lock-request.js';
 export type { PermitCounts } from './contract/permit-counts.js';
 export type { ResolvedRevokeOptions } from './contract/revoke.options.js';
+export { checkChanges, LARGEST_VALUE_BYTES, LARGEST_WRITE_BYTES } from './contract/record-change.js';
 export { UNCHANGED } from './contract/record-store.js';
 export type { RecordChange, RecordStore, RecordWrite, StoredRecord } from './contract/record-store.js';
