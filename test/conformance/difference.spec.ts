@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstDifference } from './difference.js';
+import { firstDifference, whole } from './difference.js';
 
 describe('the first difference of two transcripts', () => {
   it('is none where there is none', () => {
@@ -15,4 +15,9 @@ describe('the first difference of two transcripts', () => {
     expect(firstDifference(['a', 'b'], ['a'])).toBe('  a\n- b\n+ (nothing more)');
     expect(firstDifference(['a'], ['a', 'b'])).toBe('  a\n- (nothing more)\n+ b');
   });
+});
+
+it('a transcript that broke off is compared with nothing', () => {
+  expect(whole(['a', 'b'])).toEqual(['a', 'b']);
+  expect(() => whole(['a', '! Error: gone'])).toThrow('not played to its end: ! Error: gone');
 });

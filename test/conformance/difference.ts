@@ -8,3 +8,10 @@ export function firstDifference(expected: readonly string[], actual: readonly st
   const before = expected.slice(Math.max(0, place - LINES_BEFORE), place).map((line) => `  ${line}`);
   return [...before, `- ${expected[place] ?? '(nothing more)'}`, `+ ${actual[place] ?? '(nothing more)'}`].join('\n');
 }
+
+/** The same transcript. @throws Error when it broke off: that two servers say the same up to there proves nothing */
+export function whole(transcript: readonly string[]): readonly string[] {
+  const broken = transcript.find((line) => line.startsWith('!'));
+  if (broken !== undefined) throw new Error(`it was not played to its end: ${broken}`);
+  return transcript;
+}

@@ -16,7 +16,7 @@ describe.each(GROUPS)('the embedded server does what ZooKeeper did: $name', ({ n
 
   it('has been recorded as it is played', () => {
     expect([...recording.keys()]).toEqual(Object.keys(scenarios));
-    expect([...recording].filter(([, transcript]) => /^!/m.test(transcript))).toEqual([]);
+    expect([...recording].filter(([, transcript]) => transcript === '' || /^!/m.test(transcript))).toEqual([]);
   });
 
   it.each(Object.entries(scenarios))('%s', async (scenario, script) => {

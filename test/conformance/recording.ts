@@ -25,4 +25,11 @@ export function readRecording(group: string): Recording {
   );
 }
 
+/** What a real server did in one scenario, line by line. @throws Error when that was not recorded, or nothing was */
+export function recordedLines(recording: Recording, scenario: string): readonly string[] {
+  const transcript = recording.get(scenario);
+  if (!transcript) throw new Error(`"${scenario}" was not recorded`);
+  return transcript.split('\n');
+}
+
 const fileOf = (group: string) => join(RECORDED, `${group}.txt`);

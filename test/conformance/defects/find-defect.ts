@@ -1,5 +1,5 @@
 import { firstDifference } from '../difference.js';
-import { readRecording } from '../recording.js';
+import { readRecording, recordedLines } from '../recording.js';
 import { groupNamed } from '../scenarios/groups.js';
 import { EmbeddedProcess } from '../servers/embedded-process.js';
 import { Stage } from '../stage/stage.js';
@@ -22,7 +22,7 @@ export async function findDefect(defect: Defect): Promise<Found | undefined> {
   await using server = await EmbeddedProcess.start(broken.lib, settings, PATIENCE_MS);
   for (const [scenario, script] of Object.entries(scenarios)) {
     const transcript = await Stage.play(server, script).catch((error: unknown) => [`! ${String(error)}`]);
-    const difference = firstDifference(recording.get(scenario)?.split('\n') ?? [], transcript);
+    const difference = firstDifference(recordedLines(recording, scenario), transcript);
     if (difference !== undefined) return { scenario, difference };
   }
   return undefined;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { TestedServer } from '../servers/tested-server.js';
 import { Stage } from '../stage/stage.js';
-import { firstDifference } from '../difference.js';
+import { firstDifference, whole } from '../difference.js';
 import type { Operation } from './operation.js';
 import { operations } from './operations.js';
 import { perform } from './perform.js';
@@ -57,5 +57,5 @@ async function differenceIn(
   const [expected, actual] = await Promise.all(
     [real, tested].map((server) => Stage.play(server, (stage) => perform(stage, sequence))),
   );
-  return { text: firstDifference(expected!, actual!), lines: expected!.length };
+  return { text: firstDifference(whole(expected!), actual!), lines: expected!.length };
 }

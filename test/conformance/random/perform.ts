@@ -34,6 +34,9 @@ const WATCHES = { addWatch, removeWatches, checkWatches } as const;
 /** Of the server's own root, what other sequences have done before can be seen. */
 const ROOT = '/r';
 
+/** Where there is nothing, most of what can be done is answered in one word. */
+const MADE_BEFORE = [ROOT, '/r/a', '/r/b', '/r/a/x'];
+
 /** Longer than any run: what the server deletes by itself it deletes when it likes. */
 const TTL_MS = 10_000_000;
 
@@ -41,7 +44,7 @@ const TTL_MS = 10_000_000;
 export async function perform(stage: Stage, operations: readonly Operation[]): Promise<void> {
   const clients = CLIENTS.map((name) => stage.client(name));
   for (const client of clients) await client.connect();
-  await clients[0]!.ask(create(ROOT));
+  for (const path of MADE_BEFORE) await clients[0]!.ask(create(path));
   for (const operation of operations) {
     const client = clients[operation.by]!;
     if (!client.isOpen) await client.connect();

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { recordedLines } from './recording.js';
+
+it('what was not recorded is compared with nothing', () => {
+  const recording = new Map([
+    ['played', 'a\nb'],
+    ['empty', ''],
+  ]);
+  expect(recordedLines(recording, 'played')).toEqual(['a', 'b']);
+  for (const scenario of ['empty', 'missing']) {
+    expect(() => recordedLines(recording, scenario)).toThrow(`"${scenario}" was not recorded`);
+  }
+});
