@@ -46,6 +46,12 @@ describe('a defect of the embedded server', () => {
     expect(await findDefect(defect)).toBeDefined();
   });
 
+  it('that ends the server is none that was found', { timeout: LIMIT_MS }, async () => {
+    const crash = { file: 'testing/embedded/requests/write.js', replace: 'expected !== current', by: 'process.exit()' };
+    const defect = { name: 'fallen over', group: 'changes', edits: [crash] };
+    await expect(findDefect(defect)).rejects.toThrow(/has ended the server itself/);
+  });
+
   it('is not found where there is none', { timeout: LIMIT_MS }, async () => {
     expect(await findDefect({ name: 'no defect', group: 'catching-up', edits: [] })).toBeUndefined();
   });
