@@ -24,7 +24,7 @@ export async function findDefect(defect: Defect): Promise<Found | undefined> {
     const transcript = await Stage.play(server, script).catch((error: unknown) => [`! ${String(error)}`]);
     const difference = firstDifference(recordedLines(recording, scenario), transcript);
     // That it fell over shows that it was broken, but not that anybody looks at what the defect is about.
-    if (server.hasEnded) throw new Error(`"${defect.name}" has ended the server itself`);
+    if (difference !== undefined && !(await server.isUp())) throw new Error(`"${defect.name}" has ended the server`);
     if (difference !== undefined) return { scenario, difference };
   }
   return undefined;

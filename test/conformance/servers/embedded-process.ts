@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { SERVER_PROGRAM } from '../places.js';
 import { PATIENCE_MS } from './tested-server.js';
 import type { ServerSettings, TestedServer } from './tested-server.js';
@@ -48,6 +49,15 @@ export class EmbeddedProcess implements TestedServer {
     this.#child.send('memory');
     const [{ memory = 0 }] = (await once(this.#child, 'message')) as [Report];
     return memory;
+  }
+
+  /** Whether it still runs, and goes on with what comes next. */
+  async isUp(): Promise<boolean> {
+    if (this.hasEnded) return false;
+    const answered = once(this.#child, 'message').then(() => true);
+    const ended = once(this.#child, 'exit').then(() => false);
+    this.#child.send('memory', () => {});
+    return Promise.race([answered, ended, pause(this.patienceMs, false, { ref: false })]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
