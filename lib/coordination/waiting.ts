@@ -49,7 +49,7 @@ export class Waiting {
 
   /** Has the shutdown wait for the lease. */
   hold(lease: GrantedLease): void {
-    this.#locks.hold(lease);
+    this.#locks.admission.hold(lease);
   }
 
   /** `null` when the time ran out, or `ask` says so because it does not wait. @throws LockShutdownError, `signal.reason` */

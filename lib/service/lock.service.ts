@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { check, checkFields } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
-import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
 import type { RecordStore } from '../contract/record-store.js';
@@ -42,6 +41,8 @@ export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   /** @internal Who campaigns on this connection. */
   readonly candidates: Candidates;
+  /** @internal The gate to the backend. */
+  readonly admission: Admission;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
@@ -51,10 +52,10 @@ export class LockService {
   constructor(
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
-    /** @internal The gate to the backend. */
-    readonly admission: Admission = new Admission(backend),
+    admission = new Admission(backend),
   ) {
     backend.warnTo?.((message) => logger.warn(message));
+    this.admission = admission;
     this.candidates = new Candidates(backend, admission);
     this.targets = new LockTargets(backend, options);
     const { targets, waitMs } = this;
@@ -88,11 +89,6 @@ export class LockService {
   /** @internal Who is asked for what is no lock. */
   get seam(): LockBackend {
     return this.backend;
-  }
-
-  /** @internal Has `app.close()` wait for this lease as for those of locks. @throws LockShutdownError */
-  hold(lease: GrantedLease): void {
-    this.admission.hold(lease);
   }
 
   /** One holder at a time. */
