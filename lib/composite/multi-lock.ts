@@ -1,8 +1,3 @@
-/**
- * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
- * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
- * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
- */
 import { now } from '../async/clock.js';
 import { checkMs } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
@@ -19,17 +14,26 @@ export interface Member {
 /** Runs `work` with the set's lease as the current one. */
 export type Enclose = <T>(lease: Lease, work: () => T | Promise<T>) => Promise<T>;
 
+/**
+ * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
+ * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
+ * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
+ *
+ * The set is lost as soon as one member is, after a session loss with all of them.
+ */
 export class MultiLock implements Lock {
   readonly #members: readonly Member[];
   readonly #waitMs: number;
   readonly #enclose: Enclose;
 
+  /** @internal */
   constructor(members: readonly Member[], waitMs: number, enclose: Enclose) {
     this.#members = inFixedOrder(members);
     this.#waitMs = waitMs;
     this.#enclose = enclose;
   }
 
+  /** @throws LockTimeoutError, LockUnavailableError, LockReentrancyError, LockConfigurationError; nothing is held then */
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const waitMs = options.waitMs ?? this.#waitMs;
     const remaining = countdown(waitMs);
@@ -45,6 +49,7 @@ export class MultiLock implements Lock {
     return set;
   }
 
+  /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
   async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
     return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
       if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
@@ -52,7 +57,10 @@ export class MultiLock implements Lock {
     });
   }
 
-  /** Enters what the calling context already holds, and acquires the rest. */
+  /**
+   * Enters what the calling context already holds, and acquires the rest.
+   * @throws as `acquire`; LockLostError after `work` has ended, when a member was lost meanwhile; what `work` throws
+   */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
     const waitMs = options.waitMs ?? this.#waitMs;
     return this.#usingFrom(0, [], work, options, waitMs, countdown(waitMs));

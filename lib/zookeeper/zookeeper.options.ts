@@ -26,9 +26,12 @@ export interface ZooKeeperOptions {
   readonly releaseTimeoutMs?: number;
   /** Where keys without a leading slash live. Default `/locks`. */
   readonly basePath?: string;
-  /** Credentials that the session shows the servers. */
+  /** Credentials that the session shows the servers. Default: none. */
   readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[];
-  /** Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. */
+  /**
+   * Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. Default:
+   * `'creator'` where `auth` is given, else `'open'`.
+   */
   readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[];
   /**
    * Connects over TLS (the servers' `secureClientPort`): `true`, or what Node's `tls.connect` takes of certificates:
