@@ -4,6 +4,7 @@ import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseInReverse } from './multi-lease.js';
+import { isTimeout, trying } from './time-out.js';
 
 export interface Member {
   readonly key: string;
@@ -51,10 +52,7 @@ export class MultiLock implements Lock {
 
   /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
   async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
-      if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
-      throw error;
-    });
+    return trying((once) => this.acquire(once), options);
   }
 
   /**
@@ -110,9 +108,8 @@ export function inFixedOrder<T extends Pick<Member, 'identity'>>(members: readon
 }
 
 /** A member's time-out, told with the time that the whole set was given; a caller's own reason stays as it is. */
-function timeoutOf(error: unknown, key: string, waitMs: number, { signal }: AcquireOptions): unknown {
-  const isOwn = error instanceof LockTimeoutError && error !== signal?.reason;
-  return isOwn ? new LockTimeoutError(key, waitMs) : error;
+function timeoutOf(error: unknown, key: string, waitMs: number, options: AcquireOptions): unknown {
+  return isTimeout(error, options) ? new LockTimeoutError(key, waitMs) : error;
 }
 
 function countdown(waitMs: number): () => number {

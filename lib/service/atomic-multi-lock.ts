@@ -4,6 +4,7 @@ import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
+import { trying } from '../composite/time-out.js';
 import type { Admission } from './admission.js';
 import { guarded } from './guarded.js';
 import { frameHolding, heldLock, runHoldingAll } from './held-leases.js';
@@ -48,10 +49,7 @@ export class AtomicMultiLock implements Lock {
 
   /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
   async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
-      if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
-      throw error;
-    });
+    return trying((once) => this.acquire(once), options);
   }
 
   /**
