@@ -25,7 +25,9 @@ export const INT32_CODEC: Codec<number> = {
   },
   decode: (bytes) => {
     if (bytes.length === BYTES) return Buffer.from(bytes).readInt32BE();
-    throw new LockConfigurationError(`what is kept there is no counter: it has ${bytes.length} bytes, and not ${BYTES}`);
+    throw new LockConfigurationError(
+      `what is kept there is no counter: it has ${bytes.length} bytes, and not ${BYTES}`,
+    );
   },
 };
 
