@@ -158,7 +158,9 @@ export class LockService {
    *
    * A holder that was relieved by force may not know it yet: see docs/recipes/revocation.md for how long that may be. Only
    * fencing tokens stop it.
-   * @throws LockUnavailableError, LockConfigurationError when the backend can not, `options.signal.reason`
+   * @throws LockReentrancyError at once, before anybody is asked, inside a decorated method or the work of `using` that holds
+   *   the key: it would wait for itself; LockUnavailableError, LockConfigurationError when the backend can not,
+   *   `options.signal.reason`
    */
   async revoke(key: string, options: RevokeOptions = {}): Promise<void> {
     await revokeKey(this.backend, key, options);
