@@ -12,3 +12,9 @@ export function explained(error: unknown, key: string): unknown {
     ? new LockConfigurationError(`${message}; check the auth and acl options of zookeeper()`, details)
     : new LockUnavailableError(message, details);
 }
+
+/** The same of a write that may have been applied: servers out of reach leave that open, and the error says so. */
+export function inDoubt(error: unknown, what: string, key: string): unknown {
+  if (!(error instanceof LockUnavailableError)) return error;
+  return new LockUnavailableError(`${error.message}; ${what} is not known`, { key, cause: error });
+}
