@@ -1,4 +1,4 @@
-import { LockConfigurationError, LockUnavailableError } from '../contract/errors.js';
+import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
 import { isKeeperError, KeeperError, RequestTooLargeError } from './session/requests.js';
 
 /** A refusal, of the servers or before them, as the error that tells the caller what to do; any other error as it is. */
@@ -13,8 +13,10 @@ export function explained(error: unknown, key: string): unknown {
     : new LockUnavailableError(message, details);
 }
 
-/** The same of a write that may have been applied: servers out of reach leave that open, and the error says so. */
+/** The same of what was sent and may have been done: servers that do not answer leave that open, and the error says so. */
 export function inDoubt(error: unknown, what: string, key: string): unknown {
-  if (!(error instanceof LockUnavailableError)) return error;
-  return new LockUnavailableError(`${error.message}; ${what} is not known`, { key, cause: error });
+  const isTimeout = error instanceof LockTimeoutError;
+  if (!isTimeout && !(error instanceof LockUnavailableError)) return error;
+  const why = isTimeout ? `the servers had not answered after ${error.waitMs} ms` : error.message;
+  return new LockUnavailableError(`${why}; ${what} is not known`, { key, cause: error });
 }

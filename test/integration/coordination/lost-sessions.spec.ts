@@ -79,3 +79,26 @@ describe.each([
     expect((await other.counter('c').get()).value).toBe(5);
   });
 });
+
+describe('what the servers have not answered in time', () => {
+  it.each<[string, Write, string]>([
+    ['a put', (of) => of.queue('q').put('item'), 'put into "q"'],
+    ['a put that may wait', (of) => of.queue('q', { maxItems: 9 }).put('item', { waitMs: 300 }), 'put into "q"'],
+    ['a write', (of) => of.value('q', { initial: '' }).set('mine'), '"q" was written'],
+  ])('is said to be unknown, if it was sent: %s', async (_, mine, what) => {
+    const server = await EmbeddedZooKeeper.start();
+    onTestFinished(() => server.stop());
+    const basePath = freshBasePath();
+    const service = await openCoordination({ connectString: server.connectString, basePath, connectTimeoutMs: 300 });
+    await mine(service);
+    const lost = server.loseReply({ op: 'create', path: /queue-|%writes/ });
+    const writing = mine(service);
+    writing.catch(() => {});
+    await lost;
+    server.refuse();
+    const message = expect.stringMatching(/whether .* is not known/) as string;
+    await expect(writing).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message, key: 'q' });
+    await expect(writing).rejects.toThrow(what);
+    await expect(mine(service)).rejects.not.toThrow(/not known/);
+  });
+});
