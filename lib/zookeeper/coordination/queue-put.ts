@@ -22,7 +22,7 @@ import { itemData, readItemData } from './queue-data.js';
 import { ITEM, isNumberEnding, itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { hasRoom, restartNumbers } from './queue-room.js';
-import { takeTurn } from './turn.js';
+import { inTurn } from './turn.js';
 
 const READS_AT_ONCE = 64;
 
@@ -71,14 +71,11 @@ export class QueuePut {
     const { maxItems, wait, payloads, key } = this.#request;
     if (!(await this.#hasNumbers(session, signal))) return false;
     if (maxItems === undefined) return this.#send(session, signal);
-    const turn = await takeTurn(session, this.#place.putters, { key, wait, signal });
-    if (!turn) return false;
-    try {
+    const isPut = await inTurn(session, this.#place.putters, { key, wait, signal }, async () => {
       const isRoom = await hasRoom(session, this.#place, { count: payloads.length, maxItems, wait }, signal);
-      return isRoom && (await this.#send(session, signal));
-    } finally {
-      await turn.release();
-    }
+      return isRoom && this.#send(session, signal);
+    });
+    return isPut ?? false;
   }
 
   async #hasNumbers(session: Session, signal: AbortSignal): Promise<boolean> {

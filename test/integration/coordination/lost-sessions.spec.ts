@@ -89,7 +89,8 @@ describe('what the servers have not answered in time', () => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const basePath = freshBasePath();
-    const service = await openCoordination({ connectString: server.connectString, basePath, connectTimeoutMs: 300 });
+    const times = { connectTimeoutMs: 300, releaseTimeoutMs: 60_000 };
+    const service = await openCoordination({ connectString: server.connectString, basePath, ...times });
     await mine(service);
     const lost = server.loseReply({ op: 'create', path: /queue-|%writes/ });
     const writing = mine(service);
@@ -100,5 +101,31 @@ describe('what the servers have not answered in time', () => {
     await expect(writing).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message, key: 'q' });
     await expect(writing).rejects.toThrow(what);
     await expect(mine(service)).rejects.not.toThrow(/not known/);
+  });
+});
+
+describe('a lift whose reply was lost', () => {
+  it.each([
+    ['the connection', false],
+    ['the session', true],
+  ])('with %s does not lift what somebody has raised since', async (_, isExpired) => {
+    const server = await EmbeddedZooKeeper.start();
+    onTestFinished(() => server.stop());
+    const options = { connectString: server.connectString, basePath: freshBasePath() };
+    const doomed = await openCoordination(options);
+    await doomed.barrier('b').raise();
+    const [session] = server.sessions();
+    const other = await openCoordination(options);
+    const lost = server.loseReply({ op: 'delete', path: /%barriers/ });
+    const lifting = doomed.barrier('b').lift();
+    await lost;
+    server.refuse();
+    if (isExpired) session?.expire();
+    await other.barrier('b').raise();
+    server.heal();
+    await lifting;
+    expect(await other.barrier('b').isUp()).toBe(true);
+    await doomed.barrier('b').lift();
+    expect(await other.barrier('b').isUp()).toBe(false);
   });
 });
