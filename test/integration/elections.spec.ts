@@ -250,7 +250,7 @@ describe('observers', () => {
     session?.expire();
     await first?.resign();
     await other.campaign('poller', { value: 'second' });
-    await told;
+    await expect(told).resolves.toBeUndefined();
     await leaders.return?.();
   });
 

@@ -65,6 +65,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     this.pause();
   }
 
+  /** Ends `freeze()`; sessions begin their time anew. */
   thaw(): void {
     this.resume();
     this.server.database.sessions.resume();

@@ -65,12 +65,10 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
 
   it('is not refused beside it, nor once the lease was given back', async () => {
     const { locks } = start();
-    await locks.using('k', () => locks.revoke('other', { graceMs: Infinity }));
-    await locks.using('k', async (lease) => {
-      await lease.release();
-      await locks.revoke('k', { graceMs: Infinity });
-    });
-    await locks.semaphore('k', { permits: 2 }).using(() => locks.revoke('other', { graceMs: Infinity }));
+    const revoke = (key: string) => locks.revoke(key, { graceMs: Infinity });
+    await expect(locks.using('k', () => revoke('other'))).resolves.toBeUndefined();
+    await expect(locks.using('k', (lease) => lease.release().then(() => revoke('k')))).resolves.toBeUndefined();
+    await expect(locks.semaphore('k', { permits: 2 }).using(() => revoke('other'))).resolves.toBeUndefined();
   });
 
   it('is nothing where nobody holds', async () => {
