@@ -45,6 +45,11 @@ export class HeldSegment extends LeaseView implements SegmentLease {
     return of.scope === scope && of.identity === identity;
   }
 
+  /** Whether it was granted there, and stands. */
+  isOn(scope: object): boolean {
+    return this.#place.of.scope === scope && this.isHeld();
+  }
+
   async release(): Promise<void> {
     await this.#lease.release();
     this.#end();

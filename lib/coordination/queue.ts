@@ -33,7 +33,12 @@ export class Queue<T> {
     this.#waiting = waiting;
   }
 
-  /** Puts one item at the end. @throws LockTimeoutError when a queue with `maxItems` stayed full for `waitMs` */
+  /**
+   * Puts one item at the end. When the connection or the session is lost with the reply, the item is looked for by its id;
+   * one that was taken and acknowledged before that is put again, with the same id.
+   * @throws LockTimeoutError when a queue with `maxItems` stayed full for `waitMs`, and nothing was put; LockUnavailableError,
+   *   which says so when it is not known whether it was put
+   */
   async put(value: T, options: WaitOptions = {}): Promise<void> {
     await this.putAll([value], options);
   }

@@ -34,7 +34,8 @@ export const INT32_CODEC: Codec<number> = {
 /** A whole number of 32 bits that all processes share. */
 export class SharedCounter extends SharedValue<number> {
   /**
-   * Adds to the counter, once, and returns what it is then. It does not wrap.
+   * Adds to the counter, once, and returns what it is then. It does not wrap. When what became of it can not be known, because
+   * the session was lost with the reply, it is not added again: the call rejects with a LockUnavailableError that says so.
    * @throws LockConfigurationError when the sum has no place in 32 bits; as `update`
    */
   async add(delta: number, options: WaitOptions = {}): Promise<Versioned<number>> {

@@ -25,10 +25,11 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * A value that all processes share. It outlives sessions and processes; a write whose reply was lost is found out about, and
- * happens once.
- * Every call throws LockUnavailableError when the servers do not answer, or when what became of a write can not be known
- * because the session was lost with the reply; LockConfigurationError; and what the codec throws.
+ * A value that all processes share. It outlives sessions and processes. A write happens once at most: when the connection is
+ * lost with its reply, it is found out about. When the session is, it is made again only if it had a condition that is still
+ * so; otherwise, unless the value is what it was to be, the call rejects, and the caller has to look.
+ * Every call throws LockUnavailableError when the servers do not answer, and says so when what became of a write is not
+ * known; LockConfigurationError; and what the codec throws.
  */
 export class SharedValue<T> {
   readonly #setting: SharedValueSetting<T>;

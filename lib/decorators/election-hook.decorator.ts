@@ -23,7 +23,7 @@ export type ElectionHookDecorator = <T extends (term: Term) => unknown>(
  * - The hooks of one election are called one after the other, never two at once: those of `@OnDeposed` only when the last
  *   of `@OnElected` has ended. Methods with `@LeaderOnly` run when all of them have.
  * - The method runs under the term: its `signal` aborts when the term is lost. The hooks that are still to come are not
- *   called then.
+ *   called then, nor once the application shuts down or has resigned.
  * - An error is logged and changes nothing: the application leads.
  */
 export function OnElected(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {
@@ -33,6 +33,7 @@ export function OnElected(name: string, options: ElectionHookOptions = {}): Elec
 /**
  * Calls the method, with the term, each time that this application leads no more. In all else like `OnElected`.
  *
+ * - Not when the instance has methods with `@OnElected` for the election and none of them was called for this term.
  * - At shutdown, and by `resign`, runs of `@LeaderOnly` have ended, and the term is still held: nobody else is elected until
  *   the hooks have ended. `term.isHeld()` tells.
  * - When the term was lost, somebody else may lead already, and runs of `@LeaderOnly` may not have ended.

@@ -42,6 +42,6 @@ export class ElectionRole {
 
   #hookOf(instance: object): ElectionHook {
     const { title, name } = this.#at;
-    return { title, call: (term) => Reflect.apply(Reflect.get(instance, name), instance, [term]) };
+    return { title, owner: instance, call: (term) => Reflect.apply(Reflect.get(instance, name), instance, [term]) };
   }
 }

@@ -69,7 +69,7 @@ export class Leadership implements Pick<Lock, 'using'> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const term = await this.#elected(signal);
-      if (term) await this.#serve(term, signal);
+      if (term) await this.#begun(term, signal);
       // Others may line up before one that gives its terms up as fast as it gets them.
       await pause(this.#pauses.next(), signal).catch(() => {});
     }
@@ -91,19 +91,24 @@ export class Leadership implements Pick<Lock, 'using'> {
     this.#trouble = trouble;
   }
 
+  /** A term that is won in the moment of a shutdown never begins, nor does one that is lost by then. */
+  async #begun(term: HeldTerm, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || !term.isHeld()) await term.resign();
+    else await this.#serve(term, signal);
+  }
+
   async #serve(term: HeldTerm, signal: AbortSignal): Promise<void> {
     logger.log(`"${this.#name}": leads (term ${term.fencingToken})`);
     this.#trouble = undefined;
     const begun = now();
     const office = new Office(term);
     this.#office = office;
-    if (signal.aborted) office.close();
-    await this.hooks.elected(office);
+    const leftOut = await this.hooks.elected(office);
     office.open();
     await orAbort(Promise.race([term.over, office.given]), signal).catch(() => {});
     office.close();
     await Promise.race([term.over, office.idle()]);
-    await this.hooks.deposed(office);
+    await this.hooks.deposed(office, leftOut);
     logger.log(`"${this.#name}": leads no more (term ${term.fencingToken})`);
     await term.resign();
     if (now() - begun > LONGEST_PAUSE_MS) this.#pauses.reset();

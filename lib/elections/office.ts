@@ -36,6 +36,11 @@ export class Office {
     this.#isOpen = false;
   }
 
+  /** Whether the term is there to be begun: it stands, and nobody wants it to end. */
+  get mayBegin(): boolean {
+    return !this.#isClosed && this.term.isHeld();
+  }
+
   /** Whether work that is asked for now may run. */
   get admits(): boolean {
     return (this.#isOpen || isUnder(this.term)) && this.term.isHeld();

@@ -152,9 +152,9 @@ export class LockService {
    * signals abort with a `LockRevokedError`. Who has not given the key back within `graceMs` is relieved of it: its lease
    * is `lost`, and the next one is let in. Resolves when all of them are gone; at once when nobody holds.
    *
-   * A holder that was relieved by force may not know it yet: see docs/recipes/revocation.md for how long that may be. Only
-   * fencing tokens stop it.
-   * @throws LockUnavailableError, LockConfigurationError when the backend can not, `options.signal.reason`
+   * A holder that was relieved by force may not know it yet, see docs/recipes/revocation.md: only fencing tokens stop it.
+   * @throws LockReentrancyError at once inside a decorated method or the work of `using` that holds the key;
+   *   LockUnavailableError, LockConfigurationError when the backend can not, `options.signal.reason`
    */
   async revoke(key: string, options: RevokeOptions = {}): Promise<void> {
     await revokeKey(this.backend, key, options);

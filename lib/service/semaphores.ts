@@ -28,10 +28,14 @@ export class Semaphores {
   }
 
   #targetOf(key: string): LockTarget {
-    // Not the key's own identity: whoever holds a permit does not hold the key. No key ends like this.
-    const identity = `${this.#backend.identify(key)}/`;
+    const identity = identityOfPermits(this.#backend.identify(key));
     // Callers of one process share nothing here: each permit is a znode of its own.
     const sharing = { localLine: false, keepMs: 0 };
     return { ...sharing, scope: this.#backend, identity, key, mode: 'permit', line: 'fifo', waitMs: this.#waitMs };
   }
+}
+
+/** Not the key's own identity: whoever holds a permit does not hold the key. No key ends like this. */
+export function identityOfPermits(identity: string): string {
+  return `${identity}/`;
 }

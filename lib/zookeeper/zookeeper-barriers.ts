@@ -2,7 +2,7 @@ import type { Barriers, EnteredMember, EnterRequest, PassRequest } from '../cont
 import { LockLostError } from '../contract/errors.js';
 import { SessionCalls } from './across-sessions.js';
 import type { Call } from './across-sessions.js';
-import { liftBarrier, passBarrier, raiseBarrier } from './coordination/barrier.js';
+import { Lifting, passBarrier, raiseBarrier } from './coordination/barrier.js';
 import type { BarrierPlace } from './coordination/barrier.js';
 import { enterTogether } from './coordination/double-barrier.js';
 import { Leaving } from './coordination/leaving.js';
@@ -31,8 +31,8 @@ export class ZooKeeperBarriers implements Barriers {
   }
 
   async lift(key: string, signal: AbortSignal): Promise<void> {
-    const place = this.#placeOf(key);
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) => liftBarrier(session, place, limit));
+    const lifting = new Lifting(this.#placeOf(key));
+    return this.#calls.make({ key, wait: false, signal }, (session, limit) => lifting.on(session, limit));
   }
 
   async pass(request: PassRequest): Promise<boolean> {

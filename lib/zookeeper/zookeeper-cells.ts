@@ -4,6 +4,7 @@ import { SessionCalls } from './across-sessions.js';
 import type { CellPlace } from './coordination/cell-place.js';
 import { nextCell, readCell } from './coordination/cell-read.js';
 import { CellWriting } from './coordination/cell-write.js';
+import { inDoubt } from './explained-error.js';
 import { Places } from './places.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
@@ -25,9 +26,12 @@ export class ZooKeeperCells implements Cells {
 
   async write(key: string, change: CellChange, signal: AbortSignal): Promise<CellWrite> {
     const writing = new CellWriting(key, this.#placeOf(key), change);
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) =>
+    const written = this.#calls.make({ key, wait: false, signal }, (session, limit) =>
       orAbort(writing.on(session, limit), limit),
     );
+    return written.catch((error: unknown) => {
+      throw writing.isInDoubt ? inDoubt(error, `whether "${key}" was written`, key) : error;
+    });
   }
 
   async next(key: string, seen: Cell | undefined, signal: AbortSignal): Promise<Cell | undefined> {

@@ -4,6 +4,7 @@ import { itemsIn, queuePlace } from './coordination/queue-place.js';
 import type { QueuePlace } from './coordination/queue-place.js';
 import { QueuePut } from './coordination/queue-put.js';
 import { takeItems } from './coordination/queue-take.js';
+import { inDoubt } from './explained-error.js';
 import { Places } from './places.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import { unlessMissing } from './session/watch.js';
@@ -22,8 +23,12 @@ export class ZooKeeperQueues implements Queues {
   }
 
   async put(request: QueuePutRequest): Promise<boolean> {
-    const put = new QueuePut(this.#placeOf(request.key), request, this.#ending);
-    return this.#calls.make(request, (session, signal) => put.on(session, signal));
+    const { key } = request;
+    const put = new QueuePut(this.#placeOf(key), request, this.#ending);
+    const isPut = this.#calls.make(request, (session, signal) => put.on(session, signal));
+    return isPut.catch((error: unknown) => {
+      throw put.isInDoubt ? inDoubt(error, `whether it was put into "${key}"`, key) : error;
+    });
   }
 
   async take(request: QueueTakeRequest): Promise<readonly TakenItem[]> {

@@ -1,7 +1,7 @@
-import { LockUnavailableError } from '../contract/errors.js';
 import { checkChanges } from '../contract/record-change.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 import { askSessions } from './across-sessions.js';
+import { inDoubt } from './explained-error.js';
 import { lookAtOnce } from './recipes/record-snapshot.js';
 import { lookAt } from './recipes/record-node.js';
 import type { Sight } from './recipes/record-node.js';
@@ -64,9 +64,7 @@ export class ZooKeeperRecords implements RecordStore {
     const writing = new RecordWriting(placed, this.#options.acl);
     const name = changes[0]?.name ?? '';
     return this.#ask(name, (session, signal) => writing.on(session, signal)).catch((error: unknown) => {
-      if (!writing.isInDoubt || !(error instanceof LockUnavailableError)) throw error;
-      const message = `${error.message}; whether "${name}" was written is not known`;
-      throw new LockUnavailableError(message, { key: name, cause: error });
+      throw writing.isInDoubt ? inDoubt(error, `whether "${name}" was written`, name) : error;
     });
   }
 

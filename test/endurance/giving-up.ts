@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { LockTimeoutError } from '../../lib/contract/errors.js';
 import { ZooKeeperServer } from '../../lib/testing/index.js';
+import { eventually } from '../support/eventually.js';
 import { closeService, plainService } from '../support/plain-service.js';
 
 /** What stands at one moment, when nobody waits. */
@@ -44,6 +45,7 @@ export async function giveUpAgainAndAgain({
   const [holder, service] = await Promise.all([plainService(options), plainService(options)]);
   try {
     await holder.acquire('k');
+    const alone = await untilAlone(server);
     let timeouts = 0;
     const until = async (count: number) => {
       while (timeouts < count) {
@@ -53,7 +55,7 @@ export async function giveUpAgainAndAgain({
         timeouts += (await Promise.all(waits)).length;
         onProgress?.(timeouts);
       }
-      return residue(server);
+      return residue(server, alone);
     };
     const early = await until(Math.ceil(cycles / 10));
     return { early, late: await until(cycles), timeouts };
@@ -71,14 +73,31 @@ async function timedOut(acquiring: Promise<unknown>): Promise<void> {
   if (!(error instanceof LockTimeoutError)) throw error;
 }
 
-async function residue(server: ZooKeeperServer): Promise<Residue> {
-  // What was given up a moment ago may still be on its way.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+type Standing = Pick<Residue, 'znodes' | 'watches'>;
+
+/** What the holder alone has, once it watches its own znode. */
+function untilAlone(server: ZooKeeperServer): Promise<Standing> {
+  return eventually(async () => {
+    const found = await standing(server);
+    return found.watches === 1 ? found : undefined;
+  }, 'the holder watches its own znode');
+}
+
+/** What was given up a moment ago may still be on its way; what is there after a long while is left behind. */
+async function residue(server: ZooKeeperServer, alone: Standing): Promise<Residue> {
+  const isAlone = async () => {
+    const { znodes, watches } = await standing(server);
+    return znodes === alone.znodes && watches === alone.watches;
+  };
+  await eventually(isAlone, 'nothing is left').catch(() => {});
   collectGarbage();
+  return { ...(await standing(server)), heapBytes: process.memoryUsage().heapUsed };
+}
+
+async function standing(server: ZooKeeperServer): Promise<Standing> {
   const [metrics, watches] = await Promise.all([server.ask('mntr'), server.ask('wchs')]);
   return {
     znodes: Number(/^zk_znode_count\s+(\d+)/m.exec(metrics)?.[1]),
     watches: Number(/Total watches:(\d+)/.exec(watches)?.[1]),
-    heapBytes: process.memoryUsage().heapUsed,
   };
 }

@@ -7,7 +7,7 @@ import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { openReplyThief } from '../support/reply-thief.js';
 import { openService } from '../support/services.js';
-import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
+import { contendersAt, openClient, untilContenders, untilWatched } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
@@ -142,11 +142,10 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
   });
 
   it('outlives many heartbeats and its own watch', async () => {
-    const { one, other } = await prices();
+    const { one, other, path } = await prices();
     let reading!: { isHeld(): boolean; release(): Promise<void> };
     await one.write.using(async () => {
-      // By then the znode is watched.
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await untilWatched(connectString, `${path}/`);
       reading = await one.read.acquire();
     });
     await new Promise((resolve) => setTimeout(resolve, 2_000));

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
+import { askFourLetterWord } from '../../lib/testing/four-letter-word.js';
 import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-client.js';
 import { parseConnectString } from '../../lib/zookeeper/client/connect-string.js';
 import type { ZooKeeperClient } from '../../lib/zookeeper/client/zookeeper-client.js';
@@ -35,4 +36,12 @@ export async function untilContenders(client: ZooKeeperClient, path: string, cou
     const names = await contendersAt(client, path);
     return names.length === count ? names : undefined;
   }, `${count} contenders at ${path}`);
+}
+
+/** Resolves when somebody watches a znode whose path begins like this. */
+export async function untilWatched(connectString: string, path: string): Promise<void> {
+  const port = Number(connectString.split(':').at(-1));
+  const isWatched = async () =>
+    (await askFourLetterWord(port, 'wchp')).split('\n').some((line) => line.startsWith(path));
+  await eventually(isWatched, `somebody watches ${path}`);
 }

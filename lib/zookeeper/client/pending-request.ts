@@ -6,11 +6,15 @@ import { REPLY_HEADER_BYTES, requestFrame } from '../wire/records.js';
 import type { ReplyHeader } from '../wire/records.js';
 import type { DriverPacket, DriverRequest } from './driver.js';
 import { KeeperError } from './keeper-error.js';
+import { RequestTooLargeError } from './request-too-large-error.js';
 
 export interface Reply {
   readonly zxid: bigint;
   readonly body: JuteReader;
 }
+
+// The request's number and type.
+const HEADER_BYTES = 8;
 
 const READS: ReadonlySet<number> = new Set([
   OpCode.exists,
@@ -52,6 +56,11 @@ export class PendingRequest implements DriverRequest {
     });
   }
 
+  /** How many bytes the servers would have to take. */
+  get bytes(): number {
+    return HEADER_BYTES + this.#body.length;
+  }
+
   toBuffer(): Buffer {
     this.sentAt = now();
     return requestFrame(this.header.xid, this.header.type, this.#body);
@@ -64,6 +73,11 @@ export class PendingRequest implements DriverRequest {
 
   fail(code: number): void {
     this.#reject(new KeeperError(code, this.#path));
+  }
+
+  /** It is not sent. */
+  refuse(): void {
+    this.#reject(new RequestTooLargeError(this.bytes));
   }
 
   /** Whether an answer with this code proves that the leader had a quorum when it was given. */

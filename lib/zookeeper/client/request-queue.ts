@@ -3,10 +3,11 @@ import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
 import type { PendingRequest, Reply } from './pending-request.js';
+import { MOST_BYTES } from './request-too-large-error.js';
 
 const LARGEST_XID = 2 ** 30;
 
-/** The requests on their way through the driver: sent now, in one write, or failed; never kept for another connection. */
+/** The requests on their way through the driver: sent now, in one write, or failed, as those that no server takes; never kept for another connection. */
 export class RequestQueue {
   readonly #driver: ConnectionManager;
 
@@ -23,7 +24,7 @@ export class RequestQueue {
     const { socket, state } = this.#driver;
     if (state !== DriverState.connected) return requests.forEach((request) => request.fail(ErrorCode.connectionLoss));
     socket?.cork();
-    requests.forEach((request) => void this.add(request));
+    requests.forEach((request) => (request.bytes > MOST_BYTES ? request.refuse() : void this.add(request)));
     socket?.uncork();
   }
 

@@ -2,7 +2,8 @@
  * Barrier: up or down, for all who come to it.
  * Znodes: the path itself, persistent; while it is there, the barrier is up. So it stays up when whoever raised it dies.
  * Who waits for whom: all who wait watch that one znode, and are woken together: that is what a barrier is for.
- * Session loss: the barrier stays as it is; who waits goes on with the next session.
+ * Session loss: the barrier stays as it is; who waits goes on with the next session. A lift whose reply was lost never lifts
+ * what somebody has raised after it: that is another znode.
  * Source: ZooKeeper Recipes, "Barriers"; the same znode as Curator's DistributedBarrier.
  */
 import { anyAbort } from '../../async/abort.js';
@@ -11,7 +12,7 @@ import { contenderData } from '../recipes/contender-data.js';
 import { createNode } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, isKeeperError } from '../session/requests.js';
-import type { Watch } from '../session/requests.js';
+import type { Requests, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { untilFired, unlessMissing, watching } from '../session/watch.js';
 
@@ -34,11 +35,28 @@ export async function raiseBarrier(
     });
 }
 
-export async function liftBarrier(session: Session, place: BarrierPlace, signal: AbortSignal): Promise<void> {
-  await unlessMissing(
-    session.persistently(() => session.requests.delete(pathOf(place)), signal),
-    undefined,
-  );
+/** One lift, through as many connections and sessions as it takes: of the barrier that it finds, not of one raised after it. */
+export class Lifting {
+  readonly #path: string;
+  #czxid: bigint | undefined;
+
+  constructor(place: BarrierPlace) {
+    this.#path = pathOf(place);
+  }
+
+  /** @throws KeeperError, SessionEndedError, `signal.reason` */
+  async on(session: Session, signal: AbortSignal): Promise<void> {
+    await session.persistently(() => this.#lift(session.requests), signal);
+  }
+
+  async #lift(requests: Requests): Promise<void> {
+    // The server that is asked may be behind who has raised it, or behind an attempt whose reply was lost.
+    const look = [requests.sync(this.#path), unlessMissing(requests.read(this.#path), undefined)] as const;
+    const [, found] = await Promise.all(look);
+    if (!found) return;
+    this.#czxid ??= found.stat.czxid;
+    if (found.stat.czxid === this.#czxid) await unlessMissing(requests.delete(this.#path), undefined);
+  }
 }
 
 /** Whether the barrier is down: with `wait` only once it is. @throws KeeperError, SessionEndedError, `signal.reason` */

@@ -4,12 +4,12 @@
  * transaction, `<basePath>/%writes/<uuid>`, ephemeral, which is removed when the answer has come.
  * Lost replies: behind a `sync`, the mark tells whether the write was applied. Nothing else does: others may write the same
  * value from the same version.
- * Session loss: the value stays. A write in doubt can then only be known not to have been applied when the version still is
- * the one that it asked for.
+ * Session loss: the value stays, and the marks are gone. A write in doubt is then made again only when it had a condition
+ * and that still is so; without one, others may have written since. What is there as it was wanted is as good as written.
  * Source: ZooKeeper's conditional writes; the same znode as Curator's SharedCount and SharedValue.
  */
 import { randomUUID } from 'node:crypto';
-import type { CellChange, CellWrite } from '../../contract/cells.js';
+import type { Cell, CellChange, CellWrite } from '../../contract/cells.js';
 import { LockUnavailableError } from '../../contract/errors.js';
 import { Contender } from '../recipes/contender.js';
 import { createDirectory } from '../recipes/create-node.js';
@@ -20,6 +20,7 @@ import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { changeOp } from './cell-place.js';
 import type { CellPlace } from './cell-place.js';
+import { readCell } from './cell-read.js';
 
 const EMPTY = Buffer.alloc(0);
 const REFUSED: CellWrite = { isApplied: false };
@@ -47,12 +48,18 @@ export class CellWriting {
     this.#isThere = change.ifVersion !== 'absent';
   }
 
+  /** Whether it was sent and nothing is known of it. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt;
+  }
+
   /**
    * Once it is sent it is not cut short by the signal: who gives up leaves no mark.
    * @throws KeeperError, SessionEndedError, LockUnavailableError, `signal.reason`
    */
   async on(session: Session, signal: AbortSignal): Promise<CellWrite> {
-    if (this.#isInDoubt) await this.#mayBeMadeAgain(session, signal);
+    const known = this.#isInDoubt ? await this.#lookFor(session, signal) : 'again';
+    if (known !== 'again') return known;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       await session.whenConnected(signal);
       const outcome = await this.#attempt(session);
@@ -122,15 +129,18 @@ export class CellWriting {
   }
 
   /** With another session than the one that the write in doubt was sent on, whose marks are gone. */
-  async #mayBeMadeAgain(session: Session, signal: AbortSignal): Promise<void> {
+  async #lookFor(session: Session, signal: AbortSignal): Promise<Outcome> {
     const { ifVersion } = this.#change;
-    const { path } = this.#place;
-    const look = () =>
-      Promise.all([session.requests.sync(path), unlessMissing(session.requests.read(path), undefined)]);
-    const [, cell] = await session.persistently(look, signal);
-    const isAsBefore = ifVersion === 'absent' ? !cell : cell?.stat.version === ifVersion;
-    if (ifVersion !== undefined && !isAsBefore) throw unknowable(this.#key);
+    const cell = await readCell(session, this.#place.path, signal);
     this.#isInDoubt = false;
+    if (ifVersion !== undefined && (cell?.version ?? 'absent') === ifVersion) return 'again';
+    if (ifVersion === undefined && this.#isWanted(cell)) return { isApplied: true, version: cell?.version };
+    throw unknowable(this.#key);
+  }
+
+  #isWanted(cell: Cell | undefined): boolean {
+    const { data } = this.#change;
+    return data === undefined ? cell === undefined : cell?.data.equals(data) === true;
   }
 
   #versionIn([written]: readonly MultiResult[]): number | undefined {

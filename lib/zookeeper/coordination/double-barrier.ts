@@ -15,6 +15,7 @@
  */
 import { anyAbort } from '../../async/abort.js';
 import type { EnterRequest } from '../../contract/barriers.js';
+import { LEAVING_MS } from '../recipes/acquire.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterNamed } from '../recipes/protected-create.js';
@@ -22,9 +23,6 @@ import type { Session } from '../session/session.js';
 import { Gathering } from './gathering.js';
 import { isCountedIn } from './giving-up.js';
 import { READY } from './members.js';
-
-// How long one who gives up waits to see its znode gone. Then its promise rejects, and the deletion goes on by itself.
-const LEAVING_MS = 100;
 
 /** The member that is in. @throws KeeperError, PlaceLostError, SessionEndedError, `signal.reason` */
 export async function enterTogether(

@@ -3,15 +3,14 @@
  * Znodes: `queue-<number>` in the directory of the items, persistent and sequential, one an item.
  * Who waits for whom: of a queue with a limit, each who puts for those before it, in a line of its own
  * (`_c_<uuid>-lock-<number>` in the directory of the putters); the first watches the items until there is room.
- * Lost replies: the id in the items' data tells, behind a `sync`. When the item was taken and removed in that very moment
- * it is put again, with the same id.
- * Session loss: items outlive sessions; the call goes on with the next one.
+ * Lost replies: the id in the items' data tells, behind a `sync`. When the item was taken and removed before anybody could
+ * look, it is put again, with the same id.
+ * Session loss: items outlive sessions; the call goes on with the next one, which looks for the id as well.
  * Source: ZooKeeper Recipes, "Queues"; the names and data are those of Curator's DistributedQueue.
  */
 import { randomUUID } from 'node:crypto';
 import { anyAbort, orAbort } from '../../async/abort.js';
 import { orTimeout } from '../../async/timer.js';
-import { LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { QueuePutRequest } from '../../contract/queues.js';
 import { multiBelow } from '../recipes/create-node.js';
 import { CreateMode, isConnectionLoss, KeeperError } from '../session/requests.js';
@@ -23,7 +22,7 @@ import { itemData, readItemData } from './queue-data.js';
 import { ITEM, isNumberEnding, itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { hasRoom, restartNumbers } from './queue-room.js';
-import { takeTurn } from './turn.js';
+import { inTurn } from './turn.js';
 
 const READS_AT_ONCE = 64;
 
@@ -51,6 +50,11 @@ export class QueuePut {
     }));
   }
 
+  /** Whether it was sent and nothing is known of it: nobody is told then that there was no room. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt;
+  }
+
   /** @throws KeeperError, SessionEndedError, `signal.reason` */
   async on(session: Session, signal: AbortSignal): Promise<boolean> {
     const limits = anyAbort([signal, session.signal]);
@@ -58,9 +62,6 @@ export class QueuePut {
       return (
         (this.#isInDoubt && (await this.#wasPut(session, limits.signal))) || (await this.#put(session, limits.signal))
       );
-    } catch (error) {
-      // Nobody is told that there was no room who may have put.
-      throw this.#isInDoubt && error instanceof LockTimeoutError ? unknowable(this.#request.key, error) : error;
     } finally {
       limits.dispose();
     }
@@ -70,14 +71,11 @@ export class QueuePut {
     const { maxItems, wait, payloads, key } = this.#request;
     if (!(await this.#hasNumbers(session, signal))) return false;
     if (maxItems === undefined) return this.#send(session, signal);
-    const turn = await takeTurn(session, this.#place.putters, { key, wait, signal });
-    if (!turn) return false;
-    try {
+    const isPut = await inTurn(session, this.#place.putters, { key, wait, signal }, async () => {
       const isRoom = await hasRoom(session, this.#place, { count: payloads.length, maxItems, wait }, signal);
-      return isRoom && (await this.#send(session, signal));
-    } finally {
-      await turn.release();
-    }
+      return isRoom && this.#send(session, signal);
+    });
+    return isPut ?? false;
   }
 
   async #hasNumbers(session: Session, signal: AbortSignal): Promise<boolean> {
@@ -143,9 +141,4 @@ export class QueuePut {
     const found = await unlessMissing(requests.read(path), undefined);
     return found !== undefined && readItemData(found.data)?.id.startsWith(this.#id) === true;
   }
-}
-
-function unknowable(key: string, cause: LockTimeoutError): LockUnavailableError {
-  const why = `the servers had not answered after ${cause.waitMs} ms`;
-  return new LockUnavailableError(`whether it was put into "${key}" is not known: ${why}`, { key, cause });
 }

@@ -19,7 +19,7 @@ import { forgetBacklog, keepBacklog, keptBacklog } from './backlog.js';
 import { Claiming } from './claiming.js';
 import { itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
-import { takeTurn } from './turn.js';
+import { inTurn } from './turn.js';
 
 // So many of a backlog may turn out to be acknowledged before a list is the quicker way.
 const MOST_GONE = 16;
@@ -78,18 +78,15 @@ async function takeInTurn(
   place: QueuePlace,
   request: QueueTakeRequest,
 ): Promise<readonly TakenItem[]> {
-  const turn = await takeTurn(session, place.takers, request);
-  if (!turn) return [];
-  try {
+  const taken = await inTurn(session, place.takers, request, async () => {
     for (;;) {
       const some = (await inBacklog(session, place, request)) ?? (await untilFree(session, place, request.signal));
-      const taken = await claim(session, place, some, request, 'any');
-      if (taken.length > 0) return taken;
+      const claimed = await claim(session, place, some, request, 'any');
+      if (claimed.length > 0) return claimed;
       forgetBacklog(session, place.items.path);
     }
-  } finally {
-    await turn.release();
-  }
+  });
+  return taken ?? [];
 }
 
 /** Whoever gives up while it claims puts back what it gets. */

@@ -1,4 +1,6 @@
+import { settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
+import { LEAVING_MS } from '../recipes/acquire.js';
 import { CounterEndingError, restartCounter } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { acquireMutex } from '../recipes/mutex.js';
@@ -13,8 +15,28 @@ export interface TurnRequest {
   readonly label?: string | undefined;
 }
 
-/** A mutex for the time of one step, on one session. `null` when somebody is ahead and the request does not wait. */
-export async function takeTurn(
+/**
+ * Does one step as the only one who does, by a mutex on one session. `null` when somebody is ahead and the request does not
+ * wait. @throws KeeperError, SessionEndedError, `signal.reason`, what the step throws
+ */
+export async function inTurn<T>(
+  session: Session,
+  directory: LockDirectory,
+  request: TurnRequest,
+  step: () => Promise<T>,
+): Promise<T | null> {
+  const turn = await takeTurn(session, directory, request);
+  if (!turn) return null;
+  try {
+    return await step();
+  } finally {
+    // Whoever has given up does not wait for servers that are out of reach: the release goes on by itself.
+    const isPatient = !request.signal.aborted;
+    await (isPatient ? turn.release() : settledWithin(turn.release(), LEAVING_MS));
+  }
+}
+
+async function takeTurn(
   session: Session,
   directory: LockDirectory,
   request: TurnRequest,

@@ -9,7 +9,7 @@ import type { Entry } from './protected-create.js';
 import { grantLease } from './zookeeper-lease.js';
 
 // How long one who gives up waits to see its znode gone. Then its promise rejects, and the deletion goes on by itself.
-const LEAVING_MS = 100;
+export const LEAVING_MS = 100;
 
 /** What has been sent in. */
 interface Entered {

@@ -8,7 +8,6 @@ import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../sessio
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
 import { refusedAt } from './refusal.js';
-import { checkSize } from './request-size.js';
 
 const EMPTY = Buffer.alloc(0);
 // Every attempt learns one level; more than this means that somebody removes parents as fast as they are made.
@@ -69,9 +68,7 @@ export async function multiBelow(
   const ancestors = withAncestors(directory.path);
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
     const parents = ancestors.slice(0, missing).reverse();
-    const all = [...parents.map((parent) => parentOp(parent, directory)), ...ops];
-    checkSize(all);
-    const { results, zxid } = await requests.multi(all);
+    const { results, zxid } = await requests.multi([...parents.map((parent) => parentOp(parent, directory)), ...ops]);
     const failed = refusedAt(results);
     if (failed < 0) return { results: results.slice(parents.length), zxid };
     missing += levelsFurther(results[failed]?.error, failed < parents.length, directory.path);

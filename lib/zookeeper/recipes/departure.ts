@@ -34,9 +34,8 @@ export class Departure {
 
   /** Has the servers say when it goes. */
   watch(): void {
-    const { requests, epoch } = this.#session;
-    requests.watch(this.#path).then(
-      (watch) => this.#watched(watch, epoch),
+    this.#session.requests.watch(this.#path).then(
+      (watch) => this.#watched(watch),
       (error: unknown) => this.#unwatched(error),
     );
   }
@@ -46,14 +45,14 @@ export class Departure {
     this.#end(how);
   }
 
-  #watched(watch: Watch, epoch: number): void {
+  #watched(watch: Watch): void {
     if (this.#isOver) return watch.remove();
     this.#watch = watch;
     void watch.fired.then((event) => {
       this.#watch = undefined;
       if (this.#isOver) return;
-      // What fires after a reconnect comes in no order, so it proves nothing about who else has left.
-      if (event === 'deleted') this.#end(epoch === this.#session.epoch ? 'left' : 'unknown');
+      // What fires with a reconnect comes in no order, and says nothing of who else has left: the line is listed first.
+      if (event === 'deleted') this.#end('left');
       else if (event === 'changed') this.watch();
       else this.#end('unknown');
     });

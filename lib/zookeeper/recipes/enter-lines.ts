@@ -15,7 +15,6 @@ import { missingParents } from './missing-parents.js';
 import { entryOf, findByName } from './protected-create.js';
 import type { Entry } from './protected-create.js';
 import { refusedAt } from './refusal.js';
-import { checkSize } from './request-size.js';
 import { contenderNameId, markOf } from './standing.js';
 
 // Every attempt learns of parents that are missing; more than this means that somebody removes them as fast.
@@ -65,9 +64,7 @@ async function createAll(
   }));
   let parents: readonly MultiOp[] = [];
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const all = [...parents, ...creates];
-    checkSize(all);
-    const { results, zxid } = await requests.multi(all);
+    const { results, zxid } = await requests.multi([...parents, ...creates]);
     const failed = refusedAt(results);
     if (failed < 0) return results.slice(parents.length).map(({ path = '' }) => ({ path, czxid: zxid }));
     const { error = ErrorCode.runtimeInconsistency } = results[failed] ?? {};

@@ -12,7 +12,7 @@ import { profilePath } from './candidacy.js';
 import { candidateIn } from './candidate-data.js';
 import { Lineup } from './lineup.js';
 
-type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
+type Asked = Pick<Session, 'id' | 'signal' | 'requests' | 'persistently'>;
 
 interface Seen {
   readonly path: string;
@@ -42,14 +42,23 @@ export async function lookForLeader(session: Asked, path: string, signal: AbortS
         [],
       ),
     );
-    if (first === undefined) return { leader: null, changed: (until) => untilSomebodyStands(session, path, until) };
+    if (first === undefined) return sighting(session, null, (until) => untilSomebodyStands(session, path, until));
     const profileAt = profilePath(path, first);
     const profile = profileAt === undefined ? undefined : await seen(profileAt);
     const latch = await seen(`${path}/${first}`);
     if (!latch) continue;
     const leader = leaderOf(latch, profile, session.id);
-    return { leader, changed: (until) => untilAnother(session, latch, profile, until) };
+    return sighting(session, leader, (until) => untilAnother(session, latch, profile, until));
   }
+}
+
+/** What was seen, until the session ends: nothing that it watches fires after that. */
+function sighting(session: Asked, leader: Leader | null, news: Sighting['changed']): Sighting {
+  const changed = async (signal: AbortSignal): Promise<void> => {
+    const limits = anyAbort([signal, session.signal]);
+    await news(limits.signal).finally(limits.dispose);
+  };
+  return { leader, changed };
 }
 
 function firstOf(names: readonly string[]): string | undefined {

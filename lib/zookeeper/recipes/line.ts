@@ -23,9 +23,10 @@ const FEWEST_READS = 2;
  * all contenders of the session, so what one of them has learned the others need not ask for.
  *
  * A contender that all before it have left has its turn without another look, with four exceptions, in which it looks:
- * the connection was lost meanwhile (events that come after a reconnect are in no order), a writer of another process
- * left (Curator's may have made itself a reader with a number of its own, before the line), the event says something
- * else than that a znode was deleted, or the contender is not in the list.
+ * the connection was lost since the line was listed (what fires with a reconnect comes in no order, and before the answer to
+ * anything that is asked then; behind a new list, events are in order again), a writer of another process left (Curator's may
+ * have made itself a reader with a number of its own, before the line), the event says something else than that a znode was
+ * deleted, or the contender is not in the list.
  */
 export class Line {
   readonly #session: Session;

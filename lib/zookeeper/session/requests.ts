@@ -1,6 +1,7 @@
 import type { ZooKeeperClient } from '../client/zookeeper-client.js';
 
 export { isConnectionLoss, isKeeperError, KeeperError } from '../client/keeper-error.js';
+export { RequestTooLargeError } from '../client/request-too-large-error.js';
 export { CreateMode, ErrorCode } from '../client/zookeeper-client.js';
 export type {
   Acl,

@@ -13,7 +13,8 @@ interface Fired extends Pick<Watch, 'remove'> {
 /**
  * Resolves when something happened to the znode, since it was `seen` if that is given, or when it is not there; a hint to
  * look again, nothing more.
- * Rejects with `signal.reason`, at once and without leaving a watch. Stands through disconnections.
+ * Rejects with `signal.reason`, at once and without leaving a watch. Stands through disconnections, not through the session's
+ * end: then nothing fires any more, so the signal has to say so.
  */
 export async function untilChanged(
   session: Watching,

@@ -1,32 +1,31 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { blockEventLoop } from '../../support/block-event-loop.js';
 import { coordinated, withUnlucky as openUnlucky } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
 import type { ServiceOptions } from '../../support/services.js';
-import { untilContenders } from '../../support/znodes.js';
+import { contendersAt, untilContenders, untilWatched } from '../../support/znodes.js';
 
 const connectString = inject('zookeeper');
 const withUnlucky = (options: Partial<ServiceOptions> = {}) => openUnlucky(connectString, options);
-/** After so long a lease watches its own znode. */
-const LONG_HOLD_MS = 300;
 
 describe('what ends in good order after it was held for long', () => {
   it('is an item that is acknowledged: nothing tells its taker that it was lost', async () => {
-    const { one } = await coordinated(connectString);
+    const { one, basePath } = await coordinated(connectString);
     await one.queue('q').put('slow');
     const item = (await one.queue('q').take())!;
-    await pause(LONG_HOLD_MS);
+    await untilWatched(connectString, `${basePath}/%queues/q/claims/`);
     await item.ack();
     expect(item.signal.aborted).toBe(false);
     expect(item.isHeld()).toBe(false);
   });
 
   it('is a member that leaves, the last one also', async () => {
-    const { one, other } = await coordinated(connectString);
+    const { one, other, client, basePath } = await coordinated(connectString);
+    const path = `${basePath}/%double-barriers/d`;
     const members = await Promise.all([one, other].map((of) => of.doubleBarrier('d', { count: 2 }).enter()));
-    await pause(LONG_HOLD_MS);
+    const own = (await contendersAt(client, path)).filter((name) => name !== 'ready');
+    await Promise.all(own.map((name) => untilWatched(connectString, `${path}/${name}`)));
     await Promise.all(members.map((member) => member.leave()));
     expect(members.map(({ signal }) => signal.aborted)).toEqual([false, false]);
   });

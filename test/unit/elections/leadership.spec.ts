@@ -15,8 +15,8 @@ function startApplication(backend: SharedBackend, drainTimeoutMs?: number) {
   const application = startCandidate(backend, drainTimeoutMs);
   const leadership = leadershipsOf(application.locks)?.of('poller') ?? expect.unreachable();
   const log: string[] = [];
-  const hook = (when: 'elected' | 'deposed', title: string, call: () => unknown = () => log.push(title)) =>
-    leadership.hooks.add(when, { title, call });
+  const hook = (when: 'elected' | 'deposed', title: string, call: () => unknown = () => log.push(title), owner = {}) =>
+    leadership.hooks.add(when, { title, owner, call });
   const leads = () => eventually(() => leadership.term, 'a term');
   return { ...application, leadership, log, hook, leads };
 }
@@ -238,5 +238,35 @@ describe('the hooks of an election', () => {
     other.elections.start();
     await untilOpen(other);
     await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
+  });
+
+  it('begin no more once the shutdown has begun, whenever the election is won', async () => {
+    const logs: string[] = [];
+    // In one of these turns it is won and its hooks have not begun.
+    for (let turns = 0; turns < 40; turns++) {
+      const one = startApplication(new SharedBackend());
+      let isStopping = false;
+      one.hook('elected', 'elected', () => one.log.push(isStopping ? 'late' : 'elected'), one.log);
+      one.hook('deposed', 'deposed', () => one.log.push('deposed'), one.log);
+      one.elections.start();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      isStopping = true;
+      await one.close();
+      logs.push(one.log.join());
+    }
+    expect(new Set(logs)).toEqual(new Set(['', 'elected,deposed']));
+  });
+
+  it('are left out behind a resignation, and then those of the other end of the same object', async () => {
+    const { one } = startTwo();
+    const [first, second] = [{}, {}];
+    one.hook('elected', 'first', () => (one.log.push('first'), void one.elections.resign('poller')), first);
+    one.hook('elected', 'second', undefined, second);
+    one.hook('deposed', 'second is over', undefined, second);
+    one.hook('deposed', 'first is over', undefined, first);
+    one.hook('deposed', 'anybody', undefined, {});
+    one.elections.start();
+    await eventually(() => one.log.length >= 3 || undefined, 'it was elected and deposed');
+    expect(one.log.slice(0, 3)).toEqual(['first', 'first is over', 'anybody']);
   });
 });

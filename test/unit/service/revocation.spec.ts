@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LockRevokedError } from '../../../lib/contract/errors.js';
+import type { Lease } from '../../../lib/contract/lease.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
 
@@ -47,6 +48,27 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     await locks.revoke('k', { graceMs: 0 });
     expect(leases.map(({ state }) => state)).toEqual(['lost', 'lost']);
     expect((await pool.acquire({ permits: 2 })).state).toBe('held');
+  });
+
+  it('is refused at once inside of what holds the key, and nobody is asked to give way', async () => {
+    const { locks } = start();
+    const refused = async (key: string, lease?: Lease) => {
+      await expect(locks.revoke(key, { graceMs: Infinity })).rejects.toMatchObject({ code: 'LOCK_REENTRANCY', key });
+      expect(lease?.state ?? 'held').toBe('held');
+    };
+    await locks.using('k', (lease) => locks.using('other', () => refused('k', lease)));
+    await locks.readWriteLock('k').read.using((lease) => refused('k', lease));
+    await locks.semaphore('k', { permits: 2 }).using((lease) => refused('k', lease));
+    await locks.multi(['k', 'l']).using(async () => (await refused('k'), refused('l')));
+    await locks.segmented('s', { segments: 1 }).using((lease) => refused('s/#0000', lease));
+  });
+
+  it('is not refused beside it, nor once the lease was given back', async () => {
+    const { locks } = start();
+    const revoke = (key: string) => locks.revoke(key, { graceMs: Infinity });
+    await expect(locks.using('k', () => revoke('other'))).resolves.toBeUndefined();
+    await expect(locks.using('k', (lease) => lease.release().then(() => revoke('k')))).resolves.toBeUndefined();
+    await expect(locks.semaphore('k', { permits: 2 }).using(() => revoke('other'))).resolves.toBeUndefined();
   });
 
   it('is nothing where nobody holds', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { now } from '../../../../lib/async/clock.js';
+import { DriverState } from '../../../../lib/zookeeper/client/driver.js';
 import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
 import { PendingRequest, pendingRequestOf } from '../../../../lib/zookeeper/client/pending-request.js';
+import { RequestQueue } from '../../../../lib/zookeeper/client/request-queue.js';
 import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
 import { JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
 import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
@@ -46,6 +48,18 @@ describe('a pending request', () => {
     pending.fail(ErrorCode.connectionLoss);
     pending.answer({ xid: 1, zxid: 77n, error: 0 }, Buffer.alloc(16));
     await expect(pending.reply).rejects.toMatchObject({ code: ErrorCode.connectionLoss, isConnectionLoss: true });
+  });
+});
+
+describe('the requests of one turn', () => {
+  it('go out up to what servers take, and are refused beyond', async () => {
+    const sent: unknown[] = [];
+    const driver = { state: DriverState.connected, xid: 1, queue: (packet: unknown) => void sent.push(packet) };
+    const queue = new RequestQueue(driver as never);
+    const requests = [0, 1].map((more) => request(OpCode.multi, Buffer.alloc(1_048_575 - 8 + more)));
+    queue.send(requests);
+    expect(sent).toEqual([requests[0]]);
+    await expect(requests[1]?.reply).rejects.toMatchObject({ name: 'RequestTooLargeError', bytes: 1_048_576 });
   });
 });
 

@@ -4,6 +4,7 @@ import { deferred } from '../../../../lib/async/deferred.js';
 import { LockTimeoutError } from '../../../../lib/contract/errors.js';
 import { queuePlace } from '../../../../lib/zookeeper/coordination/queue-place.js';
 import { QueuePut } from '../../../../lib/zookeeper/coordination/queue-put.js';
+import { inDoubt } from '../../../../lib/zookeeper/explained-error.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { TransactionReply } from '../../../../lib/zookeeper/session/requests.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
@@ -18,9 +19,10 @@ function givenUp(reason: Error, patienceMs: number) {
   const requests = { multi: () => answer.promise };
   const session = { requests, signal: NEVER, whenConnected: async () => {} } as unknown as Session;
   const request = { key: '/q', payloads: [Buffer.from('a')], wait: true, signal: abort.signal };
-  const putting = new QueuePut(place, request, new Set()).on(session, abort.signal);
+  const put = new QueuePut(place, request, new Set());
+  const putting = put.on(session, abort.signal);
   setImmediate(() => abort.abort(reason));
-  return { putting, answer };
+  return { put, putting, answer };
 }
 
 describe('a put that is given up when it has been sent', () => {
@@ -33,8 +35,13 @@ describe('a put that is given up when it has been sent', () => {
   });
 
   it('is not called a put into a full queue when no answer comes', async () => {
-    const { putting } = givenUp(timeout, 10);
-    await expect(putting).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message: /not known/ });
+    const { put, putting } = givenUp(timeout, 10);
+    const error: unknown = await putting.catch((reason: unknown) => reason);
+    expect([error, put.isInDoubt]).toEqual([timeout, true]);
+    expect(inDoubt(error, 'whether it was put', '/q')).toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: 'the servers had not answered after 10 ms; whether it was put is not known',
+    });
   });
 
   it('has its caller’s own reason when no answer comes', async () => {
@@ -43,8 +50,9 @@ describe('a put that is given up when it has been sent', () => {
   });
 
   it('has timed out when the servers refuse it', async () => {
-    const { putting, answer } = givenUp(timeout, 10_000);
+    const { put, putting, answer } = givenUp(timeout, 10_000);
     setTimeout(() => answer.reject(new KeeperError(ErrorCode.noAuth)), 20);
     await expect(putting).rejects.toBe(timeout);
+    expect(put.isInDoubt).toBe(false);
   });
 });

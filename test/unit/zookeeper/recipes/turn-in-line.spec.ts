@@ -55,6 +55,23 @@ describe('a thousand waiters of one session', () => {
   });
 });
 
+describe('waiters whose connection was lost while they waited', () => {
+  it('are served with one list for all of them, not with one at each hand-over', async () => {
+    const { line, clients } = startLine(2);
+    const holder = lock(line);
+    const told: number[] = [];
+    for (let round = 0; round < 50; round++) for (const client of clients) await entered(client, 1, told);
+    clients.forEach((client) => client.disconnect());
+    clients.forEach((client) => client.reconnect());
+    const counts = clients.map(counting);
+    line.remove(holder);
+    for (let pass = 0; pass < 200; pass++) for (const client of clients) await client.passAll();
+    expect(told).toHaveLength(100);
+    expect(line.names).toEqual([]);
+    expect(counts.map((count) => count().lists)).toEqual([1, 1]);
+  });
+});
+
 describe('waiters of two sessions in turn', () => {
   it('are served in order, each with at most two watches, and few lists', async () => {
     const { line, clients } = startLine(2);

@@ -1,0 +1,131 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CoordinationService } from '../../../lib/index.js';
+import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
+import { freshBasePath } from '../../support/base-path.js';
+import { openCoordination } from '../../support/coordination/services.js';
+
+const UNKNOWN = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/can not be known/) as string };
+
+type Write = (service: CoordinationService) => Promise<unknown>;
+
+/** A service whose session ends with the reply to what it writes, and others who write before it is back. */
+async function withDoomed() {
+  const server = await EmbeddedZooKeeper.start();
+  onTestFinished(() => server.stop());
+  const options = { connectString: server.connectString, basePath: freshBasePath() };
+  const doomed = await openCoordination(options);
+  await valueOf(doomed).set('warm');
+  const [session] = server.sessions();
+  const other = await openCoordination(options);
+  const path = `${options.basePath}/%values/v`;
+  const lose = async (isApplied: boolean, mine: Write, theirs: Write) => {
+    const target = { op: 'create', path: /%writes/ } as const;
+    const lost = isApplied ? server.loseReply(target) : server.loseRequest(target);
+    const writing = mine(doomed);
+    writing.catch(() => {});
+    await lost;
+    server.refuse();
+    session?.expire();
+    await theirs(other);
+    server.heal();
+    return writing;
+  };
+  return { server, other, path, lose };
+}
+
+function valueOf(service: CoordinationService) {
+  return service.value('v', { initial: '' });
+}
+
+const nothing = async (): Promise<void> => {};
+
+describe.each([
+  ['applied', true],
+  ['not applied', false],
+])('a write that was %s, and whose session was lost with the reply,', (_, isApplied) => {
+  it.each<[string, Write]>([
+    ['sets', (service) => valueOf(service).set('mine')],
+    ['sets on condition', (service) => valueOf(service).compareAndSet({ version: 0 }, 'mine')],
+    ['updates', (service) => valueOf(service).update(() => 'mine')],
+    ['removes', (service) => valueOf(service).remove()],
+  ])('%s nothing over what others have written since, and says that nobody knows', async (__, mine) => {
+    const { other, lose } = await withDoomed();
+    await expect(lose(isApplied, mine, (of) => valueOf(of).set('theirs'))).rejects.toMatchObject(UNKNOWN);
+    expect((await valueOf(other).get()).value).toBe('theirs');
+  });
+
+  it('is as good as done when the value is what it was to be', async () => {
+    const { server, path, lose } = await withDoomed();
+    await lose(
+      isApplied,
+      (of) => valueOf(of).set('mine'),
+      (of) => valueOf(of).set('mine'),
+    );
+    expect(server.znode(path)?.stat.version).toBe(isApplied ? 2 : 1);
+    await lose(
+      isApplied,
+      (of) => valueOf(of).remove(),
+      (of) => valueOf(of).remove(),
+    );
+    expect(server.znode(path)).toBeUndefined();
+  });
+
+  it('counts once, or says that nobody knows', async () => {
+    const { other, lose } = await withDoomed();
+    await other.counter('c').set(4);
+    const adding = lose(isApplied, (of) => of.counter('c').add(1), nothing);
+    if (isApplied) await expect(adding).rejects.toMatchObject(UNKNOWN);
+    else await adding;
+    expect((await other.counter('c').get()).value).toBe(5);
+  });
+});
+
+describe('what the servers have not answered in time', () => {
+  it.each<[string, Write, string]>([
+    ['a put', (of) => of.queue('q').put('item'), 'put into "q"'],
+    ['a put that may wait', (of) => of.queue('q', { maxItems: 9 }).put('item', { waitMs: 300 }), 'put into "q"'],
+    ['a write', (of) => of.value('q', { initial: '' }).set('mine'), '"q" was written'],
+  ])('is said to be unknown, if it was sent: %s', async (_, mine, what) => {
+    const server = await EmbeddedZooKeeper.start();
+    onTestFinished(() => server.stop());
+    const basePath = freshBasePath();
+    const times = { connectTimeoutMs: 300, releaseTimeoutMs: 60_000 };
+    const service = await openCoordination({ connectString: server.connectString, basePath, ...times });
+    await mine(service);
+    const lost = server.loseReply({ op: 'create', path: /queue-|%writes/ });
+    const writing = mine(service);
+    writing.catch(() => {});
+    await lost;
+    server.refuse();
+    const message = expect.stringMatching(/whether .* is not known/) as string;
+    await expect(writing).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message, key: 'q' });
+    await expect(writing).rejects.toThrow(what);
+    await expect(mine(service)).rejects.not.toThrow(/not known/);
+  });
+});
+
+describe('a lift whose reply was lost', () => {
+  it.each([
+    ['the connection', false],
+    ['the session', true],
+  ])('with %s does not lift what somebody has raised since', async (_, isExpired) => {
+    const server = await EmbeddedZooKeeper.start();
+    onTestFinished(() => server.stop());
+    const options = { connectString: server.connectString, basePath: freshBasePath() };
+    const doomed = await openCoordination(options);
+    await doomed.barrier('b').raise();
+    const [session] = server.sessions();
+    const other = await openCoordination(options);
+    const lost = server.loseReply({ op: 'delete', path: /%barriers/ });
+    const lifting = doomed.barrier('b').lift();
+    await lost;
+    server.refuse();
+    if (isExpired) session?.expire();
+    await other.barrier('b').raise();
+    server.heal();
+    await lifting;
+    expect(await other.barrier('b').isUp()).toBe(true);
+    await doomed.barrier('b').lift();
+    expect(await other.barrier('b').isUp()).toBe(false);
+  });
+});
