@@ -6,6 +6,7 @@ import { Reaper } from './requests/reaper.js';
 import type { EmbeddedServer } from './server/embedded-server.js';
 import { quiet } from './server/quiet.js';
 import { advance } from './sessions/manual-clock.js';
+import { changesToInitial } from './tree/initial-znodes.js';
 
 /**
  * A ZooKeeper server in this process, for development and tests: it speaks the protocol of ZooKeeper 3.8, so that the
@@ -15,6 +16,7 @@ import { advance } from './sessions/manual-clock.js';
 export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   readonly #options: ResolvedEmbeddedOptions;
   readonly #reaper: Reaper;
+  #isFrozen = false;
 
   private constructor(server: EmbeddedServer, options: ResolvedEmbeddedOptions) {
     super(server);
@@ -61,22 +63,29 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
 
   /** As a process that is stopped: nothing is read, nothing is said, and no session expires. */
   freeze(): void {
+    this.#isFrozen = true;
     this.server.database.sessions.stand();
     this.pause();
   }
 
   thaw(): void {
     this.resume();
-    this.server.database.sessions.resume();
+    if (this.#isFrozen && this.server.isListening) this.server.database.sessions.resume();
+    this.#isFrozen = false;
+  }
+
+  /** Undoes whatever is wrong with it and with the network, and forgets what was planned. */
+  override heal(): void {
+    super.heal();
+    this.thaw();
   }
 
   /** For the next test: no sessions, no faults, only the znodes that a fresh server has. Numbers go on. */
   reset(): void {
     this.heal();
     this.expireSessions();
-    const paths = this.paths().filter((path) => path !== '/' && !/^\/zookeeper(\/|$)/.test(path));
     this.server.database.transact((draft) => {
-      for (const path of paths.reverse()) draft.apply({ type: 'delete', path });
+      for (const change of changesToInitial(draft.tree)) draft.apply(change);
     });
   }
 
@@ -102,6 +111,8 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   }
 
   #rest(): void {
+    // A process that ends does not stay frozen; the network stays as it is.
+    if (this.#isFrozen) this.thaw();
     this.#reaper.stop();
     this.server.database.sessions.stand();
   }
