@@ -55,6 +55,17 @@ describe('an embedded ensemble', () => {
     expect(after.czxid - before.czxid).toBeGreaterThan(1_000n);
   });
 
+  it('answers a sync after an election, also when nobody writes', async () => {
+    // No session may expire: the server's own write would do.
+    const ensemble = await EmbeddedEnsemble.start(3, { clock: 'manual' });
+    onTestFinished(() => ensemble.stop());
+    const { client, next } = await connectClient(ensemble.connectString);
+    const again = next('connected');
+    await ensemble.leader?.kill();
+    await again;
+    await client.sync('/');
+  });
+
   it('serves nobody without a majority, and lets no session expire meanwhile', async () => {
     const ensemble = await startEnsemble();
     const { client, told, next } = await connectClient(ensemble.connectString, { sessionTimeoutMs: 1_000 });
