@@ -76,12 +76,12 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     if (!server) return;
     this.#server = undefined;
     const closed = new Promise((resolve) => server.close(resolve));
-    for (const connection of this.connections) connection.disconnect(how);
+    // Those of now: it may be started again meanwhile.
+    const ending = [...this.connections];
+    for (const connection of ending) connection.disconnect(how);
     this.#strangers.forEach((socket) => socket.destroy());
     // Neither a client that takes nothing nor a delay may keep a server from ending.
-    const lastResort = setTimer(() => {
-      for (const connection of this.connections) connection.disconnect('rst');
-    }, STOP_MS).unref();
+    const lastResort = setTimer(() => ending.forEach((connection) => connection.disconnect('rst')), STOP_MS).unref();
     await closed;
     clearTimer(lastResort);
   }
