@@ -42,7 +42,10 @@ export abstract class EmbeddedNode {
     for (const connection of this.server.connections) connection.disconnect(how);
   }
 
-  /** Half open: everything is taken, nothing is done or answered. `heal()` resets such connections. */
+  /**
+   * Half open: everything is taken, nothing is done or answered, and nobody hears that a session has expired. `heal()`
+   * resets such connections.
+   */
   blackHole(): void {
     this.server.network.blackHole();
   }
