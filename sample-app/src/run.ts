@@ -4,6 +4,7 @@ import { perform } from './driver/performance.js';
 import { bold, green, red } from './driver/style.js';
 import { isRight, table } from './driver/table.js';
 import type { Row } from './driver/table.js';
+import { WarmProcess } from './driver/warm-process.js';
 import { provideZooKeeper } from './driver/zookeeper.js';
 
 const INTERRUPTED = 130;
@@ -14,13 +15,14 @@ async function run(signal: AbortSignal): Promise<void> {
   const { help, sizes, server } = parseOptions(process.argv.slice(2));
   if (help) return console.log(USAGE);
 
+  await using first = new WarmProcess();
   await using zooKeeper = await provideZooKeeper(server);
   signal.throwIfAborted();
   const env = { ZOOKEEPER_CONNECT: zooKeeper.connectString };
   console.log(
     `\n${bold('WITH LOCKS')}  five instances of the shop, the same files, ZooKeeper at ${zooKeeper.connectString}`,
   );
-  const { rows: locked, firstHeldMs = NaN } = await perform({ ...env, LOCKS: 'on' }, sizes, signal);
+  const { rows: locked, firstHeldMs = NaN } = await perform({ ...env, LOCKS: 'on' }, sizes, signal, first);
   console.log(`\n  The first lease was granted ${Math.round(firstHeldMs)} ms after this process began.`);
   console.log(
     `\n${bold('WITHOUT')}  the same code once more, with a backend that grants everybody everything (LOCKS=off)`,

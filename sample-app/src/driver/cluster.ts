@@ -1,12 +1,13 @@
 import { Instance } from './instance.js';
 import type { InstanceListener } from './instance.js';
+import type { Environment, WarmProcess } from './warm-process.js';
 
 export const INSTANCES = ['A', 'B', 'C', 'D', 'E'];
 
 /** By how much the wall clock of each is wrong. */
 export const CLOCK_SKEWS_MS = [0, 400, -400, 200, -200];
 
-type Start = (name: string, place: number) => Promise<Instance>;
+type Start = (name: string, place: number, process?: WarmProcess) => Promise<Instance>;
 
 /** The shop as its clients see it: up to five instances, and a balancer that hands the requests round. */
 export class Cluster implements AsyncDisposable {
@@ -23,13 +24,14 @@ export class Cluster implements AsyncDisposable {
 
   /** Starts the first instance, which has the machine to itself: the shop is to open as soon as it can. */
   static async open(
-    env: Readonly<Record<string, string>>,
+    env: Environment,
     listener: InstanceListener,
     signal: AbortSignal,
+    first?: WarmProcess,
   ): Promise<Cluster> {
-    const start: Start = (name, place) =>
-      Instance.start(name, { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]) }, listener, signal);
-    return new Cluster([await start(INSTANCES[0]!, 0)], start);
+    const start: Start = (name, place, process) =>
+      Instance.start(name, { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]) }, listener, signal, process);
+    return new Cluster([await start(INSTANCES[0]!, 0, first)], start);
   }
 
   /** Starts those that are not there yet. */

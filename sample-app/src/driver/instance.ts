@@ -1,16 +1,10 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { LockReport } from '../locks/lock-report.js';
 import type { Answer } from './answer.js';
+import { WarmProcess } from './warm-process.js';
+import type { Environment } from './warm-process.js';
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const START_WITHIN_MS = 30_000;
-const STOP_WITHIN_MS = 8_000;
-// An instance that is told to end waits until its clients have hung up.
-const HEADERS = { 'content-type': 'application/json', connection: 'close' };
 
 export interface InstanceListener {
   onReport(instance: string, report: LockReport): void;
@@ -23,43 +17,41 @@ export class Instance {
 
   private constructor(
     readonly name: string,
-    private readonly child: ChildProcess,
+    private readonly process: WarmProcess,
     private readonly url: string,
+    private readonly headers: Headers,
     private readonly interruption: Promise<never>,
   ) {}
 
+  /** Starts it in a process of its own, or in one that is warm already. */
   static async start(
     name: string,
-    env: Readonly<Record<string, string>>,
+    env: Environment,
     listener: InstanceListener,
     signal: AbortSignal,
+    process = new WarmProcess(),
   ): Promise<Instance> {
-    const child = fork(MAIN, {
-      env: { ...process.env, ...env, INSTANCE: name, PORT: '0' },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    const { child, ended } = process;
     for (const output of [child.stdout!, child.stderr!]) {
       createInterface(output).on('line', (line) => signal.aborted || listener.onOutput(name, line));
     }
     const interruption = interruptionBy(signal);
     try {
-      const instance = new Instance(
-        name,
-        child,
-        await Promise.race([readyUrl(name, child), interruption]),
-        interruption,
-      );
+      const url = readyUrl(name, process);
+      process.become({ ...env, INSTANCE: name, PORT: '0' });
+      const headers = requestHeaders();
+      const instance = new Instance(name, process, await Promise.race([url, interruption]), headers, interruption);
       child.on('message', (report: LockReport) => listener.onReport(name, report));
-      child.once('exit', (code, by) => instance.isStopping || listener.onOutput(name, `has ended (${by ?? code})`));
+      void ended.then((how) => instance.isStopping || listener.onOutput(name, `has ended (${how})`));
       return instance;
     } catch (error) {
-      await end(child);
+      await process.stop();
       throw error;
     }
   }
 
   get pid(): number | undefined {
-    return this.child.pid;
+    return this.process.child.pid;
   }
 
   get(path: string): Promise<Answer> {
@@ -81,27 +73,32 @@ export class Instance {
   /** Asks it to end, and sees to it that it does. */
   stop(): Promise<void> {
     this.isStopping = true;
-    return end(this.child);
+    return this.process.stop();
   }
 
   /** Ends it without letting it do anything more. */
-  async kill(): Promise<void> {
+  kill(): Promise<void> {
     this.isStopping = true;
-    const gone = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await gone;
+    return this.process.kill();
   }
 
   private send(method: string, path: string, body?: object): Promise<Answer> {
-    return Promise.race([request(method, this.url + path, body), this.interruption]);
+    const request = { method, headers: this.headers, body: body && JSON.stringify(body) };
+    return Promise.race([answerTo(this.url + path, request), this.interruption]);
   }
 }
 
-async function request(method: string, url: string, body: object | undefined): Promise<Answer> {
+/** Made while the instance still starts: it is the first thing here of `fetch`, which Node loads only when it is used. */
+function requestHeaders(): Headers {
+  // An instance that is told to end waits until its clients have hung up.
+  return new Headers({ 'content-type': 'application/json', connection: 'close' });
+}
+
+async function answerTo(url: string, request: RequestInit): Promise<Answer> {
   const startedAt = performance.now();
   const waitMs = () => performance.now() - startedAt;
   try {
-    const response = await fetch(url, { method, headers: HEADERS, body: body && JSON.stringify(body) });
+    const response = await fetch(url, request);
     const text = await response.text();
     return { status: response.status, body: text && JSON.parse(text), waitMs: waitMs() };
   } catch {
@@ -110,11 +107,10 @@ async function request(method: string, url: string, body: object | undefined): P
 }
 
 /** Where the instance listens, once it does. */
-function readyUrl(name: string, child: ChildProcess): Promise<string> {
+function readyUrl(name: string, { child, ended }: WarmProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error(`instance ${name} took too long to start`)), START_WITHIN_MS).unref();
-    child.once('exit', () => reject(new Error(`instance ${name} ended while it was starting`)));
-    child.once('error', reject);
+    void ended.then((how) => reject(new Error(`instance ${name} ended while it was starting (${how})`)));
     child.once('message', (report: LockReport) => report.kind === 'ready' && resolve(report.url));
   });
 }
@@ -126,13 +122,4 @@ function interruptionBy(signal: AbortSignal): Promise<never> {
   // Whoever waits when it comes is told; there may be nobody.
   interruption.catch(() => {});
   return interruption;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGTERM');
-  const lastResort = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
-  await gone;
-  clearTimeout(lastResort);
 }

@@ -12,6 +12,7 @@ import { SCENES } from './scenes/index.js';
 import { bold } from './style.js';
 import { rowInWords } from './table.js';
 import type { Row } from './table.js';
+import type { Environment, WarmProcess } from './warm-process.js';
 
 export interface Performance {
   readonly rows: readonly Row[];
@@ -19,31 +20,39 @@ export interface Performance {
   readonly firstHeldMs: number | undefined;
 }
 
-type Environment = Readonly<Record<string, string>>;
-
-/** Plays every scene on five fresh instances, with files of their own. */
-export async function perform(env: Environment, sizes: Sizes, signal: AbortSignal): Promise<Performance> {
+/** Plays every scene on five fresh instances, with files of their own. One of them may be warm already. */
+export async function perform(
+  env: Environment,
+  sizes: Sizes,
+  signal: AbortSignal,
+  first?: WarmProcess,
+): Promise<Performance> {
   const dir = await mkdtemp(join(tmpdir(), 'shop-'));
   try {
-    return await performIn(dir, env, sizes, signal);
+    return await performIn({ ...env, SHOP_DIR: dir }, sizes, signal, first);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-async function performIn(dir: string, env: Environment, sizes: Sizes, signal: AbortSignal): Promise<Performance> {
+async function performIn(
+  env: Environment & { readonly SHOP_DIR: string },
+  sizes: Sizes,
+  signal: AbortSignal,
+  first?: WarmProcess,
+): Promise<Performance> {
   const activity = new Activity();
   const view = new LiveView(activity);
   const listener = {
     onReport: activity.apply.bind(activity),
     onOutput: (instance: string, line: string) => view.say(`    [${instance}] ${line}`),
   };
-  await using shop = await Cluster.open({ ...env, SHOP_DIR: dir }, listener, signal);
+  await using shop = await Cluster.open(env, listener, signal, first);
   await opening(shop);
   const { firstHeldMs } = activity;
   await shop.fill();
   view.say(`  ${shop.instances.map(({ name, pid }) => `[${name}] is process ${pid}`).join(', ')}`);
-  const stage = { shop, files: new ShopFiles(dir), activity, sizes, signal };
+  const stage = { shop, files: new ShopFiles(env.SHOP_DIR), activity, sizes, signal };
   const rows: Row[] = [];
   for (const scene of SCENES) rows.push(await playScene(scene, stage, view));
   return { rows, firstHeldMs };
