@@ -6,7 +6,7 @@ import { Reaper } from './requests/reaper.js';
 import type { EmbeddedServer } from './server/embedded-server.js';
 import { quiet } from './server/quiet.js';
 import { advance } from './sessions/manual-clock.js';
-import { changesToInitial } from './tree/initial-znodes.js';
+import { resetChanges } from './tree/reset-changes.js';
 
 /**
  * A ZooKeeper server in this process, for development and tests: it speaks the protocol of ZooKeeper 3.8, so that the
@@ -85,7 +85,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     this.heal();
     this.expireSessions();
     this.server.database.transact((draft) => {
-      for (const change of changesToInitial(draft.tree)) draft.apply(change);
+      for (const change of resetChanges(draft.tree)) draft.apply(change);
     });
   }
 

@@ -42,12 +42,14 @@ describe('a server that stops does not wait', () => {
     await connectClient(zookeeper.connectString);
     await zookeeper[end]();
     await closed;
+    expect(socket.destroyed).toBe(true);
   });
 
   it('for a client that takes nothing', async () => {
     const zookeeper = await startServer();
     await openGreedy(zookeeper);
     await zookeeper.stop();
+    expect(await zookeeper.ask('cons')).not.toContain('recved');
   });
 
   it('for what a delay still keeps', async () => {
