@@ -109,7 +109,7 @@ export type { LockErrorCode, LockErrorDetails } from './contract/errors.js';
 
 // For authors of backends.
 export { GrantedLease } from './contract/granted-lease.js';
-export type { Grant } from './contract/granted-lease.js';
+export type { Demand, Grant, LeaseFollower } from './contract/granted-lease.js';
 export type { Barriers, EnteredMember, EnterRequest, PassRequest } from './contract/barriers.js';
 export type { Cell, CellChange, Cells, CellWrite } from './contract/cells.js';
 export type { CoordinationBackend } from './contract/coordination-backend.js';

@@ -35,8 +35,9 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOpti
  */
 @Module({})
 export class LockModule extends ConfigurableModuleClass {
-  /** @throws LockConfigurationError that names the wrong option, when the application is created */
+  /** @throws LockConfigurationError that names the wrong option; for most of them when the application is created */
   static override forRoot(options: LockModuleOptions & LockModuleExtras): DynamicModule {
+    check(typeof options === 'object' && options !== null, 'LockModule options', options, 'an object');
     return super.forRoot(options);
   }
 

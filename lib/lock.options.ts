@@ -3,6 +3,7 @@ import type { LockBackendDefinition } from './contract/lock-backend.js';
 import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/sharing.options.js';
 import type { SharingOptions } from './service/sharing.options.js';
 
+/** What one connection is made with. */
 export interface LockModuleOptions extends SharingOptions {
   /** Who grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
   readonly backend: LockBackendDefinition;
@@ -34,11 +35,11 @@ export const DEFAULTS = Object.freeze({
   ...SHARING_DEFAULTS,
 } as const);
 
-const FIELDS = ['backend', 'waitMs', 'drainTimeoutMs', 'connectOnStart', ...SHARING_FIELDS];
+export const LOCK_MODULE_FIELDS = ['backend', 'waitMs', 'drainTimeoutMs', 'connectOnStart', ...SHARING_FIELDS] as const;
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLockModuleOptions {
-  checkFields('LockModule options', options, FIELDS);
+  checkFields('LockModule options', options, LOCK_MODULE_FIELDS);
   const resolved = { ...DEFAULTS, ...withoutUndefined(options) };
   check(
     typeof resolved.backend?.create === 'function',

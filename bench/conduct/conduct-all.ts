@@ -8,6 +8,7 @@ import type { Shape } from '../shapes.js';
 import type { House } from './perform.js';
 import { perform } from './perform.js';
 import { Progress } from './progress.js';
+import { failureOf } from './result.js';
 import type { Result } from './result.js';
 
 /** Every contender's turn at every shape, as often as there are rounds. */
@@ -57,7 +58,8 @@ function turnsOf(shape: Shape, { rounds, contenders }: BenchOptions): Turn[] {
 async function take(house: House, { shape, contender, round }: Turn): Promise<Result> {
   const turn = { shape: shape.id, contender: contender.id, round };
   try {
-    return { ...turn, ...(await perform(house, shape, contender)) };
+    const measured = await perform(house, shape, contender);
+    return { ...turn, ...measured, ...failureOf(measured, house.options) };
   } catch (error) {
     return { ...turn, figures: {}, acquisitions: 0, overlaps: 0, failure: String(error) };
   }

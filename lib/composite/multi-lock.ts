@@ -1,14 +1,10 @@
-/**
- * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
- * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
- * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
- */
 import { now } from '../async/clock.js';
 import { checkMs } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseInReverse } from './multi-lease.js';
+import { isTimeout, trying } from './time-out.js';
 
 export interface Member {
   readonly key: string;
@@ -19,17 +15,26 @@ export interface Member {
 /** Runs `work` with the set's lease as the current one. */
 export type Enclose = <T>(lease: Lease, work: () => T | Promise<T>) => Promise<T>;
 
+/**
+ * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
+ * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
+ * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
+ *
+ * The set is lost as soon as one member is, after a session loss with all of them.
+ */
 export class MultiLock implements Lock {
   readonly #members: readonly Member[];
   readonly #waitMs: number;
   readonly #enclose: Enclose;
 
+  /** @internal */
   constructor(members: readonly Member[], waitMs: number, enclose: Enclose) {
     this.#members = inFixedOrder(members);
     this.#waitMs = waitMs;
     this.#enclose = enclose;
   }
 
+  /** @throws LockTimeoutError, LockUnavailableError, LockReentrancyError, LockConfigurationError; nothing is held then */
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const waitMs = options.waitMs ?? this.#waitMs;
     const remaining = countdown(waitMs);
@@ -45,14 +50,15 @@ export class MultiLock implements Lock {
     return set;
   }
 
+  /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
   async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
-      if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
-      throw error;
-    });
+    return trying((once) => this.acquire(once), options);
   }
 
-  /** Enters what the calling context already holds, and acquires the rest. */
+  /**
+   * Enters what the calling context already holds, and acquires the rest.
+   * @throws as `acquire`; LockLostError after `work` has ended, when a member was lost meanwhile; what `work` throws
+   */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
     const waitMs = options.waitMs ?? this.#waitMs;
     return this.#usingFrom(0, [], work, options, waitMs, countdown(waitMs));
@@ -102,9 +108,8 @@ export function inFixedOrder<T extends Pick<Member, 'identity'>>(members: readon
 }
 
 /** A member's time-out, told with the time that the whole set was given; a caller's own reason stays as it is. */
-function timeoutOf(error: unknown, key: string, waitMs: number, { signal }: AcquireOptions): unknown {
-  const isOwn = error instanceof LockTimeoutError && error !== signal?.reason;
-  return isOwn ? new LockTimeoutError(key, waitMs) : error;
+function timeoutOf(error: unknown, key: string, waitMs: number, options: AcquireOptions): unknown {
+  return isTimeout(error, options) ? new LockTimeoutError(key, waitMs) : error;
 }
 
 function countdown(waitMs: number): () => number {

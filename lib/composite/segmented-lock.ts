@@ -40,6 +40,7 @@ import type { SegmentSetting } from './segment-setting.js';
 export class SegmentedLock implements Lock {
   readonly #setting: SegmentSetting;
 
+  /** @internal */
   constructor(setting: SegmentSetting) {
     this.#setting = setting;
   }

@@ -1,4 +1,4 @@
-import { check, checkFields, checkMs } from './check.js';
+import { check, checkFields, checkLabel, checkMs, checkSignal } from './check.js';
 import type { UsingOptions } from './lock.js';
 
 /** Every option of an acquisition, checked and with its default filled in. */
@@ -9,9 +9,6 @@ export interface ResolvedAcquireOptions {
   readonly label: string | undefined;
   readonly onLost: 'throw' | 'ignore';
 }
-
-// It travels with every contender and is kept in its znode.
-const LONGEST_LABEL = 256;
 
 const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
 
@@ -24,10 +21,9 @@ export function resolveAcquireOptions(
   checkFields('acquire options', options, FIELDS);
   const { waitMs = defaultWaitMs, signal, reentrant = isReentrant, label, onLost = 'throw' } = options;
   checkMs('waitMs', waitMs);
-  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+  checkSignal(signal);
   check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
-  const isLabel = label === undefined || (typeof label === 'string' && label.length <= LONGEST_LABEL);
-  check(isLabel, 'label', label, `a string of at most ${LONGEST_LABEL} characters`);
+  checkLabel(label);
   check(onLost === 'throw' || onLost === 'ignore', 'onLost', onLost, "'throw' or 'ignore'");
   return { waitMs, signal, reentrant, label, onLost };
 }

@@ -1,5 +1,7 @@
 import { LockConfigurationError } from './errors.js';
 
+const LONGEST_LABEL = 256;
+
 /** @throws LockConfigurationError that names the field, the kind of the value and what is allowed */
 export function check(allowed: boolean, field: string, value: unknown, expected: string): asserts allowed {
   if (!allowed) throw new LockConfigurationError(`${field} must be ${expected}, got ${describe(value)}`);
@@ -19,6 +21,17 @@ export function checkMs(field: string, value: unknown, atLeast = 0, atMost = Inf
   const allowed = typeof value === 'number' && value >= atLeast && value <= atMost;
   const limits = atMost === Infinity ? `${atLeast} or more` : `from ${atLeast} to ${atMost}`;
   check(allowed, field, value, `a number of milliseconds, ${limits}`);
+}
+
+/** @throws LockConfigurationError for what is given as `signal` and is none */
+export function checkSignal(signal: unknown): void {
+  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+}
+
+/** Of a contender: it travels with each, and is kept in its znode. @throws LockConfigurationError that names the field */
+export function checkLabel(label: unknown, field = 'label'): void {
+  const isLabel = label === undefined || (typeof label === 'string' && label.length <= LONGEST_LABEL);
+  check(isLabel, field, label, `a string of at most ${LONGEST_LABEL} characters`);
 }
 
 /** The value's kind, and the value itself where it is short: enough to find it, without printing a whole object. */

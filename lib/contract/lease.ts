@@ -21,7 +21,9 @@ export interface Lease extends AsyncDisposable {
    * lock protects and let it refuse a smaller one: only that stops a holder which was paused and does not know it.
    */
   readonly fencingToken: bigint;
+  /** By this process's own wall clock. */
   readonly acquiredAt: Date;
+  /** As far as is known; `isHeld()` is what to decide by. */
   readonly state: LeaseState;
   /** Aborts with a `LockLostError` when the lease is lost, with a `LockRevokedError` when asked to give way. */
   readonly signal: AbortSignal;

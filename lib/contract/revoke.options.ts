@@ -1,4 +1,4 @@
-import { check, checkFields, checkMs } from './check.js';
+import { checkFields, checkMs, checkSignal } from './check.js';
 
 export interface RevokeOptions {
   /**
@@ -24,6 +24,6 @@ export function resolveRevokeOptions(options: RevokeOptions): ResolvedRevokeOpti
   checkFields('revoke options', options, FIELDS);
   const { graceMs = DEFAULTS.graceMs, signal } = options;
   checkMs('graceMs', graceMs);
-  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+  checkSignal(signal);
   return { graceMs, signal };
 }

@@ -32,12 +32,22 @@ export function encoded<T>(codec: Codec<T>, value: T): Buffer {
 
 const JSON_CODEC = {
   encode: (value: unknown): Uint8Array => {
-    const text = JSON.stringify(value) as string | undefined;
+    const text = jsonOf(value);
     if (text !== undefined) return Buffer.from(text);
     throw new LockConfigurationError(`value must be something that JSON can say, got ${describe(value)}`);
   },
   decode: <T>(bytes: Uint8Array): T => JSON.parse(Buffer.from(bytes).toString()),
 };
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) as string | undefined;
+  } catch (cause) {
+    throw new LockConfigurationError(`value must be something that JSON can say: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
 
 const BYTES_CODEC: Codec<Uint8Array> = {
   encode: (value) => {

@@ -1,4 +1,4 @@
-import { check, checkFields } from '../contract/check.js';
+import { check, checkFields, checkLabel } from '../contract/check.js';
 import type { Codec, CodecOption } from './codec.js';
 import { resolveCodec } from './codec.js';
 import type { WaitOptions } from './wait.options.js';
@@ -40,8 +40,6 @@ export const MOST_AT_ONCE = 1_000;
 // A list of the items is one answer of a server, of at most a megabyte unless it was told otherwise.
 const MOST_ITEMS = 40_000;
 
-const LONGEST_LABEL = 256;
-
 /** @throws LockConfigurationError that names the wrong field */
 export function resolveQueueOptions<T>(options: QueueOptions<T>): ResolvedQueueOptions<T> {
   checkFields('queue options', options, ['codec', 'maxItems']);
@@ -53,9 +51,7 @@ export function resolveQueueOptions<T>(options: QueueOptions<T>): ResolvedQueueO
 /** @throws LockConfigurationError that names the wrong field */
 export function checkTakeOptions(options: TakeOptions, more: readonly string[] = []): void {
   checkWaitOptions(options, ['waitMs', 'signal', 'label', ...more]);
-  const { label } = options;
-  const isLabel = label === undefined || (typeof label === 'string' && label.length <= LONGEST_LABEL);
-  check(isLabel, 'label', label, `a string of at most ${LONGEST_LABEL} characters`);
+  checkLabel(options.label);
 }
 
 /** @throws LockConfigurationError that names the wrong field */

@@ -1,5 +1,5 @@
 import { check } from '../contract/check.js';
-import { LockUnavailableError } from '../contract/errors.js';
+import { LockConfigurationError } from '../contract/errors.js';
 import type { Codec } from './codec.js';
 import { SharedValue } from './shared-value.js';
 import type { Versioned } from './shared-value.js';
@@ -25,7 +25,9 @@ export const INT32_CODEC: Codec<number> = {
   },
   decode: (bytes) => {
     if (bytes.length === BYTES) return Buffer.from(bytes).readInt32BE();
-    throw new LockUnavailableError(`what is kept there is no counter: it has ${bytes.length} bytes, and not ${BYTES}`);
+    throw new LockConfigurationError(
+      `what is kept there is no counter: it has ${bytes.length} bytes, and not ${BYTES}`,
+    );
   },
 };
 

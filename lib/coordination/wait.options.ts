@@ -1,4 +1,4 @@
-import { check, checkFields, checkMs } from '../contract/check.js';
+import { checkFields, checkMs, checkSignal } from '../contract/check.js';
 
 /** The end of a call that may wait. */
 export interface WaitOptions {
@@ -18,7 +18,7 @@ export function checkWaitOptions(options: WaitOptions, fields: readonly string[]
   checkFields('options', options, fields);
   const { waitMs, signal } = options;
   if (waitMs !== undefined) checkMs('waitMs', waitMs, shortestMs);
-  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+  checkSignal(signal);
 }
 
 /** @throws LockConfigurationError that names the wrong field */

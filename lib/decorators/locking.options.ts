@@ -1,10 +1,11 @@
-import { check, checkFields, checkMs } from '../contract/check.js';
+import { check, checkFields, checkLabel, checkMs } from '../contract/check.js';
 import type { MutexOptions } from '../service/lock-service.options.js';
 import type { MultiOptions } from '../service/multi.options.js';
 import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
+/** What a call does that can not have its lock: fail, or not happen. */
 export type OnContention = 'throw' | 'skip';
 
 /** What every lock decorator can be told. */
@@ -80,7 +81,7 @@ function checkValues(prefix: string, options: ResolvedLockingOptions): void {
   if (waitMs !== undefined) checkMs(field('waitMs'), waitMs);
   check(['throw', 'skip'].includes(onContention), field('onContention'), onContention, "'throw' or 'skip'");
   check(['throw', 'ignore'].includes(onLost), field('onLost'), onLost, "'throw' or 'ignore'");
-  check(typeof label === 'string', field('label'), label, 'a string');
+  checkLabel(label, field('label'));
   check(typeof reentrant === 'boolean', field('reentrant'), reentrant, 'true or false');
   check(typeof connection === 'string' && connection !== '', field('connection'), connection, 'a name');
   check(['fifo', 'none'].includes(line), field('line'), line, "'fifo' or 'none'");

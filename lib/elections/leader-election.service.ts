@@ -1,5 +1,5 @@
 import { anyAbort, NEVER } from '../async/abort.js';
-import { check, checkFields } from '../contract/check.js';
+import { checkFields, checkSignal } from '../contract/check.js';
 import { LockShutdownError } from '../contract/errors.js';
 import type { Leader } from '../contract/leader.js';
 import type { Term } from '../contract/term.js';
@@ -59,7 +59,7 @@ export class LeaderElectionService {
   observe(name: string, options: ObserveOptions = {}): AsyncIterableIterator<Leader | null> {
     checkFields('observe options', options, ['signal']);
     const { signal } = options;
-    check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+    checkSignal(signal);
     this.locks.candidates.check(name);
     return this.observing(name, signal);
   }

@@ -24,6 +24,7 @@ export class CronRunsService {
   private readonly jobs: GuardedJobs;
   private readonly markers: Markers;
 
+  /** @internal */
   constructor(
     private readonly locks: LockService,
     ticks: TickSource,

@@ -1,16 +1,10 @@
-/**
- * All keys or none, lined up for in one step. Of two such sets one is before the other on every key that both want, so
- * they cannot wait for each other, and nobody holds a key while it has yet to line up for another one.
- *
- * That is so as long as whoever uses these keys asks for all that it needs at once: by such a set, or for a single key.
- * A call that asks for more while it holds one is refused.
- */
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
+import { trying } from '../composite/time-out.js';
 import type { Admission } from './admission.js';
 import { guarded } from './guarded.js';
 import { frameHolding, heldLock, runHoldingAll } from './held-leases.js';
@@ -18,12 +12,22 @@ import type { LockTarget } from './lock-target.js';
 
 export type Targets = readonly [LockTarget, ...LockTarget[]];
 
+/**
+ * All keys or none, lined up for in one step. Of two such sets one is before the other on every key that both want, so
+ * they cannot wait for each other, and nobody holds a key while it has yet to line up for another one.
+ *
+ * That is so as long as whoever uses these keys asks for all that it needs at once: by such a set, or for a single key.
+ * A call that asks for more while it holds one is refused.
+ *
+ * The set is lost as soon as one of its keys is; one that waits when its session is lost lines up again, within its time.
+ */
 export class AtomicMultiLock implements Lock {
   readonly #admission: Admission;
   readonly #targets: Targets;
   readonly #entering: Lock;
 
   /**
+   * @internal
    * @param targets of different keys
    * @param entering the lock on the same keys, for calls that hold all of them already
    */
@@ -33,19 +37,25 @@ export class AtomicMultiLock implements Lock {
     this.#entering = entering;
   }
 
+  /**
+   * @throws LockTimeoutError, LockUnavailableError, LockConfigurationError; LockReentrancyError when the call holds
+   *   anything by `using` or a decorator
+   */
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
     const resolved = this.#resolve(options);
     const leases = (await this.#ask(resolved, true)) ?? this.#turnAway(resolved);
     return new MultiLease(leases, releaseTogether);
   }
 
+  /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
   async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return this.acquire({ ...options, waitMs: options.waitMs ?? 0 }).catch((error: unknown) => {
-      if (error instanceof LockTimeoutError && error !== options.signal?.reason) return null;
-      throw error;
-    });
+    return trying((once) => this.acquire(once), options);
   }
 
+  /**
+   * A call that holds all of the keys enters them.
+   * @throws as `acquire`; LockLostError after `work` has ended, when a key was lost meanwhile; what `work` throws
+   */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
     if (this.#targets.every((target) => frameHolding(target))) {
       return this.#entering.using((lease) => work(lease as MultiLease), options);

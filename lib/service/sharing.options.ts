@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { check, checkMs } from '../contract/check.js';
 
 /** How the callers of one process share a key. */
@@ -35,10 +36,7 @@ export function resolveSharingOptions(
   const { localLine = isToBeKept || defaults.localLine } = options;
   const { keepMs = localLine ? defaults.keepMs : 0 } = options;
   check(typeof localLine === 'boolean', `${prefix}localLine`, localLine, 'true or false');
-  checkMs(`${prefix}keepMs`, keepMs, 0, LONGEST_KEEP_MS);
+  checkMs(`${prefix}keepMs`, keepMs, 0, LONGEST_TIMER_MS);
   check(localLine || keepMs === 0, `${prefix}keepMs`, keepMs, '0 where localLine is false');
   return { localLine, keepMs };
 }
-
-// A timer can not run for longer.
-const LONGEST_KEEP_MS = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-import { check, checkFields, checkMs } from '../contract/check.js';
+import { check, checkFields, checkMs, checkSignal } from '../contract/check.js';
 import { checkRouteBy, checkSegments } from '../contract/segment.options.js';
 import type { SegmentStore } from './segment-store.js';
 
@@ -19,6 +19,7 @@ export interface StockOptions {
 }
 
 export interface StockCallOptions {
+  /** How long the call takes at most, in milliseconds, 1 or more. Default: the stock's. */
   readonly waitMs?: number;
   /** Gives up; the call rejects with `signal.reason`, untouched. Has no effect once units are being taken. */
   readonly signal?: AbortSignal;
@@ -32,6 +33,7 @@ export interface DeductOptions extends StockCallOptions {
   readonly orderId?: string;
   /** What decides which segment is looked at first, such as the buyer's id. Default: one that others leave alone. */
   readonly routeBy?: string | number;
+  /** Whether it may be taken from several segments. Default: the stock's. */
   readonly split?: boolean;
 }
 
@@ -114,7 +116,7 @@ export function checkUnits(field: string, units: unknown): asserts units is numb
 
 function checkCall({ waitMs, signal }: StockCallOptions): void {
   if (waitMs !== undefined) checkMs('waitMs', waitMs, 1);
-  check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+  checkSignal(signal);
 }
 
 function checkStore(store: unknown): void {

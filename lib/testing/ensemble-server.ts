@@ -70,6 +70,7 @@ export class EnsembleServer {
     await this.#process?.freeze();
   }
 
+  /** Ends `freeze()`. */
   async thaw(): Promise<void> {
     await this.#process?.signal('SIGCONT');
     this.#isFrozen = false;

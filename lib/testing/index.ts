@@ -1,5 +1,6 @@
 export { ZooKeeperServer } from './zookeeper-server.js';
 export type { ZooKeeperServerOptions } from './zookeeper-server.js';
+export type { ZooKeeperSettings } from './zookeeper-config.js';
 export { ZooKeeperEnsemble } from './zookeeper-ensemble.js';
 export type { ZooKeeperEnsembleOptions } from './zookeeper-ensemble.js';
 export type { EnsembleServer, ServerMode } from './ensemble-server.js';

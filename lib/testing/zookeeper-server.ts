@@ -89,6 +89,7 @@ export class ZooKeeperServer implements AsyncDisposable {
     await this.#process?.freeze();
   }
 
+  /** Ends `freeze()`. */
   async thaw(): Promise<void> {
     await this.#process?.signal('SIGCONT');
   }

@@ -26,9 +26,12 @@ export interface ZooKeeperOptions {
   readonly releaseTimeoutMs?: number;
   /** Where keys without a leading slash live. Default `/locks`. */
   readonly basePath?: string;
-  /** Credentials that the session shows the servers. */
+  /** Credentials that the session shows the servers. Default: none. */
   readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[];
-  /** Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. */
+  /**
+   * Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. Default:
+   * `'creator'` where `auth` is given, else `'open'`.
+   */
   readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[];
   /**
    * Connects over TLS (the servers' `secureClientPort`): `true`, or what Node's `tls.connect` takes of certificates:
@@ -57,12 +60,13 @@ export const DEFAULTS = Object.freeze({
 } as const);
 
 const DEFAULT_CONNECT_STRING = 'localhost:2181';
+const ENVIRONMENT = 'ZOOKEEPER_CONNECT';
 const FIELDS = [...Object.keys(DEFAULTS), 'connectString', 'auth', 'acl', 'tls'];
+
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooKeeperOptions {
   checkFields('zookeeper() options', options, FIELDS);
   const {
-    connectString = process.env['ZOOKEEPER_CONNECT'] ?? DEFAULT_CONNECT_STRING,
     sessionTimeoutMs = DEFAULTS.sessionTimeoutMs,
     connectTimeoutMs = DEFAULTS.connectTimeoutMs,
     releaseTimeoutMs = DEFAULTS.releaseTimeoutMs,
@@ -75,7 +79,7 @@ export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooK
   check(parents === 'container' || parents === 'persistent', 'parents', parents, "'container' or 'persistent'");
   const auth = resolveAuth(options.auth);
   return {
-    connect: resolveConnectString(connectString),
+    connect: connectOf(options),
     sessionTimeoutMs,
     connectTimeoutMs,
     releaseTimeoutMs,
@@ -87,13 +91,19 @@ export function resolveZooKeeperOptions(options: ZooKeeperOptions): ResolvedZooK
   };
 }
 
-function resolveConnectString(connectString: unknown): ConnectString {
+function connectOf({ connectString }: ZooKeeperOptions): ConnectString {
+  if (connectString !== undefined) return resolveConnectString('connectString', connectString);
+  return resolveConnectString(ENVIRONMENT, process.env[ENVIRONMENT] ?? DEFAULT_CONNECT_STRING);
+}
+
+/** @param field where it was said, for messages */
+function resolveConnectString(field: string, connectString: unknown): ConnectString {
   const expected = 'a string such as "zk1:2181,zk2:2181/app"';
-  check(typeof connectString === 'string' && connectString !== '', 'connectString', connectString, expected);
+  check(typeof connectString === 'string' && connectString !== '', field, connectString, expected);
   try {
     return parseConnectString(connectString);
   } catch (cause) {
-    throw new LockConfigurationError(`connectString: ${(cause as Error).message}`, { cause });
+    throw new LockConfigurationError(`${field}: ${(cause as Error).message}`, { cause });
   }
 }
 

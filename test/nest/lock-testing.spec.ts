@@ -150,7 +150,11 @@ describe('LockTestingModule', () => {
     [{ mode: 'contended', keys: 'a' as never }, /keys must be an array/],
     [{ longestWaitMs: -1 }, /longestWaitMs must be/],
     [{ waitMs: -1 }, /waitMs must be/],
-    [{ moed: 'free' } as never, /unknown field "moed"/],
+    [
+      { moed: 'free' } as never,
+      /LockTestingModule options: unknown field "moed" \(known: mode, keys, longestWaitMs, waitMs/,
+    ],
+    [{ backend: {} } as never, /unknown field "backend"/],
   ] as const)('refuses %j', async (options, message) => {
     await expect(start(options)).rejects.toThrow(message);
   });

@@ -145,6 +145,12 @@ describe('LockModule.forRoot', () => {
     await expect(start()).rejects.toBeInstanceOf(LockConfigurationError);
     await expect(start()).rejects.toThrow(message);
   });
+
+  it('refuses what is no options at all', () => {
+    const forRoot = () => LockModule.forRoot(undefined as never);
+    expect(forRoot).toThrow(LockConfigurationError);
+    expect(forRoot).toThrow('LockModule options must be an object, got undefined');
+  });
 });
 
 describe('LockModule.forRootAsync', () => {

@@ -68,6 +68,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     this.pause();
   }
 
+  /** Ends `freeze()`; sessions begin their time anew. */
   thaw(): void {
     this.resume();
     if (this.#isFrozen && this.server.isListening) this.server.database.sessions.resume();

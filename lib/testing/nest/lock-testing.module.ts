@@ -1,9 +1,12 @@
 import { Inject, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
+import { checkFields } from '../../contract/check.js';
 import { withConnection } from '../../lock.module.js';
+import { LOCK_MODULE_FIELDS } from '../../lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from '../../lock.options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../service/lock-service.token.js';
 import { LockTesting } from './lock-testing.js';
+import { LOCK_TESTING_FIELDS } from './lock-testing.options.js';
 import type { LockTestingOptions } from './lock-testing.options.js';
 
 /** What is said of the world, and what `LockModule.forRoot` takes but for the backend. */
@@ -11,6 +14,13 @@ export interface LockTestingModuleOptions
   extends LockTestingOptions, Omit<LockModuleOptions, 'backend'>, LockModuleExtras {}
 
 const DEFAULTS = Object.freeze({ connectOnStart: 'background', drainTimeoutMs: 0 } as const);
+
+const FIELDS = [
+  ...LOCK_TESTING_FIELDS,
+  ...LOCK_MODULE_FIELDS.filter((field) => field !== 'backend'),
+  'isGlobal',
+  'name',
+];
 
 const PREFIX = 'nestjs-distributed-lock:testing:';
 
@@ -38,7 +48,11 @@ export class LockTestingModule {
   static forRoot(options: LockTestingModuleOptions = {}): DynamicModule {
     const { mode, keys, longestWaitMs, isGlobal, name, ...settings } = options;
     const testing = { mode, keys, longestWaitMs };
-    const handle = { provide: getLockTestingToken(name), useFactory: () => new LockTesting(testing) };
+    const useFactory = () => {
+      checkFields('LockTestingModule options', options, FIELDS);
+      return new LockTesting(testing);
+    };
+    const handle = { provide: getLockTestingToken(name), useFactory };
     const definition = { module: LockTestingModule, providers: [handle], exports: [handle.provide] };
     return withConnection(definition, { isGlobal, name }, (connectionName) => ({
       provide: getLockServiceToken(connectionName),

@@ -3,7 +3,9 @@ import { JuteReader, JuteWriter } from './jute.js';
 /** Who may do what with a znode. `permissions` is a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16. */
 export interface Acl {
   readonly permissions: number;
+  /** For example `'world'`, `'digest'`, `'auth'` or `'ip'`. */
   readonly scheme: string;
+  /** For `world` `'anyone'`; for `digest` `user:` and the digest, not the password; for `auth` nothing. */
   readonly id: string;
 }
 

@@ -6,4 +6,3 @@ export const bold = paint(1);
 export const dim = paint(2);
 export const red = paint(31);
 export const green = paint(32);
-export const yellow = paint(33);

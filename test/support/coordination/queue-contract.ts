@@ -189,6 +189,11 @@ export function itQueues(open: OpenPair): void {
         /values must/,
       ],
       ['no value', (service) => service.queue('q').put(undefined), /value must be something that JSON can say/],
+      [
+        'what JSON has no word for',
+        (service) => service.queue('q').put(5n),
+        /value must be something that JSON can say/,
+      ],
       ['no limit', (service) => service.queue('q', { maxItems: 0 }), /maxItems must be/],
       ['a misspelt option', (service) => service.queue('q', { max: 1 } as object), /unknown field "max"/],
       ['no batch', (service) => service.queue('q').takeBatch({ atMost: 0 }), /atMost must be/],

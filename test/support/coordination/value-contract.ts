@@ -90,6 +90,7 @@ export function itSharesValues(open: OpenPair): void {
     it('says so when something else is there', async () => {
       const { one } = await open();
       await one.value('c', { initial: '' }).set('no number');
+      await expect(one.counter('c').get()).rejects.toThrow(LockConfigurationError);
       await expect(one.counter('c').get()).rejects.toThrow(/is no counter: it has 11 bytes/);
     });
   });

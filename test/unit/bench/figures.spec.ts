@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { figuresOf } from '../../../bench/conduct/figures.js';
 import type { Observed } from '../../../bench/conduct/figures.js';
+import { failureOf } from '../../../bench/conduct/result.js';
 
 const US = 1_000;
 const S = 1e9;
@@ -75,4 +76,13 @@ describe('the figures of a window', () => {
     expect([packetsTo, packetsFrom]).toEqual([3, 2]);
     expect(figuresOf(observed())).not.toHaveProperty('packetsTo');
   });
+});
+
+it('a window in which nobody got the lock is a failure, unless it was a short one', () => {
+  const nobody = observed({ workers: [{ acquisitions: [acquisition(9 * S, 1, 1)], marks: marks(1) }] });
+  const measured = { figures: figuresOf(nobody) };
+  expect(failureOf(measured, { isShort: false })).toEqual({ failure: expect.stringContaining('nobody got it') });
+  expect(failureOf(measured, { isShort: true })).toEqual({});
+  expect(failureOf({ figures: figuresOf(observed()) }, { isShort: false })).toEqual({});
+  expect(failureOf({ figures: {} }, { isShort: false })).toEqual({});
 });

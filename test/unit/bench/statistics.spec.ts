@@ -20,6 +20,8 @@ describe('a number of a table', () => {
     [0, '0.00'],
     [-3.7, '-3.70'],
     [Number.NaN, '-'],
+    [Infinity, '-'],
+    [-Infinity, '-'],
     [undefined, '-'],
   ])('%s is written %s', (value, text) => {
     expect(shortNumber(value)).toBe(text);

@@ -52,6 +52,7 @@ describe('options and keys are checked where the decorator stands', () => {
     [{ onContention: 'wait' }, "onContention must be 'throw' or 'skip', got the string \"wait\""],
     [{ onLost: 'shrug' }, "onLost must be 'throw' or 'ignore'"],
     [{ label: 5 }, 'label must be a string'],
+    [{ label: 'x'.repeat(257) }, 'label must be a string of at most 256 characters'],
     [{ reentrant: 1 }, 'reentrant must be true or false'],
     [{ connection: '' }, 'connection must be a name'],
     [{ line: 'lifo' }, "line must be 'fifo' or 'none'"],

@@ -1,12 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
-import { now } from '../../../lib/async/clock.js';
-import type { ZooKeeperClient } from '../../../lib/zookeeper/client/zookeeper-client.js';
 import { ErrorCode, KeeperError } from '../../../lib/zookeeper/session/requests.js';
-import { Session } from '../../../lib/zookeeper/session/session.js';
 import type { SessionSupervisor } from '../../../lib/zookeeper/session/session-supervisor.js';
 import { revoke } from '../../../lib/zookeeper/zookeeper-revocation.js';
-import { FakeZnodes } from './recipes/fake-znodes.js';
+import { FakeZnodes, sessionOn } from './recipes/fake-znodes.js';
 
 const nameOf = (id: number, mark: string, number: number) =>
   `/k/_c_${id}0000000-0000-0000-0000-000000000000-${mark}${String(number).padStart(10, '0')}`;
@@ -17,10 +14,7 @@ const NEXT = nameOf(3, '__WRIT__', 4);
 function start() {
   const znodes = new FakeZnodes();
   znodes.put('/k');
-  const begin = () =>
-    new Session(znodes as unknown as ZooKeeperClient, { sessionId: 1n, timeoutMs: 600_000, sentAt: now() });
-  let session = begin();
-  onTestFinished(() => session.ended('closed'));
+  let session = sessionOn(znodes);
   const sessions = {
     session: async () => session,
     inTime: <T>(work: (signal: AbortSignal) => Promise<T>, given = NEVER) => work(given),
@@ -35,7 +29,7 @@ function start() {
     /** The session ends, and another one follows it. */
     endSession: () => {
       const ended = session;
-      session = begin();
+      session = sessionOn(znodes);
       ended.ended('expired');
     },
     isOver: () => isOver,

@@ -62,9 +62,11 @@ describe('the connect string', () => {
     expect(resolve({ connectString: 'zk1' }).connect.servers).toEqual([{ host: 'zk1', port: 2181 }]);
   });
 
-  it('is checked when it comes from the environment, too', () => {
+  it('is checked when it comes from the environment, too, which is then named', () => {
     vi.stubEnv('ZOOKEEPER_CONNECT', 'zk9:port');
-    expect(refusalOf({}).message).toContain('connectString: "zk9:port" is not a server');
+    expect(refusalOf({}).message).toContain('ZOOKEEPER_CONNECT: "zk9:port" is not a server');
+    vi.stubEnv('ZOOKEEPER_CONNECT', '');
+    expect(refusalOf({}).message).toContain('ZOOKEEPER_CONNECT must be a string such as "zk1:2181,zk2:2181/app"');
   });
 
   it.each(['zk1:x', 'zk1/app/', 'zk1,,zk2'])('is refused with the part that is wrong: %s', (connectString) => {

@@ -55,10 +55,6 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     database.serve(this.replica);
   }
 
-  get isListening(): boolean {
-    return this.#server !== undefined;
-  }
-
   /** @throws Error when the port is taken */
   async listen(port: number): Promise<void> {
     const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));

@@ -1,12 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { NEVER } from '../../../../lib/async/abort.js';
-import { now } from '../../../../lib/async/clock.js';
-import type { ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import { enterTogether } from '../../../../lib/zookeeper/recipes/protected-create.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { MultiOp, TransactionReply } from '../../../../lib/zookeeper/session/requests.js';
-import { Session } from '../../../../lib/zookeeper/session/session.js';
-import { FakeZnodes } from './fake-znodes.js';
+import { FakeZnodes, sessionOn } from './fake-znodes.js';
 
 /** Znodes that get their numbers; the reply to the first transaction is lost. */
 class Numbered extends FakeZnodes {
@@ -28,12 +25,7 @@ class Numbered extends FakeZnodes {
 function start() {
   const znodes = new Numbered();
   znodes.put('/k');
-  const session = new Session(znodes as unknown as ZooKeeperClient, {
-    sessionId: 1n,
-    timeoutMs: 600_000,
-    sentAt: now(),
-  });
-  onTestFinished(() => session.ended('closed'));
+  const session = sessionOn(znodes);
   const directory = { path: '/k', acl: [], parents: 'persistent', releaseTimeoutMs: 1_000 } as const;
   const enter = () => enterTogether(session, directory, { mark: 'lease-', count: 3, id: 'gate' }, { signal: NEVER });
   return { znodes, enter };

@@ -1,4 +1,7 @@
+import { onTestFinished } from 'vitest';
+import { now } from '../../../../lib/async/clock.js';
 import { deferred } from '../../../../lib/async/deferred.js';
+import type { ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import type { WatchEvent } from '../../../../lib/zookeeper/client/watch-table.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type {
@@ -10,6 +13,7 @@ import type {
   Watch,
   WatchedNode,
 } from '../../../../lib/zookeeper/session/requests.js';
+import { Session } from '../../../../lib/zookeeper/session/session.js';
 
 interface Znode {
   readonly data: Buffer;
@@ -137,4 +141,12 @@ function parentOf(path: string): string {
 
 function thrown(error: Error): never {
   throw error;
+}
+
+/** A session on them that stands for as long as its test. */
+export function sessionOn(znodes: FakeZnodes): Session {
+  const proof = { sessionId: 1n, timeoutMs: 600_000, sentAt: now() };
+  const session = new Session(znodes as unknown as ZooKeeperClient, proof);
+  onTestFinished(() => session.ended('closed'));
+  return session;
 }

@@ -1,6 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { now } from '../../../../lib/async/clock.js';
-import type { ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import { expect, it } from 'vitest';
 import {
   contenderData,
   contenderOwner,
@@ -9,19 +7,13 @@ import {
 } from '../../../../lib/zookeeper/recipes/contender-data.js';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { KeptNote } from '../../../../lib/zookeeper/recipes/kept-note.js';
-import { Session } from '../../../../lib/zookeeper/session/session.js';
-import { FakeZnodes } from './fake-znodes.js';
+import { FakeZnodes, sessionOn } from './fake-znodes.js';
 
 const PATH = '/k/_c_00000000-0000-0000-0000-000000000000-lock-0000000000';
 
 function start() {
   const znodes = new FakeZnodes();
-  const session = new Session(znodes as unknown as ZooKeeperClient, {
-    sessionId: 1n,
-    timeoutMs: 600_000,
-    sentAt: now(),
-  });
-  onTestFinished(() => session.ended('closed'));
+  const session = sessionOn(znodes);
   znodes.put('/k');
   znodes.put(PATH, contenderData('mine'));
   const note = new KeptNote(session, new Contender(session, { path: PATH, czxid: 2n }), 'mine');

@@ -1,23 +1,16 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../../lib/async/abort.js';
-import { now } from '../../../../lib/async/clock.js';
 import { contenderData } from '../../../../lib/zookeeper/recipes/contender-data.js';
 import { askToGiveWay, holdersOf, removeByForce, untilGivenWay } from '../../../../lib/zookeeper/recipes/revocation.js';
-import { Session } from '../../../../lib/zookeeper/session/session.js';
-import type { ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
-import { FakeZnodes } from './fake-znodes.js';
+import type { Session } from '../../../../lib/zookeeper/session/session.js';
+import { FakeZnodes, sessionOn } from './fake-znodes.js';
 
 const OTHER = '_c_00000000-0000-0000-0000-000000000000';
 const nameOf = (mark: string, number: number) => `${OTHER}-${mark}${String(number).padStart(10, '0')}`;
 
 function start() {
   const znodes = new FakeZnodes();
-  const session = new Session(znodes as unknown as ZooKeeperClient, {
-    sessionId: 1n,
-    timeoutMs: 600_000,
-    sentAt: now(),
-  });
-  onTestFinished(() => session.ended('closed'));
+  const session = sessionOn(znodes);
   znodes.put('/k');
   const put = (mark: string, number: number, data: string | Buffer = '127.0.0.1') => {
     znodes.put(`/k/${nameOf(mark, number)}`, data);

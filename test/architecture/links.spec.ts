@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesBelow, ROOT } from './repository.js';
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const isThere = (path: string) => existsSync(join(ROOT, path));
+
+/** Without its code, in which brackets and hashes mean something else. */
+const prose = (page: string) => page.replaceAll(/^```[^]*?^```$/gm, '');
+
+/** What a link to a heading is called. */
+function anchorOf(heading: string): string {
+  const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, '');
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+}
+
+function anchorsOf(page: string): ReadonlySet<string> {
+  return new Set([...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+}
+
+/** What a page points at, and what there is not. */
+function deadLinks(path: string, page: string): string[] {
+  // Those that leave the repository are not followed.
+  const targets = [...prose(page).matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, target = '']) => target);
+  return targets.filter((target) => {
+    const [file = '', anchor] = target.split('#');
+    const place = file === '' ? path : normalize(join(dirname(path), file));
+    if (!isThere(place)) return true;
+    return anchor !== undefined && !anchorsOf(place === path ? page : read(place)).has(anchor);
+  });
+}
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+function unknownScripts(page: string): string[] {
+  return [...page.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name).filter((name) => !(name in scripts));
+}
+
+/** Files of this repository that a page names in code. */
+function missingFiles(page: string): string[] {
+  const named = page.matchAll(/`((?:lib|test|docs|bench|scripts|sample-app)\/[\w./-]+)`/g);
+  return [...named].map(([, path = '']) => path).filter((path) => !isThere(path));
+}
+
+const PAGES = ['README.md', 'CHANGELOG.md', 'docs', 'sample-app', 'test/robustness/README.md']
+  .flatMap((place) => (place.endsWith('.md') ? [place] : filesBelow(place)))
+  .filter((path) => path.endsWith('.md'));
+
+describe.each(PAGES)('%s', (path) => {
+  const page = read(path);
+
+  it('links to what is there', () => expect(deadLinks(path, page)).toEqual([]));
+
+  it('names commands and files that are there', () => {
+    expect(unknownScripts(page)).toEqual([]);
+    expect(missingFiles(page)).toEqual([]);
+  });
+});
+
+it('a page that leads nowhere would be found out', () => {
+  const page =
+    '# A `lock`, held\n\n[1](README.md#install) [2](#a-lock-held) [3](#other) [4](docs/none.md)\n`npm run nothing`, `lib/none.ts`';
+  expect(deadLinks('README.md', page)).toEqual(['README.md#install', '#other', 'docs/none.md']);
+  expect(deadLinks('CHANGELOG.md', page)).toEqual(['#other', 'docs/none.md']);
+  expect(unknownScripts(page)).toEqual(['nothing']);
+  expect(missingFiles(page)).toEqual(['lib/none.ts']);
+});
