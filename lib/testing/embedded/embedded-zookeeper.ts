@@ -71,7 +71,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   /** Ends `freeze()`; sessions begin their time anew. */
   thaw(): void {
     this.resume();
-    if (this.#isFrozen && this.server.isListening) this.server.database.sessions.resume();
+    if (this.#isFrozen) this.server.database.sessions.resume();
     this.#isFrozen = false;
   }
 
