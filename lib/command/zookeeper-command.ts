@@ -18,29 +18,34 @@ export async function zookeeperCommand(args: readonly string[]): Promise<void> {
       'even-in-production': { type: 'boolean' },
     },
   });
-  const asked = askedToEnd(values['until-stdin-ends'] ?? false);
-  const zookeeper = await EmbeddedZooKeeper.start({
+  const options = {
     port: wholeNumber('--port', values.port) ?? DEFAULT_PORT,
     host: values.host,
     tickTimeMs: wholeNumber('--tick-time', values['tick-time']),
     containerCheckIntervalMs: wholeNumber('--container-check', values['container-check']),
     extendedTypes: values['extended-types'],
     allowInProduction: values['even-in-production'],
-    log: (line) => void process.stdout.write(`${line}\n`),
-  } satisfies EmbeddedZooKeeperOptions);
-  await asked;
-  await zookeeper.stop();
+    log: (line: string) => void process.stdout.write(`${line}\n`),
+  } satisfies EmbeddedZooKeeperOptions;
+  await serve(options, values['until-stdin-ends'] ?? false);
+}
+
+async function serve(options: EmbeddedZooKeeperOptions, untilStdinEnds: boolean): Promise<void> {
+  const asked = askedToEnd(untilStdinEnds);
+  try {
+    const zookeeper = await EmbeddedZooKeeper.start(options);
+    await asked;
+    await zookeeper.stop();
+  } finally {
+    // An open one would keep this process alive, also when the server could not start.
+    if (untilStdinEnds) process.stdin.destroy();
+  }
 }
 
 function askedToEnd(alsoByStdin: boolean): Promise<void> {
   return new Promise((resolve) => {
-    const end = () => {
-      // An open one would keep this process alive.
-      if (alsoByStdin) process.stdin.destroy();
-      resolve();
-    };
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
-    if (alsoByStdin) process.stdin.once('end', end).resume();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    if (alsoByStdin) process.stdin.once('end', () => resolve()).resume();
   });
 }
 

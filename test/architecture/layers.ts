@@ -168,6 +168,7 @@ export const LAYERS: Layers = {
       'testing/embedded/tree',
       'zookeeper/wire',
       'contract',
+      'async',
     ],
     packages: [],
   },

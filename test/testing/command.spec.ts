@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -37,6 +38,25 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
   it('ends with its standard input when told so', async () => {
     const { child, ended } = await serve('--until-stdin-ends');
     child.stdin.end();
+    expect((await ended).code).toBe(0);
+  });
+
+  it('ends when it cannot start, also while its standard input is open', async () => {
+    const { connectString } = await serve();
+    const port = connectString.split(':')[1]!;
+    const { code, complained } = await run(['zookeeper', '--port', port, '--until-stdin-ends']).ended;
+    expect(code).toBe(1);
+    expect(complained).toContain('EADDRINUSE');
+  });
+
+  it('ends also with somebody connected who says nothing', async () => {
+    const { child, ended, connectString } = await serve();
+    const socket = connect(Number(connectString.split(':')[1]), '127.0.0.1').on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    // Served after it, so that the first has been taken as well.
+    await openService({ connectString });
+    child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
   });
 

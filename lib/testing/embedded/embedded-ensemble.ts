@@ -40,7 +40,6 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     const ensemble = new EmbeddedEnsemble(database, ports, reaper);
     await Promise.all(ports.map((port) => port.listen(0)));
     ensemble.#elect();
-    reaper.start();
     return ensemble;
   }
 
@@ -101,14 +100,16 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     const leader = hasQuorum ? (running.find((server) => server === this.#leader) ?? running[0]) : undefined;
     this.#ports.forEach((port, at) => {
       port.mode = this.servers[at] === leader ? 'leader' : 'follower';
-      port.refuse(!hasQuorum);
+      port.hasQuorum = hasQuorum;
     });
     if (leader === this.#leader) return;
     this.#leader = leader;
     for (const server of running) server.disconnect('fin');
     this.#database.sessions.stand();
+    this.#reaper.stop();
     if (!leader) return;
     this.#database.nextEpoch();
     this.#database.sessions.resume();
+    this.#reaper.start();
   }
 }

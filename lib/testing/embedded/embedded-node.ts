@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from '../../async/timer.js';
+import { checkMs } from '../../contract/check.js';
 import { ErrorCode } from '../../zookeeper/wire/error-codes.js';
 import type { Stat } from '../../zookeeper/wire/records.js';
 import { EmbeddedSession } from './embedded-session.js';
@@ -37,39 +39,42 @@ export abstract class EmbeddedNode {
 
   /** Ends every connection: `fin` as a server that closes it, `rst` as one that was killed. Clients may come back. */
   disconnect(how: 'fin' | 'rst' = 'rst'): void {
-    for (const connection of this.server.connections) connection.close(how);
+    for (const connection of this.server.connections) connection.disconnect(how);
   }
 
-  /** Half open: everything is taken, nothing is done or answered. `heal()` resets such connections. */
+  /**
+   * Half open: everything is taken, nothing is done or answered, and nobody hears that a session has expired. `heal()`
+   * resets such connections.
+   */
   blackHole(): void {
-    this.server.forAll((connection) => connection.blackHole());
+    this.server.network.blackHole();
   }
 
   /** Nothing is read and nothing said until `resume()`. Sessions expire meanwhile. */
   pause(): void {
-    this.server.forAll((connection) => connection.pause());
+    this.server.network.pause();
   }
 
   resume(): void {
-    this.server.heal();
+    this.server.network.resume();
   }
 
-  /** Clients hear everything this much later, in milliseconds. */
+  /** Clients hear everything this much later, in milliseconds. @throws LockConfigurationError for what is no such time */
   delay(ms: number): void {
-    this.server.forAll((connection) => connection.outbox.delay(ms));
+    checkMs('delay', ms, 0, LONGEST_TIMER_MS);
+    this.server.network.delay(ms);
   }
 
   /** Takes connections only to close them. Those that there are stay. */
   refuse(): void {
-    this.server.refuse(true);
+    this.server.network.refuses = true;
   }
 
   /** Undoes all of the above, and forgets what was planned. */
   heal(): void {
-    this.server.refuse(false);
     this.server.faults.clear();
     this.server.heldEvents.releaseAll();
-    this.server.heal();
+    this.server.network.heal();
   }
 
   /**

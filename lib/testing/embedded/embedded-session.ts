@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from '../../async/timer.js';
+import { checkMs } from '../../contract/check.js';
 import type { Database } from './database/database.js';
 import { Connection } from './server/connection.js';
 import type { Session } from './sessions/session.js';
@@ -6,6 +8,7 @@ import type { Session } from './sessions/session.js';
 export class EmbeddedSession {
   readonly #session: Session;
   readonly #database: Database;
+  #paused: Connection | undefined;
 
   /** @internal */
   constructor(session: Session, database: Database) {
@@ -48,7 +51,7 @@ export class EmbeddedSession {
 
   /** Ends its connection: `fin` as a server that closes it, `rst` as one that was killed. The session goes on. */
   disconnect(how: 'fin' | 'rst' = 'rst'): void {
-    this.#connection?.close(how);
+    this.#connection?.disconnect(how);
   }
 
   /** Half open: whatever it sends is taken, nothing is done or answered, until it gives its connection up. */
@@ -58,15 +61,19 @@ export class EmbeddedSession {
 
   /** Nothing is read from it or told to it until `resume()`; its timeout runs. */
   pause(): void {
-    this.#connection?.pause();
+    this.#paused = this.#connection;
+    this.#paused?.pause();
   }
 
   resume(): void {
+    // The one that was paused, also when the session has left it since.
+    this.#paused?.resume();
     this.#connection?.resume();
   }
 
   /** It hears everything this much later, in milliseconds, on its present connection. */
   delay(ms: number): void {
+    checkMs('delay', ms, 0, LONGEST_TIMER_MS);
     this.#connection?.outbox.delay(ms);
   }
 

@@ -6,6 +6,7 @@ import { Reaper } from './requests/reaper.js';
 import type { EmbeddedServer } from './server/embedded-server.js';
 import { quiet } from './server/quiet.js';
 import { advance } from './sessions/manual-clock.js';
+import { resetChanges } from './tree/reset-changes.js';
 
 /**
  * A ZooKeeper server in this process, for development and tests: it speaks the protocol of ZooKeeper 3.8, so that the
@@ -15,6 +16,7 @@ import { advance } from './sessions/manual-clock.js';
 export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   readonly #options: ResolvedEmbeddedOptions;
   readonly #reaper: Reaper;
+  #isFrozen = false;
 
   private constructor(server: EmbeddedServer, options: ResolvedEmbeddedOptions) {
     super(server);
@@ -61,6 +63,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
 
   /** As a process that is stopped: nothing is read, nothing is said, and no session expires. */
   freeze(): void {
+    this.#isFrozen = true;
     this.server.database.sessions.stand();
     this.pause();
   }
@@ -68,16 +71,22 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   /** Ends `freeze()`; sessions begin their time anew. */
   thaw(): void {
     this.resume();
-    this.server.database.sessions.resume();
+    if (this.#isFrozen) this.server.database.sessions.resume();
+    this.#isFrozen = false;
+  }
+
+  /** Undoes whatever is wrong with it and with the network, and forgets what was planned. */
+  override heal(): void {
+    super.heal();
+    this.thaw();
   }
 
   /** For the next test: no sessions, no faults, only the znodes that a fresh server has. Numbers go on. */
   reset(): void {
     this.heal();
     this.expireSessions();
-    const paths = this.paths().filter((path) => path !== '/' && !/^\/zookeeper(\/|$)/.test(path));
     this.server.database.transact((draft) => {
-      for (const path of paths.reverse()) draft.apply({ type: 'delete', path });
+      for (const change of resetChanges(draft.tree)) draft.apply(change);
     });
   }
 
@@ -103,6 +112,8 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   }
 
   #rest(): void {
+    // A process that ends does not stay frozen; the network stays as it is.
+    if (this.#isFrozen) this.thaw();
     this.#reaper.stop();
     this.server.database.sessions.stand();
   }

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from '../../async/timer.js';
 import { check, checkFields, checkMs } from '../../contract/check.js';
 
 export interface EmbeddedZooKeeperOptions {
@@ -53,7 +54,7 @@ export function resolveEmbeddedOptions(options: EmbeddedZooKeeperOptions = {}): 
   checkFields('the options of an embedded ZooKeeper', options, FIELDS);
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const merged = { ...DEFAULTS, ...(given as Partial<ResolvedEmbeddedOptions>) };
-  checkMs('tickTimeMs', merged.tickTimeMs, 1);
+  checkMs('tickTimeMs', merged.tickTimeMs, 1, LONGEST_TIMER_MS);
   const { minSessionTimeoutMs = FEWEST_TICKS * merged.tickTimeMs } = given as EmbeddedZooKeeperOptions;
   const { maxSessionTimeoutMs = MOST_TICKS * merged.tickTimeMs } = given as EmbeddedZooKeeperOptions;
   const resolved = { ...merged, minSessionTimeoutMs, maxSessionTimeoutMs };
@@ -65,14 +66,15 @@ export function resolveEmbeddedOptions(options: EmbeddedZooKeeperOptions = {}): 
 function checkOptions(options: ResolvedEmbeddedOptions): void {
   const { port, maxBufferBytes, clock } = options;
   check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'port', port, 'a port, or 0 for one that is free');
-  checkMs('minSessionTimeoutMs', options.minSessionTimeoutMs, 1);
+  // As long as the answer to a client can say.
+  checkMs('minSessionTimeoutMs', options.minSessionTimeoutMs, 1, LONGEST_TIMER_MS);
   checkMs('maxSessionTimeoutMs', options.maxSessionTimeoutMs, options.minSessionTimeoutMs);
-  checkMs('containerCheckIntervalMs', options.containerCheckIntervalMs, 1);
+  checkMs('containerCheckIntervalMs', options.containerCheckIntervalMs, 1, LONGEST_TIMER_MS);
   check(Number.isInteger(maxBufferBytes) && maxBufferBytes > 0, 'maxBufferBytes', maxBufferBytes, 'a number of bytes');
   check(clock === 'running' || clock === 'manual', 'clock', clock, "'running' or 'manual'");
-  for (const field of ['host', 'superDigest'] as const) {
-    check(typeof options[field] === 'string', field, options[field], 'a string');
-  }
+  // An empty one means all addresses.
+  check(typeof options.host === 'string' && options.host !== '', 'host', options.host, 'an address');
+  check(typeof options.superDigest === 'string', 'superDigest', options.superDigest, 'a string');
   for (const field of ['extendedTypes', 'allowInProduction'] as const) {
     check(typeof options[field] === 'boolean', field, options[field], 'true or false');
   }

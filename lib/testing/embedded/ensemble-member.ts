@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from '../../async/timer.js';
+import { checkMs } from '../../contract/check.js';
 import { EmbeddedNode } from './embedded-node.js';
 import type { EmbeddedServer } from './server/embedded-server.js';
 
@@ -42,8 +44,10 @@ export class EnsembleMember extends EmbeddedNode {
   /**
    * It hears of every write so many milliseconds late: until then its clients read what was, get no events, and wait for
    * the answers to their own writes. `Infinity`: until told otherwise. 0: it knows all at once. A `sync` waits as well.
+   * @throws LockConfigurationError for what is no such time
    */
   lag(ms: number): void {
+    if (ms !== Infinity) checkMs('lag', ms, 0, LONGEST_TIMER_MS);
     this.server.replica.lag(ms);
   }
 }

@@ -35,10 +35,11 @@ export class Database {
     return this.#zxid;
   }
 
-  /** A new leader counts on from a number that no earlier one has given. */
+  /** A new leader counts on from a number that no earlier one has given, and all servers know of it. */
   nextEpoch(): void {
     const [next, byTime] = [this.#zxid + EPOCH, firstZxid(this.clock)];
     this.#zxid = byTime > next ? byTime : next;
+    this.transact(() => {});
   }
 
   serve(replica: Replica): void {

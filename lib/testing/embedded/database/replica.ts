@@ -31,6 +31,11 @@ export class Replica<W extends Watcher = Watcher> {
     return this.#zxid;
   }
 
+  /** Whether it is yet to hear of something that is committed, and will. */
+  get isCatchingUp(): boolean {
+    return this.#behind.length > 0 && this.#lagMs !== Infinity;
+  }
+
   /** Transactions get here so many milliseconds after they are committed; `Infinity`: not before the lag is changed. */
   lag(ms: number): void {
     if (ms > 0) this.#own ??= this.#committed.copy();

@@ -1,7 +1,7 @@
 import { RequestReader } from '../wire/request-reader.js';
 import { opName } from '../wire/server-op-codes.js';
 import type { ServerOpName } from '../wire/server-op-codes.js';
-import { readMulti } from './multi-request.js';
+import { readParts } from './multi-request.js';
 
 /** One thing that a request asks for; a transaction asks for several, besides for itself. */
 export interface Asked {
@@ -18,6 +18,11 @@ const WITHOUT_PATH: ReadonlySet<ServerOpName> = new Set([
   'setWatches2',
 ]);
 
+/** By the type that each was sent with: what a server makes of it is another thing. */
+function readAsked(reader: RequestReader): Asked[] {
+  return readParts(reader).map(({ op, request }) => ({ op, path: request.path }));
+}
+
 /** What a request asks for, as far as it can be read. */
 export function askedFor(bytes: Buffer): Asked[] {
   try {
@@ -26,7 +31,7 @@ export function askedFor(bytes: Buffer): Asked[] {
     const op = opName(reader.int());
     if (!op) return [];
     if (op !== 'multi' && op !== 'multiRead') return [{ op, path: WITHOUT_PATH.has(op) ? '' : reader.string() }];
-    return [{ op, path: '' }, ...readMulti(reader).map(({ type, path }) => ({ op: type, path }))];
+    return [{ op, path: '' }, ...readAsked(reader)];
   } catch {
     return [];
   }

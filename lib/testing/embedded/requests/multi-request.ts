@@ -1,5 +1,6 @@
 import type { RequestReader } from '../wire/request-reader.js';
 import { opName } from '../wire/server-op-codes.js';
+import type { ServerOpName } from '../wire/server-op-codes.js';
 import { isWriteOp, NO_TTL, readWriteRequest } from './write-request.js';
 import type { CreateRequest, WriteRequest } from './write-request.js';
 
@@ -8,26 +9,37 @@ export interface ReadRequest {
   readonly path: string;
 }
 
-/** {int type; bool done; int err} and a record, repeated; then {-1, true, -1}. @throws RangeError when it is not */
+/** One request of several, and the type that it was sent with. */
+interface Part {
+  readonly op: ServerOpName;
+  readonly request: WriteRequest | ReadRequest;
+}
+
+/** As `readParts()`, each as what the server takes it for. */
 export function readMulti(reader: RequestReader): (WriteRequest | ReadRequest)[] {
-  const requests: (WriteRequest | ReadRequest)[] = [];
+  return readParts(reader).map(({ request }) => request);
+}
+
+/** {int type; bool done; int err} and a record, repeated; then {-1, true, -1}. @throws RangeError when it is not */
+export function readParts(reader: RequestReader): Part[] {
+  const parts: Part[] = [];
   for (;;) {
     const type = reader.int();
     const isEnd = reader.bool();
     reader.int();
-    if (isEnd) return requests;
-    requests.push(readPart(type, reader));
+    if (isEnd) return parts;
+    parts.push(readPart(type, reader));
   }
 }
 
-function readPart(code: number, reader: RequestReader): WriteRequest | ReadRequest {
-  const type = opName(code);
-  if (type === 'getData' || type === 'getChildren') return readPlain(type, reader);
-  if (!type || !isWriteOp(type) || type === 'setAcl' || type === 'deleteContainer') {
+function readPart(code: number, reader: RequestReader): Part {
+  const op = opName(code);
+  if (op === 'getData' || op === 'getChildren') return { op, request: readPlain(op, reader) };
+  if (!op || !isWriteOp(op) || op === 'setAcl' || op === 'deleteContainer') {
     throw new RangeError(`operation ${code} in a transaction`);
   }
-  const request = readWriteRequest(type, reader);
-  return 'flags' in request ? byFlags(request) : request;
+  const request = readWriteRequest(op, reader);
+  return { op, request: 'flags' in request ? byFlags(request) : request };
 }
 
 /** Whether to watch is said as well, but nobody listens. */

@@ -33,6 +33,7 @@ export class Connection implements Watcher, SessionConnection {
   #isWaiting = false;
   #isPaused = false;
   #isDeaf = false;
+  #isOver = false;
 
   constructor(socket: Socket, context: ServerContext) {
     this.address = addressOf(socket);
@@ -41,7 +42,7 @@ export class Connection implements Watcher, SessionConnection {
     this.#context = context;
     this.#inbox = new Inbox(socket, context.maxBufferBytes);
     this.#identities = [{ scheme: 'ip', id: (socket.remoteAddress ?? '').replace(/^::ffff:/, '') }];
-    socket.on('close', () => this.#closed());
+    socket.on('close', () => this.#leave());
   }
 
   get session(): Session | undefined {
@@ -58,7 +59,7 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   receive(bytes: Buffer): void {
-    if (this.#isDeaf) return;
+    if (this.#isDeaf || this.#isOver) return;
     this.#unlessHostile(() => this.#inbox.push(bytes));
     this.#work();
   }
@@ -69,10 +70,18 @@ export class Connection implements Watcher, SessionConnection {
     if (!this.#context.heldEvents.keeps(path, tell)) tell();
   }
 
-  close(how: 'fin' | 'rst' = 'fin'): void {
-    this.#inbox.clear();
-    if (how === 'rst' || this.#isDeaf) this.#socket.resetAndDestroy();
-    else this.outbox.end();
+  close(): void {
+    this.#leave();
+    // Of a half-open connection nobody hears that it was closed.
+    if (!this.#isDeaf) this.outbox.end();
+  }
+
+  /** Ends it whatever the network is like: `fin` once everything is sent, `rst` as if the server had died. */
+  disconnect(how: 'fin' | 'rst'): void {
+    this.#leave();
+    if (how === 'rst' || this.#isDeaf) return void this.#socket.resetAndDestroy();
+    this.outbox.release();
+    this.outbox.end();
   }
 
   /** Nothing is read or said until `resume()`. */
@@ -152,9 +161,9 @@ export class Connection implements Watcher, SessionConnection {
   #request(frame: Buffer, client: Client): void {
     client.database.sessions.touch(client.session);
     const fault = this.#context.faults.take(frame);
-    if (fault?.type === 'loseRequest') return this.close('rst');
+    if (fault?.type === 'loseRequest') return this.disconnect('rst');
     const answered = fault?.type === 'fail' ? refusal(frame, client, fault.code) : answer(frame, client);
-    if (fault?.type === 'loseReply') return this.close('rst');
+    if (fault?.type === 'loseReply') return this.disconnect('rst');
     if (answered.zxid <= client.replica.zxid) return this.#deliver(answered);
     this.#isWaiting = true;
     client.replica.whenKnown(answered.zxid, () => {
@@ -170,11 +179,14 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   #say(frame: Buffer): void {
+    if (this.#isOver) return;
     this.sent++;
     this.outbox.push(frame);
   }
 
-  #closed(): void {
+  /** It speaks for nobody any more, however long its socket takes to close. */
+  #leave(): void {
+    this.#isOver = true;
     this.#inbox.clear();
     this.#context.replica.watches.removeAll(this);
     if (this.session?.connection === this) this.session.connection = undefined;

@@ -3,6 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Database } from '../database/database.js';
 import { Replica } from '../database/replica.js';
 import type { RequestRules } from '../requests/client.js';
+import { clearTimer, setTimer } from '../sessions/real-time.js';
 import type { Session } from '../sessions/session.js';
 import type { ServerContext } from './context.js';
 import type { ServerStatus } from './server-status.js';
@@ -10,6 +11,7 @@ import { addressOf, Connection } from './connection.js';
 import { onFirstBytes, wordOf } from './first-bytes.js';
 import { FOUR_LETTER_WORDS } from './four-letter-words.js';
 import { HeldEvents } from './held-events.js';
+import { Network } from './network.js';
 import { PlannedFaults } from './planned-faults.js';
 
 export interface ServerSettings {
@@ -18,6 +20,9 @@ export interface ServerSettings {
   readonly maxBufferBytes: number;
   readonly log: (line: string) => void;
 }
+
+/** So long a stop waits for clients to hear of it. */
+const STOP_MS = 1_000;
 
 /** One port on a database: who is connected, what each watches, and what goes wrong with them. */
 export class EmbeddedServer implements ServerContext, ServerStatus {
@@ -29,14 +34,17 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   readonly faults = new PlannedFaults();
   readonly heldEvents = new HeldEvents();
   readonly connections = new Set<Connection>();
+  readonly network = new Network(this.connections);
   mode = 'standalone';
   port = 0;
   startedAt = 0;
   /** Grows with everything that is heard. */
   heard = 0;
+  /** Whether it may serve anybody: a server of an ensemble needs most of the others. */
+  hasQuorum = true;
+  /** Those who have not said yet what they want, or were told it. */
+  readonly #strangers = new Set<Socket>();
   #server: Server | undefined;
-  #refuses = false;
-  #apply: (connection: Connection) => void = () => {};
 
   constructor(database: Database, settings: ServerSettings) {
     this.database = database;
@@ -64,25 +72,14 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     if (!server) return;
     this.#server = undefined;
     const closed = new Promise((resolve) => server.close(resolve));
-    for (const connection of this.connections) connection.close(how);
+    // Those of now: it may be started again meanwhile.
+    const ending = [...this.connections];
+    for (const connection of ending) connection.disconnect(how);
+    this.#strangers.forEach((socket) => socket.destroy());
+    // Neither a client that takes nothing nor a delay may keep a server from ending.
+    const lastResort = setTimer(() => ending.forEach((connection) => connection.disconnect('rst')), STOP_MS).unref();
     await closed;
-  }
-
-  /** Takes connections only to close them. */
-  refuse(refuses: boolean): void {
-    this.#refuses = refuses;
-  }
-
-  /** Does something to every connection, those that come later included, until the next such thing. */
-  forAll(apply: (connection: Connection) => void): void {
-    this.#apply = apply;
-    for (const connection of this.connections) apply(connection);
-  }
-
-  /** Undoes what `forAll` did. */
-  heal(): void {
-    this.#apply = () => {};
-    for (const connection of this.connections) connection.heal();
+    clearTimer(lastResort);
   }
 
   greeted(session: Session, askedMs: number): void {
@@ -94,11 +91,13 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   #accept(socket: Socket): void {
     // Whatever happens to a connection, 'close' follows.
     socket.on('error', () => {});
-    if (this.#refuses) return void socket.resetAndDestroy();
+    this.#strangers.add(socket);
+    socket.on('close', () => this.#strangers.delete(socket));
+    if (this.network.refuses || !this.hasQuorum) return void socket.resetAndDestroy();
     onFirstBytes(socket, (bytes) => {
       const answerWord = FOUR_LETTER_WORDS.get(wordOf(bytes));
-      if (answerWord) socket.end(answerWord(this, addressOf(socket)));
-      else this.#serve(socket, bytes);
+      if (!answerWord) return this.#serve(socket, bytes);
+      if (!this.network.isSilent) socket.end(answerWord(this, addressOf(socket)));
     });
   }
 
@@ -108,10 +107,11 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
       this.heard++;
       connection.receive(bytes);
     };
+    this.#strangers.delete(socket);
     this.connections.add(connection);
     socket.on('close', () => this.connections.delete(connection));
     socket.on('data', receive);
-    this.#apply(connection);
+    this.network.meet(connection);
     receive(firstBytes);
   }
 }

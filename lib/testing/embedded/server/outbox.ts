@@ -1,16 +1,20 @@
 import type { Socket } from 'node:net';
-import { monotonicNow, setTimer } from '../sessions/real-time.js';
+import { clearTimer, setTimer } from '../sessions/real-time.js';
+import { Delayed } from './delayed.js';
+
+/** So long a client that was sent a goodbye may take to hear it. */
+const GOODBYE_MS = 1_000;
 
 /** What is said on one connection, in order. All of one turn leaves in one piece. */
 export class Outbox {
   readonly #socket: Socket;
   readonly #taken: () => void;
+  readonly #delayed = new Delayed();
   #frames: Buffer[] = [];
   #unsent = 0;
   #isScheduled = false;
   #isHeld = false;
-  #delayMs = 0;
-  #lastLeavesAt = 0;
+  #isEnding = false;
 
   /** @param taken called whenever the other side has taken something; 'drain' says nothing of what it takes at once */
   constructor(socket: Socket, taken: () => void) {
@@ -40,21 +44,19 @@ export class Outbox {
 
   release(): void {
     this.#isHeld = false;
-    this.#schedule();
+    if (this.#isEnding) this.#leave();
+    else this.#schedule();
   }
 
   /** Everything arrives this much later. */
   delay(ms: number): void {
-    this.#delayMs = ms;
+    this.#delayed.delayMs = ms;
   }
 
-  /** Sends what there is, held or not, and closes. */
+  /** Sends what there is, and closes; not before `release()` while it is held. */
   end(): void {
-    const bytes = this.#take();
-    this.#later(() => {
-      this.#write(bytes);
-      this.#socket.destroySoon();
-    });
+    this.#isEnding = true;
+    if (!this.#isHeld) this.#leave();
   }
 
   #schedule(): void {
@@ -64,8 +66,23 @@ export class Outbox {
       this.#isScheduled = false;
       if (this.#isHeld || this.#frames.length === 0) return;
       const bytes = this.#take();
-      this.#later(() => this.#write(bytes));
+      this.#delayed.push(() => this.#write(bytes));
     });
+  }
+
+  #leave(): void {
+    const bytes = this.#take();
+    this.#delayed.push(() => {
+      this.#write(bytes);
+      this.#close();
+    });
+  }
+
+  /** A client that takes nothing must not keep its connection for ever. */
+  #close(): void {
+    this.#socket.destroySoon();
+    const lastResort = setTimer(() => this.#socket.destroy(), GOODBYE_MS).unref();
+    this.#socket.once('close', () => clearTimer(lastResort));
   }
 
   #write(bytes: Buffer): void {
@@ -78,14 +95,5 @@ export class Outbox {
     const bytes = only && others.length === 0 ? only : Buffer.concat(this.#frames);
     this.#frames = [];
     return bytes;
-  }
-
-  /** Never before what was said earlier, also when that was delayed more. */
-  #later(action: () => void): void {
-    const now = monotonicNow();
-    const leavesAt = Math.max(now + this.#delayMs, this.#lastLeavesAt);
-    if (leavesAt <= now) return action();
-    this.#lastLeavesAt = leavesAt;
-    setTimer(action, leavesAt - now).unref();
   }
 }

@@ -47,5 +47,6 @@ export class PlannedFaults {
 function isMeant(target: FaultTarget, op: ServerOpName, path: string): boolean {
   if (target.op !== op) return false;
   if (target.path === undefined) return true;
-  return typeof target.path === 'string' ? target.path === path : target.path.test(path);
+  // `search` looks from the start, also for an expression that remembers where it was.
+  return typeof target.path === 'string' ? target.path === path : path.search(target.path) !== -1;
 }

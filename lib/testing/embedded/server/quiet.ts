@@ -10,8 +10,12 @@ export async function quiet(servers: readonly EmbeddedServer[]): Promise<void> {
   for (let turns = 0; turns < QUIET_TURNS; turns++) {
     await new Promise((resolve) => nextTurn(resolve));
     const hears = servers.reduce((sum, server) => sum + server.heard, 0);
-    const isBusy = servers.some(({ connections }) => [...connections].some(({ isIdle }) => !isIdle));
+    const isBusy = servers.some(isBusyNow);
     if (isBusy || hears !== heard) turns = 0;
     heard = hears;
   }
+}
+
+function isBusyNow({ connections, replica }: EmbeddedServer): boolean {
+  return replica.isCatchingUp || [...connections].some(({ isIdle }) => !isIdle);
 }

@@ -49,8 +49,9 @@ export class ManualClock implements ServerClock {
   }
 }
 
-/** Lets time pass on a clock that waits for it. @throws Error on one that runs */
+/** Lets time pass on a clock that waits for it. @throws Error on one that runs, RangeError for no such time */
 export function advance(clock: ServerClock, ms: number): void {
   if (!(clock instanceof ManualClock)) throw new Error("advance() needs the option clock: 'manual'");
+  if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`time passes by milliseconds, 0 or more, got ${ms}`);
   clock.advance(ms);
 }

@@ -1,7 +1,7 @@
 /** The connection that speaks for a session. */
 export interface SessionConnection {
-  /** Ends it: `fin` once everything is sent, `rst` as if the server had died. */
-  close(how?: 'fin' | 'rst'): void;
+  /** Takes the session from it, and ends it once everything is sent. */
+  close(): void;
 }
 
 /** One client's session. It outlives its connections, and ends by itself after `timeoutMs` without a word. */

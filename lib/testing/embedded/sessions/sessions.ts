@@ -92,14 +92,20 @@ export class Sessions {
   #awaitTick(): void {
     if (this.#cancelTick || this.#isStanding || this.#sessions.size === 0) return;
     const { tickTimeMs } = this.#limits;
-    this.#cancelTick = this.#clock.after(tickTimeMs - (this.#clock.now() % tickTimeMs), () => {
+    let isCancelled = false;
+    const cancel = this.#clock.after(tickTimeMs - (this.#clock.now() % tickTimeMs), () => {
       // Whose ping has arrived but has not been read is alive.
-      this.#clock.whenRead(() => this.#tick());
+      this.#clock.whenRead(() => {
+        if (!isCancelled) this.#tick();
+      });
     });
+    this.#cancelTick = () => {
+      isCancelled = true;
+      cancel();
+    };
   }
 
   #tick(): void {
-    if (this.#isStanding) return;
     this.#cancelTick = undefined;
     const now = this.#clock.now();
     for (const session of this.all()) if (session.isOpen && session.deadlineMs <= now) this.#expired(session);

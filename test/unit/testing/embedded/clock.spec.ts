@@ -60,6 +60,12 @@ describe('time that a test lets pass', () => {
     ]);
   });
 
+  it.each([-1, NaN, Infinity])('does not pass by %d ms', async (ms) => {
+    const zookeeper = await startServer({ clock: 'manual' });
+    expect(() => zookeeper.advance(ms)).toThrow(RangeError);
+    zookeeper.advance(1);
+  });
+
   it('is refused by a clock that runs', async () => {
     const zookeeper = await startServer();
     expect(() => zookeeper.advance(1)).toThrow("needs the option clock: 'manual'");

@@ -1,10 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { LockConfigurationError } from '../../../../lib/contract/errors.js';
 import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
 import type { EnsembleMember } from '../../../../lib/testing/index.js';
 import { connectClient } from '../../../integration/driver/support/observed-client.js';
 import { freshBasePath } from '../../../support/base-path.js';
 import { eventually } from '../../../support/eventually.js';
 import { openService } from '../../../support/services.js';
+import { openRawSession } from './raw.js';
 import { ANYONE, EMPTY } from './servers.js';
 
 const startEnsemble = async (servers = 3) => {
@@ -51,6 +53,17 @@ describe('an embedded ensemble', () => {
     expect(ensemble.leader?.id).toBe(2);
     const after = await client.create({ path: '/b', data: EMPTY, acl: ANYONE, mode: 0 });
     expect(after.czxid - before.czxid).toBeGreaterThan(1_000n);
+  });
+
+  it('answers a sync after an election, also when nobody writes', async () => {
+    // No session may expire: the server's own write would do.
+    const ensemble = await EmbeddedEnsemble.start(3, { clock: 'manual' });
+    onTestFinished(() => ensemble.stop());
+    const { client, next } = await connectClient(ensemble.connectString);
+    const again = next('connected');
+    await ensemble.leader?.kill();
+    await again;
+    expect(await client.sync('/').then(() => 'answered')).toBe('answered');
   });
 
   it('serves nobody without a majority, and lets no session expire meanwhile', async () => {
@@ -107,4 +120,63 @@ describe('an embedded ensemble', () => {
     expect(performance.now() - askedAt).toBeGreaterThan(190);
     await client.read('/a');
   });
+
+  it('has servers whose clients stay away when it has no leader, whatever is healed', async () => {
+    const ensemble = await startEnsemble();
+    await ensemble.loseQuorum();
+    const [left] = ensemble.servers.filter(({ isRunning }) => isRunning);
+    left!.heal();
+    await expect(greeting(left!)).resolves.toBe('refused');
+    await ensemble.restore();
+    await expect(greeting(left!)).resolves.toBe('welcome');
+  });
+
+  it('has servers that refuse clients until they are healed, whoever leads', async () => {
+    const ensemble = await startEnsemble();
+    const [leader, , refusing] = ensemble.servers as [EnsembleMember, EnsembleMember, EnsembleMember];
+    refusing.refuse();
+    await leader.kill();
+    await expect(greeting(refusing)).resolves.toBe('refused');
+    refusing.heal();
+    await expect(greeting(refusing)).resolves.toBe('welcome');
+  });
+
+  it('removes no container while it has no leader', async () => {
+    const ensemble = await EmbeddedEnsemble.start(3, { clock: 'manual', containerCheckIntervalMs: 1_000 });
+    onTestFinished(() => ensemble.stop());
+    const { client } = await connectClient(ensemble.connectString);
+    await client.create({ path: '/used', data: EMPTY, acl: ANYONE, mode: 4 });
+    await client.create({ path: '/used/child', data: EMPTY, acl: ANYONE, mode: 0 });
+    await client.delete('/used/child');
+    await ensemble.loseQuorum();
+    ensemble.advance(5_000);
+    expect(ensemble.servers[0]!.znode('/used')).toBeDefined();
+    await ensemble.restore();
+    ensemble.advance(5_000);
+    expect(ensemble.servers[0]!.znode('/used')).toBeUndefined();
+  });
+
+  it('is idle when everybody knows what is written', async () => {
+    const ensemble = await startEnsemble();
+    const [, behind] = ensemble.servers as [EnsembleMember, EnsembleMember];
+    const { client } = await connectClient(behind.connectString);
+    behind.lag(200);
+    let isDone = false;
+    const created = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 }).then(() => (isDone = true));
+    await eventually(() => ensemble.servers[0]!.znode('/a'), 'it is written');
+    await ensemble.idle();
+    expect([behind.znode('/a') !== undefined, isDone]).toEqual([true, true]);
+    await created;
+  });
+
+  it.each([-1, NaN, 2 ** 31])('has no servers that lag by %d ms', async (ms) => {
+    const ensemble = await startEnsemble(1);
+    expect(() => ensemble.servers[0]!.lag(ms)).toThrow(LockConfigurationError);
+  });
 });
+
+const greeting = (server: EnsembleMember): Promise<'welcome' | 'refused'> =>
+  openRawSession(server).then(
+    () => 'welcome',
+    () => 'refused',
+  );

@@ -121,6 +121,24 @@ describe('what may happen to a request', () => {
     expect(zookeeper.znode('/a')?.kind).toBe('persistent');
   });
 
+  it('is meant by the type that it was sent with, also in a transaction', async () => {
+    const { zookeeper, client } = await connected();
+    const failed = zookeeper.failNext({ op: 'create2', path: '/a' }, -102);
+    const op = { type: 'create2', path: '/a', data: EMPTY, acl: ANYONE, flags: 0 } as const;
+    await expect(client.multi([op])).rejects.toMatchObject({ code: -102 });
+    await failed;
+  });
+
+  it('is meant by an expression wherever that has looked before', async () => {
+    const { zookeeper, client } = await connected();
+    const path = /^\/a/g;
+    for (let round = 0; round < 4; round++) {
+      void zookeeper.failNext({ op: 'create2', path }, -102);
+      const create = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+      await expect(create).rejects.toMatchObject({ code: -102 });
+    }
+  });
+
   it('is lost before it is done', async () => {
     const { zookeeper, client } = await connected();
     const lost = zookeeper.loseRequest({ op: 'create2' });

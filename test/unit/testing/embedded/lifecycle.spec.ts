@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
 import { EmbeddedZooKeeper } from '../../../../lib/testing/index.js';
+import { requestFrame } from '../../../../lib/zookeeper/wire/records.js';
+import { setAcl } from '../../../conformance/wire/node-requests.js';
 import { connectClient } from '../../../integration/driver/support/observed-client.js';
 import { openService } from '../../../support/services.js';
 import { openClient } from '../../../support/znodes.js';
+import { openRawSession } from './raw.js';
 import { ANYONE, EMPTY, startServer } from './servers.js';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -53,6 +56,11 @@ describe('an embedded server', () => {
     [{ tickTimeMs: 0 }, /tickTimeMs must be/],
     [{ minSessionTimeoutMs: 10, maxSessionTimeoutMs: 5 }, /maxSessionTimeoutMs must be/],
     [{ clock: 'sun' }, /clock must be/],
+    // Node's timers take no more, and fire at once; an int on the wire neither.
+    [{ containerCheckIntervalMs: Infinity }, /containerCheckIntervalMs must be/],
+    [{ minSessionTimeoutMs: 2 ** 31 }, /minSessionTimeoutMs must be/],
+    // All addresses.
+    [{ host: '' }, /host must be/],
     [{ ticktime: 5 }, /unknown field "ticktime"/],
   ])('names the wrong option: %o', async (options, complaint) => {
     const start = EmbeddedZooKeeper.start(options as object);
@@ -99,6 +107,33 @@ describe('a restart', () => {
     const again = await openClient(zookeeper.connectString);
     const after = await again.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
     expect(after.czxid).toBeGreaterThan(before.czxid);
+  });
+
+  it('resets also what a test has done to the znodes that every server has, and below them', async () => {
+    const zookeeper = await startServer();
+    const { client } = await connectClient(zookeeper.connectString);
+    await client.multi([{ type: 'setData', path: '/', data: Buffer.from('x') }]);
+    await client.create({ path: '/zookeeper/own', data: EMPTY, acl: ANYONE, mode: 0 });
+    const { raw } = await openRawSession(zookeeper);
+    const { type, body } = setAcl('/', [{ permissions: 1, scheme: 'world', id: 'anyone' }]);
+    raw.write(requestFrame(1, type, body));
+    await raw.next();
+    const refused = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+    await expect(refused).rejects.toMatchObject({ code: -102 });
+    zookeeper.reset();
+    expect(zookeeper.paths()).toEqual(['/', '/zookeeper', '/zookeeper/config', '/zookeeper/quota']);
+    expect(zookeeper.znode('/')?.data).toEqual(EMPTY);
+    const again = await openClient(zookeeper.connectString);
+    await again.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
+  });
+
+  it.each(['reset', 'heal', 'restart'] as const)('%s() ends a freeze: sessions expire again', async (thaw) => {
+    const zookeeper = await startServer({ tickTimeMs: 100 });
+    zookeeper.freeze();
+    await zookeeper[thaw]();
+    // It says nothing by itself.
+    const client = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 200 });
+    expect(await client.next('ended')).toBe('expired');
   });
 
   it('of the whole process, with nothing kept, is noticed by a client: its session is over', async () => {

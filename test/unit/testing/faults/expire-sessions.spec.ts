@@ -1,0 +1,14 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { EmbeddedZooKeeper, FaultProxy } from '../../../../lib/testing/index.js';
+import { connectClient } from '../../../integration/driver/support/observed-client.js';
+
+it('complains when the server is gone whose sessions are to expire, and leaves nothing unhandled', async () => {
+  const zookeeper = await EmbeddedZooKeeper.start();
+  onTestFinished(() => zookeeper.stop());
+  const proxy = await FaultProxy.open(zookeeper.port);
+  onTestFinished(() => proxy.close());
+  await connectClient(proxy.connectString);
+  proxy.blackHole();
+  await zookeeper.kill();
+  await expect(proxy.expireSessions()).rejects.toThrow(/the server did not end session 0x/);
+});
