@@ -22,6 +22,7 @@ export interface Standing {
 const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
 const KINDS = Object.keys(MARKS) as ContenderKind[];
 const PLACES = 10;
+const LONGEST_END = MARKS.read.length + PLACES + 1;
 // `%010d` of an int32: a minus sign counts as one of the ten places.
 const NAME = /(lock-|__WRIT__|__READ__|latch-)(\d{10}|-\d{9,10})$/;
 
@@ -40,7 +41,7 @@ export function readerInPlaceOf(writer: string): string {
 
 /** `undefined` for what is no contender, of whatever line. */
 export function standingOf(name: string): Standing | undefined {
-  const [, mark, number] = NAME.exec(name) ?? [];
+  const [, mark, number] = NAME.exec(name.slice(-LONGEST_END)) ?? [];
   const kind = KINDS.find((one) => MARKS[one] === mark);
   return kind && { name, kind, number: Number(number) };
 }
@@ -56,7 +57,8 @@ export function lineKindOf(name: string): LineKind {
   return lineOf(standingOf(name)?.kind);
 }
 
-function lineOf(kind: ContenderKind | undefined): LineKind {
+/** The line in which contenders of this kind stand. */
+export function lineOf(kind: ContenderKind | undefined): LineKind {
   return kind === 'latch' ? 'candidates' : 'locks';
 }
 

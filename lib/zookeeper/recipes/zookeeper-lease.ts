@@ -1,4 +1,3 @@
-import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
@@ -6,10 +5,8 @@ import type { Grant } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
-import { becomeReader } from './downgrade.js';
 import type { HeldNodes } from './held-nodes.js';
-import { KeptNote } from './kept-note.js';
-import { LineDemand } from './line-demand.js';
+import { LineGrant } from './line-grant.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodeSoon } from './own-node-watch.js';
 import type { PermitNodes } from './permit-nodes.js';
@@ -24,18 +21,10 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
-  const note = new KeptNote(session, contender, request.label);
-  return leaseOn(session, directory, { key: request.key, nodes: contender, contenders: [contender] }, (standing) => ({
-    ...standing,
-    get mode() {
-      return contender.isExchanged ? 'read' : request.mode;
-    },
-    demand: new LineDemand(session, contender),
-    noteKept: (isKept) => note.write(isKept),
-    // What is not answered in time goes on by itself.
-    downgrade: () =>
-      settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
-  }));
+  const ground = { key: request.key, nodes: contender, contenders: [contender] };
+  return leaseOn(session, directory, ground, (giveBack) => {
+    return new LineGrant(session, directory, contender, request, giveBack);
+  });
 }
 
 /** The lease on permits. All of one acquisition are made in one transaction, so they share its zxid. */
@@ -45,8 +34,10 @@ export function grantPermits(
   permits: PermitNodes,
   { key, mode }: LockRequest,
 ): GrantedLease {
-  const { contenders } = permits;
-  return leaseOn(session, directory, { key, nodes: permits, contenders }, (standing) => ({ ...standing, mode }));
+  const fencingToken = fencingTokenOf(permits.czxid);
+  const isCurrent = () => session.isCurrent && !permits.isGone;
+  const ground = { key, nodes: permits, contenders: permits.contenders };
+  return leaseOn(session, directory, ground, (giveBack) => ({ key, mode, fencingToken, isCurrent, giveBack }));
 }
 
 /** What a lease stands on. */
@@ -60,17 +51,12 @@ function leaseOn(
   session: Session,
   { releaseTimeoutMs }: LockDirectory,
   { key, nodes, contenders }: Ground,
-  grantOf: (standing: Omit<Grant, 'mode'>) => Grant,
+  grantOf: (giveBack: () => Promise<void>) => Grant,
 ): GrantedLease {
-  const grant = grantOf({
-    key,
-    fencingToken: fencingTokenOf(nodes.czxid),
-    isCurrent: () => session.isCurrent && !nodes.isGone,
-    giveBack: () => {
-      uncarry();
-      unwatch.forEach((dispose) => dispose());
-      return nodes.leave(releaseTimeoutMs);
-    },
+  const grant = grantOf(() => {
+    uncarry();
+    unwatch.forEach((dispose) => dispose());
+    return nodes.leave(releaseTimeoutMs);
   });
   const lease = new GrantedLease(grant);
   const uncarry = session.carry(lease);
