@@ -1,7 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { run, works } from './command.mjs';
 
 const hasFile = (path) => () => existsSync(path);
+
+/** In the folder of whichever architecture this is. */
+const hasLibrary = (name) => () => {
+  const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib') : [];
+  return folders.some((folder) => existsSync(`/usr/lib/${folder}/${name}`));
+};
 
 /** Debian's packages that this repository's tests and benches need: what for, how to see that one is there. */
 const PACKAGES = {
@@ -10,6 +16,10 @@ const PACKAGES = {
   'default-jdk-headless': { purpose: "compiles what calls Curator's locks", isThere: () => works('javac', '-version') },
   'libcurator-recipes-java': { purpose: "Curator's locks", isThere: hasFile('/usr/share/java/curator-recipes.jar') },
   'python3-kazoo': { purpose: "kazoo's locks", isThere: hasFile('/usr/lib/python3/dist-packages/kazoo') },
+  'libzookeeper-mt2': {
+    purpose: "ZooKeeper's client in C",
+    isThere: hasLibrary('libzookeeper_mt.so.2'),
+  },
   'redis-server': {
     purpose: 'the server of the locks of redlock and redis-semaphore',
     isThere: hasFile('/usr/bin/redis-server'),
@@ -21,11 +31,12 @@ const PACKAGES = {
 /** The server of the tests and the sample. */
 export const ZOOKEEPER = ['zookeeper', 'default-jre-headless'];
 
-/** Whose locks the bench runs beside ours, and the interop tests against ours. */
+/** Whose locks the bench runs beside ours, and the interop tests against ours; whose clients the embedded server serves. */
 export const PEERS = [
   'default-jdk-headless',
   'libcurator-recipes-java',
   'python3-kazoo',
+  'libzookeeper-mt2',
   'redis-server',
   'etcd-server',
 ];

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
+import { eventually } from '../support/eventually.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const CLASSES = at('../../build/peers/');
@@ -19,6 +20,13 @@ const startServer = async () => {
   onTestFinished(() => zookeeper.stop());
   return zookeeper;
 };
+
+/** What `reconnect` waits for: a client loses its connection, and misses what happens before it has another. */
+async function cutOff(zookeeper: EmbeddedZooKeeper): Promise<void> {
+  await eventually(() => zookeeper.ownerOf('/gone') && zookeeper.ownerOf('/kept'), 'the znodes of the C client');
+  zookeeper.session('/kept').disconnect();
+  zookeeper.session('/gone').expire();
+}
 
 // Debian's clients and recipes, as they are.
 describe('the embedded server serves', { timeout: 200_000 }, () => {
@@ -48,6 +56,27 @@ describe('the embedded server serves', { timeout: 200_000 }, () => {
       expect.arrayContaining(['mutex', 'readWriteLock', 'multiLock', 'semaphore', 'leaderLatch', 'leaderSelector']),
     );
     expect(done).toContain('timeToLive');
+  });
+
+  it("ZooKeeper's C client", async () => {
+    const zookeeper = await startServer();
+    const client = printed('/usr/bin/python3', '-B', at('peers/c_client.py'), zookeeper.connectString);
+    const [done] = await Promise.all([client, cutOff(zookeeper)]);
+    expect(done).toEqual(
+      expect.arrayContaining([
+        'create',
+        'read_and_write',
+        'removed_by_the_server',
+        'watches',
+        'removed_watches',
+        'transactions',
+        'permissions',
+        'chroot',
+        'lock',
+        'many_locks',
+      ]),
+    );
+    expect(done).toContain('reconnect');
   });
 
   it("ZooKeeper's own command line", async () => {
