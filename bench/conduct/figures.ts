@@ -16,6 +16,8 @@ export interface Figures {
   /** From the end of one tenure to the begin of the next, in microseconds. */
   readonly handOverP50Us?: number;
   readonly handOverP99Us?: number;
+  /** From getting it to beginning to give it back, where callers stay for a while, in microseconds. */
+  readonly insideP50Us?: number;
   /** The acquisitions of the process that had fewest, by those of the one that had most. */
   readonly fairness?: number;
   /** Processor time of the clients for one acquisition, in microseconds. */
@@ -41,6 +43,8 @@ export interface Observed {
   readonly endAt: number;
   /** Whether all of them want the same key, for themselves. */
   readonly isOneLine: boolean;
+  /** Whether callers stay inside for a while. */
+  readonly isStaying: boolean;
   /** Of each process. */
   readonly workers: readonly Worked[];
   readonly samples: readonly [Sample, Sample];
@@ -54,11 +58,12 @@ export interface Worked {
 }
 
 export function figuresOf(observed: Observed): Figures {
-  const { beginAt, endAt, workers, isOneLine } = observed;
+  const { beginAt, endAt, workers, isOneLine, isStaying } = observed;
   const each = workers.map(({ acquisitions }) => within(acquisitions, beginAt, endAt));
   const all = each.flat();
   const counts = each.map(({ length }) => length);
   const cycles = all.map(({ asked, from, to, released }) => (from - asked + released - to) / 1e3);
+  const stays = isStaying ? all.map(({ from, to }) => (to - from) / 1e3) : [];
   const gaps = isOneLine ? handOvers(all).map((ns) => ns / 1e3) : [];
   return {
     rate: all.length / ((endAt - beginAt) / 1e9),
@@ -69,6 +74,7 @@ export function figuresOf(observed: Observed): Figures {
       0.5,
     ),
     ...(isOneLine ? { handOverP50Us: quantile(gaps, 0.5), handOverP99Us: quantile(gaps, 0.99) } : {}),
+    ...(isStaying ? { insideP50Us: quantile(stays, 0.5) } : {}),
     ...(workers.length > 1 ? { fairness: Math.min(...counts) / Math.max(...counts) } : {}),
     cpuUs: cpuOf(workers),
     ...packetsOf(observed),

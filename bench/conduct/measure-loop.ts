@@ -37,7 +37,7 @@ export async function measureLoop(shape: LoopShape, stage: Stage): Promise<Measu
   const isOneLine = shape.keys === 'one' && shape.readShare === 0 && shape.processes * shape.callers > 1;
   const all = worked.flatMap(({ acquisitions }) => acquisitions);
   return {
-    figures: figuresOf({ beginAt, endAt, isOneLine, workers: worked, samples, idle }),
+    figures: figuresOf({ beginAt, endAt, isOneLine, isStaying: shape.insideMs > 0, workers: worked, samples, idle }),
     acquisitions: all.length,
     overlaps: overlaps(all),
   };

@@ -11,6 +11,7 @@ const COLUMNS: readonly (readonly [figure: Figure, heading: string, isCompared?:
   ['p99Us', 'p99 us', 'compared'],
   ['acquireP50Us', 'to get it us', 'compared'],
   ['handOverP50Us', 'hand-over us', 'compared'],
+  ['insideP50Us', 'inside us'],
   ['fairness', 'slowest/fastest'],
   ['cpuUs', 'cpu us', 'compared'],
   ['packetsTo', 'to server'],

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { LoopOrder, LoopReport } from '../../crew/orders.js';
 import { monotonicNs } from '../../support/clock.js';
+import { stay } from '../../support/stay.js';
 import type { Locker, OpenContender } from './contender.js';
 import { CpuMarks } from './cpu-marks.js';
 import { TenureLog } from './tenure-log.js';
@@ -33,7 +33,7 @@ async function callOn(
     const isRead = readShare > 0 && Math.random() < readShare;
     const held = await locker.acquire(isRead);
     const from = monotonicNs();
-    if (stayMs > 0) await pause(stayMs);
+    if (stayMs > 0) await stay(stayMs);
     const to = monotonicNs();
     await locker.release(held);
     const released = monotonicNs();

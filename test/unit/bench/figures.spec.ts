@@ -29,6 +29,7 @@ function observed(fields: Partial<Observed> = {}): Observed {
     beginAt: S,
     endAt: 3 * S,
     isOneLine: true,
+    isStaying: false,
     workers: [
       { acquisitions: first, marks: marks(300) },
       { acquisitions: second, marks: marks(100) },
@@ -55,6 +56,11 @@ describe('the figures of a window', () => {
   it('are the time from one tenure to the next where all stand in one line', () => {
     expect(figuresOf(observed()).handOverP50Us).toBeCloseTo(0.5 * 1e6 - 1, 3);
     expect(figuresOf(observed({ isOneLine: false }))).not.toHaveProperty('handOverP50Us');
+  });
+
+  it('are the time inside where callers stay there', () => {
+    expect(figuresOf(observed({ isStaying: true })).insideP50Us).toBeCloseTo(1, 3);
+    expect(figuresOf(observed())).not.toHaveProperty('insideP50Us');
   });
 
   it('compare the slowest process with the fastest, where there are several', () => {
