@@ -149,7 +149,7 @@ class Watcher:
 class Client:
     """A handle, which is a session."""
 
-    def __init__(self, hosts, timeout_ms=5_000):
+    def __init__(self, hosts, timeout_ms=10_000):
         self.session = Watcher()
         self.handle = library.zookeeper_init(hosts.encode(), self.session.function, timeout_ms, None, None, 0)
         assert self.handle, "no handle"
