@@ -14,10 +14,11 @@ const FIELDS = ['name', 'value', 'ifVersion'];
 export function checkChanges(changes: readonly RecordChange[]): void {
   check(Array.isArray(changes), 'changes', changes, 'an array');
   changes.forEach(checkChange);
-  const names = changes.map(({ name }) => name);
-  const twice = names.find((name, place) => names.indexOf(name) !== place);
-  if (twice !== undefined)
-    throw new LockConfigurationError(`the record ${describe(twice)} is named twice in one write`);
+  const names = new Set<string>();
+  for (const { name } of changes) {
+    if (names.has(name)) throw new LockConfigurationError(`the record ${describe(name)} is named twice in one write`);
+    names.add(name);
+  }
   const bytes = changes.reduce((sum, change) => sum + bytesOf(change.name) + bytesOf(change.value), 0);
   check(bytes <= LARGEST_WRITE_BYTES, 'changes', changes, `at most ${LARGEST_WRITE_BYTES} bytes, they have ${bytes}`);
 }

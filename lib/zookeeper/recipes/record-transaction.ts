@@ -1,3 +1,4 @@
+import { withAncestors } from '../session/znode-path.js';
 import type { MultiOp, MultiResult } from '../session/requests.js';
 import { DIRECTORY } from './record-node.js';
 import { createOp, mayCreate, opsOf } from './record-ops.js';
@@ -17,23 +18,24 @@ export class RecordTransaction {
 
   /** @param parents the znodes that have to be made above those of the changes */
   constructor(changes: readonly PlacedChange[], parents: readonly string[], tools: WriteTools) {
-    const created = changes.filter(mayCreate).map(({ path }) => path);
-    const isParent = (path: string) => created.some((other) => other.startsWith(`${path}/`));
-    const parentsOnly = parents.filter((path) => !created.includes(path));
+    const created = new Set(changes.filter(mayCreate).map(({ path }) => path));
+    const above = new Set([...created].flatMap((path) => withAncestors(path).slice(1)));
+    const parentsOnly = parents.filter((path) => !created.has(path));
     this.#steps = [
       ...parentsOnly.map((path): Step => ({ path, ops: [createOp(path, DIRECTORY, tools.acl)] })),
-      ...changes.map((change) => ({ path: change.path, change, ops: opsOf(change, isParent(change.path), tools) })),
+      ...changes.map((change) => ({ path: change.path, change, ops: opsOf(change, above.has(change.path), tools) })),
     ].sort(inOrder);
     this.ops = this.#steps.flatMap(({ ops }) => ops);
   }
 
   /** The results of each change, of which some have none. */
   resultsByChange(results: readonly MultiResult[]): Map<PlacedChange, readonly MultiResult[]> {
-    const rest = [...results];
     const byChange = new Map<PlacedChange, readonly MultiResult[]>();
+    let first = 0;
     for (const { change, ops } of this.#steps) {
-      const own = rest.splice(0, ops.length);
-      if (change) byChange.set(change, own);
+      const next = first + ops.length;
+      if (change) byChange.set(change, results.slice(first, next));
+      first = next;
     }
     return byChange;
   }
