@@ -12,7 +12,7 @@ type Ask = (service: LockService) => Promise<unknown>;
 
 const TOO_LARGE: readonly (readonly [what: string, ask: Ask])[] = [
   ['a write of many records', ({ records }) => records.write(namesOf(1_800).map((name) => ({ name, value: '' })))],
-  ['an atomic set', (service) => service.multi(keysOf(1_000), { atomic: true }).acquire({ waitMs: 2_000 })],
+  ['an atomic set', (service) => service.multi(keysOf(1_000), { atomic: true }).acquire({ waitMs: 30_000 })],
   ['many permits', (service) => service.semaphore(LONG, { permits: 1_000 }).acquire({ permits: 1_000 })],
   ['many items to put', (service) => queueOf(service).putAll(Array.from({ length: 1_000 }, () => 'x'.repeat(300)))],
   ['many items to take', (service) => queueOf(service).takeBatch({ atMost: 1_000 })],
