@@ -17,17 +17,25 @@ export async function leftoversOf(servers: Servers, when: Leftover['when']): Pro
 }
 
 async function stateOf(servers: Servers, alsoSessions: boolean): Promise<string[]> {
-  const [dumps, watches, metrics] = await Promise.all(['dump', 'wchs', 'mntr'].map((word) => servers.ask(word)));
-  return [
-    ...new Set(dumps?.flatMap((dump) => dump.match(/(?<=^\t)\/.+$/gm) ?? []).map((path) => `the ephemeral ${path}`)),
-    ...(watches ?? []).map((text) => /Total watches:(?!0\b)\d+/.exec(text)?.[0]).filter((text) => text !== undefined),
-    ...(alsoSessions ? (metrics ?? []).map(openSessions).filter((text) => text !== undefined) : []),
-  ];
+  const [dumps = [], watches = [], metrics = []] = await Promise.all(
+    ['dump', 'wchs', 'mntr'].map((word) => servers.ask(word)),
+  );
+  const ofEach = dumps.map((dump, place) => [
+    ...(dump.match(/(?<=^\t)\/.+$/gm) ?? []).map((path) => `the ephemeral ${path}`),
+    ...(/Total watches:(?!0\b)\d+/.exec(watches[place] ?? '') ?? []),
+    ...(alsoSessions ? openSessions(metrics[place] ?? '') : []),
+  ]);
+  return [...new Set(ofEach.flat())].map((what) => `${what}, on server ${placesOf(what, ofEach)} of ${ofEach.length}`);
 }
 
-function openSessions(metrics: string): string | undefined {
+/** Servers that do not agree are told from a client that has left something behind. */
+function placesOf(what: string, ofEach: readonly (readonly string[])[]): string {
+  return ofEach.flatMap((all, place) => (all.includes(what) ? [place + 1] : [])).join(' and ');
+}
+
+function openSessions(metrics: string): string[] {
   const sessions = metric(metrics, 'zk_global_sessions');
-  return sessions > 0 ? `${sessions} open sessions` : undefined;
+  return sessions > 0 ? [`${sessions} open sessions`] : [];
 }
 
 /** How many watches a deletion fired, on servers that serve nobody else. */
