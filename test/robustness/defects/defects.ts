@@ -45,7 +45,7 @@ export const DEFECTS: readonly Defect[] = [
       {
         file: 'zookeeper/recipes/protected-create.js',
         replace: 'const found = await created.catch((error) => findAgain(session, directory, find, error));',
-        by: 'const found = await created.catch(() => undefined);',
+        by: 'const found = await created.catch(() => []);',
       },
     ],
   },
@@ -55,9 +55,9 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'liveness',
     edits: [
       {
-        file: 'zookeeper/recipes/contender.js',
-        replace: 'await deletion().catch((error) => this.#deleteSurely(deletion, error));',
-        by: 'await deletion().catch(() => {});',
+        file: 'zookeeper/recipes/own-deletion.js',
+        replace: 'return session.surely(attempt);',
+        by: 'return;',
       },
     ],
   },
@@ -91,9 +91,9 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'fencing tokens',
     edits: [
       {
-        file: 'zookeeper/recipes/zookeeper-lease.js',
-        replace: 'fencingToken: fencingTokenOf(contender.czxid)',
-        by: 'fencingToken: BigInt(Number(/\\d+$/.exec(contender.name)[0]))',
+        file: 'zookeeper/recipes/line-grant.js',
+        replace: 'this.fencingToken = fencingTokenOf(contender.czxid);',
+        by: 'this.fencingToken = BigInt(Number(/\\d+$/.exec(contender.name)[0]));',
       },
     ],
   },
