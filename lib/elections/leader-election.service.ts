@@ -52,8 +52,8 @@ export class LeaderElectionService {
 
   /**
    * Who leads now (`null`: nobody), then each time that somebody else does, or that the leader proclaims something else or has
-   * said since when it leads. What came and went while the loop was busy is left out. Goes on through lost connections and sessions; leaving the loop, or
-   * `signal`, ends it and takes all watches back.
+   * said since when it leads. What came and went while the loop was busy is left out. Goes on through lost connections and
+   * sessions; leaving the loop, or `signal`, ends it and takes all watches back.
    * @throws `signal.reason`, LockShutdownError, LockConfigurationError; LockUnavailableError before the first leader
    */
   observe(name: string, options: ObserveOptions = {}): AsyncIterableIterator<Leader | null> {

@@ -7,7 +7,10 @@ import { MOST_BYTES } from './request-too-large-error.js';
 
 const LARGEST_XID = 2 ** 30;
 
-/** The requests on their way through the driver: sent now, in one write, or failed, as those that no server takes; never kept for another connection. */
+/**
+ * The requests on their way through the driver: sent now, in one write, or failed, as those that no server takes; never
+ * kept for another connection.
+ */
 export class RequestQueue {
   readonly #driver: ConnectionManager;
 

@@ -35,6 +35,7 @@ describe('an embedded server', () => {
     expect(lines).toEqual([zookeeper.banner]);
     expect(zookeeper.banner).toMatch(/Embedded.*NOT FOR PRODUCTION.*127\.0\.0\.1:\d+/);
     expect(await zookeeper.ask('srvr')).toMatch(/^Zookeeper version: .*embedded/);
+    expect(await zookeeper.ask('mntr')).toMatch(/^zk_version\t.*embedded/);
     expect(await zookeeper.ask('ruok')).toBe('imok');
   });
 
