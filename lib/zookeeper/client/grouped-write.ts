@@ -2,7 +2,7 @@ import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
 import { CreateMode, OpCode } from '../wire/op-codes.js';
-import { createRecord, readStat, versionRecord } from '../wire/records.js';
+import { createRecord, readCzxid, versionRecord } from '../wire/records.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { KeeperError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
@@ -43,7 +43,7 @@ export class GroupedWrite {
 
   #outcome({ body, zxid }: Reply): CreatedNode {
     if (this.op.type === 'delete') return { path: this.op.path, czxid: zxid };
-    return { path: body.string(), czxid: readStat(body).czxid };
+    return { path: body.string(), czxid: readCzxid(body) };
   }
 
   /** What a transaction that was applied says of it. */

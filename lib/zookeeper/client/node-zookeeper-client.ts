@@ -68,12 +68,12 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async watch(path: string): Promise<Watch> {
-    const { watch } = await this.watchData(path);
+    // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
+    const { watch } = await this.#watched('data', path, OpCode.getData);
     return watch;
   }
 
   async watchData(path: string): Promise<WatchedNode> {
-    // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
     const { body, watch } = await this.#watched('data', path, OpCode.getData);
     return { data: body.buffer(), stat: readStat(body), watch };
   }

@@ -33,6 +33,8 @@ export class Line {
   readonly #path: string;
   readonly #kind: LineKind;
   readonly #own = new Map<string, Member>();
+  /** Those of them that are on their way out: their znodes may still be listed. */
+  readonly #leaving = new Set<string>();
   readonly #departures = new Map<string, Departure>();
   #names: readonly string[] | undefined;
   #lineup: Lineup | undefined;
@@ -54,21 +56,30 @@ export class Line {
     this.#own.set(contender.name, contender);
   }
 
+  /**
+   * It will never hold again, and nothing keeps its znode but a deletion that is on its way: whoever of this session stands
+   * behind it need not wait for that. Everybody else does. Only of a name that nobody else can have.
+   */
+  leaving(contender: Member): void {
+    if (this.#own.get(contender.name) !== contender) return;
+    this.#leaving.add(contender.name);
+    this.#gone(contender.name, 'left');
+  }
+
   /** It has gone out; or was found to be gone, and then somebody else may stand at the same path. */
   parted(contender: Member, how: 'left' | 'unknown'): void {
     if (this.#own.get(contender.name) !== contender) return;
+    this.#gone(contender.name, how);
     this.#own.delete(contender.name);
-    if (how === 'left') this.#lineup?.left(contender.name);
-    else this.#forget();
-    this.#departures.get(contender.name)?.over(how);
+    this.#leaving.delete(contender.name);
   }
 
   /** A contender of this session goes on with another znode, which nobody has in a list yet. */
   moved(contender: Member, from: string): void {
-    this.#own.delete(from);
     this.#own.set(contender.name, contender);
     this.#forget();
     this.#departures.get(from)?.over('left');
+    this.#own.delete(from);
   }
 
   /** The line was listed. */
@@ -76,6 +87,7 @@ export class Line {
     if (names === this.#names) return;
     this.#names = names;
     this.#lineup = new Lineup(names, this.#kind);
+    this.#leaving.forEach((name) => this.#lineup?.left(name));
     this.#epoch = this.#session.epoch;
   }
 
@@ -120,6 +132,7 @@ export class Line {
   #departureOf(name: string): Departure {
     const departure = new Departure(this.#session, `${this.#path}/${name}`, (how) => {
       this.#departures.delete(name);
+      if (this.#own.has(name)) return;
       if (how === 'left') this.#left(name);
       if (how === 'unknown') this.#forget();
     });
@@ -127,6 +140,13 @@ export class Line {
     // One of this session's own says itself when it goes.
     if (!this.#own.has(name)) departure.watch();
     return departure;
+  }
+
+  /** One of this session's own is. */
+  #gone(name: string, how: 'left' | 'unknown'): void {
+    if (how === 'left') this.#lineup?.left(name);
+    else this.#forget();
+    this.#departures.get(name)?.over(how);
   }
 
   /** Somebody else's contender is gone. */

@@ -54,18 +54,18 @@ async function untilTurnOr(session: Session, place: Place, nearest: readonly Sta
 }
 
 /**
- * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well,
- * once there is only one ahead: on one connection that event comes first.
+ * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well:
+ * on one connection that event comes first.
  */
 async function untilTurn(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
   const watched = new WatchedPredecessors(place.line);
+  const ownWatched = watchOwnNode(session, place.contender);
   try {
     for (let awaited = nearest; awaited.length > 0; awaited = await caughtUp(place, signal)) {
-      if (awaited.length === 1) void watchOwnNode(session, place.contender);
       watched.only(awaited);
       await watched.news(signal);
     }
-    await orAbort(watchOwnNode(session, place.contender), signal);
+    await orAbort(ownWatched, signal);
   } finally {
     watched.dispose();
   }

@@ -92,7 +92,9 @@ export class JuteReader {
   }
 
   string(): string {
-    return this.buffer().toString();
+    const length = Math.max(0, this.int());
+    const start = this.#span(length);
+    return this.#bytes.toString('utf8', start, start + length);
   }
 
   vector<T>(read: () => T): T[] {
@@ -101,9 +103,15 @@ export class JuteReader {
 
   /** So many bytes as they are. */
   raw(length: number): Buffer {
+    const start = this.#span(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  /** Where so many bytes begin. */
+  #span(length: number): number {
     const start = this.#advance(length);
     if (length < 0 || start + length > this.#bytes.length) throw new RangeError(`a record ends within ${length} bytes`);
-    return this.#bytes.subarray(start, start + length);
+    return start;
   }
 
   #advance(bytes: number): number {
