@@ -81,7 +81,8 @@ export class Lineup {
     let [from, to] = [0, this.#inOrder.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if (compareStandings(this.#inOrder[middle]!, me) < 0) from = middle + 1;
+      const other = this.#inOrder[middle];
+      if (other && compareStandings(other, me) < 0) from = middle + 1;
       else to = middle;
     }
     return from;
