@@ -98,7 +98,9 @@ export class JuteReader {
   }
 
   vector<T>(read: () => T): T[] {
-    return Array.from({ length: Math.max(0, this.int()) }, read);
+    const items: T[] = [];
+    for (let left = this.int(); left > 0; left--) items.push(read());
+    return items;
   }
 
   /** So many bytes as they are. */
