@@ -1,4 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
+import type { LoopTurn } from '../../async/loop-turn.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { Departure } from './departure.js';
@@ -32,6 +33,7 @@ export class Line {
   readonly #session: Session;
   readonly #path: string;
   readonly #kind: LineKind;
+  readonly #turn: LoopTurn;
   readonly #own = new Map<string, Member>();
   /** Those of them that are on their way out: their znodes may still be listed. */
   readonly #leaving = new Set<string>();
@@ -40,10 +42,12 @@ export class Line {
   #lineup: Lineup | undefined;
   #epoch = -1;
 
-  constructor(session: Session, path: string, kind: LineKind = 'locks') {
+  /** @param turn how much this session has done in this turn of the event loop without the servers */
+  constructor(session: Session, path: string, kind: LineKind, turn: LoopTurn) {
     this.#session = session;
     this.#path = path;
     this.#kind = kind;
+    this.#turn = turn;
   }
 
   /** Whether nobody of this session stands in it. */
@@ -58,10 +62,12 @@ export class Line {
 
   /**
    * It will never hold again, and nothing keeps its znode but a deletion that is on its way: whoever of this session stands
-   * behind it need not wait for that. Everybody else does. Only of a name that nobody else can have.
+   * behind it need not wait for that, unless that were too many for one turn. Everybody else does. Only of a name that
+   * nobody else can have.
    */
   leaving(contender: Member): void {
-    if (this.#own.get(contender.name) !== contender) return;
+    if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
+    this.#turn.step();
     this.#leaving.add(contender.name);
     this.#gone(contender.name, 'left');
   }

@@ -37,7 +37,7 @@ async function entered(client: FakeClient, count: number, told: number[] = []) {
 }
 
 describe('a thousand waiters of one session', () => {
-  it('are served in order in one turn, without a further request but for their deletions', async () => {
+  it('are served in order, hundreds in a turn of the event loop, without a further request but for their deletions', async () => {
     const { line, client } = startSingle();
     const holder = lock(line);
     const told: number[] = [];
@@ -52,9 +52,11 @@ describe('a thousand waiters of one session', () => {
     line.remove(holder);
     client.passDown();
     await new Promise(setImmediate);
+    // And not all of them: whatever else this process does gets its turn.
+    expect(told).toHaveLength(257);
 
-    expect(told).toEqual(Array.from({ length: 1_000 }, (_, number) => number));
     await client.passAll();
+    expect(told).toEqual(Array.from({ length: 1_000 }, (_, number) => number));
     expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
     expect([line.names, client.watched.data.size]).toEqual([[], 0]);
   });
