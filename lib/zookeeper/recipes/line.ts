@@ -72,6 +72,11 @@ export class Line {
     this.#gone(contender.name, 'left');
   }
 
+  /** Its znode can not be deleted after all: whoever has not passed it by then stays behind it. */
+  stays(contender: Member): void {
+    if (this.#leaving.delete(contender.name)) this.#forget();
+  }
+
   /** It has gone out; or was found to be gone, and then somebody else may stand at the same path. */
   parted(contender: Member, how: 'left' | 'unknown'): void {
     if (this.#own.get(contender.name) !== contender) return;
@@ -136,15 +141,16 @@ export class Line {
   }
 
   #departureOf(name: string): Departure {
+    const isOwn = this.#own.has(name);
     const departure = new Departure(this.#session, `${this.#path}/${name}`, (how) => {
       this.#departures.delete(name);
-      if (this.#own.has(name)) return;
+      // One of this session's own says itself when it goes.
+      if (isOwn) return;
       if (how === 'left') this.#left(name);
       if (how === 'unknown') this.#forget();
     });
     this.#departures.set(name, departure);
-    // One of this session's own says itself when it goes.
-    if (!this.#own.has(name)) departure.watch();
+    if (!isOwn) departure.watch();
     return departure;
   }
 

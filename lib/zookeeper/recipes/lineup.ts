@@ -7,6 +7,8 @@ import type { LineKind, Standing } from './standing.js';
  */
 export class Lineup {
   readonly #inOrder: readonly Standing[];
+  /** Whether the numbers alone are an order: each has its own, and none is beyond the end of the counter. */
+  readonly #isStrict: boolean;
   /** 1 at the place of each who has left. */
   readonly #left: Uint8Array;
   /** All before this place have left. */
@@ -15,6 +17,7 @@ export class Lineup {
   constructor(names: readonly string[], line: LineKind = 'locks') {
     const standings = standingsIn(line, names);
     this.#inOrder = standings.length > 1 ? standings.sort(compareStandings) : standings;
+    this.#isStrict = isStrictOrder(this.#inOrder);
     this.#left = new Uint8Array(standings.length);
   }
 
@@ -71,8 +74,8 @@ export class Lineup {
   #placeOf(name: string): number | undefined {
     const me = standingOf(name);
     const likely = me ? this.#firstNotBefore(me) : -1;
-    // Elsewhere only among equal numbers, or such as no server has given out.
-    const place = this.#inOrder[likely]?.name === name ? likely : this.#inOrder.findIndex((one) => one.name === name);
+    if (this.#inOrder[likely]?.name === name) return likely;
+    const place = this.#isStrict ? -1 : this.#inOrder.findIndex((one) => one.name === name);
     return place < 0 ? undefined : place;
   }
 
@@ -96,4 +99,13 @@ export class Lineup {
     }
     return last;
   }
+}
+
+function isStrictOrder(inOrder: readonly Standing[]): boolean {
+  const [first, last] = [inOrder.at(0), inOrder.at(-1)];
+  if (first && last && last.number - first.number >= 2 ** 31) return false;
+  return inOrder.every((one, place) => {
+    const next = inOrder[place + 1];
+    return next === undefined || (compareStandings(one, next) < 0 && one.number <= next.number);
+  });
 }

@@ -59,7 +59,7 @@ async function untilTurnOr(session: Session, place: Place, nearest: readonly Sta
 
 /**
  * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well:
- * on one connection that event comes first.
+ * on one connection that event comes first. (Behind one of this session there is no other event; see docs/guarantees.md.)
  */
 async function untilTurn(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
   const watched = new WatchedPredecessors(place.line, signal);
@@ -67,6 +67,8 @@ async function untilTurn(session: Session, place: Place, nearest: readonly Stand
   try {
     for (let awaited = nearest; awaited.length > 0; awaited = isFirst(place) ? [] : await caughtUp(place, signal)) {
       watched.only(awaited);
+      // One of this session may have gone just before it was watched.
+      if (isFirst(place)) break;
       await watched.news();
     }
     await orAbort(ownWatched, signal);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
 import { SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
 import { DIRECTORY } from './fake-line.js';
@@ -169,6 +170,42 @@ describe('a waiter behind one of its own session', () => {
     void (await holding)?.release();
     await client.passAll();
     await outcome;
+  });
+
+  it('goes on however few steps after it has looked that one gives way', async () => {
+    for (let steps = 0; steps < 16; steps++) {
+      const { client } = startSingle();
+      const holding = acquireOver(client, 'exclusive');
+      await client.passAll();
+      const first = await holding;
+      // The servers do not answer.
+      client.delete = () => new Promise(() => {});
+      let isGranted = false;
+      void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+      await new Promise(setImmediate);
+      for (const pass of ['passUp', 'passUp', 'passDown', 'passDown'] as const) client[pass]();
+      for (let step = 0; step < steps; step++) await undefined;
+      void first?.release();
+      await client.passAll();
+      expect(isGranted, `after ${steps}`).toBe(true);
+    }
+  });
+
+  it('does not pass one whose znode turned out to stay', async () => {
+    const { line, client } = startSingle();
+    client.delete = async (path) => {
+      await client.sync();
+      throw new KeeperError(ErrorCode.noAuth, path);
+    };
+    const told: number[] = [];
+    for (let number = 0; number < 20; number++) {
+      acquireOver(client, 'exclusive').then(
+        (lease) => (told.push(number), lease?.release()),
+        () => {},
+      );
+      await client.passAll();
+    }
+    expect([told, line.names.length]).toEqual([[0], 20]);
   });
 
   it('goes on without a list when both write', async () => {
