@@ -13,10 +13,12 @@ export function suspendAwareClock(monotonic: () => number, wall: () => number): 
   let lastMonotonic = monotonic();
   let lastWall = wall();
   return () => {
-    const [newMonotonic, newWall] = [monotonic(), wall()];
+    const newMonotonic = monotonic();
+    const newWall = wall();
     const ahead = newWall - lastWall - (newMonotonic - lastMonotonic);
     if (ahead > SLEPT_MS) slept += ahead;
-    [lastMonotonic, lastWall] = [newMonotonic, newWall];
+    lastMonotonic = newMonotonic;
+    lastWall = newWall;
     return newMonotonic + slept;
   };
 }

@@ -75,8 +75,8 @@ export class Connection {
   }
 
   /** Sends at the end of this turn, or not at all. */
-  request(type: OpCode, body: Buffer, path?: string): Promise<Reply> {
-    const request = new PendingRequest(type, body, path);
+  request<T>(type: OpCode, body: Buffer, path: string | undefined, read: (reply: Reply) => T): Promise<T> {
+    const request = new PendingRequest(type, body, path, read);
     this.outbox.add(request);
     return request.reply;
   }
@@ -99,7 +99,7 @@ export class Connection {
   async #close(deadlineMs: number): Promise<void> {
     if (this.#hasEnded) return;
     if (this.#driver.state === DriverState.connected) {
-      const goodbye = this.request(OpCode.closeSession, EMPTY);
+      const goodbye = this.request(OpCode.closeSession, EMPTY, undefined, () => {});
       this.outbox.flush();
       this.#stopReconnecting();
       await settledWithin(goodbye, deadlineMs);

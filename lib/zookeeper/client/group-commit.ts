@@ -13,9 +13,10 @@ import type { MultiResult } from '../wire/multi.js';
 import { OpCode } from '../wire/op-codes.js';
 import { isCause } from './grouped-write.js';
 import type { GroupedWrite } from './grouped-write.js';
-import { isConnectionLoss } from './keeper-error.js';
+import { isConnectionLoss, KeeperError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
+import { RequestTooLargeError } from './request-too-large-error.js';
 
 // A transaction is one message between the servers and one entry in their logs: large ones delay everybody else's.
 const MOST_WRITES = 128;
@@ -64,16 +65,12 @@ export class GroupCommit {
   }
 
   #together(group: readonly GroupedWrite[]): PendingRequest {
-    const request = new PendingRequest(OpCode.multi, multiRecord(group.map(({ op }) => op)));
-    request.reply
-      .then(
-        (reply) => this.#answered(group, reply),
-        (error: unknown) => {
-          if (isConnectionLoss(error)) group.forEach(({ done }) => done.reject(error));
-          else this.#oneByOne(group);
-        },
-      )
-      .catch((unreadable: unknown) => group.forEach(({ done }) => done.reject(unreadable)));
+    const record = multiRecord(group.map(({ op }) => op));
+    const request = new PendingRequest(OpCode.multi, record, undefined, (reply) => this.#answered(group, reply));
+    request.reply.catch((error: unknown) => {
+      if (isRefusal(error)) this.#oneByOne(group);
+      else group.forEach(({ done }) => done.reject(error));
+    });
     return request;
   }
 
@@ -95,6 +92,11 @@ export class GroupCommit {
   #oneByOne(writes: readonly GroupedWrite[]): void {
     writes.forEach((write) => this.#sendAgain(this.#alone(write)));
   }
+}
+
+/** Whether nothing was done, for a reason that may be that of one of them. */
+function isRefusal(error: unknown): boolean {
+  return (error instanceof KeeperError && !isConnectionLoss(error)) || error instanceof RequestTooLargeError;
 }
 
 /** Transactions of limited size, with at most one create in a directory each; who may not join is alone. */

@@ -2,7 +2,7 @@ import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
 import { CreateMode, OpCode } from '../wire/op-codes.js';
-import { createRecord, readStat, versionRecord } from '../wire/records.js';
+import { createRecord, readCzxid, versionRecord } from '../wire/records.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { KeeperError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
@@ -36,14 +36,15 @@ export class GroupedWrite {
 
   /** The request that does this and nothing else; it settles `done`. */
   alone(): PendingRequest {
-    const request = this.op.type === 'create' ? createRequest(this.op) : deleteRequest(this.op.path);
-    request.reply.then((reply) => this.#outcome(reply)).then(this.done.resolve, this.done.reject);
+    const read = (reply: Reply) => this.done.resolve(this.#outcome(reply));
+    const request = this.op.type === 'create' ? createRequest(this.op, read) : deleteRequest(this.op.path, read);
+    request.reply.catch(this.done.reject);
     return request;
   }
 
   #outcome({ body, zxid }: Reply): CreatedNode {
     if (this.op.type === 'delete') return { path: this.op.path, czxid: zxid };
-    return { path: body.string(), czxid: readStat(body).czxid };
+    return { path: body.string(), czxid: readCzxid(body) };
   }
 
   /** What a transaction that was applied says of it. */
@@ -70,11 +71,13 @@ function createOp({ path, data, acl, mode }: CreateRequest): MultiOp & { readonl
   return { type: 'create', path, data, acl, flags: mode };
 }
 
-function createRequest({ path, data, acl, flags }: MultiOp & { readonly type: 'create' }): PendingRequest {
+type Read = (reply: Reply) => void;
+
+function createRequest({ path, data, acl, flags }: MultiOp & { readonly type: 'create' }, read: Read): PendingRequest {
   const type = flags === CreateMode.container ? OpCode.createContainer : OpCode.create2;
-  return new PendingRequest(type, createRecord(path, data, acl, flags), path);
+  return new PendingRequest(type, createRecord(path, data, acl, flags), path, read);
 }
 
-function deleteRequest(path: string): PendingRequest {
-  return new PendingRequest(OpCode.delete, versionRecord(path), path);
+function deleteRequest(path: string, read: Read): PendingRequest {
+  return new PendingRequest(OpCode.delete, versionRecord(path), path, read);
 }

@@ -1,6 +1,5 @@
 import { deferred } from '../../async/deferred.js';
 import { ErrorCode } from '../wire/error-codes.js';
-import type { JuteReader } from '../wire/jute.js';
 import { multiRecord, readMultiResults } from '../wire/multi.js';
 import { OpCode } from '../wire/op-codes.js';
 import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../wire/records.js';
@@ -8,6 +7,7 @@ import { Connection } from './connection.js';
 import type { ConnectionOptions } from './connection.options.js';
 import { directoryOf, GroupedWrite } from './grouped-write.js';
 import { isKeeperError } from './keeper-error.js';
+import type { Reply } from './pending-request.js';
 import { WatchTables } from './watch-table.js';
 import type { Watch, WatchEvent, WatchKind } from './watch-table.js';
 import type {
@@ -54,35 +54,28 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   children(path: string): Promise<readonly string[]> {
-    return this.#connection.outbox.shared(path, () => this.#list(path));
+    const ask = () => this.#connection.request(OpCode.getChildren2, pathWatchRecord(path, false), path, readNames);
+    return this.#connection.outbox.shared(path, ask);
   }
 
-  async #list(path: string): Promise<readonly string[]> {
-    const { body } = await this.#connection.request(OpCode.getChildren2, pathWatchRecord(path, false), path);
-    return body.vector(() => body.string());
+  read(path: string): Promise<{ data: Buffer; stat: Stat }> {
+    return this.#connection.request(OpCode.getData, pathWatchRecord(path, false), path, readNode);
   }
 
-  async read(path: string): Promise<{ data: Buffer; stat: Stat }> {
-    const { body } = await this.#connection.request(OpCode.getData, pathWatchRecord(path, false), path);
-    return { data: body.buffer(), stat: readStat(body) };
-  }
-
-  async watch(path: string): Promise<Watch> {
-    const { watch } = await this.watchData(path);
-    return watch;
-  }
-
-  async watchData(path: string): Promise<WatchedNode> {
+  watch(path: string): Promise<Watch> {
     // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
-    const { body, watch } = await this.#watched('data', path, OpCode.getData);
-    return { data: body.buffer(), stat: readStat(body), watch };
+    return this.#watched('data', path, OpCode.getData, (_reply, watch) => watch);
+  }
+
+  watchData(path: string): Promise<WatchedNode> {
+    return this.#watched('data', path, OpCode.getData, (reply, watch) => ({ ...readNode(reply), watch }));
   }
 
   async watchExistence(path: string): Promise<{ isThere: boolean; watch: Watch }> {
     // In the table of data watches, also where nothing is: set again after a reconnect, it fires at once, to look again.
     const watching = this.#watching('data', path);
     try {
-      await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path);
+      await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path, readNothing);
       return { isThere: true, watch: watching.watch };
     } catch (error) {
       if (isKeeperError(error, 'noNode')) return { isThere: false, watch: watching.watch };
@@ -91,18 +84,21 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     }
   }
 
-  async watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {
-    const { body, watch } = await this.#watched('children', path, OpCode.getChildren2);
-    return { names: body.vector(() => body.string()), watch };
+  watchChildren(path: string): Promise<{ names: readonly string[]; watch: Watch }> {
+    return this.#watched('children', path, OpCode.getChildren2, (reply, watch) => ({ names: readNames(reply), watch }));
   }
 
-  async sync(path: string): Promise<void> {
-    await this.#connection.request(OpCode.sync, pathRecord(path), path);
+  sync(path: string): Promise<void> {
+    return this.#connection.request(OpCode.sync, pathRecord(path), path, readNothing);
   }
 
   async multi(ops: readonly MultiOp[]): Promise<TransactionReply> {
-    const { body, zxid } = await this.#connection.request(OpCode.multi, multiRecord(ops));
-    const results = readMultiResults(body);
+    const { results, zxid } = await this.#connection.request(
+      OpCode.multi,
+      multiRecord(ops),
+      undefined,
+      readTransaction,
+    );
     const isApplied = results.every(({ error }) => error === ErrorCode.ok);
     if (isApplied) ops.forEach(({ type, path }) => type === 'create' && this.#connection.outbox.saw(directoryOf(path)));
     return { results, zxid };
@@ -120,15 +116,13 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.close(deadlineMs);
   }
 
-  async #watched(kind: WatchKind, path: string, read: OpCode): Promise<{ body: JuteReader; watch: Watch }> {
+  #watched<T>(kind: WatchKind, path: string, type: OpCode, read: (reply: Reply, watch: Watch) => T): Promise<T> {
     const { watch, forget } = this.#watching(kind, path);
-    try {
-      const { body } = await this.#connection.request(read, pathWatchRecord(path, true), path);
-      return { body, watch };
-    } catch (error) {
+    const asked = this.#connection.request(type, pathWatchRecord(path, true), path, (reply) => read(reply, watch));
+    return asked.catch((error: unknown) => {
       forget();
       throw error;
-    }
+    });
   }
 
   /** A watch that is yet to be set; to be forgotten when it can not be. */
@@ -141,6 +135,20 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   // When it cannot be taken back now, it goes with the connection or fires for nobody.
   #removeWatch(kind: WatchKind, path: string): void {
     const record = removeWatchesRecord(path, WATCHER_TYPES[kind]);
-    this.#connection.request(OpCode.removeWatches, record, path).catch(() => {});
+    this.#connection.request(OpCode.removeWatches, record, path, readNothing).catch(() => {});
   }
+}
+
+function readNothing(): void {}
+
+function readNames({ body }: Reply): readonly string[] {
+  return body.vector(() => body.string());
+}
+
+function readNode({ body }: Reply): { data: Buffer; stat: Stat } {
+  return { data: body.buffer(), stat: readStat(body) };
+}
+
+function readTransaction({ body, zxid }: Reply): TransactionReply {
+  return { results: readMultiResults(body), zxid };
 }

@@ -34,11 +34,11 @@ const DECIDED: ReadonlySet<number> = new Set([
   ErrorCode.notEmpty,
 ]);
 
-/** One request on its way through the driver, and the promise of its reply. */
-export class PendingRequest implements DriverRequest {
+/** One request on its way through the driver, and the promise of what `read` makes of its reply. */
+export class PendingRequest<T = unknown> implements DriverRequest {
   readonly header: { readonly type: number; xid: number };
   readonly payload = null;
-  readonly reply: Promise<Reply>;
+  readonly reply: Promise<T>;
   /** When the bytes went out, on `now()`; the driver may hold a request back while the socket is full. */
   sentAt: number | undefined;
   readonly #body: Buffer;
@@ -46,12 +46,12 @@ export class PendingRequest implements DriverRequest {
   #resolve!: (reply: Reply) => void;
   #reject!: (error: unknown) => void;
 
-  constructor(type: number, body: Buffer, path?: string) {
+  constructor(type: number, body: Buffer, path: string | undefined, read: (reply: Reply) => T) {
     this.header = { type, xid: 0 };
     this.#body = body;
     this.#path = path;
     this.reply = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
+      this.#resolve = (reply) => resolve(read(reply));
       this.#reject = reject;
     });
   }
@@ -68,16 +68,26 @@ export class PendingRequest implements DriverRequest {
 
   answer(header: ReplyHeader, frame: Buffer): void {
     if (header.error !== ErrorCode.ok) return this.fail(header.error);
-    this.#resolve({ zxid: header.zxid, body: new JuteReader(frame, REPLY_HEADER_BYTES) });
+    try {
+      this.#resolve({ zxid: header.zxid, body: new JuteReader(frame, REPLY_HEADER_BYTES) });
+    } catch (unreadable) {
+      this.#reject(unreadable);
+    }
   }
 
   fail(code: number): void {
-    this.#reject(new KeeperError(code, this.#path));
+    this.#end(new KeeperError(code, this.#path));
   }
 
   /** It is not sent. */
   refuse(): void {
-    this.#reject(new RequestTooLargeError(this.bytes));
+    this.#end(new RequestTooLargeError(this.bytes));
+  }
+
+  /** Without an answer: one that came after all would be read by nobody. */
+  #end(error: unknown): void {
+    this.#resolve = () => {};
+    this.#reject(error);
   }
 
   /** Whether an answer with this code proves that the leader had a quorum when it was given. */

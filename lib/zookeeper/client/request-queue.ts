@@ -2,7 +2,7 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
-import type { PendingRequest, Reply } from './pending-request.js';
+import type { PendingRequest } from './pending-request.js';
 import { MOST_BYTES } from './request-too-large-error.js';
 
 const LARGEST_XID = 2 ** 30;
@@ -32,7 +32,7 @@ export class RequestQueue {
   }
 
   /** Hands it to the driver, which sends it at once, or when the handshake is done. */
-  add(request: PendingRequest): Promise<Reply> {
+  add(request: PendingRequest): Promise<unknown> {
     if (this.#driver.xid >= LARGEST_XID) this.#driver.xid = 1;
     this.#driver.queue(request, () => request.fail(ErrorCode.connectionLoss));
     return request.reply;

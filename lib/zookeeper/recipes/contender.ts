@@ -183,7 +183,9 @@ export class Contender implements HeldNodes {
   }
 
   async #delete(): Promise<void> {
+    if (!this.sharesItsName) this.line.leaving(this);
     const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
     if (isGone) partFromLine(this.#session, this.directory, this, 'left');
+    else this.line.stays(this);
   }
 }

@@ -1,4 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
+import type { LoopTurn } from '../../async/loop-turn.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { Departure } from './departure.js';
@@ -32,16 +33,21 @@ export class Line {
   readonly #session: Session;
   readonly #path: string;
   readonly #kind: LineKind;
+  readonly #turn: LoopTurn;
   readonly #own = new Map<string, Member>();
+  /** Those of them that are on their way out: their znodes may still be listed. */
+  readonly #leaving = new Set<string>();
   readonly #departures = new Map<string, Departure>();
   #names: readonly string[] | undefined;
   #lineup: Lineup | undefined;
   #epoch = -1;
 
-  constructor(session: Session, path: string, kind: LineKind = 'locks') {
+  /** @param turn how much this session has done in this turn of the event loop without the servers */
+  constructor(session: Session, path: string, kind: LineKind, turn: LoopTurn) {
     this.#session = session;
     this.#path = path;
     this.#kind = kind;
+    this.#turn = turn;
   }
 
   /** Whether nobody of this session stands in it. */
@@ -54,21 +60,37 @@ export class Line {
     this.#own.set(contender.name, contender);
   }
 
+  /**
+   * It will never hold again, and nothing keeps its znode but a deletion that is on its way: whoever of this session stands
+   * behind it need not wait for that, unless that were too many for one turn. Everybody else does. Only of a name that
+   * nobody else can have.
+   */
+  leaving(contender: Member): void {
+    if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
+    this.#turn.step();
+    this.#leaving.add(contender.name);
+    this.#gone(contender.name, 'left');
+  }
+
+  /** Its znode can not be deleted after all: whoever has not passed it by then stays behind it. */
+  stays(contender: Member): void {
+    if (this.#leaving.delete(contender.name)) this.#forget();
+  }
+
   /** It has gone out; or was found to be gone, and then somebody else may stand at the same path. */
   parted(contender: Member, how: 'left' | 'unknown'): void {
     if (this.#own.get(contender.name) !== contender) return;
+    this.#gone(contender.name, how);
     this.#own.delete(contender.name);
-    if (how === 'left') this.#lineup?.left(contender.name);
-    else this.#forget();
-    this.#departures.get(contender.name)?.over(how);
+    this.#leaving.delete(contender.name);
   }
 
   /** A contender of this session goes on with another znode, which nobody has in a list yet. */
   moved(contender: Member, from: string): void {
-    this.#own.delete(from);
     this.#own.set(contender.name, contender);
     this.#forget();
     this.#departures.get(from)?.over('left');
+    this.#own.delete(from);
   }
 
   /** The line was listed. */
@@ -76,6 +98,7 @@ export class Line {
     if (names === this.#names) return;
     this.#names = names;
     this.#lineup = new Lineup(names, this.#kind);
+    this.#leaving.forEach((name) => this.#lineup?.left(name));
     this.#epoch = this.#session.epoch;
   }
 
@@ -118,15 +141,24 @@ export class Line {
   }
 
   #departureOf(name: string): Departure {
+    const isOwn = this.#own.has(name);
     const departure = new Departure(this.#session, `${this.#path}/${name}`, (how) => {
       this.#departures.delete(name);
+      // One of this session's own says itself when it goes.
+      if (isOwn) return;
       if (how === 'left') this.#left(name);
       if (how === 'unknown') this.#forget();
     });
     this.#departures.set(name, departure);
-    // One of this session's own says itself when it goes.
-    if (!this.#own.has(name)) departure.watch();
+    if (!isOwn) departure.watch();
     return departure;
+  }
+
+  /** One of this session's own is. */
+  #gone(name: string, how: 'left' | 'unknown'): void {
+    if (how === 'left') this.#lineup?.left(name);
+    else this.#forget();
+    this.#departures.get(name)?.over(how);
   }
 
   /** Somebody else's contender is gone. */

@@ -1,20 +1,23 @@
+import { LoopTurn } from '../../async/loop-turn.js';
 import type { Session } from '../session/session.js';
 import { Line } from './line.js';
 import type { Member } from './line.js';
 import { lineKindOf } from './standing.js';
 import type { LineKind } from './standing.js';
 
-// Of each kind by path: they may stand under the same one, and then know nothing of each other.
-type Lines = Record<LineKind, Map<string, Line>>;
+/** Of each kind by path: they may stand under the same one, and then know nothing of each other. */
+interface Lines extends Record<LineKind, Map<string, Line>> {
+  readonly turn: LoopTurn;
+}
 
 const linesBySession = new WeakMap<Session, Lines>();
 
 /** Lets a contender join its line in the directory, as this session knows it; it is forgotten when all have parted. */
 export function joinLine(session: Session, path: string, contender: Member): Line {
-  const lines = linesBySession.get(session) ?? { locks: new Map(), candidates: new Map() };
+  const lines = linesBySession.get(session) ?? { locks: new Map(), candidates: new Map(), turn: new LoopTurn() };
   linesBySession.set(session, lines);
   const kind = lineKindOf(contender.name);
-  const line = lines[kind].get(path) ?? new Line(session, path, kind);
+  const line = lines[kind].get(path) ?? new Line(session, path, kind, lines.turn);
   lines[kind].set(path, line);
   line.joined(contender);
   return line;

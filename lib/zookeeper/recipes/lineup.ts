@@ -7,15 +7,18 @@ import type { LineKind, Standing } from './standing.js';
  */
 export class Lineup {
   readonly #inOrder: readonly Standing[];
-  readonly #places = new Map<string, number>();
-  readonly #left = new Set<number>();
+  /** Whether the numbers alone are an order: each has its own, and none is beyond the end of the counter. */
+  readonly #isStrict: boolean;
+  /** 1 at the place of each who has left. */
+  readonly #left: Uint8Array;
   /** All before this place have left. */
   #first = 0;
 
   constructor(names: readonly string[], line: LineKind = 'locks') {
     const standings = standingsIn(line, names);
     this.#inOrder = standings.length > 1 ? standings.sort(compareStandings) : standings;
-    this.#inOrder.forEach(({ name }, place) => this.#places.set(name, place));
+    this.#isStrict = isStrictOrder(this.#inOrder);
+    this.#left = new Uint8Array(standings.length);
   }
 
   /** Those who stood in line. */
@@ -24,26 +27,26 @@ export class Lineup {
   }
 
   has(name: string): boolean {
-    const place = this.#places.get(name);
-    return place !== undefined && !this.#left.has(place);
+    const place = this.#placeOf(name);
+    return place !== undefined && !this.#hasLeft(place);
   }
 
   left(name: string): void {
-    const place = this.#places.get(name);
+    const place = this.#placeOf(name);
     if (place === undefined) return;
-    this.#left.add(place);
-    while (this.#left.has(this.#first)) this.#first++;
+    this.#left[place] = 1;
+    while (this.#hasLeft(this.#first)) this.#first++;
   }
 
   /** Up to `most` of those before `name` that exclude it and have not left, the nearest first. */
   ahead(name: string, most: number): Standing[] {
-    const place = this.#places.get(name);
+    const place = this.#placeOf(name);
     const me = place === undefined ? undefined : this.#inOrder[place];
     if (place === undefined || !me) return [];
     const found: Standing[] = [];
     for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {
       const other = this.#inOrder[at];
-      if (other && other !== me && !this.#left.has(at) && excludes(other, me)) found.push(other);
+      if (other && other !== me && !this.#hasLeft(at) && excludes(other, me)) found.push(other);
     }
     return found;
   }
@@ -60,8 +63,32 @@ export class Lineup {
 
   /** Whether anybody behind `name` has to wait for it. */
   isAwaited(name: string): boolean {
-    const me = this.#inOrder[this.#places.get(name) ?? -1];
+    const me = this.#inOrder[this.#placeOf(name) ?? -1];
     return me !== undefined && this.#inOrder.some((other) => compareStandings(me, other) < 0 && excludes(me, other));
+  }
+
+  #hasLeft(place: number): boolean {
+    return this.#left[place] === 1;
+  }
+
+  #placeOf(name: string): number | undefined {
+    const me = standingOf(name);
+    const likely = me ? this.#firstNotBefore(me) : -1;
+    if (this.#inOrder[likely]?.name === name) return likely;
+    const place = this.#isStrict ? -1 : this.#inOrder.findIndex((one) => one.name === name);
+    return place < 0 ? undefined : place;
+  }
+
+  /** By halves: names are many, and a table of them would be made anew with every list. */
+  #firstNotBefore(me: Standing): number {
+    let [from, to] = [0, this.#inOrder.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const other = this.#inOrder[middle];
+      if (other && compareStandings(other, me) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   // Equal numbers say nothing about the order: each takes the other to be before it, and neither goes first.
@@ -72,4 +99,13 @@ export class Lineup {
     }
     return last;
   }
+}
+
+function isStrictOrder(inOrder: readonly Standing[]): boolean {
+  const [first, last] = [inOrder.at(0), inOrder.at(-1)];
+  if (first && last && last.number - first.number >= 2 ** 31) return false;
+  return inOrder.every((one, place) => {
+    const next = inOrder[place + 1];
+    return next === undefined || (compareStandings(one, next) < 0 && one.number <= next.number);
+  });
 }

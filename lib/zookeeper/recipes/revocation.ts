@@ -78,7 +78,7 @@ export async function removeByForce(
   await Promise.all(removed);
 }
 
-/** The server that is asked may be behind the others; whoever held the key before the call must not be missed. */
+/** The server that is asked may be behind the others; whoever they let in before the call must not be missed. */
 function upToDate(session: Session, path: string, signal: AbortSignal): Promise<void> {
   return session.persistently(() => session.requests.sync(path), signal);
 }

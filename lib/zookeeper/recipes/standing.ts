@@ -21,10 +21,10 @@ export interface Standing {
 
 const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
 const KINDS = Object.keys(MARKS) as ContenderKind[];
+// `%010d` of an int32: a minus sign counts as one of the ten places, which the largest numbers exceed by one.
 const PLACES = 10;
-const LONGEST_END = MARKS.read.length + PLACES + 1;
-// `%010d` of an int32: a minus sign counts as one of the ten places.
-const NAME = /(lock-|__WRIT__|__READ__|latch-)(\d{10}|-\d{9,10})$/;
+const MOST_PLACES = 11;
+const [MINUS, ZERO, NINE] = [45, 48, 57];
 
 /** The name of the one znode that contenders without a line race for; before every number that a line gives out. */
 export const SINGLE_NODE = `${MARKS.lock}0000000000`;
@@ -39,17 +39,42 @@ export function readerInPlaceOf(writer: string): string {
   return `_c_${randomUUID()}-${MARKS.read}${writer.slice(-PLACES)}`;
 }
 
-/** `undefined` for what is no contender, of whatever line. */
+/**
+ * `undefined` for what is no contender, of whatever line. Without a regular expression: a list of a long line is read by
+ * everybody who comes in.
+ */
 export function standingOf(name: string): Standing | undefined {
-  const [, mark, number] = NAME.exec(name.slice(-LONGEST_END)) ?? [];
-  const kind = KINDS.find((one) => MARKS[one] === mark);
-  return kind && { name, kind, number: Number(number) };
+  return standingEndingAt(name, name.length - PLACES) ?? standingEndingAt(name, name.length - MOST_PLACES);
+}
+
+/** What the name says when its number begins there. */
+function standingEndingAt(name: string, begin: number): Standing | undefined {
+  const kind = KINDS.find((one) => name.endsWith(MARKS[one], begin));
+  if (kind === undefined || begin < 0) return undefined;
+  const number = numberAt(name, begin);
+  return number === undefined ? undefined : { name, kind, number };
+}
+
+function numberAt(name: string, begin: number): number | undefined {
+  const isNegative = name.charCodeAt(begin) === MINUS;
+  if (!isNegative && name.length - begin > PLACES) return undefined;
+  let number = 0;
+  for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < ZERO || code > NINE) return undefined;
+    number = number * 10 + code - ZERO;
+  }
+  return isNegative ? -number : number;
 }
 
 /** Those who stand in the line, of the names under its path; in no order. */
 export function standingsIn(line: LineKind, names: readonly string[]): Standing[] {
-  const standings = names.map(standingOf).filter((standing) => standing !== undefined);
-  return standings.filter(({ kind }) => lineOf(kind) === line);
+  const standings: Standing[] = [];
+  for (const name of names) {
+    const standing = standingOf(name);
+    if (standing && lineOf(standing.kind) === line) standings.push(standing);
+  }
+  return standings;
 }
 
 /** The line that a contender stands in, as its name tells. */

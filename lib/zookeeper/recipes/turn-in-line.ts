@@ -22,8 +22,7 @@ type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
  */
 export function turnInLine(session: Session, wait: boolean): Turn {
   return {
-    isNow: ({ contender, line }) =>
-      !isCounterEnding(contender.name) && line.knows(contender) && line.predecessors(contender).length === 0,
+    isNow: (place) => !isCounterEnding(place.contender.name) && isFirst(place),
     comes: async (place, signal) => {
       if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender.path);
       const nearest = await listed(place, signal);
@@ -33,6 +32,11 @@ export function turnInLine(session: Session, wait: boolean): Turn {
       return true;
     },
   };
+}
+
+/** Whether it is known that nobody is ahead. */
+function isFirst({ contender, line }: Pick<Place, 'contender' | 'line'>): boolean {
+  return line.knows(contender) && line.predecessors(contender).length === 0;
 }
 
 /** Whether the only one ahead is one who leaves at once, when it does not use the key. */
@@ -54,18 +58,20 @@ async function untilTurnOr(session: Session, place: Place, nearest: readonly Sta
 }
 
 /**
- * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well,
- * once there is only one ahead: on one connection that event comes first.
+ * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well:
+ * on one connection that event comes first. (Behind one of this session there is no other event; see docs/guarantees.md.)
  */
 async function untilTurn(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
-  const watched = new WatchedPredecessors(place.line);
+  const watched = new WatchedPredecessors(place.line, signal);
+  const ownWatched = watchOwnNode(session, place.contender);
   try {
-    for (let awaited = nearest; awaited.length > 0; awaited = await caughtUp(place, signal)) {
-      if (awaited.length === 1) void watchOwnNode(session, place.contender);
+    for (let awaited = nearest; awaited.length > 0; awaited = isFirst(place) ? [] : await caughtUp(place, signal)) {
       watched.only(awaited);
-      await watched.news(signal);
+      // One of this session may have gone just before it was watched.
+      if (isFirst(place)) break;
+      await watched.news();
     }
-    await orAbort(watchOwnNode(session, place.contender), signal);
+    await orAbort(ownWatched, signal);
   } finally {
     watched.dispose();
   }

@@ -1,4 +1,4 @@
-import { orAbort } from '../../async/abort.js';
+import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { deferred } from '../../async/deferred.js';
 import type { Line } from './line.js';
@@ -8,10 +8,13 @@ import type { Standing } from './standing.js';
 export class WatchedPredecessors {
   readonly #line: Line;
   readonly #watched = new Map<string, Dispose>();
+  readonly #unlisten: Dispose;
   #news = deferred();
+  #failure: { readonly error: unknown } | undefined;
 
-  constructor(line: Line) {
+  constructor(line: Line, signal: AbortSignal) {
     this.#line = line;
+    this.#unlisten = onAbort(signal, (reason) => this.#fail(reason));
   }
 
   /** Watches these and nobody else from now on; the watches of those who are in both stay. */
@@ -25,24 +28,31 @@ export class WatchedPredecessors {
     }
   }
 
-  /** Resolves when there was news of any of them since it resolved last. @throws why one can not be watched, `signal.reason` */
-  async news(signal: AbortSignal): Promise<void> {
-    await orAbort(this.#news.promise, signal);
+  /** Resolves when there was news of any of them since it resolved last. @throws why one can not be watched, the signal's reason */
+  async news(): Promise<void> {
+    await this.#news.promise;
+    if (this.#failure) throw this.#failure.error;
     this.#news = deferred();
   }
 
   dispose(): void {
-    this.only([]);
+    this.#unlisten();
+    this.#watched.forEach((undo) => undo());
+    this.#watched.clear();
   }
 
   #watch(name: string): void {
     if (this.#watched.has(name)) return;
     const dispose = this.#line.attend(name, (error) => {
       this.#watched.delete(name);
-      if (error === undefined) return this.#news.resolve();
-      this.#news.promise.catch(() => {});
-      this.#news.reject(error);
+      if (error === undefined) this.#news.resolve();
+      else this.#fail(error);
     });
     this.#watched.set(name, dispose);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#news.resolve();
   }
 }

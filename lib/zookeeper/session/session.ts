@@ -1,4 +1,4 @@
-import { NEVER, orAbort } from '../../async/abort.js';
+import { NEVER, orAbort, OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { backoff } from '../../async/backoff.js';
 import { now } from '../../async/clock.js';
@@ -30,7 +30,7 @@ export class Session {
   readonly #clock: LeaseClock;
   readonly #heartbeat: Heartbeat;
   readonly #leases: SessionLeases;
-  readonly #end = new AbortController();
+  readonly #end = new OwnAbortController();
   #connection = deferred();
   #isConnected = false;
   #epoch = 0;

@@ -92,18 +92,28 @@ export class JuteReader {
   }
 
   string(): string {
-    return this.buffer().toString();
+    const length = Math.max(0, this.int());
+    const start = this.#span(length);
+    return this.#bytes.toString('utf8', start, start + length);
   }
 
   vector<T>(read: () => T): T[] {
-    return Array.from({ length: Math.max(0, this.int()) }, read);
+    const items: T[] = [];
+    for (let left = this.int(); left > 0; left--) items.push(read());
+    return items;
   }
 
   /** So many bytes as they are. */
   raw(length: number): Buffer {
+    const start = this.#span(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  /** Where so many bytes begin. */
+  #span(length: number): number {
     const start = this.#advance(length);
     if (length < 0 || start + length > this.#bytes.length) throw new RangeError(`a record ends within ${length} bytes`);
-    return this.#bytes.subarray(start, start + length);
+    return start;
   }
 
   #advance(bytes: number): number {

@@ -110,6 +110,11 @@ export function readStat(reader: JuteReader): Stat {
   };
 }
 
+/** The first of a stat's fields, where nobody asks for the others. */
+export function readCzxid(reader: JuteReader): bigint {
+  return reader.long();
+}
+
 /** {int type; int state; ustring path} */
 export function readWatcherEvent(reader: JuteReader): { readonly type: number; readonly path: string } {
   const type = reader.int();

@@ -32,7 +32,7 @@ describe('what comes in', () => {
 
   /** A request that was sent with this number and is due for a reply. */
   const sent = (xid: number, type: number = OpCode.create2) => {
-    const request = new PendingRequest(type, Buffer.alloc(0), '/a');
+    const request = new PendingRequest(type, Buffer.alloc(0), '/a', (whole) => whole);
     request.header.xid = xid;
     request.toBuffer();
     request.reply.catch(() => {});

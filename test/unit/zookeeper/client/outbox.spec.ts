@@ -12,7 +12,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const create = (directory: string, name = 'lock-', data = Buffer.alloc(0)) =>
   quiet(new GroupedWrite({ path: `${directory}/${name}`, data, acl: [], mode: CreateMode.ephemeralSequential }));
 const remove = (path: string) => quiet(new GroupedWrite(path));
-const list = (path: string) => new PendingRequest(OpCode.getChildren2, pathWatchRecord(path, false), path);
+const list = (path: string) => new PendingRequest(OpCode.getChildren2, pathWatchRecord(path, false), path, () => {});
 const settled = (writes: readonly GroupedWrite[]) => Promise.allSettled(writes.map(({ done }) => done.promise));
 
 /** A rejection that nobody waits for any more is no fault of the test’s. */

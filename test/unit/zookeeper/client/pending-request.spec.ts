@@ -9,7 +9,7 @@ import { JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
 import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 
 const request = (type: number = OpCode.create2, body: Buffer = Buffer.alloc(0)) =>
-  new PendingRequest(type, body, '/locks/a');
+  new PendingRequest(type, body, '/locks/a', (whole) => whole);
 
 describe('a pending request', () => {
   it('is framed with the number that it has when its bytes are asked for', () => {
@@ -36,6 +36,18 @@ describe('a pending request', () => {
     expect(body.string()).toBe('/locks/a');
   });
 
+  it('resolves with what is made of its reply, and rejects when that can not be read', async () => {
+    const [read, unreadable] = [1, 2].map(
+      () => new PendingRequest(OpCode.getData, Buffer.alloc(0), '/locks/a', ({ body }) => body.string()),
+    ) as [PendingRequest<string>, PendingRequest<string>];
+    const header = { xid: 1, zxid: 77n, error: 0 };
+    const head = () => new JuteWriter().int(1).long(77n).int(0);
+    read.answer(header, head().string('/locks/b').toBuffer());
+    unreadable.answer(header, head().int(1_000).toBuffer());
+    expect(await read.reply).toBe('/locks/b');
+    await expect(unreadable.reply).rejects.toBeInstanceOf(RangeError);
+  });
+
   it('rejects with the server’s error, which names the path', async () => {
     const pending = request();
     pending.answer({ xid: 1, zxid: 77n, error: ErrorCode.noNode }, Buffer.alloc(16));
@@ -44,9 +56,11 @@ describe('a pending request', () => {
   });
 
   it('fails once, and is not answered after that', async () => {
-    const pending = request();
+    const answers: unknown[] = [];
+    const pending = new PendingRequest(OpCode.delete, Buffer.alloc(0), '/a', (answer) => void answers.push(answer));
     pending.fail(ErrorCode.connectionLoss);
     pending.answer({ xid: 1, zxid: 77n, error: 0 }, Buffer.alloc(16));
+    expect(answers).toEqual([]);
     await expect(pending.reply).rejects.toMatchObject({ code: ErrorCode.connectionLoss, isConnectionLoss: true });
   });
 });

@@ -11,6 +11,7 @@ import type {
   WatchedNode,
   ZooKeeperClient,
 } from '../../../../lib/zookeeper/client/zookeeper-client.js';
+import { contenderOwner } from '../../../../lib/zookeeper/recipes/contender-data.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { Watch } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
@@ -20,6 +21,8 @@ export const DIRECTORY = '/line';
 /** The servers' side of one directory: who stands in it, and who is to be told. */
 export class FakeLine {
   readonly znodes = new Map<string, bigint>();
+  /** What the znodes say, by path, of those that say anything. */
+  readonly labels = new Map<string, string>();
   readonly clients: FakeClient[] = [];
   #zxid = 0n;
   #number = -1;
@@ -144,8 +147,13 @@ export class FakeClient implements ZooKeeperClient {
     if (this.watched[kind].delete(path)) this.#toClient.push(() => this.#tables.fire(path, event));
   }
 
-  create({ path }: CreateRequest): Promise<CreatedNode> {
-    return this.#ask(this.#writes, () => this.#line.enter(path.slice(DIRECTORY.length + 1)));
+  create({ path, data }: CreateRequest): Promise<CreatedNode> {
+    return this.#ask(this.#writes, () => {
+      const created = this.#line.enter(path.slice(DIRECTORY.length + 1));
+      const { label } = contenderOwner(data);
+      if (label !== undefined) this.#line.labels.set(created.path, label);
+      return created;
+    });
   }
 
   delete(path: string): Promise<void> {

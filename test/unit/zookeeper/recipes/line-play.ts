@@ -100,8 +100,9 @@ export class LinePlay {
   #wait(through: FakeClient, mode: Mode, isTry: boolean): void {
     const abort = new AbortController();
     const waiter: Waiter = { client: through, abort, isTry, lease: undefined, outcome: 'waits' };
+    const label = String(this.#waiters.length);
     this.#waiters.push(waiter);
-    acquireOver(through, mode, abort.signal, !isTry).then(
+    acquireOver(through, mode, abort.signal, !isTry, label).then(
       (lease) => this.#answered(waiter, lease),
       (error: unknown) => {
         assert.equal(error, abort.signal.reason, 'rejected for another reason than its own');
@@ -114,11 +115,18 @@ export class LinePlay {
     if (!lease) assert.ok(waiter.isTry, 'one who waits is told that somebody is ahead');
     waiter.outcome = lease ? 'granted' : 'not this time';
     waiter.lease = lease ?? undefined;
-    if (lease) this.#checkTurn(lease);
+    if (!lease) return;
+    this.#checkTurn(lease, waiter.client);
+    const holding = this.#in('granted');
+    const isShared = holding.every((each) => each.lease?.mode === 'read');
+    assert.ok(holding.length === 1 || isShared, `${holding.length} hold at once`);
   }
 
-  /** The line as the servers have it, and not as the session remembers it. */
-  #checkTurn({ fencingToken }: GrantedLease): void {
+  /**
+   * The line as the servers have it, and not as the session remembers it; of its own session, whoever has had its turn and
+   * its end may still stand there.
+   */
+  #checkTurn({ fencingToken }: GrantedLease, client: FakeClient): void {
     const czxid = fencingToken >> 16n;
     const [path] = [...this.#line.znodes].find(([, created]) => created === czxid) ?? [];
     const me = standingOf(path?.slice(DIRECTORY.length + 1) ?? '') ?? missing('it is not in line');
@@ -126,7 +134,14 @@ export class LinePlay {
     const ahead = standings.filter(
       (other) => other.name !== me.name && compareStandings(other, me) <= 0 && excludes(other, me),
     );
-    assert.deepEqual(ahead, [], `${me.name} is granted before its turn`);
+    const inTheWay = ahead.filter(({ name }) => !this.#isLeaving(name, client));
+    assert.deepEqual(inTheWay, [], `${me.name} is granted before its turn`);
+  }
+
+  #isLeaving(name: string, client: FakeClient): boolean {
+    const waiter = this.#waiters[Number(this.#line.labels.get(`${DIRECTORY}/${name}`) ?? NaN)];
+    if (waiter?.client !== client || waiter.outcome === 'granted') return false;
+    return waiter.outcome !== 'waits' || waiter.abort.signal.aborted || waiter.isTry;
   }
 
   #checkWatches(): void {

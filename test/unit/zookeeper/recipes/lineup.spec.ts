@@ -70,6 +70,20 @@ const FOREIGN = [
   `lock-0000000001/child`,
 ];
 
+describe('a line of names with any numbers', () => {
+  it('knows everybody in it, and nobody else', () => {
+    const number = fc.oneof(fc.nat({ max: 9_999_999_999 }), fc.nat({ max: 5 }));
+    const named = fc.tuple(number, fc.uuid()).map(([at, id]) => `_c_${id}-lock-${String(at).padStart(10, '0')}`);
+    fc.assert(
+      fc.property(fc.array(named, { maxLength: 30 }), named, (names, other) => {
+        const lineup = new Lineup(names);
+        expect(names.every((name) => lineup.has(name))).toBe(true);
+        expect(lineup.has(other)).toBe(names.includes(other));
+      }),
+    );
+  });
+});
+
 describe('a line of exclusive contenders', () => {
   it('has exactly one that waits for nobody, and it is the first', () => {
     fc.assert(

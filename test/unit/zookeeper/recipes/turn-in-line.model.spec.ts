@@ -37,7 +37,7 @@ describe('a line of two sessions and others', () => {
       const failures: unknown[] = [];
       const unhandled = (reason: unknown) => void failures.push(reason);
       process.on('unhandledRejection', unhandled);
-      const steps = fc.array(step, { minLength: 1, maxLength: 60 });
+      const steps = fc.array(step, { minLength: 1, maxLength: 110, size: 'max' });
       const property = fc.asyncProperty(steps, fc.boolean(), async (all, isGivenUp) => {
         failures.length = 0;
         const play = new LinePlay();

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
+import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
+import { SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, startLine } from './waiters.js';
@@ -34,7 +38,7 @@ async function entered(client: FakeClient, count: number, told: number[] = []) {
 }
 
 describe('a thousand waiters of one session', () => {
-  it('are served in order without a list or a read, each watching no more than its own znode', async () => {
+  it('are served in order, hundreds in a turn of the event loop, without a further request but for their deletions', async () => {
     const { line, client } = startSingle();
     const holder = lock(line);
     const told: number[] = [];
@@ -42,15 +46,19 @@ describe('a thousand waiters of one session', () => {
     await entered(client, 1_000, told);
     expect([told.length, line.names.length]).toEqual([0, 1_001]);
     expect(counts().lists).toBe(1);
-    const [, first = ''] = line.names;
-    expect([...client.watched.data].toSorted()).toEqual([holder, holder.replace(/[^/]+$/, first)].toSorted());
+    // Of others the first watches the holder, and nobody anybody else.
+    expect([...client.watched.data].toSorted()).toEqual([...line.znodes.keys()].toSorted());
 
     const since = counting(client);
     line.remove(holder);
-    await client.passAll();
+    client.passDown();
+    await new Promise(setImmediate);
+    // And not all of them: whatever else this process does gets its turn.
+    expect(told).toHaveLength(257);
 
+    await client.passAll();
     expect(told).toEqual(Array.from({ length: 1_000 }, (_, number) => number));
-    expect(since()).toEqual({ lists: 0, reads: 0, watches: 999 });
+    expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
     expect([line.names, client.watched.data.size]).toEqual([[], 0]);
   });
 });
@@ -73,7 +81,7 @@ describe('waiters whose connection was lost while they waited', () => {
 });
 
 describe('waiters of two sessions in turn', () => {
-  it('are served in order, each with at most two watches, and few lists', async () => {
+  it('are served in order, each with at most two watches beside its own, and no lists', async () => {
     const { line, clients } = startLine(2);
     const [one = expect.unreachable(), other = expect.unreachable()] = clients;
     const holder = lock(line);
@@ -86,7 +94,7 @@ describe('waiters of two sessions in turn', () => {
       });
       await client.passAll();
     }
-    for (const { watched } of clients) expect(watched.data.size).toBeLessThanOrEqual(2 * 50);
+    for (const { watched } of clients) expect(watched.data.size).toBeLessThanOrEqual(3 * 50);
     const since = clients.map(counting);
 
     line.remove(holder);
@@ -99,17 +107,155 @@ describe('waiters of two sessions in turn', () => {
   });
 });
 
+describe('a waiter behind one of its own session', () => {
+  it('goes on as soon as that one gives way, before the servers know', async () => {
+    const { line, client } = startSingle();
+    const holding = acquireOver(client, 'exclusive');
+    const waiting = acquireOver(client, 'exclusive');
+    await client.passAll();
+    const first = await holding;
+    void first?.release();
+    const second = await waiting;
+    expect([line.names.length, second?.isHeld()]).toEqual([2, true]);
+    expect(second?.fencingToken).toBeGreaterThan(first?.fencingToken ?? expect.unreachable());
+  });
+
+  it('goes on as soon as that one gives up', async () => {
+    const { line, client } = startSingle();
+    const holder = lock(line);
+    const abort = new AbortController();
+    const outcome = expect(acquireOver(client, 'exclusive', abort.signal)).rejects.toThrow('enough');
+    const waiting = acquireOver(client, 'exclusive');
+    await client.passAll();
+    line.remove(holder);
+    abort.abort(new Error('enough'));
+    await client.passAll();
+    await outcome;
+    expect((await waiting)?.isHeld()).toBe(true);
+  });
+
+  it('does not overtake one of another session that stands between them', async () => {
+    const { line, clients } = startLine(2);
+    const [one = expect.unreachable(), other = expect.unreachable()] = clients;
+    const holding = acquireOver(one, 'exclusive');
+    await one.passAll();
+    const told: string[] = [];
+    const between = acquireOver(other, 'exclusive').then((lease) => (told.push('between'), lease));
+    await other.passAll();
+    void acquireOver(one, 'exclusive').then(() => told.push('behind'));
+    await one.passAll();
+
+    void (await holding)?.release();
+    await one.passAll();
+    expect([told, line.names.length]).toEqual([[], 2]);
+    await other.passAll();
+    expect(told).toEqual(['between']);
+    void (await between)?.release();
+    await other.passAll();
+    await one.passAll();
+    expect(told).toEqual(['between', 'behind']);
+  });
+
+  it('is not let in when its own znode turns out to be gone', async () => {
+    const { line, client } = startSingle();
+    const holding = acquireOver(client, 'exclusive');
+    await client.passAll();
+    const waiting = acquireOver(client, 'exclusive');
+    await new Promise(setImmediate);
+    for (const pass of ['passUp', 'passUp', 'passDown', 'passDown'] as const) client[pass]();
+    // It waits now, and has just asked for its own znode.
+    await new Promise(setImmediate);
+    line.remove([...line.znodes.keys()].at(-1) ?? '');
+    const outcome = expect(waiting).rejects.toThrow(PlaceLostError);
+    void (await holding)?.release();
+    await client.passAll();
+    await outcome;
+  });
+
+  it('goes on however few steps after it has looked that one gives way', async () => {
+    for (let steps = 0; steps < 16; steps++) {
+      const { client } = startSingle();
+      const holding = acquireOver(client, 'exclusive');
+      await client.passAll();
+      const first = await holding;
+      // The servers do not answer.
+      client.delete = () => new Promise(() => {});
+      let isGranted = false;
+      void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+      await new Promise(setImmediate);
+      for (const pass of ['passUp', 'passUp', 'passDown', 'passDown'] as const) client[pass]();
+      for (let step = 0; step < steps; step++) await undefined;
+      void first?.release();
+      await client.passAll();
+      expect(isGranted, `after ${steps}`).toBe(true);
+    }
+  });
+
+  it('does not pass one whose znode turned out to stay', async () => {
+    const { line, client } = startSingle();
+    client.delete = async (path) => {
+      await client.sync();
+      throw new KeeperError(ErrorCode.noAuth, path);
+    };
+    const told: number[] = [];
+    for (let number = 0; number < 20; number++) {
+      acquireOver(client, 'exclusive').then(
+        (lease) => (told.push(number), lease?.release()),
+        () => {},
+      );
+      await client.passAll();
+    }
+    expect([told, line.names.length]).toEqual([[0], 20]);
+  });
+
+  it('goes on without a list when both write', async () => {
+    const { client } = startSingle();
+    const writing = [1, 2, 3].map(() => acquireOver(client, 'write'));
+    await client.passAll();
+    const since = counting(client);
+    for (const each of writing) void (await each)?.release();
+    await client.passAll();
+    expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
+  });
+
+  it('waits for the servers where others may take the name', async () => {
+    const { line, client } = startSingle();
+    const single = new Contender(client.session, line.make(SINGLE_NODE));
+    let isGranted = false;
+    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
+    await client.passAll();
+    void single.leave(5_000);
+    await new Promise(setImmediate);
+    expect(isGranted).toBe(false);
+    await client.passAll();
+    expect([isGranted, line.names.length]).toEqual([true, 1]);
+  });
+
+  it('does not wait for one who is on its way out and still in the list', async () => {
+    const { line, client } = startSingle();
+    const holding = acquireOver(client, 'exclusive');
+    await client.passAll();
+    const waiting = acquireOver(client, 'exclusive');
+    // The list is read by the servers, and not yet by the client.
+    await new Promise(setImmediate);
+    client.passUp();
+    client.passUp();
+    void (await holding)?.release();
+    client.passDown();
+    client.passDown();
+    expect([(await waiting)?.isHeld(), line.names.length]).toEqual([true, 2]);
+  });
+});
+
 describe('a waiter', () => {
-  it('watches the two before it, and nobody else', async () => {
+  it('watches the two before it and itself, and nobody else', async () => {
     const { line, client } = startSingle();
     const paths = Array.from({ length: 5 }, () => lock(line));
     // It still waits when the test ends.
     acquireOver(client, 'exclusive').catch(() => {});
     await client.passAll();
-    // The nearest at once; the one before it once that is known to stand.
-    expect(client.watched.data.size).toBeLessThanOrEqual(2);
-    expect([...client.watched.data].every((path) => paths.slice(-2).includes(path))).toBe(true);
-    expect(client.watched.data).toContain(paths.at(-1));
+    expect([...client.watched.data].toSorted()).toEqual([...line.znodes.keys()].slice(-3).toSorted());
+    expect(paths).toHaveLength(5);
   });
 
   it('is granted by the event itself when those before it leave in order', async () => {
@@ -172,11 +318,11 @@ describe('a waiter', () => {
     const since = counting(client);
     line.remove(third);
     await client.passAll();
-    expect(since()).toEqual({ lists: 0, reads: 2, watches: 1 });
+    expect(since()).toEqual({ lists: 0, reads: 2, watches: 0 });
     line.remove(nearest);
     await client.passAll();
     expect(isGranted).toBe(true);
-    expect(since()).toEqual({ lists: 0, reads: 2, watches: 1 });
+    expect(since()).toEqual({ lists: 0, reads: 2, watches: 0 });
   });
 
   it('looks again after a reconnect, because what is told then is in no order', async () => {

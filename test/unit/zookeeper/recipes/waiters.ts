@@ -23,7 +23,8 @@ export function acquireOver(
   mode: Exclude<LockRequest['mode'], 'permit'>,
   signal: AbortSignal = new AbortController().signal,
   wait = true,
+  label?: string,
 ): Promise<GrantedLease | null> {
-  const request: LockRequest = { key: 'k', mode, line: 'fifo', wait, signal };
+  const request: LockRequest = { key: 'k', mode, line: 'fifo', wait, signal, label };
   return mode === 'exclusive' ? acquireMutex(session, LOCKS, request) : acquireReadWrite(session, LOCKS, mode, request);
 }
