@@ -11,9 +11,12 @@ import { Progress } from './progress.js';
 import { failureOf } from './result.js';
 import type { Result } from './result.js';
 
+// How many times the usual warm-up of a client a new server needs.
+const SERVER_BREAK_IN = 10;
+
 /** Every contender's turn at every shape, as often as there are rounds. */
 export async function conductAll(options: BenchOptions): Promise<Result[]> {
-  await using servers = new Servers();
+  await using servers = new Servers(SERVER_BREAK_IN * options.warmUpMs);
   const crews = new Crews();
   const house = { servers, crews, options };
   const turns = shapesOf(options).flatMap((shape) => turnsOf(shape, options));

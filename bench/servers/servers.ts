@@ -1,3 +1,4 @@
+import { brokenIn } from './break-in.js';
 import { startEnsemble } from './ensemble.js';
 import { startEtcd } from './etcd.js';
 import { startRedis } from './redis.js';
@@ -6,9 +7,9 @@ import { startZooKeeper } from './zookeeper.js';
 
 export type ServerName = 'zookeeper' | 'ensemble' | 'redis' | 'redis-fsync' | 'etcd';
 
-const START: Readonly<Record<ServerName, () => Promise<Server>>> = {
-  zookeeper: startZooKeeper,
-  ensemble: startEnsemble,
+const START: Readonly<Record<ServerName, (breakInMs: number) => Promise<Server>>> = {
+  zookeeper: (breakInMs) => brokenIn(startZooKeeper(), breakInMs),
+  ensemble: (breakInMs) => brokenIn(startEnsemble(), breakInMs),
   redis: () => startRedis('no'),
   'redis-fsync': () => startRedis('always'),
   etcd: startEtcd,
@@ -17,10 +18,16 @@ const START: Readonly<Record<ServerName, () => Promise<Server>>> = {
 /** The servers that this run has started. Others that run on this machine are never used. */
 export class Servers implements AsyncDisposable {
   readonly #started = new Map<ServerName, Promise<Server>>();
+  readonly #breakInMs: number;
+
+  /** @param breakInMs for how long those on Java machines work before anybody is measured on them */
+  constructor(breakInMs: number) {
+    this.#breakInMs = breakInMs;
+  }
 
   /** Starts it when it is asked for the first time. @throws Error that says what to install */
   get(name: ServerName): Promise<Server> {
-    const started = this.#started.get(name) ?? START[name]();
+    const started = this.#started.get(name) ?? START[name](this.#breakInMs);
     this.#started.set(name, started);
     return started;
   }
