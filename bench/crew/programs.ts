@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export type ProgramName = 'node' | 'java' | 'python';
 
 /** How many times the usual warm-up a new process needs to itself, until its machine has compiled what runs often. */
-export const BREAK_IN: Readonly<Record<ProgramName, number>> = { node: 2, java: 5, python: 0.1 };
+export const BREAK_IN: Readonly<Record<ProgramName, number>> = { node: 5, java: 5, python: 0.1 };
 
 export interface Program {
   readonly argv: readonly [string, ...string[]];

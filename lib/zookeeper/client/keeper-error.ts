@@ -10,7 +10,11 @@ export class KeeperError extends Error {
     /** The znode that was asked about. */
     readonly path?: string,
   ) {
+    // It is made where answers are read, for whoever asked: that place tells nobody anything, and to note it down is dear.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(`ZooKeeper: ${errorName(code)}${path === undefined ? '' : ` at ${path}`}`);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'KeeperError';
   }
 

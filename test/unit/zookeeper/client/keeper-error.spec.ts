@@ -7,6 +7,16 @@ import {
 } from '../../../../lib/zookeeper/client/keeper-error.js';
 import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 
+describe('an answer that is an error', () => {
+  it('says what and where, without the place in which answers are read, and leaves other errors theirs', () => {
+    const before = Error.stackTraceLimit;
+    const error = new KeeperError(ErrorCode.noNode, '/a');
+    expect([error.message, error.stack?.includes('\n')]).toEqual(['ZooKeeper: noNode at /a', false]);
+    expect(Error.stackTraceLimit).toBe(before);
+    expect(new Error('another').stack).toContain('\n');
+  });
+});
+
 describe('a KeeperError', () => {
   it.each([
     [ErrorCode.noNode, '/a', 'ZooKeeper: noNode at /a'],
