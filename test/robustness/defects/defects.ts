@@ -80,8 +80,20 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/turn-in-line.js',
-        replace: 'await watched.news(signal);',
-        by: 'await watched.news(signal); return;',
+        replace: 'await watched.news();',
+        by: 'await watched.news(); return;',
+      },
+    ],
+  },
+  {
+    name: 'the-next-of-the-process-does-not-wait-for-the-release',
+    scenario: 'calm',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'zookeeper/recipes/zookeeper-lease.js',
+        replace: 'const lease = new GrantedLease(grant);',
+        by: 'const lease = new GrantedLease(grant); contenders.forEach((each) => each.line.leaving(each));',
       },
     ],
   },
