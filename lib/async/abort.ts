@@ -1,3 +1,5 @@
+import { Roster } from './roster.js';
+
 /** Undoes a subscription; calling it twice does nothing more. */
 export type Dispose = () => void;
 
@@ -24,13 +26,12 @@ export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
 
 /** Who wants to know when a signal aborts. */
 class Subscribers {
-  readonly #listeners = new Set<{ readonly listener: Listener }>();
+  readonly #listeners = new Roster<Listener>();
 
   add(listener: Listener): Dispose {
-    const subscription = { listener };
-    this.#listeners.add(subscription);
+    const place = this.#listeners.join(listener);
     return () => {
-      if (this.#listeners.delete(subscription) && this.#listeners.size === 0) this.left();
+      if (place.leave() && this.#listeners.size === 0) this.left();
     };
   }
 
@@ -39,10 +40,7 @@ class Subscribers {
 
   fire(reason: unknown): void {
     // One may dispose another, which must then not be called.
-    for (const subscription of this.#listeners) {
-      this.#listeners.delete(subscription);
-      subscription.listener(reason);
-    }
+    while (this.#listeners.size > 0) this.#listeners.shift()?.(reason);
   }
 }
 

@@ -126,7 +126,7 @@ export class LocalLine implements TenureListener {
   }
 
   #serve(tenure: LocalTenure): void {
-    for (const waiter of this.#waiting) {
+    for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
       if (!tenure.isOpen) return tenure.isInDoubt ? this.#rest.hold(tenure) : undefined;
       if (this.#turn.isLong) return this.#rest.begin(tenure);
       this.#hand(tenure, waiter);

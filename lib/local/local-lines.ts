@@ -1,3 +1,4 @@
+import { Dictionary } from '../async/dictionary.js';
 import { LoopTurn, nextTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
@@ -9,10 +10,10 @@ export class LocalLines {
   readonly #backend: Pick<LockBackend, 'acquire' | 'explain'>;
   readonly #turn = new LoopTurn();
   readonly #lines = {
-    exclusive: new Map<string, LocalLine>(),
-    read: new Map<string, LocalLine>(),
-    write: new Map<string, LocalLine>(),
-    permit: new Map<string, LocalLine>(),
+    exclusive: new Dictionary<LocalLine>(),
+    read: new Dictionary<LocalLine>(),
+    write: new Dictionary<LocalLine>(),
+    permit: new Dictionary<LocalLine>(),
   };
 
   constructor(backend: Pick<LockBackend, 'acquire' | 'explain'>) {
@@ -43,7 +44,7 @@ export class LocalLines {
 
   /** Gives back what is kept without being used. */
   async giveUpKept(): Promise<void> {
-    const lines = Object.values(this.#lines).flatMap((byKey) => [...byKey.values()]);
+    const lines = Object.values(this.#lines).flatMap((byKey) => byKey.values);
     await Promise.all(lines.map((line) => line.giveUpKept()));
   }
 

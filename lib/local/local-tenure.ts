@@ -1,6 +1,7 @@
 import { after } from '../async/timer.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
+import { Roster } from '../async/roster.js';
 import type { LockError } from '../contract/errors.js';
 import { handedOver, MOST_HAND_OVERS } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
@@ -22,13 +23,19 @@ export interface TenureListener {
   known(tenure: LocalTenure): void;
 }
 
+/** A caller that holds the key, and what it called itself. */
+interface Holder {
+  readonly lease: GrantedLease;
+  readonly label: string | undefined;
+}
+
 /** One lease of the backend, and the callers of this process that hold it one after another, or together as readers. */
 export class LocalTenure implements LeaseFollower {
   readonly #lease: GrantedLease;
   readonly #mayKeep: boolean;
   readonly #listener: TenureListener;
   readonly #bounds: TurnBounds;
-  readonly #holders = new Map<GrantedLease, string | undefined>();
+  readonly #holders = new Roster<Holder>();
   #handOvers = 0;
   #isClosed = false;
   #isNotedKept = false;
@@ -46,9 +53,9 @@ export class LocalTenure implements LeaseFollower {
     lease.addFollower(this);
   }
 
-  /** The leases of the callers that hold the key now, and the callers' labels. */
-  get holders(): ReadonlyMap<GrantedLease, string | undefined> {
-    return this.#holders;
+  /** The callers that hold the key now. */
+  get holders(): readonly Holder[] {
+    return this.#holders.members;
   }
 
   get isIdle(): boolean {
@@ -82,16 +89,14 @@ export class LocalTenure implements LeaseFollower {
   grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
     const token = handedOver(this.#lease.fencingToken, this.#handOvers);
     const giveBack = () => {
-      this.#holders.delete(lease);
-      this.#lease.removeFollower(lease);
+      place.leave();
       return this.#listener.left(this, keepMs);
     };
     const lease = new GrantedLease(new LocalGrant(this.#lease, key, token, giveBack, () => this.#downgrade()));
     this.#noteKept(false);
     this.#handOvers++;
     this.#bounds.handedOver();
-    this.#holders.set(lease, label);
-    this.#lease.addFollower(lease);
+    const place = this.#holders.join({ lease, label });
     if (this.#lease.state === 'suspended') lease.suspend();
     if (this.#lease.state === 'revoking') lease.revoke();
     return lease;
@@ -127,16 +132,21 @@ export class LocalTenure implements LeaseFollower {
   // The session is not reachable: what is not given back now may have to be waited for.
   suspend(): void {
     this.#close();
+    this.#holders.members.forEach(({ lease }) => lease.suspend());
   }
 
-  resume(): void {}
+  resume(): void {
+    this.#holders.members.forEach(({ lease }) => lease.resume());
+  }
 
   revoke(): void {
     this.#close();
+    this.#holders.members.forEach(({ lease }) => lease.revoke());
   }
 
-  lose(_reason: LockError): void {
+  lose(reason: LockError): void {
     this.#close();
+    this.#holders.members.forEach(({ lease }) => lease.lose(reason));
   }
 
   /** The caller inside goes on as a reader, and no other writer may follow it; those who wait line up again. */

@@ -1,3 +1,4 @@
+import type { Place } from '../async/roster.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest } from '../contract/lock-request.js';
 
@@ -5,6 +6,8 @@ import type { CallerRequest } from '../contract/lock-request.js';
 export class LocalWaiter {
   /** On the wall clock, in milliseconds. */
   readonly sinceMs = Date.now();
+  /** Where it stands. */
+  place: Place<LocalWaiter> | undefined = undefined;
   readonly #resolve: (lease: GrantedLease) => void;
   readonly #reject: (error: unknown) => void;
 

@@ -1,3 +1,4 @@
+import { Roster } from '../async/roster.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest } from '../contract/lock-request.js';
@@ -6,7 +7,7 @@ import { LocalWaiter } from './local-waiter.js';
 /** Those who wait in a local line, in the order of their arrival. */
 export class WaitingCallers implements Iterable<LocalWaiter> {
   readonly #backend: Pick<LockBackend, 'explain'>;
-  readonly #waiters = new Set<LocalWaiter>();
+  readonly #waiters = new Roster<LocalWaiter>();
   #lastNumber = 0;
 
   constructor(backend: Pick<LockBackend, 'explain'>) {
@@ -18,8 +19,7 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
   }
 
   get first(): LocalWaiter | undefined {
-    const [first] = this.#waiters;
-    return first;
+    return this.#waiters.first;
   }
 
   /** The number of whoever came last. */
@@ -28,25 +28,24 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
   }
 
   [Symbol.iterator](): Iterator<LocalWaiter> {
-    return this.#waiters.values();
+    return this.#waiters.members[Symbol.iterator]();
   }
 
   add(request: CallerRequest, resolve: (lease: GrantedLease) => void, reject: (error: unknown) => void): LocalWaiter {
     const waiter = new LocalWaiter(request, ++this.#lastNumber, resolve, reject);
-    this.#waiters.add(waiter);
+    waiter.place = this.#waiters.join(waiter);
     return waiter;
   }
 
   /** Whether it was there. */
   remove(waiter: LocalWaiter): boolean {
-    return this.#waiters.delete(waiter);
+    return waiter.place?.leave() ?? false;
   }
 
   /** Ends the waits of those who came up to that number; whoever came later has not waited for what failed. */
   failUpTo(lastNumber: number, error: unknown): void {
-    for (const waiter of this.#waiters) {
-      if (waiter.number > lastNumber) return;
-      this.#waiters.delete(waiter);
+    for (let waiter = this.first; waiter && waiter.number <= lastNumber; waiter = this.first) {
+      this.#waiters.shift();
       waiter.failed(error);
     }
   }

@@ -1,5 +1,6 @@
 import { onAbort, OwnAbortController } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
+import type { Place } from '../async/roster.js';
 import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -37,6 +38,7 @@ export class Acquisition implements CallerRequest {
   readonly #listener: SettledListener;
   readonly #deadline: NodeJS.Timeout | undefined;
   readonly #unlisten: Dispose | undefined;
+  #place: Place<Acquisition> | undefined;
   #timeout: LockTimeoutError | undefined;
   #onGivenUp: ((reason: unknown) => void) | undefined;
   #controller: OwnAbortController | undefined;
@@ -95,6 +97,11 @@ export class Acquisition implements CallerRequest {
     this.#onGivenUp = listener;
   }
 
+  /** Among those who wait, until it is settled. */
+  waitsAt(place: Place<Acquisition>): void {
+    this.#place = place;
+  }
+
   /** Ends the wait with this reason, unless it has ended. */
   giveUp(reason: unknown): void {
     if (this.givenUp) return;
@@ -116,6 +123,7 @@ export class Acquisition implements CallerRequest {
 
   settled(lease?: GrantedLease): void {
     this.#letGo();
+    this.#place?.leave();
     this.#listener.settled(this, lease);
   }
 

@@ -1,3 +1,4 @@
+import { Roster } from '../async/roster.js';
 import { settledWithin } from '../async/timer.js';
 import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -15,8 +16,8 @@ import type { LockTarget } from './lock-target.js';
 export class Admission implements SettledListener {
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
-  readonly #held = new Set<GrantedLease>();
-  readonly #waiting = new Set<Acquisition>();
+  readonly #held = new Roster<GrantedLease>();
+  readonly #waiting = new Roster<Acquisition>();
   #isStopping = false;
   #isClosed = false;
 
@@ -75,7 +76,6 @@ export class Admission implements SettledListener {
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
-    this.#waiting.delete(acquisition);
     if (lease) this.#admit(lease, acquisition.isHandle);
   }
 
@@ -89,16 +89,15 @@ export class Admission implements SettledListener {
   /** Rejects everybody who stands in line with a `LockShutdownError`. */
   stopWaiting(): void {
     this.#isStopping = true;
-    const waiting = [...this.#waiting];
-    waiting.forEach((acquisition) => acquisition.giveUp(new LockShutdownError(acquisition.key)));
+    this.#waiting.members.forEach((acquisition) => acquisition.giveUp(new LockShutdownError(acquisition.key)));
   }
 
   /** Lets holders finish for at most `drainTimeoutMs`, then ends their leases and gives them back. Never rejects. */
   async drain(drainTimeoutMs: number): Promise<void> {
     this.stopWaiting();
     this.#isClosed = true;
-    await settledWithin(Promise.all([...this.#held].map((lease) => lease.released)), drainTimeoutMs);
-    const overdue = [...this.#held];
+    await settledWithin(Promise.all(this.#held.members.map((lease) => lease.released)), drainTimeoutMs);
+    const overdue = this.#held.members;
     overdue.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
     await Promise.all(overdue.map((lease) => lease.release()));
     await this.#local.giveUpKept();
@@ -114,7 +113,7 @@ export class Admission implements SettledListener {
   #begin(target: LockTarget, options: AcquisitionOptions): Acquisition {
     const wait = options.leftMs > 0 && !this.#isStopping;
     const acquisition = new Acquisition(target, options, wait, this);
-    if (wait) this.#waiting.add(acquisition);
+    if (wait) acquisition.waitsAt(this.#waiting.join(acquisition));
     return acquisition;
   }
 
@@ -161,9 +160,9 @@ export class Admission implements SettledListener {
   }
 
   #admit(lease: GrantedLease, isHandle: boolean): void {
-    this.#held.add(lease);
+    const place = this.#held.join(lease);
     if (isHandle) lease.onLost(() => void lease.release());
-    lease.onReleased(() => this.#held.delete(lease));
+    lease.onReleased(() => place.leave());
   }
 }
 

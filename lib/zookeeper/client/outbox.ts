@@ -14,7 +14,7 @@ type Send = (requests: readonly PendingRequest[]) => void;
 export class Outbox {
   readonly #send: Send;
   readonly #groupCommit = new GroupCommit((request) => this.add(request));
-  readonly #shared = new Map<string, Promise<unknown>>();
+  #shared = new Map<string, Promise<unknown>>();
   #writes: GroupedWrite[] = [];
   #requests: PendingRequest[] = [];
   #isDue = false;
@@ -52,7 +52,8 @@ export class Outbox {
     const [writes, requests] = [this.#writes, this.#requests];
     this.#writes = [];
     this.#requests = [];
-    this.#shared.clear();
+    // Not cleared: the table of one that lives for long keeps what it had, see `Roster`.
+    if (this.#shared.size > 0) this.#shared = new Map();
     const all = writes.length > 0 ? [...this.#groupCommit.requestsFor(writes), ...requests] : requests;
     if (all.length > 0) this.#send(all);
   }

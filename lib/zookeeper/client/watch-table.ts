@@ -1,4 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
+import { Dictionary } from '../../async/dictionary.js';
 
 /** What happened to a watched znode. */
 export type WatchEvent = 'created' | 'deleted' | 'changed' | 'children' | 'unknown';
@@ -33,10 +34,10 @@ export class WatchTables {
 
 /** Who waits for news of one kind. The server keeps one watch a path and connection; this shares it among many. */
 export class WatchTable {
-  readonly #watchers = new Map<string, Set<Watcher>>();
+  #watchers = new Dictionary<Set<Watcher>>();
 
   get paths(): readonly string[] {
-    return [...this.#watchers.keys()];
+    return this.#watchers.names;
   }
 
   /** Registers a one-shot watcher; disposing tells whether it was the path's last. */
@@ -53,7 +54,7 @@ export class WatchTable {
   }
 
   clear(): void {
-    this.#watchers.clear();
+    this.#watchers = new Dictionary();
   }
 
   #remove(path: string, watchers: Set<Watcher>, watcher: Watcher): boolean {

@@ -1,4 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
+import { Dictionary } from '../../async/dictionary.js';
 import type { LoopTurn } from '../../async/loop-turn.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -34,10 +35,10 @@ export class Line {
   readonly #path: string;
   readonly #kind: LineKind;
   readonly #turn: LoopTurn;
-  readonly #own = new Map<string, Member>();
+  readonly #own = new Dictionary<Member>();
   /** Those of them that are on their way out: their znodes may still be listed. */
-  readonly #leaving = new Set<string>();
-  readonly #departures = new Map<string, Departure>();
+  readonly #leaving = new Dictionary<true>();
+  readonly #departures = new Dictionary<Departure>();
   #names: readonly string[] | undefined;
   #lineup: Lineup | undefined;
   #epoch = -1;
@@ -68,7 +69,7 @@ export class Line {
   leaving(contender: Member): void {
     if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
     this.#turn.step();
-    this.#leaving.add(contender.name);
+    this.#leaving.set(contender.name, true);
     this.#gone(contender.name, 'left');
   }
 
@@ -98,7 +99,7 @@ export class Line {
     if (names === this.#names) return;
     this.#names = names;
     this.#lineup = new Lineup(names, this.#kind);
-    this.#leaving.forEach((name) => this.#lineup?.left(name));
+    this.#leaving.names.forEach((name) => this.#lineup?.left(name));
     this.#epoch = this.#session.epoch;
   }
 

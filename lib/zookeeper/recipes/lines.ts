@@ -1,3 +1,4 @@
+import { Dictionary } from '../../async/dictionary.js';
 import { LoopTurn } from '../../async/loop-turn.js';
 import type { Session } from '../session/session.js';
 import { Line } from './line.js';
@@ -6,15 +7,19 @@ import { lineKindOf } from './standing.js';
 import type { LineKind } from './standing.js';
 
 /** Of each kind by path: they may stand under the same one, and then know nothing of each other. */
-interface Lines extends Record<LineKind, Map<string, Line>> {
+interface Lines extends Record<LineKind, Dictionary<Line>> {
   readonly turn: LoopTurn;
 }
 
 const linesBySession = new WeakMap<Session, Lines>();
 
+function emptyLines(): Lines {
+  return { locks: new Dictionary(), candidates: new Dictionary(), turn: new LoopTurn() };
+}
+
 /** Lets a contender join its line in the directory, as this session knows it; it is forgotten when all have parted. */
 export function joinLine(session: Session, path: string, contender: Member): Line {
-  const lines = linesBySession.get(session) ?? { locks: new Map(), candidates: new Map(), turn: new LoopTurn() };
+  const lines = linesBySession.get(session) ?? emptyLines();
   linesBySession.set(session, lines);
   const kind = lineKindOf(contender.name);
   const line = lines[kind].get(path) ?? new Line(session, path, kind, lines.turn);

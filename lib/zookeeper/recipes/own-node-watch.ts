@@ -1,5 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
+import { Roster } from '../../async/roster.js';
 import { deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
@@ -74,7 +75,7 @@ interface YoungLease {
 /** The leases of one session that are not watched yet: one timer for all of them. */
 class YoungLeases {
   readonly #session: Session;
-  readonly #leases = new Set<YoungLease>();
+  readonly #leases = new Roster<YoungLease>();
   #isTimed = false;
 
   constructor(session: Session) {
@@ -82,10 +83,9 @@ class YoungLeases {
   }
 
   add(contender: Contender): Dispose {
-    const lease: YoungLease = { contender, since: now() };
-    this.#leases.add(lease);
+    const place = this.#leases.join({ contender, since: now() });
     this.#time(SHORT_HOLD_MS);
-    return () => void this.#leases.delete(lease);
+    return () => void place.leave();
   }
 
   #time(ms: number): void {
@@ -98,10 +98,10 @@ class YoungLeases {
   }
 
   #watchOld(): void {
-    for (const lease of this.#leases) {
+    for (let lease = this.#leases.first; lease; lease = this.#leases.first) {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
       if (leftMs > 0) return this.#time(leftMs);
-      this.#leases.delete(lease);
+      this.#leases.shift();
       void watchOwnNode(this.#session, lease.contender);
     }
   }

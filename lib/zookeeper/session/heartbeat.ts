@@ -1,6 +1,7 @@
 import { now } from '../../async/clock.js';
 import { ErrorCode } from '../client/zookeeper-client.js';
 import type { ZooKeeperClient } from '../client/zookeeper-client.js';
+import type { Place } from '../../async/roster.js';
 import type { OwnNode, SessionNodes } from './session-nodes.js';
 
 const TICK_SHARE = 1 / 12;
@@ -39,24 +40,26 @@ export class Heartbeat {
   /** Resolves when the beat was answered, or with nothing when it was not. */
   async beat(): Promise<void> {
     this.#lastBeatAt = now();
-    const nodes = this.#nodes.take(MOST_CHECKS);
-    if (nodes.length === 0) return this.#client.ping();
-    await Promise.all([this.#checkAll(nodes), ...nodes.map((node) => this.#checkIdentity(node))]);
+    const places = this.#nodes.take(MOST_CHECKS);
+    if (places.length === 0) return this.#client.ping();
+    await Promise.all([this.#checkAll(places), ...places.map((place) => this.#checkIdentity(place))]);
   }
 
-  async #checkAll(nodes: readonly OwnNode[]): Promise<void> {
-    const reply = await this.#client.multi(nodes.map(({ path }) => ({ type: 'check', path }))).catch(() => undefined);
-    reply?.results.forEach(({ error }, place) => {
-      const node = nodes[place];
-      if (error === ErrorCode.noNode && node) this.#nodes.gone(node);
+  async #checkAll(places: readonly Place<OwnNode>[]): Promise<void> {
+    const checks = places.map(({ member: { path } }) => ({ type: 'check', path }) as const);
+    const reply = await this.#client.multi(checks).catch(() => undefined);
+    reply?.results.forEach(({ error }, at) => {
+      const place = places[at];
+      if (error === ErrorCode.noNode && place) this.#nodes.gone(place);
     });
   }
 
   // A check finds anybody's znode at that path.
-  async #checkIdentity(node: OwnNode): Promise<void> {
-    if (node.czxid === undefined) return;
-    const found = await this.#client.read(node.path).catch(() => undefined);
-    if (found && found.stat.czxid !== node.czxid) this.#nodes.gone(node);
+  async #checkIdentity(place: Place<OwnNode>): Promise<void> {
+    const { path, czxid } = place.member;
+    if (czxid === undefined) return;
+    const found = await this.#client.read(path).catch(() => undefined);
+    if (found && found.stat.czxid !== czxid) this.#nodes.gone(place);
   }
 
   #tick(): void {

@@ -1,12 +1,13 @@
 import { now } from '../../async/clock.js';
 import { after } from '../../async/timer.js';
+import { Roster } from '../../async/roster.js';
 import type { Dispose } from '../../async/abort.js';
 import { LockLostError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 
 /** The leases that stand on one session: suspended, resumed and lost with it. */
 export class SessionLeases {
-  readonly #leases = new Set<GrantedLease>();
+  #leases = new Roster<GrantedLease>();
   readonly #deadline: () => number;
   #cancelTimer: Dispose | undefined;
 
@@ -16,22 +17,22 @@ export class SessionLeases {
   }
 
   add(lease: GrantedLease): Dispose {
-    this.#leases.add(lease);
+    const place = this.#leases.join(lease);
     this.#watchClock();
-    return () => void this.#leases.delete(lease);
+    return () => void place.leave();
   }
 
   suspend(): void {
-    this.#leases.forEach((lease) => lease.suspend());
+    this.#leases.members.forEach((lease) => lease.suspend());
   }
 
   resume(): void {
-    this.#leases.forEach((lease) => lease.resume());
+    this.#leases.members.forEach((lease) => lease.resume());
   }
 
   lose(reason: string): void {
-    const lost = [...this.#leases];
-    this.#leases.clear();
+    const lost = this.#leases.members;
+    this.#leases = new Roster();
     this.#stopClock();
     lost.forEach((lease) => lease.lose(new LockLostError(lease.key, reason)));
   }

@@ -1,4 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
+import { Roster } from '../../async/roster.js';
+import type { Place } from '../../async/roster.js';
 
 /** A znode that this session owns and somebody relies on. */
 export interface OwnNode {
@@ -11,24 +13,19 @@ export interface OwnNode {
 
 /** The znodes of a session that are to be checked from time to time. */
 export class SessionNodes {
-  readonly #nodes = new Set<OwnNode>();
+  readonly #nodes = new Roster<OwnNode>();
 
   attend(node: OwnNode): Dispose {
-    this.#nodes.add(node);
-    return () => this.#nodes.delete(node);
+    const place = this.#nodes.join(node);
+    return () => place.leave();
   }
 
   /** Up to `count` of them, the least recently taken first. */
-  take(count: number): OwnNode[] {
-    const taken = [...this.#nodes].slice(0, count);
-    for (const node of taken) {
-      this.#nodes.delete(node);
-      this.#nodes.add(node);
-    }
-    return taken;
+  take(count: number): Place<OwnNode>[] {
+    return this.#nodes.rotate(count);
   }
 
-  gone(node: OwnNode): void {
-    if (this.#nodes.delete(node)) node.onGone();
+  gone(place: Place<OwnNode>): void {
+    if (place.leave()) place.member.onGone();
   }
 }

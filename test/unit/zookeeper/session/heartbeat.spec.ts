@@ -58,7 +58,7 @@ describe('a beat', () => {
     client.errors = [ErrorCode.ok, ErrorCode.noNode, ErrorCode.runtimeInconsistency];
     await heartbeat.beat();
     expect(told).toEqual(['/b']);
-    expect(nodes.take(5).map(({ path }) => path)).toEqual(['/a', '/c']);
+    expect(nodes.take(5).map(({ member }) => member.path)).toEqual(['/a', '/c']);
   });
 
   it.each([ErrorCode.noAuth, ErrorCode.runtimeInconsistency, ErrorCode.badVersion])(

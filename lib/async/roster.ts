@@ -1,0 +1,102 @@
+/** Somebody's place in a roster. */
+export interface Place<T> {
+  readonly member: T;
+  /** Whether it was still there. */
+  leave(): boolean;
+}
+
+/**
+ * Who is there now, in the order in which they came. For those who come and go as often as locks are taken: a `Set` or `Map`
+ * that lives for long makes itself a new table every so many entries, and each old table refers to the next. Once one of
+ * them is among the collector's old objects, all that the later ones ever had stays until those are collected as well.
+ */
+export class Roster<T> {
+  #first: Link<T> | undefined;
+  #last: Link<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get first(): T | undefined {
+    return this.#first?.member;
+  }
+
+  /** As they are now, whatever becomes of them while somebody goes through this. */
+  get members(): T[] {
+    return this.#upTo(this.#size).map(({ member }) => member);
+  }
+
+  /** Comes in behind all others. */
+  join(member: T): Place<T> {
+    const link = new Link(member, this);
+    this.#append(link);
+    return link;
+  }
+
+  /** Takes the first one out. */
+  shift(): T | undefined {
+    const first = this.#first;
+    first?.leave();
+    return first?.member;
+  }
+
+  /** The first of them, up to `most`; they go behind all others. */
+  rotate(most: number): Place<T>[] {
+    const taken = this.#upTo(most);
+    for (const link of taken) {
+      this.remove(link);
+      this.#append(link);
+    }
+    return taken;
+  }
+
+  /** @internal What has left refers to nobody who stays. */
+  remove(link: Link<T>): boolean {
+    const { before, after, isIn } = link;
+    if (!isIn) return false;
+    this.#size--;
+    if (before) before.after = after;
+    else this.#first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    link.isIn = false;
+    link.before = undefined;
+    link.after = undefined;
+    return true;
+  }
+
+  #append(link: Link<T>): void {
+    this.#size++;
+    link.isIn = true;
+    link.before = this.#last;
+    if (this.#last) this.#last.after = link;
+    else this.#first = link;
+    this.#last = link;
+  }
+
+  #upTo(most: number): Link<T>[] {
+    const links: Link<T>[] = [];
+    for (let link = this.#first; link && links.length < most; link = link.after) links.push(link);
+    return links;
+  }
+}
+
+class Link<T> implements Place<T> {
+  isIn = false;
+  before: Link<T> | undefined = undefined;
+  after: Link<T> | undefined = undefined;
+  readonly #roster: Roster<T>;
+
+  constructor(
+    readonly member: T,
+    roster: Roster<T>,
+  ) {
+    this.#roster = roster;
+  }
+
+  leave(): boolean {
+    return this.#roster.remove(this);
+  }
+}

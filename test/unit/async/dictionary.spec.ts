@@ -1,0 +1,39 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Dictionary } from '../../../lib/async/dictionary.js';
+
+describe('a dictionary', () => {
+  let known: Dictionary<number>;
+
+  beforeEach(() => {
+    known = new Dictionary();
+  });
+
+  it('knows what was set last', () => {
+    known.set('a', 1);
+    known.set('b', 2);
+    known.set('a', 3);
+    expect([known.get('a'), known.get('b'), known.get('c')]).toEqual([3, 2, undefined]);
+    expect([known.size, known.has('a'), known.has('c')]).toEqual([2, true, false]);
+    expect([known.names, known.values]).toEqual([
+      ['a', 'b'],
+      [3, 2],
+    ]);
+  });
+
+  it('forgets what is deleted, once', () => {
+    known.set('a', 1);
+    expect([known.delete('a'), known.delete('a')]).toEqual([true, false]);
+    expect([known.size, known.get('a'), known.has('a'), known.names]).toEqual([0, undefined, false, []]);
+  });
+
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '7', ''])(
+    'takes %j for a name like any other',
+    (name) => {
+      expect([known.has(name), known.get(name)]).toEqual([false, undefined]);
+      known.set(name, 1);
+      expect([known.size, known.get(name), known.names]).toEqual([1, 1, [name]]);
+      known.delete(name);
+      expect([known.size, known.get(name)]).toEqual([0, undefined]);
+    },
+  );
+});

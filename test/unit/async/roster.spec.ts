@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Roster } from '../../../lib/async/roster.js';
+
+describe('a roster', () => {
+  let roster: Roster<string>;
+  const joined = (...names: string[]) => names.map((name) => roster.join(name));
+
+  beforeEach(() => {
+    roster = new Roster();
+  });
+
+  it('has nobody at first', () => {
+    expect([roster.size, roster.first, roster.shift(), roster.members]).toEqual([0, undefined, undefined, []]);
+  });
+
+  it('has whoever came, in that order, and each as often as it came', () => {
+    joined('a', 'b', 'a');
+    expect([roster.size, roster.first, roster.members]).toEqual([3, 'a', ['a', 'b', 'a']]);
+  });
+
+  it.each([
+    ['the first', 0, ['b', 'c']],
+    ['one in the middle', 1, ['a', 'c']],
+    ['the last', 2, ['a', 'b']],
+  ])('lets %s leave, once', (_who, at, left) => {
+    const place = joined('a', 'b', 'c')[at];
+    expect([place?.leave(), place?.leave()]).toEqual([true, false]);
+    expect([roster.size, roster.members]).toEqual([2, left]);
+    joined('d');
+    expect(roster.members).toEqual([...left, 'd']);
+  });
+
+  it('is empty, and good for others, when all have left', () => {
+    joined('a', 'b').forEach((place) => place.leave());
+    expect([roster.size, roster.first]).toEqual([0, undefined]);
+    joined('c');
+    expect(roster.members).toEqual(['c']);
+  });
+
+  it('lets the first out, whose place is then empty', () => {
+    const [first] = joined('a', 'b');
+    expect([roster.shift(), first?.leave(), roster.members]).toEqual(['a', false, ['b']]);
+  });
+
+  it('puts the first ones behind all others, who keep their places', () => {
+    const [a] = joined('a', 'b', 'c');
+    expect(roster.rotate(2).map(({ member }) => member)).toEqual(['a', 'b']);
+    expect(roster.members).toEqual(['c', 'a', 'b']);
+    expect(roster.rotate(9).map(({ member }) => member)).toEqual(['c', 'a', 'b']);
+    a?.leave();
+    expect([roster.size, roster.members]).toEqual([2, ['c', 'b']]);
+  });
+
+  it('says who was there, whoever leaves meanwhile', () => {
+    const places = joined('a', 'b', 'c');
+    const told: string[] = [];
+    roster.members.forEach((name) => {
+      told.push(name);
+      places.forEach((place) => place.leave());
+    });
+    expect(told).toEqual(['a', 'b', 'c']);
+  });
+});
