@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { Roster } from './roster.js';
 
 /** Undoes a subscription; calling it twice does nothing more. */
@@ -28,10 +29,14 @@ export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
 class Subscribers {
   readonly #listeners = new Roster<Listener>();
 
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
   add(listener: Listener): Dispose {
     const place = this.#listeners.join(listener);
     return () => {
-      if (place.leave() && this.#listeners.size === 0) this.left();
+      if (place.leave() && this.isEmpty) this.left();
     };
   }
 
@@ -40,7 +45,7 @@ class Subscribers {
 
   fire(reason: unknown): void {
     // One may dispose another, which must then not be called.
-    while (this.#listeners.size > 0) this.#listeners.shift()?.(reason);
+    while (!this.isEmpty) this.#listeners.shift()?.(reason);
   }
 }
 
@@ -79,6 +84,11 @@ export class OwnAbortController extends AbortController {
   constructor() {
     super();
     (this.signal as KnownSignal)[SUBSCRIBERS] = this.#subscribers;
+  }
+
+  /** Whether it has not aborted, and nobody listens. */
+  get isIdle(): boolean {
+    return !this.signal.aborted && this.#subscribers.isEmpty && getEventListeners(this.signal, 'abort').length === 0;
   }
 
   override abort(reason?: unknown): void {

@@ -27,6 +27,7 @@ export interface LockBackend {
   connect(): Promise<void>;
   /**
    * Grants the lease, or `null` when `request.wait` is false and somebody is ahead.
+   * `request.signal` has no meaning any more once this has settled: it may be the signal of another request then.
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   acquire(request: LockRequest): Promise<GrantedLease | null>;

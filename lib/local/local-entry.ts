@@ -1,4 +1,4 @@
-import { OwnAbortController } from '../async/abort.js';
+import { putBack, takeController } from '../async/spare-controllers.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
@@ -12,12 +12,17 @@ export class LocalEntry {
   readonly keeps: boolean;
   /** Those who gave up when nobody else waited; they are told when the contender has left. */
   readonly abandonedBy: LocalWaiter[] = [];
-  readonly #abort = new OwnAbortController();
+  readonly #abort = takeController();
 
   constructor(backend: Pick<LockBackend, 'acquire'>, first: LocalWaiter, lastNumber: number) {
     this.lastNumber = lastNumber;
     this.keeps = first.request.keepMs > 0;
     this.lease = backend.acquire(requestOf(first.request, this.#abort.signal));
+  }
+
+  /** There is a lease: nobody abandons it any more. */
+  granted(): void {
+    putBack(this.#abort);
   }
 
   /** Leaves the line; `lease` then rejects with `reason`. */

@@ -171,16 +171,17 @@ export class LocalLine implements TenureListener {
     );
   }
 
-  async #entered({ abandonedBy, keeps }: LocalEntry, lease: GrantedLease | null): Promise<void> {
+  async #entered(entry: LocalEntry, lease: GrantedLease | null): Promise<void> {
     this.#entry = undefined;
     if (!lease) return this.#enter();
-    const tenure = this.#begin(lease, keeps);
+    entry.granted();
+    const tenure = this.#begin(lease, entry.keeps);
     // Whatever has become of the lease on its way, it is the first one's to know.
     const { first } = this.#waiting;
     if (first && lease.isHeld()) this.#hand(tenure, first);
     this.#serve(tenure);
     if (tenure.isIdle || (tenure.isOver && this.#waiting.size > 0)) await this.#giveUp(tenure);
-    this.#waiting.failGivenUp(abandonedBy);
+    this.#waiting.failGivenUp(entry.abandonedBy);
   }
 
   #refused({ abandonedBy, lastNumber }: LocalEntry, error: unknown): void {

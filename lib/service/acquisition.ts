@@ -1,6 +1,7 @@
-import { onAbort, OwnAbortController } from '../async/abort.js';
-import type { Dispose } from '../async/abort.js';
+import { onAbort } from '../async/abort.js';
+import type { Dispose, OwnAbortController } from '../async/abort.js';
 import type { Place } from '../async/roster.js';
+import { putBack, takeController } from '../async/spare-controllers.js';
 import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -87,7 +88,7 @@ export class Acquisition implements CallerRequest {
 
   get signal(): AbortSignal {
     if (!this.#controller) {
-      this.#controller = new OwnAbortController();
+      this.#controller = takeController();
       if (this.givenUp) this.#controller.abort(this.givenUp.reason);
     }
     return this.#controller.signal;
@@ -124,7 +125,13 @@ export class Acquisition implements CallerRequest {
   settled(lease?: GrantedLease): void {
     this.#letGo();
     this.#place?.leave();
+    if (lease) this.#putBack();
     this.#listener.settled(this, lease);
+  }
+
+  #putBack(): void {
+    if (this.#controller) putBack(this.#controller);
+    this.#controller = undefined;
   }
 
   #letGo(): void {

@@ -1,4 +1,5 @@
-import { anyAbort, orAbort } from '../../async/abort.js';
+import { onAbort, orAbort } from '../../async/abort.js';
+import { putBack, takeController } from '../../async/spare-controllers.js';
 import { settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -77,14 +78,19 @@ async function untilTurn<E extends Entered>(
   signal: AbortSignal,
   turn: Turn<E>,
 ): Promise<boolean> {
-  const limits = anyAbort([signal, session.signal, entry.contender.gone]);
+  const limit = takeController();
+  const end = (reason: unknown) => limit.abort(reason);
+  const unlisten = [signal, session.signal].map((source) => onAbort(source, end));
+  entry.contender.onGone(end);
   try {
-    if (!(await turn.comes(entry, limits.signal))) return false;
+    if (!(await turn.comes(entry, limit.signal))) return false;
     // A grant that lay in a buffer while this process stood still is not reported: the session must be proven now.
-    await session.proven(limits.signal);
-    limits.signal.throwIfAborted();
-    return true;
+    await session.proven(limit.signal);
+    limit.signal.throwIfAborted();
   } finally {
-    limits.dispose();
+    unlisten.forEach((undo) => undo());
+    entry.contender.onGone(undefined);
   }
+  putBack(limit);
+  return true;
 }

@@ -7,7 +7,7 @@ import type { Session } from '../session/session.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { joinLine, partFromLine } from './lines.js';
 import type { Line } from './line.js';
-import type { HeldNodes } from './held-nodes.js';
+import type { GoneListener, HeldNodes } from './held-nodes.js';
 import { deleteOwn } from './own-deletion.js';
 import { hasOwnName } from './standing.js';
 
@@ -19,7 +19,7 @@ export class Contender implements HeldNodes {
   readonly #session: Session;
   #gone: AbortController | undefined;
   #isGone = false;
-  #onGone: (() => void) | undefined;
+  #onGone: GoneListener | undefined;
   #isRevoked = false;
   #onRevoked: (() => void) | undefined;
   #path: string;
@@ -72,9 +72,10 @@ export class Contender implements HeldNodes {
     return this.#gone.signal;
   }
 
-  /** Calls back then. There is one such listener. */
-  onGone(listener: () => void): void {
+  /** Calls back then; at once when it is so. There is one such listener. */
+  onGone(listener: GoneListener | undefined): void {
     this.#onGone = listener;
+    if (this.#isGone) listener?.(new PlaceLostError(this.path));
   }
 
   /** Calls back when somebody asks it to give way; at once when somebody has. There is one such listener. */
@@ -93,8 +94,9 @@ export class Contender implements HeldNodes {
   foundGone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    this.#gone?.abort(new PlaceLostError(this.path));
-    this.#onGone?.();
+    const reason = new PlaceLostError(this.path);
+    this.#gone?.abort(reason);
+    this.#onGone?.(reason);
     partFromLine(this.#session, this.directory, this, 'unknown');
   }
 

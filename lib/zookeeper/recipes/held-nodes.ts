@@ -1,12 +1,14 @@
+import type { PlaceLostError } from './place-lost-error.js';
+
+export type GoneListener = (reason: PlaceLostError) => void;
+
 /** The znodes that a lease stands on: one, or several that are held and given back as one. */
 export interface HeldNodes {
   readonly czxid: bigint;
   /** Whether one was found gone although nobody here deleted it. */
   readonly isGone: boolean;
-  /** Aborts with a `PlaceLostError` then. */
-  readonly gone: AbortSignal;
-  /** Calls back then. There is one such listener. */
-  onGone(listener: () => void): void;
+  /** Calls back then; at once when it is so. There is one such listener. */
+  onGone(listener: GoneListener | undefined): void;
   /** Calls back when somebody asks the holder to give way; at once when somebody has. There is one such listener. */
   onRevoked(listener: () => void): void;
   /** Deletes them, for certain. Resolves when that is so, or after `ms`, when it goes on by itself. Never rejects. */

@@ -1,12 +1,10 @@
-import { OwnAbortController } from '../../async/abort.js';
 import type { Contender } from './contender.js';
-import type { HeldNodes } from './held-nodes.js';
+import type { GoneListener, HeldNodes } from './held-nodes.js';
 
 /** The znodes of one acquisition's permits: one lost permit loses them all. */
 export class PermitNodes implements HeldNodes {
   readonly contenders: readonly Contender[];
   readonly czxid: bigint;
-  #gone: OwnAbortController | undefined;
 
   /** @param contenders one a permit, at least one */
   constructor(contenders: readonly Contender[]) {
@@ -18,16 +16,7 @@ export class PermitNodes implements HeldNodes {
     return this.contenders.some(({ isGone }) => isGone);
   }
 
-  get gone(): AbortSignal {
-    const gone = (this.#gone ??= new OwnAbortController());
-    this.contenders.forEach((contender) => {
-      if (contender.isGone) gone.abort(contender.gone.reason);
-      else contender.onGone(() => gone.abort(contender.gone.reason));
-    });
-    return gone.signal;
-  }
-
-  onGone(listener: () => void): void {
+  onGone(listener: GoneListener | undefined): void {
     this.contenders.forEach((contender) => contender.onGone(listener));
   }
 

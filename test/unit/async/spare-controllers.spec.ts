@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { onAbort } from '../../../lib/async/abort.js';
+import { putBack, takeController } from '../../../lib/async/spare-controllers.js';
+
+describe('a controller that is put back', () => {
+  it('is the next one', () => {
+    const controller = takeController();
+    putBack(controller);
+    expect(takeController()).toBe(controller);
+    expect(takeController()).not.toBe(controller);
+  });
+
+  it('is the next one when its listeners have gone', () => {
+    const controller = takeController();
+    onAbort(controller.signal, () => {})();
+    putBack(controller);
+    expect(takeController()).toBe(controller);
+  });
+
+  it('serves nobody else once it has aborted', () => {
+    const controller = takeController();
+    controller.abort();
+    putBack(controller);
+    expect(takeController()).not.toBe(controller);
+  });
+
+  it.each<[string, (signal: AbortSignal) => void]>([
+    ['of this package', (signal) => void onAbort(signal, () => {})],
+    ['of somebody else', (signal) => signal.addEventListener('abort', () => {})],
+  ])('serves nobody else while a listener %s is left', (_whose, listen) => {
+    const controller = takeController();
+    listen(controller.signal);
+    putBack(controller);
+    expect(takeController()).not.toBe(controller);
+  });
+});
