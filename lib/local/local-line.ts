@@ -177,8 +177,7 @@ export class LocalLine implements TenureListener {
     entry.granted();
     const tenure = this.#begin(lease, entry.keeps);
     // Whatever has become of the lease on its way, it is the first one's to know.
-    const { first } = this.#waiting;
-    if (first && lease.isHeld()) this.#hand(tenure, first);
+    if (this.#waiting.first && lease.isHeld()) this.#hand(tenure, this.#waiting.first);
     this.#serve(tenure);
     if (tenure.isIdle || (tenure.isOver && this.#waiting.size > 0)) await this.#giveUp(tenure);
     this.#waiting.failGivenUp(entry.abandonedBy);

@@ -49,6 +49,28 @@ const cut: Break = (links, random) => {
   return () => clearInterval(timer);
 };
 
+/** What the servers answer is lost, and the connection with it, again and again: what was asked for was done. */
+const loseReplies: Break = (links, random) => {
+  let isDeaf = false;
+  const timer = setInterval(
+    () => {
+      isDeaf = !isDeaf;
+      links.forEach((link) => (isDeaf ? link.blackHole('toClient') : reset(link)));
+    },
+    random.int(30, 200),
+  );
+  return () => {
+    clearInterval(timer);
+    links.forEach(reset);
+  };
+};
+
+/** What the link has swallowed never arrives. */
+function reset(link: FaultProxy): void {
+  link.disconnect();
+  link.heal();
+}
+
 const slow: Break = (links, random) => {
   const [delayMs, bytesPerSecond] = [random.int(20, 400), random.int(2_000, 50_000)];
   links.forEach((link) => {
@@ -63,6 +85,7 @@ export const LINK_FAILPOINTS = {
   'loss to the client': onLinks((links) => links.forEach((link) => link.blackHole('toClient'))),
   'flapping link': onLinks(flap),
   'cut in mid-frame': onLinks(cut),
+  'replies lost': onLinks(loseReplies),
   'slow link': onLinks(slow),
   'connections refused': onLinks((links) =>
     links.forEach((link) => {
