@@ -7,6 +7,7 @@ import type { Session } from '../session/session.js';
 import type { HeldNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Entry } from './protected-create.js';
+import { numberOf } from './standing.js';
 import { grantLease } from './zookeeper-lease.js';
 
 // How long one who gives up waits to see its znode gone. Then its promise rejects, and the deletion goes on by itself.
@@ -41,7 +42,11 @@ export function acquireEntered(
 ): Promise<GrantedLease | null> {
   const { releaseTimeoutMs } = directory;
   const { signal } = request;
-  const grant = ({ contender }: Entry) => grantLease(session, directory, contender, request);
+  const grant = ({ contender, entrance }: Entry) => {
+    const number = numberOf(contender.name);
+    if (entrance && number !== undefined) contender.onLeft(() => entrance.left(number));
+    return grantLease(session, directory, contender, request);
+  };
   return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
 }
 

@@ -20,6 +20,7 @@ export class Contender implements HeldNodes {
   #gone: AbortController | undefined;
   #isGone = false;
   #onGone: GoneListener | undefined;
+  #onLeft: (() => void) | undefined;
   #isRevoked = false;
   #onRevoked: (() => void) | undefined;
   #path: string;
@@ -76,6 +77,11 @@ export class Contender implements HeldNodes {
   onGone(listener: GoneListener | undefined): void {
     this.#onGone = listener;
     if (this.#isGone) listener?.(new PlaceLostError(this.path));
+  }
+
+  /** Calls back when it has gone out and its znode was deleted here. There is one such listener. */
+  onLeft(listener: () => void): void {
+    this.#onLeft = listener;
   }
 
   /** Calls back when somebody asks it to give way; at once when somebody has. There is one such listener. */
@@ -187,7 +193,8 @@ export class Contender implements HeldNodes {
   async #delete(): Promise<void> {
     if (!this.sharesItsName) this.line.leaving(this);
     const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
-    if (isGone) partFromLine(this.#session, this.directory, this, 'left');
-    else this.line.stays(this);
+    if (!isGone) return this.line.stays(this);
+    partFromLine(this.#session, this.directory, this, 'left');
+    this.#onLeft?.();
   }
 }

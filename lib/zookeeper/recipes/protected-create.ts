@@ -1,7 +1,8 @@
 /**
  * Entering with a znode that can be told from all others: when the connection is lost before the reply, the znode is
  * found again if the create was applied, and is never made twice. The list of contenders is asked for right behind the
- * create on the same connection, so it shows all who were before, and costs no round trip.
+ * create on the same connection, so it shows all who were before, and costs no round trip; it is left out where the number is
+ * to show that nobody was, see `succession.ts`.
  * Source: Curator's "protected" creates.
  */
 import { randomUUID } from 'node:crypto';
@@ -10,21 +11,25 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { unlessMissing } from '../session/watch.js';
-import { contenderData, contenderId } from './contender-data.js';
+import { contenderData } from './contender-data.js';
 import { Contender } from './contender.js';
 import { createNodes } from './create-node.js';
 import type { NewNode } from './create-node.js';
+import { findAt, findById, findByName } from './own-znodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Line } from './line.js';
-import { contenderNameId, markOf, SINGLE_NODE } from './standing.js';
+import { contenderNameId, markOf, numberOf, SINGLE_NODE } from './standing.js';
 import type { ContenderKind } from './standing.js';
+import { successionIn } from './succession.js';
+import type { Entrance } from './succession.js';
 
 /** A contender that has just entered, and who was there then, if that was learned in the same round trip. */
 export interface Entry {
   readonly contender: Contender;
   readonly line: Line;
   readonly names: readonly string[] | undefined;
+  /** Of one who excludes all others, while it holds: whoever follows it may be told by its number to be alone. */
+  readonly entrance?: Entrance | undefined;
   /** How long it took to come in, in milliseconds: what an answer of the servers takes. */
   readonly tookMs: number;
 }
@@ -57,12 +62,14 @@ export function enterLine(
   kind: ContenderKind,
   { label, signal, keeps, data = contenderData(label), before }: Entrant,
 ): Promise<Entry> {
-  return enterOne(session, directory, signal, () => {
+  const entrance = kind === 'lock' || kind === 'write' ? successionIn(session, directory.path).enter() : undefined;
+  const nextAttempt = (): Attempt => {
     const id = contenderNameId(keeps);
     const name = `_c_${id}-${markOf(kind)}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data };
     return { nodes: [node], find: () => findByName(session, directory, name), before: before && (() => before(id)) };
-  });
+  };
+  return enterOne(session, directory, signal, nextAttempt, entrance);
 }
 
 /** So many znodes, all of them or none; `id` is what they say of who made them. Rejects as above. */
@@ -104,18 +111,19 @@ async function enterOne(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
+  entrance?: Entrance,
 ): Promise<Entry> {
-  const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt);
+  const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt, entrance);
   const [contender] = contenders as readonly [Contender];
-  return entryOf(contender, listed, begun);
+  const isAlone = entrance?.entered(numberOf(contender.name) ?? NaN) ?? false;
+  const entry = await entryOf(contender, isAlone ? [contender.name] : listed, begun);
+  return entrance ? { ...entry, entrance } : entry;
 }
 
+type Listed = Promise<readonly string[] | undefined> | readonly string[];
+
 /** @param listed what a list said that was asked for right behind the create */
-export async function entryOf(
-  contender: Contender,
-  listed: Promise<readonly string[] | undefined>,
-  begun: number,
-): Promise<Entry> {
+export async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
   const { line } = contender;
   const names = await listed;
   const tookMs = now() - begun;
@@ -131,11 +139,14 @@ interface Made {
   readonly begun: number;
 }
 
+const NOT_ASKED = Promise.resolve(undefined);
+
 async function enter(
   session: Session,
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
+  entrance?: Entrance,
 ): Promise<Made> {
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
@@ -143,7 +154,7 @@ async function enter(
     const { nodes, find, before } = nextAttempt();
     if (before) await before();
     const created = createNodes(session.requests, directory, nodes);
-    const listed = session.requests.children(directory.path).catch(() => undefined);
+    const listed = entrance?.isCovered ? NOT_ASKED : session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     const contenders = found.map((node) => new Contender(session, node));
     if (found.length === nodes.length) return { contenders, listed, begun };
@@ -170,26 +181,4 @@ async function findAgain(
     if (isKeeperError(failure, 'noNode')) return [];
     throw failure;
   });
-}
-
-/** The znodes in a directory whose names begin so. @throws KeeperError `noNode` when there is no directory */
-export async function findByName(
-  session: Session,
-  directory: LockDirectory,
-  prefix: string,
-): Promise<readonly CreatedNode[]> {
-  const names = await session.requests.children(directory.path);
-  const found = names.filter((name) => name.startsWith(prefix));
-  const nodes = found.map((name) => unlessMissing(findAt(session, `${directory.path}/${name}`), undefined));
-  return (await Promise.all(nodes)).filter((node) => node !== undefined);
-}
-
-async function findAt(session: Session, path: string): Promise<CreatedNode> {
-  const { stat } = await session.requests.read(path);
-  return { path, czxid: stat.czxid };
-}
-
-async function findById(session: Session, path: string, id: string): Promise<readonly CreatedNode[]> {
-  const { data, stat } = await session.requests.read(path);
-  return contenderId(data) === id ? [{ path, czxid: stat.czxid }] : [];
 }

@@ -1,0 +1,136 @@
+/**
+ * Who has the number right behind that of a contender of its own session which had its turn, and is gone, is alone: numbers
+ * are given out one by one to all who come in, and all before that contender had left when its turn came. So whoever
+ * takes a key again and again need not ask who else is there.
+ *
+ * Unless the directory was removed meanwhile and made again, with numbers from the beginning: so it is watched, from before
+ * the first of the two came in. On one connection that event comes before anything is answered that happened later. What is
+ * known ends with the connection.
+ */
+import { BoundedMap } from '../../async/bounded-map.js';
+import type { Watch } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+
+// A watch stands at the servers for each, for as long as the directory does or the session is connected.
+const MOST_WATCHED = 1_000;
+// Keys that others take in turns with this session are not worth one.
+const WATCHED_AFTER = 3;
+
+const successionsBySession = new WeakMap<Session, BoundedMap<Succession>>();
+
+/** What the session knows of the numbers in a directory. */
+export function successionIn(session: Session, path: string): Succession {
+  const successions = successionsBySession.get(session) ?? new BoundedMap<Succession>(MOST_WATCHED, (one) => one.end());
+  successionsBySession.set(session, successions);
+  const known = successions.get(path);
+  if (known) return known;
+  const succession = new Succession(session, path);
+  successions.set(path, succession);
+  return succession;
+}
+
+/** While the directory is the same one for certain. */
+interface Era {
+  readonly epoch: number;
+  readonly watch: Watch;
+  isOver: boolean;
+}
+
+/** A contender that had its turn and is gone. */
+interface Gone {
+  readonly number: number;
+  /** Of its coming in. */
+  readonly era: Era | undefined;
+}
+
+export class Succession {
+  readonly #session: Session;
+  readonly #path: string;
+  #era: Era | undefined;
+  #isAsking = false;
+  #last: Gone | undefined;
+  /** How often one of this session has followed another one. */
+  #followed = 0;
+
+  constructor(session: Session, path: string) {
+    this.#session = session;
+    this.#path = path;
+  }
+
+  /** A contender of this session is about to come in. Of several at once, only the first may follow the one that is gone. */
+  enter(): Entrance {
+    const last = this.#last;
+    this.#last = undefined;
+    return new Entrance(this, this.#era, last);
+  }
+
+  /** @internal */
+  isGood(era: Era): boolean {
+    return !era.isOver && era.epoch === this.#session.epoch;
+  }
+
+  /** @internal */
+  entered(isNext: boolean): void {
+    this.#followed = isNext ? this.#followed + 1 : 0;
+    if (this.#era && !this.isGood(this.#era)) this.end();
+    if (this.#followed >= WATCHED_AFTER && !this.#era) void this.#watch();
+  }
+
+  /** @internal */
+  left(gone: Gone): void {
+    this.#last = gone;
+  }
+
+  /** Nothing is known any more. */
+  end(): void {
+    if (!this.#era) return;
+    this.#era.isOver = true;
+    this.#era.watch.remove();
+    this.#era = undefined;
+  }
+
+  async #watch(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const { epoch } = this.#session;
+    const asked = await this.#session.requests.watchExistence(this.#path).catch(() => undefined);
+    this.#isAsking = false;
+    if (!asked) return;
+    const era: Era = { epoch, watch: asked.watch, isOver: !asked.isThere };
+    this.#era = era;
+    void era.watch.fired.then(() => {
+      era.isOver = true;
+    });
+  }
+}
+
+/** How one contender comes in. */
+export class Entrance {
+  readonly #succession: Succession;
+  readonly #era: Era | undefined;
+  readonly #last: Gone | undefined;
+
+  constructor(succession: Succession, era: Era | undefined, last: Gone | undefined) {
+    this.#succession = succession;
+    this.#era = era;
+    this.#last = last;
+  }
+
+  /** Whether its number may show, without another look, that it is alone. */
+  get isCovered(): boolean {
+    return this.#era !== undefined && this.#last?.era === this.#era && this.#succession.isGood(this.#era);
+  }
+
+  /** It has come in with this number. Whether it is alone for certain. */
+  entered(number: number): boolean {
+    const isNext = this.#last !== undefined && number === this.#last.number + 1;
+    const isAlone = isNext && this.isCovered;
+    this.#succession.entered(isNext);
+    return isAlone;
+  }
+
+  /** It had its turn, and is gone. */
+  left(number: number): void {
+    this.#succession.left({ number, era: this.#era });
+  }
+}
