@@ -25,6 +25,7 @@ export const PROJECTS = {
     'test/integration/segments.spec.ts',
     'test/integration/single-node.spec.ts',
     'test/integration/stock.spec.ts',
+    'test/integration/succession.spec.ts',
     'test/multi-process/counter.spec.ts',
     'test/multi-process/holder.spec.ts',
     'test/testing/fault-proxy.spec.ts',

@@ -98,6 +98,18 @@ export const DEFECTS: readonly Defect[] = [
     ],
   },
   {
+    name: 'any-number-follows-the-own-last-one',
+    scenario: 'calm',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'zookeeper/recipes/succession.js',
+        replace: 'number === this.#last.number + 1;',
+        by: 'number > this.#last.number;',
+      },
+    ],
+  },
+  {
     name: 'token-is-the-sequence-number',
     scenario: 'calm',
     finds: 'fencing tokens',

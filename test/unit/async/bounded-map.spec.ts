@@ -11,6 +11,17 @@ describe('a map with a bound', () => {
     expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([3, undefined, 4]);
   });
 
+  it('tells what it forgets for want of room, and nothing else', () => {
+    const forgotten: number[] = [];
+    const map = new BoundedMap<number>(2, (value) => forgotten.push(value));
+    ['a', 'b', 'a'].forEach((key, value) => map.set(key, value));
+    map.delete('b');
+    expect(forgotten).toEqual([]);
+    map.set('c', 3);
+    map.set('d', 4);
+    expect(forgotten).toEqual([2]);
+  });
+
   it('has room again for what was deleted', () => {
     const map = new BoundedMap<number>(2);
     map.set('a', 1);

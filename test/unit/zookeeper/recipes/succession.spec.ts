@@ -1,0 +1,115 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../../lib/async/deferred.js';
+import { successionIn } from '../../../../lib/zookeeper/recipes/succession.js';
+import type { Entrance } from '../../../../lib/zookeeper/recipes/succession.js';
+import type { Session } from '../../../../lib/zookeeper/session/session.js';
+
+const UNTIL_WATCHED = 4;
+
+describe('who follows a contender of its own session', () => {
+  let session: { epoch: number; readonly requests: { watchExistence: ReturnType<typeof watchExistence> } };
+  let event: ReturnType<typeof deferred<'deleted'>>;
+  let isThere: boolean;
+  let number: number;
+  const remove = vi.fn<() => void>();
+
+  const watchExistence = () =>
+    vi.fn<(path: string) => Promise<object>>(async () => {
+      event = deferred();
+      return { isThere, watch: { fired: event.promise, remove } };
+    });
+  const enter = (path = '/k') => successionIn(session as unknown as Session, path).enter();
+  const settled = () => new Promise(setImmediate);
+
+  /** One comes in, has its turn, and leaves. */
+  const passes = async (entrance: Entrance = enter()): Promise<boolean> => {
+    const isAlone = entrance.entered(++number);
+    await settled();
+    entrance.left(number);
+    return isAlone;
+  };
+
+  beforeEach(async () => {
+    remove.mockClear();
+    [isThere, number] = [true, 0];
+    session = { epoch: 0, requests: { watchExistence: watchExistence() } };
+    for (let time = 0; time < UNTIL_WATCHED; time++) expect(await passes()).toBe(false);
+  });
+
+  it('may be alone only behind one that came in when the directory was watched', async () => {
+    expect(enter().isCovered).toBe(false);
+    await passes();
+    await passes();
+    expect(session.requests.watchExistence.mock.calls).toEqual([['/k']]);
+    const entrance = enter();
+    expect(entrance.isCovered).toBe(true);
+    expect(await passes(entrance)).toBe(true);
+  });
+
+  describe('once it is', () => {
+    beforeEach(async () => {
+      await passes();
+      expect(await passes()).toBe(true);
+    });
+
+    it('is alone for as long as nobody else comes', async () => {
+      for (let time = 0; time < 5; time++) expect(await passes()).toBe(true);
+    });
+
+    it('is not when the number is not the next one', async () => {
+      number++;
+      expect(await passes()).toBe(false);
+      expect(await passes()).toBe(true);
+    });
+
+    it('is not when another one of its session came in first', async () => {
+      const [first, second] = [enter(), enter()];
+      expect([first.isCovered, second.isCovered]).toEqual([true, false]);
+      expect([first.entered(number + 1), second.entered(number + 2)]).toEqual([true, false]);
+    });
+
+    it('is not when the one before gave up', async () => {
+      enter().entered(++number);
+      expect(enter().isCovered).toBe(false);
+    });
+
+    it('is not when something happened to the directory, until it is watched again', async () => {
+      const entrance = enter();
+      event.resolve('deleted');
+      await settled();
+      expect(entrance.isCovered).toBe(false);
+      expect(entrance.entered(number + 1)).toBe(false);
+      expect(enter().isCovered).toBe(false);
+      for (let time = 0; time < UNTIL_WATCHED + 1; time++) await passes();
+      expect(session.requests.watchExistence).toHaveBeenCalledTimes(2);
+      expect(await passes()).toBe(true);
+    });
+
+    it('is not over another connection', async () => {
+      const entrance = enter();
+      session.epoch++;
+      expect(entrance.isCovered).toBe(false);
+      expect(entrance.entered(number + 1)).toBe(false);
+      expect(remove).toHaveBeenCalledOnce();
+    });
+
+    it('is not in another directory', () => {
+      expect(enter('/other').isCovered).toBe(false);
+    });
+  });
+
+  it.each(['is not there', 'can not be watched'])('is not when the directory %s', async (why) => {
+    session = { epoch: 0, requests: { watchExistence: watchExistence() } };
+    isThere = why !== 'is not there';
+    if (isThere) session.requests.watchExistence.mockRejectedValue(new Error('refused'));
+    for (let time = 0; time < 10; time++) expect(await passes()).toBe(false);
+    expect(session.requests.watchExistence.mock.calls.length).toBeGreaterThan(1);
+  });
+
+  it('is watched for in a limited number of directories', async () => {
+    for (let other = 0; other < 999; other++) enter(`/other/${other}`);
+    expect(remove).not.toHaveBeenCalled();
+    enter('/other/999');
+    expect(remove).toHaveBeenCalledOnce();
+  });
+});
