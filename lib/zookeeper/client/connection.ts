@@ -18,7 +18,7 @@ import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { HandshakeLog } from './handshake-log.js';
 import { Inbound } from './inbound.js';
-import { PendingRequest } from './pending-request.js';
+import { PendingRequest, readNothing } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import { Outbox } from './outbox.js';
 import { RequestQueue } from './request-queue.js';
@@ -99,7 +99,7 @@ export class Connection {
   async #close(deadlineMs: number): Promise<void> {
     if (this.#hasEnded) return;
     if (this.#driver.state === DriverState.connected) {
-      const goodbye = this.request(OpCode.closeSession, EMPTY, undefined, () => {});
+      const goodbye = this.request(OpCode.closeSession, EMPTY, undefined, readNothing);
       this.outbox.flush();
       this.#stopReconnecting();
       await settledWithin(goodbye, deadlineMs);

@@ -7,6 +7,7 @@ import { Connection } from './connection.js';
 import type { ConnectionOptions } from './connection.options.js';
 import { directoryOf, GroupedWrite } from './grouped-write.js';
 import { isKeeperError } from './keeper-error.js';
+import { readNothing } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import { WatchTables } from './watch-table.js';
 import type { Watch, WatchEvent, WatchKind } from './watch-table.js';
@@ -138,8 +139,6 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     this.#connection.request(OpCode.removeWatches, record, path, readNothing).catch(() => {});
   }
 }
-
-function readNothing(): void {}
 
 function readNames({ body }: Reply): readonly string[] {
   return body.vector(() => body.string());

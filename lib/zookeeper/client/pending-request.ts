@@ -100,3 +100,6 @@ export class PendingRequest<T = unknown> implements DriverRequest {
 export function pendingRequestOf(packet: DriverPacket | undefined): PendingRequest | undefined {
   return packet?.request instanceof PendingRequest ? packet.request : undefined;
 }
+
+/** Of a reply that says nothing but that it was done. */
+export function readNothing(): void {}
