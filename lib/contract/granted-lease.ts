@@ -143,9 +143,10 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#followers?.delete(follower);
   }
 
-  /** Calls back when the lease is lost. There is one such listener. */
+  /** Calls back when the lease is lost; at once when it is. There is one such listener. */
   onLost(listener: () => void): void {
     this.#onLost = listener;
+    if (this.#state === 'lost') listener();
   }
 
   /** Calls back when the holder has given the lease back, lost or not. There is one such listener. */

@@ -15,6 +15,11 @@ export interface LockBackend {
   readonly name: string;
   readonly state: BackendState;
   readonly records: RecordStore;
+  /**
+   * `true` where nobody looks at a request's signal, or at one that was made of it, once a lease was granted: it serves
+   * another request then. On Node 20 to make a signal costs a process more than most of what an acquisition does.
+   */
+  readonly releasesSignals?: boolean;
   /** How many permits semaphores have; a backend without it has no semaphores. */
   readonly permitCounts?: PermitCounts;
   /** Queues, barriers and shared values; without it, this backend has none. */
@@ -27,7 +32,6 @@ export interface LockBackend {
   connect(): Promise<void>;
   /**
    * Grants the lease, or `null` when `request.wait` is false and somebody is ahead.
-   * `request.signal` has no meaning any more once this has settled: it may be the signal of another request then.
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   acquire(request: LockRequest): Promise<GrantedLease | null>;

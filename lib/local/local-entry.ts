@@ -4,6 +4,8 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { LocalWaiter } from './local-waiter.js';
 
+type Asked = Pick<LockBackend, 'acquire' | 'releasesSignals'>;
+
 /** A contender of this process on its way to a lease, on behalf of all who wait in the local line. */
 export class LocalEntry {
   readonly lease: Promise<GrantedLease | null>;
@@ -13,8 +15,10 @@ export class LocalEntry {
   /** Those who gave up when nobody else waited; they are told when the contender has left. */
   readonly abandonedBy: LocalWaiter[] = [];
   readonly #abort = takeController();
+  readonly #backend: Asked;
 
-  constructor(backend: Pick<LockBackend, 'acquire'>, first: LocalWaiter, lastNumber: number) {
+  constructor(backend: Asked, first: LocalWaiter, lastNumber: number) {
+    this.#backend = backend;
     this.lastNumber = lastNumber;
     this.keeps = first.request.keepMs > 0;
     this.lease = backend.acquire(requestOf(first.request, this.#abort.signal));
@@ -22,7 +26,7 @@ export class LocalEntry {
 
   /** There is a lease: nobody abandons it any more. */
   granted(): void {
-    putBack(this.#abort);
+    if (this.#backend.releasesSignals) putBack(this.#abort);
   }
 
   /** Leaves the line; `lease` then rejects with `reason`. */

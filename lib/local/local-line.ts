@@ -20,7 +20,7 @@ import { WaitingCallers } from './waiting-callers.js';
  * When the session is suspended or lost the contender is not handed on any more; those who wait line up again.
  */
 export class LocalLine implements TenureListener {
-  readonly #backend: Pick<LockBackend, 'acquire' | 'explain'>;
+  readonly #backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>;
   readonly #turn: LoopTurn;
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
@@ -35,7 +35,11 @@ export class LocalLine implements TenureListener {
    * @param turn counts the hand-overs of this process
    * @param onEmpty called when nobody holds, waits, or is on the way
    */
-  constructor(backend: Pick<LockBackend, 'acquire' | 'explain'>, turn: LoopTurn, onEmpty: () => void) {
+  constructor(
+    backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>,
+    turn: LoopTurn,
+    onEmpty: () => void,
+  ) {
     this.#backend = backend;
     this.#waiting = new WaitingCallers(backend);
     this.#turn = turn;

@@ -7,7 +7,7 @@ import { LocalLine } from './local-line.js';
 
 /** The local lines of one backend, by key and mode. */
 export class LocalLines {
-  readonly #backend: Pick<LockBackend, 'acquire' | 'explain'>;
+  readonly #backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>;
   readonly #turn = new LoopTurn();
   readonly #lines = {
     exclusive: new Dictionary<LocalLine>(),
@@ -16,7 +16,7 @@ export class LocalLines {
     permit: new Dictionary<LocalLine>(),
   };
 
-  constructor(backend: Pick<LockBackend, 'acquire' | 'explain'>) {
+  constructor(backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>) {
     this.#backend = backend;
   }
 

@@ -122,16 +122,16 @@ export class Acquisition implements CallerRequest {
     return this.#timeout !== undefined && error === this.#timeout;
   }
 
+  /** Nobody looks at its signal any more. */
+  releaseSignal(): void {
+    if (this.#controller) putBack(this.#controller);
+    this.#controller = undefined;
+  }
+
   settled(lease?: GrantedLease): void {
     this.#letGo();
     this.#place?.leave();
-    if (lease) this.#putBack();
     this.#listener.settled(this, lease);
-  }
-
-  #putBack(): void {
-    if (this.#controller) putBack(this.#controller);
-    this.#controller = undefined;
   }
 
   #letGo(): void {

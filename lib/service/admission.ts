@@ -76,7 +76,9 @@ export class Admission implements SettledListener {
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
-    if (lease) this.#admit(lease, acquisition.isHandle);
+    if (!lease) return;
+    if (this.#backend.releasesSignals) acquisition.releaseSignal();
+    this.#admit(lease, acquisition.isHandle);
   }
 
   /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */

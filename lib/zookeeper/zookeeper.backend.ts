@@ -35,6 +35,7 @@ const MOST_PATHS = 10_000;
 /** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
+  readonly releasesSignals = true;
   readonly records: ZooKeeperRecords;
   readonly permitCounts: ZooKeeperPermits;
   readonly coordination: ZooKeeperCoordination;

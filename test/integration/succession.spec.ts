@@ -87,7 +87,7 @@ describe('a key that one process takes again and again', () => {
     lists.mockClear();
     await use(service, 1);
     expect(lists.mock.calls).toHaveLength(1);
-    await use(service, 3);
+    await use(service, 4);
     lists.mockClear();
     await use(service, 3);
     expect(lists.mock.calls).toEqual([]);
@@ -102,6 +102,21 @@ describe('a key that one process takes again and again', () => {
     await untilContenders(client, path, 2);
     await holder.release();
     expect((await waiting).fencingToken).toBeGreaterThan(holder.fencingToken);
+  });
+
+  it('is not granted while somebody has it whose number was not given by the directory', async () => {
+    const { service, client, path } = await familiar();
+    const number = (await numberNow(service, client, path)) + 6;
+    const name = `_c_6ee2a0b7-2e3d-4ef8-9a83-3a4c5a0c6f1e-lock-${String(number).padStart(10, '0')}`;
+    await client.create({ path: `${path}/${name}`, data: Buffer.alloc(0), acl: ACL, mode: CreateMode.ephemeral });
+    const granted: unknown[] = [];
+    for (let time = 0; time < 12; time++) {
+      const lease = await service.tryAcquire('k');
+      granted.push(lease !== null);
+      await lease?.release();
+    }
+    // The number that the directory gives next is one more than that of the last, and one is lost to the other znode.
+    expect(granted).toEqual(Array.from({ length: 12 }, (_, time) => time < 4));
   });
 
   it('is not granted to two callers of the process at once', async () => {

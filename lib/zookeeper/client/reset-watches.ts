@@ -15,7 +15,12 @@ export function resetWatches(watches: WatchTables, lastZxid: bigint, send: Send)
 
 function resetKind(kind: WatchKind, watches: WatchTable, lastZxid: bigint, send: Send): void {
   for (const paths of watchBatches(watches.paths)) {
-    const request = new PendingRequest(OpCode.setWatches, setWatchesRecord(lastZxid, paths, kind), undefined, readNothing);
+    const request = new PendingRequest(
+      OpCode.setWatches,
+      setWatchesRecord(lastZxid, paths, kind),
+      undefined,
+      readNothing,
+    );
     send(request).catch((error: unknown) => {
       // Refused, the watches are not there: whoever relies on one has to look again. Lost, they are set next time.
       if (!isConnectionLoss(error)) paths.forEach((path) => watches.fire(path, 'unknown'));

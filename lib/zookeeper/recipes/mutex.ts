@@ -11,6 +11,7 @@ import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
+import { successionIn } from './succession.js';
 import { turnInLine } from './turn-in-line.js';
 
 export function acquireMutex(
@@ -18,6 +19,7 @@ export function acquireMutex(
   directory: LockDirectory,
   request: LockRequest,
 ): Promise<GrantedLease | null> {
-  const entering = enterLine(session, directory, 'lock', request);
+  const entrance = successionIn(session, directory.path).enter();
+  const entering = enterLine(session, directory, 'lock', request, entrance);
   return acquireEntered(session, directory, request, entering, turnInLine(session, request.wait));
 }

@@ -18,9 +18,8 @@ import type { NewNode } from './create-node.js';
 import { findAt, findById, findByName } from './own-znodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Line } from './line.js';
-import { contenderNameId, markOf, numberOf, SINGLE_NODE } from './standing.js';
+import { contenderNameId, hasOthers, markOf, numberOf, SINGLE_NODE } from './standing.js';
 import type { ContenderKind } from './standing.js';
-import { successionIn } from './succession.js';
 import type { Entrance } from './succession.js';
 
 /** A contender that has just entered, and who was there then, if that was learned in the same round trip. */
@@ -28,7 +27,7 @@ export interface Entry {
   readonly contender: Contender;
   readonly line: Line;
   readonly names: readonly string[] | undefined;
-  /** Of one who excludes all others, while it holds: whoever follows it may be told by its number to be alone. */
+  /** Of one who came in alone, and excludes all others: whoever follows it may be told by its number to be alone. */
   readonly entrance?: Entrance | undefined;
   /** How long it took to come in, in milliseconds: what an answer of the servers takes. */
   readonly tookMs: number;
@@ -55,14 +54,17 @@ interface Attempt {
   readonly before?: (() => Promise<void>) | undefined;
 }
 
-/** Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt. */
+/**
+ * Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt.
+ * @param entrance of one who excludes all others
+ */
 export function enterLine(
   session: Session,
   directory: LockDirectory,
   kind: ContenderKind,
   { label, signal, keeps, data = contenderData(label), before }: Entrant,
+  entrance?: Entrance,
 ): Promise<Entry> {
-  const entrance = kind === 'lock' || kind === 'write' ? successionIn(session, directory.path).enter() : undefined;
   const nextAttempt = (): Attempt => {
     const id = contenderNameId(keeps);
     const name = `_c_${id}-${markOf(kind)}`;
@@ -117,7 +119,8 @@ async function enterOne(
   const [contender] = contenders as readonly [Contender];
   const isAlone = entrance?.entered(numberOf(contender.name) ?? NaN) ?? false;
   const entry = await entryOf(contender, isAlone ? [contender.name] : listed, begun);
-  return entrance ? { ...entry, entrance } : entry;
+  const { names } = entry;
+  return entrance && names && !hasOthers(contender.name, names) ? { ...entry, entrance } : entry;
 }
 
 type Listed = Promise<readonly string[] | undefined> | readonly string[];
@@ -154,7 +157,7 @@ async function enter(
     const { nodes, find, before } = nextAttempt();
     if (before) await before();
     const created = createNodes(session.requests, directory, nodes);
-    const listed = entrance?.isCovered ? NOT_ASKED : session.requests.children(directory.path).catch(() => undefined);
+    const listed = entrance?.needsNoList ? NOT_ASKED : session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     const contenders = found.map((node) => new Contender(session, node));
     if (found.length === nodes.length) return { contenders, listed, begun };

@@ -13,6 +13,7 @@ import type { Session } from '../session/session.js';
 import { acquireEntered } from './acquire.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
+import { successionIn } from './succession.js';
 import { turnInLine } from './turn-in-line.js';
 
 export function acquireReadWrite(
@@ -21,6 +22,7 @@ export function acquireReadWrite(
   kind: 'read' | 'write',
   request: LockRequest,
 ): Promise<GrantedLease | null> {
-  const entering = enterLine(session, directory, kind, request);
+  const entrance = kind === 'write' ? successionIn(session, directory.path).enter() : undefined;
+  const entering = enterLine(session, directory, kind, request, entrance);
   return acquireEntered(session, directory, request, entering, turnInLine(session, request.wait));
 }

@@ -1,7 +1,7 @@
 /**
- * Who has the number right behind that of a contender of its own session which had its turn, and is gone, is alone: numbers
- * are given out one by one to all who come in, and all before that contender had left when its turn came. So whoever
- * takes a key again and again need not ask who else is there.
+ * Who has the number right behind that of a contender of its own session which came in alone, and is gone, is alone, too:
+ * whoever makes a znode in between, with whatever name, uses up a number. So whoever takes a key again and again need not
+ * ask who else is there.
  *
  * Unless the directory was removed meanwhile and made again, with numbers from the beginning: so it is watched, from before
  * the first of the two came in. On one connection that event comes before anything is answered that happened later. What is
@@ -13,18 +13,18 @@ import type { Session } from '../session/session.js';
 
 // A watch stands at the servers for each, for as long as the directory does or the session is connected.
 const MOST_WATCHED = 1_000;
-// Keys that others take in turns with this session are not worth one.
-const WATCHED_AFTER = 3;
+// So often in a row one has to have followed another; where others come in between, to guess costs a round trip.
+const LIKELY_AFTER = 3;
 
 const successionsBySession = new WeakMap<Session, BoundedMap<Succession>>();
 
 /** What the session knows of the numbers in a directory. */
 export function successionIn(session: Session, path: string): Succession {
-  const successions = successionsBySession.get(session) ?? new BoundedMap<Succession>(MOST_WATCHED, (one) => one.end());
+  const successions =
+    successionsBySession.get(session) ?? new BoundedMap<Succession>(MOST_WATCHED, (one) => one.forget());
   successionsBySession.set(session, successions);
-  const known = successions.get(path);
-  if (known) return known;
-  const succession = new Succession(session, path);
+  const succession = successions.get(path) ?? new Succession(session, path);
+  // Also one that is known: those go that were not asked for for longest.
   successions.set(path, succession);
   return succession;
 }
@@ -36,7 +36,7 @@ interface Era {
   isOver: boolean;
 }
 
-/** A contender that had its turn and is gone. */
+/** A contender that came in alone, had its turn and is gone. */
 interface Gone {
   readonly number: number;
   /** Of its coming in. */
@@ -48,6 +48,7 @@ export class Succession {
   readonly #path: string;
   #era: Era | undefined;
   #isAsking = false;
+  #isForgotten = false;
   #last: Gone | undefined;
   /** How often one of this session has followed another one. */
   #followed = 0;
@@ -69,11 +70,16 @@ export class Succession {
     return !era.isOver && era.epoch === this.#session.epoch;
   }
 
+  /** @internal Whether the next one of this session will follow the last one, as far as one can guess. */
+  get isLikely(): boolean {
+    return this.#followed >= LIKELY_AFTER;
+  }
+
   /** @internal */
   entered(isNext: boolean): void {
     this.#followed = isNext ? this.#followed + 1 : 0;
-    if (this.#era && !this.isGood(this.#era)) this.end();
-    if (this.#followed >= WATCHED_AFTER && !this.#era) void this.#watch();
+    if (this.#era && !this.isGood(this.#era)) this.#end();
+    if (this.isLikely && !this.#era) void this.#watch();
   }
 
   /** @internal */
@@ -81,8 +87,13 @@ export class Succession {
     this.#last = gone;
   }
 
-  /** Nothing is known any more. */
-  end(): void {
+  /** It is of no use to anybody any more. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#end();
+  }
+
+  #end(): void {
     if (!this.#era) return;
     this.#era.isOver = true;
     this.#era.watch.remove();
@@ -90,12 +101,13 @@ export class Succession {
   }
 
   async #watch(): Promise<void> {
-    if (this.#isAsking) return;
+    if (this.#isAsking || this.#isForgotten) return;
     this.#isAsking = true;
     const { epoch } = this.#session;
     const asked = await this.#session.requests.watchExistence(this.#path).catch(() => undefined);
     this.#isAsking = false;
     if (!asked) return;
+    if (this.#isForgotten) return asked.watch.remove();
     const era: Era = { epoch, watch: asked.watch, isOver: !asked.isThere };
     this.#era = era;
     void era.watch.fired.then(() => {
@@ -116,7 +128,12 @@ export class Entrance {
     this.#last = last;
   }
 
-  /** Whether its number may show, without another look, that it is alone. */
+  /** Whether it is worth a try to go without a list. */
+  get needsNoList(): boolean {
+    return this.#succession.isLikely && this.isCovered;
+  }
+
+  /** Whether its number may show that it is alone. */
   get isCovered(): boolean {
     return this.#era !== undefined && this.#last?.era === this.#era && this.#succession.isGood(this.#era);
   }
@@ -129,7 +146,7 @@ export class Entrance {
     return isAlone;
   }
 
-  /** It had its turn, and is gone. */
+  /** It came in alone, had its turn, and is gone. */
   left(number: number): void {
     this.#succession.left({ number, era: this.#era });
   }

@@ -324,6 +324,14 @@ describe('who wants to know of a lease', () => {
     expect(told.mock.calls).toEqual([['lost']]);
   });
 
+  it('that it was lost is told at once to whoever asks later', () => {
+    const lease = granted();
+    lease.lose(LOST);
+    const told = vi.fn<() => void>();
+    lease.onLost(told);
+    expect(told).toHaveBeenCalledOnce();
+  });
+
   it('that it was given back is told then, lost or not', async () => {
     const { promise, resolve } = deferred();
     const lease = granted({ giveBack: () => promise });

@@ -62,6 +62,30 @@ describe('who follows a contender of its own session', () => {
       expect(await passes()).toBe(true);
     });
 
+    it('is not guessed at again until it has been right several times', async () => {
+      const guesses: boolean[] = [];
+      const guessed = async () => {
+        const entrance = enter();
+        guesses.push(entrance.needsNoList);
+        await passes(entrance);
+      };
+      await guessed();
+      number++;
+      for (let time = 0; time < 5; time++) await guessed();
+      expect(guesses).toEqual([true, true, false, false, false, true]);
+    });
+
+    it('is never guessed at where somebody else comes between each time', async () => {
+      number++;
+      await passes();
+      for (let time = 0; time < 10; time++) {
+        number++;
+        const entrance = enter();
+        expect(entrance.needsNoList).toBe(false);
+        await passes(entrance);
+      }
+    });
+
     it('is not when another one of its session came in first', async () => {
       const [first, second] = [enter(), enter()];
       expect([first.isCovered, second.isCovered]).toEqual([true, false]);
@@ -106,10 +130,41 @@ describe('who follows a contender of its own session', () => {
     expect(session.requests.watchExistence.mock.calls.length).toBeGreaterThan(1);
   });
 
-  it('is watched for in a limited number of directories', async () => {
-    for (let other = 0; other < 999; other++) enter(`/other/${other}`);
-    expect(remove).not.toHaveBeenCalled();
-    enter('/other/999');
-    expect(remove).toHaveBeenCalledOnce();
+  describe('of many directories', () => {
+    const enterOthers = (count: number) => {
+      for (let other = 0; other < count; other++) enter(`/other/${other}`);
+    };
+
+    it('is watched for in those that were asked for last', async () => {
+      enterOthers(999);
+      expect(remove).not.toHaveBeenCalled();
+      enter();
+      enterOthers(999);
+      expect(remove).not.toHaveBeenCalled();
+      enter('/another');
+      expect(remove).toHaveBeenCalledOnce();
+    });
+
+    it('is not watched for any more by one who came in before it was forgotten', async () => {
+      await passes();
+      const entrance = enter();
+      enterOthers(1_000);
+      session.requests.watchExistence.mockClear();
+      await passes(entrance);
+      expect(session.requests.watchExistence).not.toHaveBeenCalled();
+    });
+
+    it('has no watch left that was asked for before it was forgotten', async () => {
+      session = { epoch: 0, requests: { watchExistence: watchExistence() } };
+      number = 0;
+      for (let time = 0; time < UNTIL_WATCHED - 1; time++) await passes();
+      const entrance = enter();
+      entrance.entered(++number);
+      expect(session.requests.watchExistence).toHaveBeenCalledOnce();
+      enterOthers(1_000);
+      expect(remove).not.toHaveBeenCalled();
+      await settled();
+      expect(remove).toHaveBeenCalledOnce();
+    });
   });
 });

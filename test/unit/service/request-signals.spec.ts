@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { startLocks } from './locks.js';
+
+describe.each([true, false])('the signals of requests, with a local line: %s', (localLine) => {
+  async function signalsOf(releasesSignals: boolean | undefined) {
+    const { locks, backend } = startLocks({ localLine });
+    Object.assign(backend, { releasesSignals });
+    for (const key of ['a', 'b']) await locks.using(key, () => {});
+    return backend.requests.map(({ signal }) => signal);
+  }
+
+  it.each([undefined, false])(
+    'serve nobody else where the backend does not say that it is done with them: %s',
+    async (said) => {
+      const [first, second] = await signalsOf(said);
+      expect(second).not.toBe(first);
+    },
+  );
+
+  it('serve the next one where it does', async () => {
+    const [first, second] = await signalsOf(true);
+    expect(second).toBe(first);
+  });
+});
