@@ -1,10 +1,8 @@
 import { putBack, takeController } from '../async/spare-controllers.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
+import type { GrantingBackend } from './granting-backend.js';
 import type { LocalWaiter } from './local-waiter.js';
-
-type Asked = Pick<LockBackend, 'acquire' | 'releasesSignals'>;
 
 /** A contender of this process on its way to a lease, on behalf of all who wait in the local line. */
 export class LocalEntry {
@@ -15,9 +13,9 @@ export class LocalEntry {
   /** Those who gave up when nobody else waited; they are told when the contender has left. */
   readonly abandonedBy: LocalWaiter[] = [];
   readonly #abort = takeController();
-  readonly #backend: Asked;
+  readonly #backend: GrantingBackend;
 
-  constructor(backend: Asked, first: LocalWaiter, lastNumber: number) {
+  constructor(backend: GrantingBackend, first: LocalWaiter, lastNumber: number) {
     this.#backend = backend;
     this.lastNumber = lastNumber;
     this.keeps = first.request.keepMs > 0;

@@ -1,8 +1,8 @@
 import type { LoopTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
+import type { GrantingBackend } from './granting-backend.js';
 import { localCallers } from './local-callers.js';
 import type { LocalCaller } from './local-callers.js';
 import { LocalEntry } from './local-entry.js';
@@ -20,7 +20,7 @@ import { WaitingCallers } from './waiting-callers.js';
  * When the session is suspended or lost the contender is not handed on any more; those who wait line up again.
  */
 export class LocalLine implements TenureListener {
-  readonly #backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>;
+  readonly #backend: GrantingBackend;
   readonly #turn: LoopTurn;
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
@@ -35,11 +35,7 @@ export class LocalLine implements TenureListener {
    * @param turn counts the hand-overs of this process
    * @param onEmpty called when nobody holds, waits, or is on the way
    */
-  constructor(
-    backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>,
-    turn: LoopTurn,
-    onEmpty: () => void,
-  ) {
+  constructor(backend: GrantingBackend, turn: LoopTurn, onEmpty: () => void) {
     this.#backend = backend;
     this.#waiting = new WaitingCallers(backend);
     this.#turn = turn;

@@ -1,13 +1,13 @@
 import { Dictionary } from '../async/dictionary.js';
 import { LoopTurn, nextTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
+import type { GrantingBackend } from './granting-backend.js';
 import { LocalLine } from './local-line.js';
 
 /** The local lines of one backend, by key and mode. */
 export class LocalLines {
-  readonly #backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>;
+  readonly #backend: GrantingBackend;
   readonly #turn = new LoopTurn();
   readonly #lines = {
     exclusive: new Dictionary<LocalLine>(),
@@ -16,7 +16,7 @@ export class LocalLines {
     permit: new Dictionary<LocalLine>(),
   };
 
-  constructor(backend: Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals'>) {
+  constructor(backend: GrantingBackend) {
     this.#backend = backend;
   }
 
