@@ -53,23 +53,19 @@ export class Roster<T> {
   }
 
   /** @internal What has left refers to nobody who stays. */
-  remove(link: Link<T>): boolean {
-    const { before, after, isIn } = link;
-    if (!isIn) return false;
+  remove(link: Link<T>): void {
+    const { before, after } = link;
     this.#size--;
     if (before) before.after = after;
     else this.#first = after;
     if (after) after.before = before;
     else this.#last = before;
-    link.isIn = false;
     link.before = undefined;
     link.after = undefined;
-    return true;
   }
 
   #append(link: Link<T>): void {
     this.#size++;
-    link.isIn = true;
     link.before = this.#last;
     if (this.#last) this.#last.after = link;
     else this.#first = link;
@@ -84,10 +80,10 @@ export class Roster<T> {
 }
 
 class Link<T> implements Place<T> {
-  isIn = false;
   before: Link<T> | undefined = undefined;
   after: Link<T> | undefined = undefined;
-  readonly #roster: Roster<T>;
+  /** Until it has left. */
+  #roster: Roster<T> | undefined;
 
   constructor(
     readonly member: T,
@@ -97,6 +93,9 @@ class Link<T> implements Place<T> {
   }
 
   leave(): boolean {
-    return this.#roster.remove(this);
+    const roster = this.#roster;
+    this.#roster = undefined;
+    roster?.remove(this);
+    return roster !== undefined;
   }
 }

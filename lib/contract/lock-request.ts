@@ -42,12 +42,17 @@ export interface LocalTarget extends Pick<LockRequest, 'key' | 'mode'> {
   readonly keepMs: number;
 }
 
+/** Who is told that a caller gives up. Not a function: callers are many, and each would have one of its own. */
+export interface GivingUpListener {
+  gaveUp(reason: unknown): void;
+}
+
 /** One caller's acquisition: it can be told of its end without a signal, because signals cost, and callers are many. */
 export interface CallerRequest extends LockRequest, LocalTarget {
   /** Why the caller has given up, if it has. */
   readonly givenUp: { readonly reason: unknown } | undefined;
   /** Calls back once, when the caller gives up. There is one such listener. */
-  onGivenUp(listener: (reason: unknown) => void): void;
+  onGivenUp(listener: GivingUpListener): void;
   /** Told once, right before the caller is: with a lease, or with nothing when there is none. */
   settled(lease?: GrantedLease): void;
 }

@@ -12,8 +12,8 @@ export interface LocalCaller {
 export function localCallers(tenures: readonly LocalTenure[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
   const inside = tenures.flatMap(({ holders }) => holders);
   const holders = inside.map(({ lease, label }): LocalCaller => ({ state: 'held', label, since: lease.acquiredAt }));
-  const waiters = Array.from(waiting, ({ request, sinceMs }): LocalCaller => {
-    return { state: 'waiting', label: request.label, since: new Date(sinceMs) };
+  const waiters = Array.from(waiting, ({ request, since }): LocalCaller => {
+    return { state: 'waiting', label: request.label, since };
   });
   return [...holders, ...waiters];
 }

@@ -8,7 +8,7 @@ import type { LocalCaller } from './local-callers.js';
 import { LocalEntry } from './local-entry.js';
 import { LocalTenure } from './local-tenure.js';
 import type { TenureListener } from './local-tenure.js';
-import type { LocalWaiter } from './local-waiter.js';
+import type { LocalWaiter, WaiterListener } from './local-waiter.js';
 import { Rest } from './rest.js';
 import { WaitingCallers } from './waiting-callers.js';
 
@@ -19,7 +19,7 @@ import { WaitingCallers } from './waiting-callers.js';
  *
  * When the session is suspended or lost the contender is not handed on any more; those who wait line up again.
  */
-export class LocalLine implements TenureListener {
+export class LocalLine implements TenureListener, WaiterListener {
   readonly #backend: GrantingBackend;
   readonly #turn: LoopTurn;
   readonly #onEmpty: () => void;
@@ -37,7 +37,7 @@ export class LocalLine implements TenureListener {
    */
   constructor(backend: GrantingBackend, turn: LoopTurn, onEmpty: () => void) {
     this.#backend = backend;
-    this.#waiting = new WaitingCallers(backend);
+    this.#waiting = new WaitingCallers(backend, this);
     this.#turn = turn;
     this.#onEmpty = onEmpty;
   }
@@ -62,8 +62,8 @@ export class LocalLine implements TenureListener {
   wait(request: CallerRequest): Promise<GrantedLease> {
     return new Promise((resolve, reject) => {
       const waiter = this.#waiting.add(request, resolve, reject);
-      if (request.givenUp) return this.#gaveUp(waiter, request.givenUp.reason);
-      request.onGivenUp((reason) => this.#gaveUp(waiter, reason));
+      if (request.givenUp) return this.gaveUp(waiter, request.givenUp.reason);
+      request.onGivenUp(waiter);
       if (this.#tenure) this.#follow(this.#tenure);
       else this.#enter();
     });
@@ -190,7 +190,7 @@ export class LocalLine implements TenureListener {
     this.#enter();
   }
 
-  #gaveUp(waiter: LocalWaiter, reason: unknown): void {
+  gaveUp(waiter: LocalWaiter, reason: unknown): void {
     if (!this.#waiting.remove(waiter)) return;
     // The last one takes the contender along, and is told when that has left.
     if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);

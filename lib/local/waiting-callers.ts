@@ -3,15 +3,18 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest } from '../contract/lock-request.js';
 import { LocalWaiter } from './local-waiter.js';
+import type { WaiterListener } from './local-waiter.js';
 
 /** Those who wait in a local line, in the order of their arrival. */
 export class WaitingCallers implements Iterable<LocalWaiter> {
   readonly #backend: Pick<LockBackend, 'explain'>;
   readonly #waiters = new Roster<LocalWaiter>();
+  readonly #listener: WaiterListener;
   #lastNumber = 0;
 
-  constructor(backend: Pick<LockBackend, 'explain'>) {
+  constructor(backend: Pick<LockBackend, 'explain'>, listener: WaiterListener) {
     this.#backend = backend;
+    this.#listener = listener;
   }
 
   get size(): number {
@@ -32,7 +35,7 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
   }
 
   add(request: CallerRequest, resolve: (lease: GrantedLease) => void, reject: (error: unknown) => void): LocalWaiter {
-    const waiter = new LocalWaiter(request, ++this.#lastNumber, resolve, reject);
+    const waiter = new LocalWaiter(request, ++this.#lastNumber, resolve, reject, this.#listener);
     waiter.place = this.#waiters.join(waiter);
     return waiter;
   }

@@ -5,7 +5,7 @@ import { putBack, takeController } from '../async/spare-controllers.js';
 import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { CallerRequest } from '../contract/lock-request.js';
+import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import type { LockTarget } from './lock-target.js';
 
 /** What a caller says of its acquisition. */
@@ -41,7 +41,7 @@ export class Acquisition implements CallerRequest {
   readonly #unlisten: Dispose | undefined;
   #place: Place<Acquisition> | undefined;
   #timeout: LockTimeoutError | undefined;
-  #onGivenUp: ((reason: unknown) => void) | undefined;
+  #onGivenUp: GivingUpListener | undefined;
   #controller: OwnAbortController | undefined;
 
   /** @param wait whether it may stand in line at all */
@@ -94,7 +94,7 @@ export class Acquisition implements CallerRequest {
     return this.#controller.signal;
   }
 
-  onGivenUp(listener: (reason: unknown) => void): void {
+  onGivenUp(listener: GivingUpListener): void {
     this.#onGivenUp = listener;
   }
 
@@ -108,7 +108,7 @@ export class Acquisition implements CallerRequest {
     if (this.givenUp) return;
     this.givenUp = { reason };
     this.#letGo();
-    this.#onGivenUp?.(reason);
+    this.#onGivenUp?.gaveUp(reason);
     this.#controller?.abort(reason);
   }
 
