@@ -29,7 +29,7 @@ export const DEFECTS: readonly Defect[] = [
     scenario: 'partitions',
     finds: 'exclusion',
     edits: [
-      { file: 'zookeeper/session/heartbeat.js', replace: 'if (nodes.length === 0)', by: 'if (nodes)' },
+      { file: 'zookeeper/session/heartbeat.js', replace: 'if (places.length === 0)', by: 'if (places)' },
       {
         file: 'zookeeper/session/lease-clock.js',
         replace: 'if (isQuorum)',

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { checkFencingTokens } from './fencing-tokens.js';
-import { hold } from './records.js';
+import { SESSION_CLOSED } from './closed-sessions.js';
+import { fault, hold } from './records.js';
 
 const findings = (...holds: Parameters<typeof hold>[0][]) =>
-  checkFencingTokens({ holds: holds.map((special, from) => hold({ from, ...special })) });
+  checkFencingTokens({ holds: holds.map((special, from) => hold({ from, ...special })), faults: [] });
 
 describe('fencing tokens', () => {
   it('find one that is smaller than the one before', () => {
@@ -32,6 +33,24 @@ describe('fencing tokens', () => {
 
   it('go by when leases began, not by when they were written down', () => {
     expect(findings({ token: 9n, from: 20 }, { token: 7n, from: 10 })).toEqual([]);
+  });
+
+  describe('of one whose session was closed on purpose', () => {
+    const early = hold({ process: 'a', token: 9n, from: 10, seenUntil: 20 });
+    const late = hold({ process: 'b', token: 7n, from: 11, seenUntil: 21 });
+    const closed = (target: string, from = 5) => fault({ name: SESSION_CLOSED, target, from, until: 30 });
+    const found = (faults: ReturnType<typeof fault>[]) => checkFencingTokens({ holds: [early, late], faults });
+
+    it('are not looked at: its turn was on its way to it', () => {
+      expect(found([closed('b')])).toEqual([]);
+    });
+
+    it.each([
+      ['another one’s', [closed('a')]],
+      ['later', [closed('b', 22)]],
+    ])('are looked at when it was %s', (_whose, faults) => {
+      expect(found(faults)).toHaveLength(1);
+    });
   });
 
   it('say nothing about readers among each other, nor about other keys', () => {

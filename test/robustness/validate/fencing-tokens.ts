@@ -1,22 +1,30 @@
-import type { History, Hold } from '../model/history.js';
+import type { Fault, History, Hold } from '../model/history.js';
 import { byKey } from './by-key.js';
+import { wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /**
  * In the order in which leases began, tokens grow between any two that exclude each other. Readers that were granted
- * together begin in any order: between two readers nothing is said.
+ * together begin in any order: between two readers nothing is said. Nor of one whose turn was still on its way to it when its
+ * session was closed on purpose: it is late, and its token says so.
  */
-export function checkFencingTokens({ holds }: Pick<History, 'holds'>): Finding[] {
-  return byKey(holds).flatMap((group) => stepsBack([...group].sort((a, b) => a.from - b.from)));
+export function checkFencingTokens({ holds, faults }: Pick<History, 'holds' | 'faults'>): Finding[] {
+  return byKey(holds).flatMap((group) =>
+    stepsBack(
+      [...group].sort((a, b) => a.from - b.from),
+      faults,
+    ),
+  );
 }
 
-function stepsBack(holds: readonly Hold[]): Finding[] {
+function stepsBack(holds: readonly Hold[], faults: readonly Fault[]): Finding[] {
   const found: Finding[] = [];
   let largest: Hold | undefined;
   let largestAlone: Hold | undefined;
   for (const hold of holds) {
     const before = hold.mode === 'read' ? largestAlone : largest;
-    if (before && hold.token <= before.token) found.push(stepBack(before, hold));
+    const isBack = before !== undefined && hold.token <= before.token;
+    if (isBack && !wasClosedOnPurpose(hold, faults)) found.push(stepBack(before, hold));
     if (!largest || hold.token > largest.token) largest = hold;
     if (hold.mode !== 'read' && (!largestAlone || hold.token > largestAlone.token)) largestAlone = hold;
   }
