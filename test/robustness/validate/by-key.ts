@@ -1,3 +1,5 @@
+import type { Hold } from '../model/history.js';
+
 /** The records of each key, in the order in which they came. */
 export function byKey<T extends { readonly key: string }>(records: readonly T[]): T[][] {
   const groups = new Map<string, T[]>();
@@ -7,4 +9,9 @@ export function byKey<T extends { readonly key: string }>(records: readonly T[])
     else groups.set(record.key, [record]);
   }
   return [...groups.values()];
+}
+
+/** The holds of each key, in the order in which they began. */
+export function asTheyBegan(holds: readonly Hold[]): Hold[][] {
+  return byKey(holds).map((group) => group.sort((a, b) => a.from - b.from));
 }

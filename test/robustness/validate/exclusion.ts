@@ -1,17 +1,12 @@
 import { excludes } from '../model/history.js';
 import type { Fault, History, Hold } from '../model/history.js';
-import { byKey } from './by-key.js';
+import { asTheyBegan } from './by-key.js';
 import { wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /** No two processes saw leases stand at the same time that exclude each other. */
 export function checkExclusion({ holds, faults }: Pick<History, 'holds' | 'faults'>): Finding[] {
-  return byKey(holds).flatMap((group) =>
-    overlapsOf(
-      [...group].sort((a, b) => a.from - b.from),
-      faults,
-    ),
-  );
+  return asTheyBegan(holds).flatMap((group) => overlapsOf(group, faults));
 }
 
 function overlapsOf(holds: readonly Hold[], faults: readonly Fault[]): Finding[] {

@@ -1,5 +1,5 @@
 import type { Fault, History, Hold } from '../model/history.js';
-import { byKey } from './by-key.js';
+import { asTheyBegan } from './by-key.js';
 import { wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
@@ -9,12 +9,7 @@ import type { Finding } from './finding.js';
  * session was closed on purpose: it is late, and its token says so.
  */
 export function checkFencingTokens({ holds, faults }: Pick<History, 'holds' | 'faults'>): Finding[] {
-  return byKey(holds).flatMap((group) =>
-    stepsBack(
-      [...group].sort((a, b) => a.from - b.from),
-      faults,
-    ),
-  );
+  return asTheyBegan(holds).flatMap((group) => stepsBack(group, faults));
 }
 
 function stepsBack(holds: readonly Hold[], faults: readonly Fault[]): Finding[] {
