@@ -6,7 +6,8 @@ export interface SharingOptions {
   /**
    * `true`: callers of this process stand in an in-process line behind one contender, and hand the key on in memory;
    * once another process waits, for 15 ms or 256 hand-overs at most. `false`: every caller is a contender of its own, in
-   * strict order of arrival across all processes. Default: the module's, `true`.
+   * strict order of arrival at the servers, across all processes; one that four others of its process are ahead of is sent
+   * there with those who come within 3 ms. Default: the module's, `true`.
    */
   readonly localLine?: boolean;
   /**

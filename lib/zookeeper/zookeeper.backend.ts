@@ -31,6 +31,8 @@ import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
 const MOST_PATHS = 10_000;
+// More than a timer's error, and less than a few hand-overs between processes take.
+const ENTRY_DELAY_MS = 3;
 
 /** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
 export class ZooKeeperBackend implements LockBackend {
@@ -153,7 +155,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   #directoryOf(key: string): LockDirectory {
     const { acl, parents, releaseTimeoutMs } = this.#options;
-    return { path: this.identify(key), acl, parents, releaseTimeoutMs };
+    return { path: this.identify(key), acl, parents, releaseTimeoutMs, entryDelayMs: ENTRY_DELAY_MS };
   }
 }
 

@@ -10,6 +10,7 @@ import type { Session } from '../session/session.js';
 import { contenderData } from './contender-data.js';
 import { Contender } from './contender.js';
 import { parentOp } from './create-node.js';
+import { entryDelayAt } from './lines.js';
 import type { LockDirectory } from './lock-directory.js';
 import { missingParents } from './missing-parents.js';
 import { findByName } from './own-znodes.js';
@@ -31,6 +32,7 @@ export async function enterLines(
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
     const name = `_c_${contenderNameId()}-${markOf('lock')}`;
+    directories.forEach(({ path }) => entryDelayAt(session, path, 'lock')?.end());
     const created = createAll(session, directories, name, label);
     const listed = directories.map(({ path }) => session.requests.children(path).catch(() => undefined));
     const found = await created.catch((error: unknown) => findAgain(session, directories, name, error));

@@ -3,6 +3,7 @@ import { Dictionary } from '../../async/dictionary.js';
 import type { LoopTurn } from '../../async/loop-turn.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { EntryDelay } from './entry-delay.js';
 import { Departure } from './departure.js';
 import type { DepartureListener } from './departure.js';
 import { Lineup } from './lineup.js';
@@ -36,6 +37,8 @@ export class Line {
   readonly #kind: LineKind;
   readonly #turn: LoopTurn;
   readonly #own = new Dictionary<Member>();
+  /** When the next of this session come in. */
+  readonly entryDelay = new EntryDelay();
   /** Those of them that are on their way out: their znodes may still be listed. */
   readonly #leaving = new Dictionary<true>();
   readonly #departures = new Dictionary<Departure>();
@@ -59,6 +62,7 @@ export class Line {
   /** A contender of this session has come in. */
   joined(contender: Member): void {
     this.#own.set(contender.name, contender);
+    this.entryDelay.joined(contender.name);
   }
 
   /**
@@ -67,6 +71,7 @@ export class Line {
    * nobody else can have.
    */
   leaving(contender: Member): void {
+    this.entryDelay.leaving(contender.name);
     if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
     this.#turn.step();
     this.#leaving.set(contender.name, true);
@@ -76,6 +81,7 @@ export class Line {
   /** Its znode can not be deleted after all: whoever has not passed it by then stays behind it. */
   stays(contender: Member): void {
     if (this.#leaving.delete(contender.name)) this.#forget();
+    this.entryDelay.leaving(contender.name);
   }
 
   /** It has gone out; or was found to be gone, and then somebody else may stand at the same path. */
@@ -84,14 +90,17 @@ export class Line {
     this.#gone(contender.name, how);
     this.#own.delete(contender.name);
     this.#leaving.delete(contender.name);
+    this.entryDelay.leaving(contender.name);
   }
 
   /** A contender of this session goes on with another znode, which nobody has in a list yet. */
   moved(contender: Member, from: string): void {
     this.#own.set(contender.name, contender);
+    this.entryDelay.joined(contender.name);
     this.#forget();
     this.#departures.get(from)?.over('left');
     this.#own.delete(from);
+    this.entryDelay.leaving(from);
   }
 
   /** The line was listed. */

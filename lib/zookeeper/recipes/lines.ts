@@ -1,10 +1,11 @@
 import { Dictionary } from '../../async/dictionary.js';
 import { LoopTurn } from '../../async/loop-turn.js';
 import type { Session } from '../session/session.js';
+import type { EntryDelay } from './entry-delay.js';
 import { Line } from './line.js';
 import type { Member } from './line.js';
-import { lineKindOf } from './standing.js';
-import type { LineKind } from './standing.js';
+import { lineKindOf, lineOf } from './standing.js';
+import type { ContenderKind, LineKind } from './standing.js';
 
 /** Of each kind by path: they may stand under the same one, and then know nothing of each other. */
 interface Lines extends Record<LineKind, Dictionary<Line>> {
@@ -34,4 +35,9 @@ export function partFromLine(session: Session, path: string, contender: Member, 
   const line = lines?.get(path);
   line?.parted(contender, how);
   if (line?.isEmpty) lines?.delete(path);
+}
+
+/** How contenders of this kind come in there; `undefined` while nobody of the session stands in that line. */
+export function entryDelayAt(session: Session, path: string, kind?: ContenderKind): EntryDelay | undefined {
+  return linesBySession.get(session)?.[lineOf(kind)].get(path)?.entryDelay;
 }

@@ -8,4 +8,6 @@ export interface LockDirectory {
   readonly parents: 'container' | 'persistent';
   /** How long a release waits for its answer before it goes on in the background, in milliseconds. */
   readonly releaseTimeoutMs: number;
+  /** How long who waits for a lock behind several others of its session is held back, see `entry-delay.ts`. Default: 0. */
+  readonly entryDelayMs?: number;
 }

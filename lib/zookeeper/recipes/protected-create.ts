@@ -18,6 +18,7 @@ import type { NewNode } from './create-node.js';
 import { findAt, findById, findByName } from './own-znodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Line } from './line.js';
+import { entryDelayAt } from './lines.js';
 import { contenderNameId, hasOthers, markOf, numberOf, SINGLE_NODE } from './standing.js';
 import type { ContenderKind } from './standing.js';
 import type { Entrance } from './succession.js';
@@ -34,7 +35,7 @@ export interface Entry {
 }
 
 /** Who enters: what its znode says, and when it has given up. */
-interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'> {
+interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'>, Partial<Pick<LockRequest, 'wait'>> {
   /** What the znode is to say instead of who made it. */
   readonly data?: Buffer;
   /** Done before the znode with this id in its name is made, each time that it is attempted. */
@@ -62,7 +63,7 @@ export function enterLine(
   session: Session,
   directory: LockDirectory,
   kind: ContenderKind,
-  { label, signal, keeps, data = contenderData(label), before }: Entrant,
+  { label, wait = false, signal, keeps, data = contenderData(label), before }: Entrant,
   entrance?: Entrance,
 ): Promise<Entry> {
   const nextAttempt = (): Attempt => {
@@ -71,7 +72,12 @@ export function enterLine(
     const node = { name, mode: CreateMode.ephemeralSequential, data };
     return { nodes: [node], find: () => findByName(session, directory, name), before: before && (() => before(id)) };
   };
-  return enterOne(session, directory, signal, nextAttempt, entrance);
+  const send = () => enterOne(session, directory, signal, nextAttempt, entrance);
+  const { path, entryDelayMs = 0 } = directory;
+  const delay = entryDelayAt(session, path, kind);
+  if (wait && entryDelayMs > 0 && delay?.isWorthIt) return delay.hold(entryDelayMs, [signal, session.signal], send);
+  delay?.end();
+  return send();
 }
 
 /** So many znodes, all of them or none; `id` is what they say of who made them. Rejects as above. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { vi } from 'vitest';
 import type { GrantedLease } from '../../../../lib/contract/granted-lease.js';
 import { compareStandings, excludes, markOf, standingOf } from '../../../../lib/zookeeper/recipes/standing.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/standing.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
-import { acquireOver, startLine } from './waiters.js';
+import { acquireOver, DELAYING, startLine } from './waiters.js';
 
 type Mode = 'exclusive' | 'read' | 'write';
 
@@ -15,7 +16,11 @@ export type Step =
   | { readonly type: 'foreign leaves'; readonly which: number; readonly isDowngrade: boolean }
   | { readonly type: 'abort' | 'release'; readonly which: number }
   | { readonly type: 'servers read' | 'client reads'; readonly client: number; readonly count: number }
-  | { readonly type: 'all pass' | 'disconnect' | 'reconnect'; readonly client: number };
+  | { readonly type: 'all pass' | 'disconnect' | 'reconnect'; readonly client: number }
+  | { readonly type: 'a moment passes' };
+
+/** Longer than anybody is held back before coming in. */
+const MOMENT_MS = 5;
 
 interface Waiter {
   readonly client: FakeClient;
@@ -27,7 +32,7 @@ interface Waiter {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A line of two sessions and others, in which a test has things happen, checked all the while. */
+/** A line of two sessions and others, in which a test has things happen, checked all the while. Timers are to be faked. */
 export class LinePlay {
   readonly #line: FakeLine;
   readonly #clients: readonly FakeClient[];
@@ -58,6 +63,9 @@ export class LinePlay {
       case 'release':
         this.#release(pick(this.#in('granted'), step.which));
         break;
+      case 'a moment passes':
+        await vi.advanceTimersByTimeAsync(MOMENT_MS);
+        break;
       default:
         await this.#pass(step.type, this.#clients[step.client] ?? missing('client'), 'count' in step ? step.count : 1);
     }
@@ -71,6 +79,7 @@ export class LinePlay {
       this.#clients.forEach((each) => each.reconnect());
       this.#in('waits').forEach(({ abort }) => abort.abort());
       this.#in('granted').forEach((waiter) => this.#release(waiter));
+      await vi.advanceTimersByTimeAsync(MOMENT_MS);
       for (const each of this.#clients) await each.passAll();
     }
     assert.deepEqual(this.#line.names.length, this.#foreign.length, 'somebody stays in line');
@@ -83,6 +92,7 @@ export class LinePlay {
     for (let round = 0; round < 200; round++) {
       this.#clients.forEach((each) => each.reconnect());
       this.#in('granted').forEach((waiter) => this.#release(waiter));
+      await vi.advanceTimersByTimeAsync(MOMENT_MS);
       for (const each of this.#clients) await each.passAll();
       if (this.#in('granted').length + this.#in('waits').length === 0) break;
     }
@@ -102,7 +112,7 @@ export class LinePlay {
     const waiter: Waiter = { client: through, abort, isTry, lease: undefined, outcome: 'waits' };
     const label = String(this.#waiters.length);
     this.#waiters.push(waiter);
-    acquireOver(through, mode, abort.signal, !isTry, label).then(
+    acquireOver(through, mode, abort.signal, !isTry, label, DELAYING).then(
       (lease) => this.#answered(waiter, lease),
       (error: unknown) => {
         assert.equal(error, abort.signal.reason, 'rejected for another reason than its own');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LinePlay } from './line-play.js';
 import type { Step } from './line-play.js';
 
@@ -24,12 +24,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ type: typed('foreign leaves'), which, isDowngrade: fc.boolean() }), weight: 4 },
   { arbitrary: fc.record({ type: typed('abort', 'release'), which }), weight: 3 },
   { arbitrary: fc.record({ type: typed('servers read', 'client reads'), client, count }), weight: 6 },
+  { arbitrary: fc.record({ type: typed('a moment passes') }), weight: 2 },
   { arbitrary: fc.record({ type: typed('all pass', 'disconnect', 'reconnect'), client }), weight: 3 },
 );
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a line of two sessions and others', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+
+  afterEach(() => void vi.useRealTimers());
+
   it(
     'never grants too early, forgets nobody, and leaves no watch, whatever happens',
     { timeout: 300_000 },

@@ -9,6 +9,9 @@ import type { FakeClient } from './fake-line.js';
 
 const LOCKS: LockDirectory = { path: DIRECTORY, acl: [], parents: 'container', releaseTimeoutMs: 5_000 };
 
+/** The locks' directory, where those who wait behind others of their session are held back for a while. */
+export const DELAYING: LockDirectory = { ...LOCKS, entryDelayMs: 3 };
+
 /** A line, and sessions that are over when the test has finished. */
 export function startLine(sessions: number): { readonly line: FakeLine; readonly clients: readonly FakeClient[] } {
   const line = new FakeLine();
@@ -24,7 +27,10 @@ export function acquireOver(
   signal: AbortSignal = new AbortController().signal,
   wait = true,
   label?: string,
+  directory = LOCKS,
 ): Promise<GrantedLease | null> {
   const request: LockRequest = { key: 'k', mode, line: 'fifo', wait, signal, label };
-  return mode === 'exclusive' ? acquireMutex(session, LOCKS, request) : acquireReadWrite(session, LOCKS, mode, request);
+  return mode === 'exclusive'
+    ? acquireMutex(session, directory, request)
+    : acquireReadWrite(session, directory, mode, request);
 }
