@@ -5,7 +5,7 @@ import { Roster } from '../../async/roster.js';
 import { after } from '../../async/timer.js';
 import { standingOf } from './standing.js';
 
-// With fewer of them, to come in early is worth more than to come in together. A local line's contenders are fewer.
+// With fewer of them, to come in early is worth more than to come in together. A local line hardly ever has as many contenders.
 const FEWEST_AHEAD = 4;
 
 /**
