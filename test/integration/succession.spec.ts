@@ -24,7 +24,10 @@ async function proxied(): Promise<FaultProxy> {
 async function familiar(address = connectString) {
   const basePath = freshBasePath();
   const path = `${basePath}/k`;
-  const [service, client] = [await openService({ connectString: address, basePath }), await openClient(connectString)];
+  const [service, client] = [
+    await openService({ connectString: address, basePath, parents: 'persistent' }),
+    await openClient(connectString),
+  ];
   await use(service, UNTIL_WATCHED);
   await untilWatched(connectString, path);
   await use(service, 2);
@@ -69,7 +72,7 @@ describe('a key that one process takes again and again', () => {
   });
 
   it('is listed no more where it is a writer’s', async () => {
-    const service = await openService({ connectString, basePath: freshBasePath() });
+    const service = await openService({ connectString, basePath: freshBasePath(), parents: 'persistent' });
     const write = () => service.readWriteLock('k').write.using(() => {});
     const counts = async () => {
       lists.mockClear();
