@@ -32,6 +32,7 @@ export async function enterLines(
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
     const name = `_c_${contenderNameId()}-${markOf('lock')}`;
+    // Nobody passes those who are held back.
     directories.forEach(({ path }) => entryDelayAt(session, path, 'lock')?.end());
     const created = createAll(session, directories, name, label);
     const listed = directories.map(({ path }) => session.requests.children(path).catch(() => undefined));

@@ -3,9 +3,9 @@ import { Dictionary } from '../../async/dictionary.js';
 import type { LoopTurn } from '../../async/loop-turn.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { EntryDelay } from './entry-delay.js';
 import { Departure } from './departure.js';
 import type { DepartureListener } from './departure.js';
+import { EntryDelay } from './entry-delay.js';
 import { Lineup } from './lineup.js';
 import { PlaceLostError } from './place-lost-error.js';
 import { standingOf } from './standing.js';
@@ -37,10 +37,10 @@ export class Line {
   readonly #kind: LineKind;
   readonly #turn: LoopTurn;
   readonly #own = new Dictionary<Member>();
-  /** When the next of this session come in. */
-  readonly entryDelay = new EntryDelay();
   /** Those of them that are on their way out: their znodes may still be listed. */
   readonly #leaving = new Dictionary<true>();
+  /** When the next of this session come in. */
+  readonly entryDelay = new EntryDelay();
   readonly #departures = new Dictionary<Departure>();
   #names: readonly string[] | undefined;
   #lineup: Lineup | undefined;
@@ -71,6 +71,7 @@ export class Line {
    * nobody else can have.
    */
   leaving(contender: Member): void {
+    // First: whoever is let in by that is to share the transaction of the deletion.
     this.entryDelay.leaving(contender.name);
     if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
     this.#turn.step();

@@ -38,6 +38,6 @@ export function partFromLine(session: Session, path: string, contender: Member, 
 }
 
 /** How contenders of this kind come in there; `undefined` while nobody of the session stands in that line. */
-export function entryDelayAt(session: Session, path: string, kind?: ContenderKind): EntryDelay | undefined {
+export function entryDelayAt(session: Session, path: string, kind: ContenderKind): EntryDelay | undefined {
   return linesBySession.get(session)?.[lineOf(kind)].get(path)?.entryDelay;
 }

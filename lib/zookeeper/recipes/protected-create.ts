@@ -76,6 +76,7 @@ export function enterLine(
   const { path, entryDelayMs = 0 } = directory;
   const delay = entryDelayAt(session, path, kind);
   if (wait && entryDelayMs > 0 && delay?.isWorthIt) return delay.hold(entryDelayMs, [signal, session.signal], send);
+  // Nobody passes those who are held back.
   delay?.end();
   return send();
 }
