@@ -50,7 +50,7 @@ export async function perform(house: House, shape: Shape, contender: Contender):
       idlePackets: () => idlePackets(server, options.idleMs),
     });
     await Promise.all(workers.map((worker) => worker.ask({ do: 'close' })));
-    for (const worker of workers) worker.workedMs += performance.now() - startedAt;
+    for (const worker of workers) worker.hasWorked(module, performance.now() - startedAt);
     return measured;
   } catch (error) {
     // Nobody knows what they are still at, or whether that server still serves.
@@ -61,10 +61,14 @@ export async function perform(house: House, shape: Shape, contender: Contender):
   }
 }
 
-/** As usual, and what the newest of the processes still needs; all of them share the processors. */
-function warmUpMs(workers: readonly WorkerProcess[], { program }: Contender, { warmUpMs }: BenchOptions): number {
+/** As usual, and what the process newest to these locks still needs; all of them share the processors. */
+function warmUpMs(
+  workers: readonly WorkerProcess[],
+  { program, module }: Contender,
+  { warmUpMs }: BenchOptions,
+): number {
   const breakInMs = warmUpMs * BREAK_IN[program] * Math.max(FEWEST_SHARING, workers.length);
-  return warmUpMs + Math.max(0, breakInMs - Math.min(...workers.map(({ workedMs }) => workedMs)));
+  return warmUpMs + Math.max(0, breakInMs - Math.min(...workers.map((worker) => worker.workedMs(module))));
 }
 
 function measure(shape: Shape, stage: Stage): Promise<Measured> {

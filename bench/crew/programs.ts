@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** A program that can run contenders, in the language of these. */
 export type ProgramName = 'node' | 'java' | 'python';
 
-/** How many times the usual warm-up a new process needs to itself, until its machine has compiled what runs often. */
+/** How many times the usual warm-up each contender needs in a new process, until its machine has compiled what runs often. */
 export const BREAK_IN: Readonly<Record<ProgramName, number>> = { node: 5, java: 5, python: 0.1 };
 
 export interface Program {

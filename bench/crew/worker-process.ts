@@ -13,8 +13,7 @@ const LAST_WORDS = 4_000;
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
-  /** For how long it has been busy with locks so far. */
-  workedMs = 0;
+  readonly #workedMs = new Map<string, number>();
   #answer: Deferred<object> | undefined;
   #fault: Error | undefined;
   #errors = '';
@@ -40,6 +39,15 @@ export class WorkerProcess {
     const report = (await orTimeout(answer.promise, withinMs, late)) as { readonly error?: string };
     if (report.error !== undefined) throw new Error(`"${order.do}" failed: ${report.error}`);
     return report as Reports[T['do']];
+  }
+
+  /** For how long it has been busy with a contender's locks: nobody's code is compiled by what others do. */
+  workedMs(module: string): number {
+    return this.#workedMs.get(module) ?? 0;
+  }
+
+  hasWorked(module: string, ms: number): void {
+    this.#workedMs.set(module, this.workedMs(module) + ms);
   }
 
   /** Lets it end, or ends it. */
