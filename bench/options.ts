@@ -23,7 +23,7 @@ export interface BenchOptions {
 export const USAGE = `npm run bench -- [options]
   --rounds 5           how often every contender has its turn at every shape
   --seconds 2          how long a turn is measured
-  --warm-up 1          seconds before that; more for processes that are new
+  --warm-up 1          seconds before that; more for processes that are new, or more than processors
   --shape 4x16         only this shape; may be repeated: ${SHAPES.map(({ id }) => id).join(' ')}
   --contender ours     only this one, and whom it is compared with; may be repeated: ${[...CONTENDERS.keys()].join(' ')}
   --short              a fraction of a second each, with few callers: proves only that it runs

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Contender } from '../contenders/contender.js';
@@ -61,14 +61,19 @@ export async function perform(house: House, shape: Shape, contender: Contender):
   }
 }
 
-/** As usual, and what the process newest to these locks still needs; all of them share the processors. */
+/**
+ * As much processor time for each process as one alone has, and what the newest to these locks still needs: whoever has just
+ * connected, or done nothing for a while, runs what it does as if for the first time.
+ */
 function warmUpMs(
   workers: readonly WorkerProcess[],
   { program, module }: Contender,
   { warmUpMs }: BenchOptions,
 ): number {
-  const breakInMs = warmUpMs * BREAK_IN[program] * Math.max(FEWEST_SHARING, workers.length);
-  return warmUpMs + Math.max(0, breakInMs - Math.min(...workers.map((worker) => worker.workedMs(module))));
+  const { length: processes } = workers;
+  const breakInMs = warmUpMs * BREAK_IN[program] * Math.max(FEWEST_SHARING, processes);
+  const workedMs = Math.min(...workers.map((worker) => worker.workedMs(module)));
+  return warmUpMs * Math.max(1, processes / availableParallelism()) + Math.max(0, breakInMs - workedMs);
 }
 
 function measure(shape: Shape, stage: Stage): Promise<Measured> {
