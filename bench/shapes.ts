@@ -101,9 +101,26 @@ export const SHAPES: readonly Shape[] = [
     times: 100,
   },
   ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...ON_ZOOKEEPER] }),
+  ensemble('3-nodes-64-keys', 'Three nodes: 64 callers of one process, a key each', {
+    contenders: ['floor', ...ON_ZOOKEEPER],
+    callers: 64,
+    keys: 'own',
+  }),
   ensemble('3-nodes-4x1', 'Three nodes: one key, 4 processes, a caller each', { processes: 4 }),
   ensemble('3-nodes-4x16', 'Three nodes: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
   ensemble('3-nodes-16x1', 'Three nodes: one key, 16 processes, a caller each', { processes: 16 }),
+  ensemble('3-nodes-2ms', 'Three nodes: one key, 4 processes, 4 callers each, 2 ms inside', {
+    processes: 4,
+    callers: 4,
+    insideMs: 2,
+  }),
+  ensemble('3-nodes-reads', 'Three nodes: one key, 4 processes, 16 callers each, 95 % reads', {
+    contenders: READERS,
+    reference: 'curator-read-write',
+    processes: 4,
+    callers: 16,
+    readShare: 0.95,
+  }),
 ];
 
 /** The same shape with few of everything: enough to see that it runs. */

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { CLAIMS } from '../../../bench/report/claims.js';
+import { SHAPES } from '../../../bench/shapes.js';
+
+const PARTIES = CLAIMS.flatMap(({ shape, contender, against }) =>
+  [contender, ...(against === undefined ? [] : [against])].map((party) => [party, shape] as const),
+);
+
+const bounds = (shape: string) =>
+  CLAIMS.filter((claim) => claim.shape === shape).map(({ atLeast, atMost }) => [atLeast, atMost]);
+
+describe('what must be reached', () => {
+  it.each(PARTIES)('is known for %s in %s', (party, shape) => {
+    expect(SHAPES.find(({ id }) => id === shape)?.contenders).toContain(party);
+  });
+
+  it('may be worse by a fifth on three nodes', () => {
+    expect(bounds('reads')).toEqual([
+      [7, undefined],
+      [2.3, undefined],
+    ]);
+    expect(bounds('3-nodes-reads')).toEqual([
+      [expect.closeTo(5.6), undefined],
+      [expect.closeTo(1.84), undefined],
+    ]);
+    expect(bounds('3-nodes-1x1')).toEqual([
+      [undefined, expect.closeTo(1.02)],
+      [undefined, expect.closeTo(1.26)],
+    ]);
+  });
+});
