@@ -21,6 +21,7 @@ export const PROJECTS = {
     'test/integration/lost-replies.spec.ts',
     'test/integration/mutex.spec.ts',
     'test/integration/read-write-lock.spec.ts',
+    'test/integration/readers-table.spec.ts',
     'test/integration/records.spec.ts',
     'test/integration/segments.spec.ts',
     'test/integration/single-node.spec.ts',

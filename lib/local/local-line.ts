@@ -1,3 +1,5 @@
+import { orAbort } from '../async/abort.js';
+import { nextTurn } from '../async/loop-turn.js';
 import type { LoopTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { requestOf } from '../contract/lock-request.js';
@@ -25,11 +27,14 @@ export class LocalLine implements TenureListener, WaiterListener {
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
   #tenure: LocalTenure | undefined;
-  readonly #rest = new Rest((tenure) => this.#goOn(tenure));
+  readonly #rest = new Rest((tenure) => void this.#goOn(tenure));
   /** Those that nobody enters any more, while callers are still inside. */
   readonly #closed = new Set<LocalTenure>();
   #entry: LocalEntry | undefined;
-  #isAsking = false;
+  /** Tries under way; the line stays for as long as there are any. */
+  #tries = 0;
+  /** Settles with the try that found nothing here; later callers wait for it, since they may share what it brings. */
+  #firstTry: Promise<unknown> | undefined;
 
   /**
    * @param turn counts the hand-overs of this process
@@ -52,9 +57,9 @@ export class LocalLine implements TenureListener, WaiterListener {
     return localCallers([...this.#closed, ...(this.#tenure ? [this.#tenure] : [])], this.#waiting);
   }
 
-  /** A lease at once, if the key is here and nobody waits for it. */
+  /** A lease at once, if the key is here and no caller waits for it. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
-    if (!this.#tenure || this.#waiting.size > 0 || this.#turn.isLong || !this.#tenure.isOpen) return undefined;
+    if (this.#tenure?.admission !== 'open' || this.#waiting.size > 0 || this.#turn.isLong) return undefined;
     return this.#grant(this.#tenure, target, label);
   }
 
@@ -64,23 +69,25 @@ export class LocalLine implements TenureListener, WaiterListener {
       const waiter = this.#waiting.add(request, resolve, reject);
       if (request.givenUp) return this.gaveUp(waiter, request.givenUp.reason);
       request.onGivenUp(waiter);
-      if (this.#tenure) this.#follow(this.#tenure);
+      if (this.#tenure) void this.#follow(this.#tenure);
       else this.#enter();
     });
   }
 
-  /** Asks once, here and then the backend; whoever is here already would be before it in any case. `null`: not this time. */
+  /**
+   * Asks once: the standing lease, then the backend. `null` when this process excludes the caller, or the backend says so.
+   * @throws what the backend says, the reason why the caller gave up
+   */
   async ask(request: CallerRequest): Promise<GrantedLease | null> {
-    const lease = this.takeNow(request, request.label);
-    if (lease) return lease;
-    if (this.#tenure || this.#entry || this.#isAsking || this.#waiting.size > 0) return null;
-    this.#isAsking = true;
+    this.#tries++;
     try {
-      const granted = await this.#backend.acquire(requestOf(request));
-      return granted && this.#grant(this.#begin(granted, request.keepMs > 0), request, request.label);
+      if (this.#isUndecided) await this.#untilDecided(request);
+      const lease = this.takeNow(request, request.label);
+      if (lease) return lease;
+      return this.#isTaken(request) ? null : await this.#askBackend(request);
     } finally {
-      this.#isAsking = false;
-      if (this.#tenure) this.#follow(this.#tenure);
+      this.#tries--;
+      if (this.#tenure) void this.#follow(this.#tenure);
       else this.#enter();
     }
   }
@@ -106,28 +113,68 @@ export class LocalLine implements TenureListener, WaiterListener {
   }
 
   closed(tenure: LocalTenure): void {
-    if (tenure === this.#tenure) void this.#giveUp(tenure);
+    void this.#giveUp(tenure);
   }
 
   known(tenure: LocalTenure): void {
     this.#rest.end(tenure);
   }
 
-  /** Whoever may not follow those inside lines up at once, behind those who wait for these to go. */
-  #follow(tenure: LocalTenure): void {
-    if (tenure.isOpen || tenure.isInDoubt) this.#serve(tenure);
-    else if (tenure.isIdle || tenure.isOver) void this.#giveUp(tenure);
-    else tenure.expectDemand();
+  /** Whether a caller of this process excludes this one: it holds the key, or is ahead in a queue that moves. */
+  #isTaken({ mode }: CallerRequest): boolean {
+    if (mode === 'read') return false;
+    if (this.#tenure) return this.#tenure.admission === 'full' || this.#waiting.size > 0;
+    // Out of reach of the servers, it is not known whether the key is taken: the backend says that.
+    return this.#backend.state === 'connected' && this.#waiting.size > 0;
   }
 
+  /** Whether it is about to be known what becomes of a caller that comes now. */
+  get #isUndecided(): boolean {
+    return this.#firstTry !== undefined || this.#turn.isLong || this.#tenure?.admission === 'in doubt';
+  }
+
+  /** Waits for an earlier try's answer, and until it is known whether another process waits for a lease kept here. */
+  async #untilDecided(request: CallerRequest): Promise<void> {
+    if (this.#firstTry) await orAbort(this.#firstTry, request.signal);
+    while (this.#tenure?.admission === 'in doubt') await orAbort(this.#tenure.untilKnown(), request.signal);
+    while (this.#turn.isLong) await nextTurn();
+    if (request.givenUp) throw request.givenUp.reason;
+  }
+
+  async #askBackend(request: CallerRequest): Promise<GrantedLease | null> {
+    const asked = this.#backend.acquire(requestOf(request));
+    const isFirst = !this.#tenure && !this.#entry && this.#tries === 1 && this.#waiting.size === 0;
+    if (isFirst) this.#firstTry = asked.catch(() => {});
+    try {
+      const granted = await asked;
+      return granted && this.#grant(this.#begin(granted, request.keepMs > 0), request, request.label);
+    } finally {
+      if (isFirst) this.#firstTry = undefined;
+    }
+  }
+
+  /** Lets in the callers who may come in, and lines up anew for those who may not follow the ones inside. */
+  #follow(tenure: LocalTenure): Promise<void> | undefined {
+    this.#serve(tenure);
+    if (this.#waiting.size === 0 || this.#rest.isOf(tenure)) return undefined;
+    if (tenure.admission === 'over') return this.#giveUp(tenure);
+    tenure.expectDemand();
+    return undefined;
+  }
+
+  /** The newest lease is the one that callers join; an older one, of readers only, stays with those inside. */
   #begin(lease: GrantedLease, mayKeep: boolean): LocalTenure {
-    this.#tenure = new LocalTenure(lease, mayKeep, this);
-    return this.#tenure;
+    const older = this.#tenure;
+    const tenure = (this.#tenure = new LocalTenure(lease, mayKeep, this));
+    if (older) void this.#retire(older);
+    return tenure;
   }
 
   #serve(tenure: LocalTenure): void {
     for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
-      if (!tenure.isOpen) return tenure.isInDoubt ? this.#rest.hold(tenure) : undefined;
+      const { admission } = tenure;
+      if (admission === 'in doubt') return this.#rest.hold(tenure);
+      if (admission !== 'open') return;
       if (this.#turn.isLong) return this.#rest.begin(tenure);
       this.#hand(tenure, waiter);
     }
@@ -144,25 +191,32 @@ export class LocalLine implements TenureListener, WaiterListener {
     return tenure.grant(target, label);
   }
 
-  #goOn(tenure: LocalTenure): void {
+  async #goOn(tenure: LocalTenure): Promise<void> {
     if (tenure !== this.#tenure) return;
-    this.#serve(tenure);
-    if (tenure.isIdle && !this.#rest.isOf(tenure)) void this.#giveUp(tenure);
+    await this.#follow(tenure);
+    if (tenure.isIdle && !this.#rest.isOf(tenure)) await this.#giveUp(tenure);
   }
 
   /** The next contender lines up before this one leaves: both in one transaction. */
   async #giveUp(tenure: LocalTenure): Promise<void> {
+    if (tenure !== this.#tenure) return;
     this.#tenure = undefined;
+    if (!tenure.isIdle) this.#closed.add(tenure);
     this.#enter();
+    await this.#retire(tenure);
+  }
+
+  /** Nobody comes in any more; the lease goes back with the last caller inside. */
+  async #retire(tenure: LocalTenure): Promise<void> {
     if (tenure.isIdle) return tenure.end();
-    tenure.close();
     this.#closed.add(tenure);
+    tenure.close();
   }
 
   #enter(): void {
-    if (this.#tenure || this.#entry || this.#isAsking) return;
+    if (this.#tenure || this.#entry || this.#firstTry) return;
     const { first } = this.#waiting;
-    if (!first) return this.#closed.size === 0 ? this.#onEmpty() : undefined;
+    if (!first) return this.#closed.size === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
     const entry = new LocalEntry(this.#backend, first, this.#waiting.lastNumber);
     this.#entry = entry;
     entry.lease.then(
@@ -176,10 +230,9 @@ export class LocalLine implements TenureListener, WaiterListener {
     if (!lease) return this.#enter();
     entry.granted();
     const tenure = this.#begin(lease, entry.keeps);
-    // Whatever has become of the lease on its way, it is the first one's to know.
+    // The first caller learns what becomes of the lease, even of one whose time is up already.
     if (this.#waiting.first && lease.isHeld()) this.#hand(tenure, this.#waiting.first);
-    this.#serve(tenure);
-    if (tenure.isIdle || (tenure.isOver && this.#waiting.size > 0)) await this.#giveUp(tenure);
+    await this.#goOn(tenure);
     this.#waiting.failGivenUp(entry.abandonedBy);
   }
 

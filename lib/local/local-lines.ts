@@ -1,5 +1,5 @@
 import { Dictionary } from '../async/dictionary.js';
-import { LoopTurn, nextTurn } from '../async/loop-turn.js';
+import { LoopTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
 import type { GrantingBackend } from './granting-backend.js';
@@ -31,9 +31,7 @@ export class LocalLines {
   }
 
   /** Asks once. `null`: not this time. */
-  async ask(request: CallerRequest): Promise<GrantedLease | null> {
-    if (this.#turn.isLong) await nextTurn();
-    if (request.givenUp) throw request.givenUp.reason;
+  ask(request: CallerRequest): Promise<GrantedLease | null> {
     return this.#lineOf(request).ask(request);
   }
 

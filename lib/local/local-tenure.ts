@@ -23,6 +23,12 @@ export interface TenureListener {
   known(tenure: LocalTenure): void;
 }
 
+/**
+ * What becomes of the next caller of a tenure: it comes in; it waits until it is known whether another process does; it
+ * waits for the caller inside; or it needs another lease, since nobody comes in any more.
+ */
+export type LocalAdmission = 'open' | 'in doubt' | 'full' | 'over';
+
 /** A caller that holds the key, and what it called itself. */
 interface Holder {
   readonly lease: GrantedLease;
@@ -62,21 +68,25 @@ export class LocalTenure implements LeaseFollower {
     return this.#holders.size === 0;
   }
 
-  /** Whether the next caller may come in without asking the backend. */
-  get isOpen(): boolean {
-    if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS) return false;
-    const hasRoom = this.#holders.size === 0 || this.#lease.mode === 'read';
-    return hasRoom && this.#lease.isHeld() && this.#bounds.state === 'kept';
+  /** Whether callers hold it together, and none waits for another. */
+  get isShared(): boolean {
+    return this.#lease.mode === 'read';
   }
 
-  /** Whether the next caller has to wait until it is known that no other process does. */
-  get isInDoubt(): boolean {
-    return !this.#isClosed && this.#bounds.state === 'in doubt';
+  /** What becomes of the next caller. */
+  get admission(): LocalAdmission {
+    if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS || !this.#lease.isHeld()) return 'over';
+    const bounds = this.#bounds.state;
+    if (bounds === 'reached') return 'over';
+    // The doubt lasts one round trip, so readers that join meanwhile delay a waiting writer by no more than that.
+    if (this.isShared) return 'open';
+    if (!this.isIdle) return 'full';
+    return bounds === 'in doubt' ? 'in doubt' : 'open';
   }
 
-  /** Whether readers may not join any more although some are inside. */
-  get isOver(): boolean {
-    return this.#isClosed || this.#bounds.state === 'reached';
+  /** Resolves when it is known whether another process waits, or callers may not come in any more. */
+  untilKnown(): Promise<void> {
+    return this.#bounds.untilKnown();
   }
 
   /** Whether it may stay with this process while nobody uses it. */

@@ -1,5 +1,7 @@
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
+import { deferred } from '../async/deferred.js';
+import type { Deferred } from '../async/deferred.js';
 import { after } from '../async/timer.js';
 import type { Demand } from '../contract/granted-lease.js';
 
@@ -23,6 +25,7 @@ export class TurnBounds {
   #handOvers = 0;
   #isWanted = false;
   #isKnown = false;
+  #untilKnown: Deferred<void> | undefined;
   #unwatch: Dispose | undefined;
   #cancelTimer: Dispose | undefined;
 
@@ -54,6 +57,11 @@ export class TurnBounds {
     );
   }
 
+  /** Resolves when it is known whether another process waits, or when that does not matter any more. */
+  untilKnown(): Promise<void> {
+    return (this.#untilKnown ??= deferred()).promise;
+  }
+
   /** A caller of this process waits: it has to be known in time, also when nothing is handed on until then. */
   expect(): void {
     if (this.#isWanted || this.#unwatch || !this.#demand) return;
@@ -64,6 +72,7 @@ export class TurnBounds {
   dispose(): void {
     this.#cancelTimer?.();
     this.#unwatch?.();
+    this.#untilKnown?.resolve();
   }
 
   handedOver(): void {
@@ -83,6 +92,7 @@ export class TurnBounds {
   #known(): void {
     if (this.#isKnown) return;
     this.#isKnown = true;
+    this.#untilKnown?.resolve();
     this.#onKnown();
   }
 }

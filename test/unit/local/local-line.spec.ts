@@ -284,9 +284,9 @@ describe('one who only tries', () => {
     expect(callers.backend.entries.map(({ request }) => request.wait)).toEqual([false, true]);
   });
 
-  it.each(['while one holds', 'while one waits', 'while one tries'])('neither waits nor disturbs %s', async (when) => {
+  it.each(['while one holds', 'while one waits'])('neither waits nor disturbs %s', async (when) => {
     const callers = startCallers();
-    void callers.ask('first', { waitMs: when === 'while one tries' ? 0 : Infinity });
+    void callers.ask('first');
     await settled();
     if (when === 'while one holds') callers.backend.last.grant();
     await settled();
@@ -295,6 +295,25 @@ describe('one who only tries', () => {
     if (when !== 'while one holds') callers.backend.last.grant();
     await settled();
     expect(callers.lease('first').isHeld()).toBe(true);
+  });
+
+  it('is told what becomes of the key by one that tried before it', async () => {
+    const callers = startCallers();
+    const tries = ['first', 'second'].map((name) => callers.ask(name, { waitMs: 0 }));
+    await settled();
+    expect(callers.backend.entries).toHaveLength(1);
+    callers.backend.last.grant();
+    expect((await Promise.all(tries)).map((lease) => lease === null)).toEqual([false, true]);
+    expect(callers.backend.entries).toHaveLength(1);
+  });
+
+  it('asks by itself when one that tried before it was refused: the key may be free by then', async () => {
+    const callers = startCallers();
+    const tries = ['first', 'second'].map((name) => callers.ask(name, { waitMs: 0 }));
+    callers.backend.last.decline();
+    await settled();
+    callers.backend.last.grant();
+    expect((await Promise.all(tries)).map((lease) => lease === null)).toEqual([true, false]);
   });
 
   it('does not go before those who wait, when the key is handed on', async () => {
