@@ -110,6 +110,23 @@ export const DEFECTS: readonly Defect[] = [
     ],
   },
   {
+    name: 'a-try-is-refused-beside-a-reader',
+    scenario: 'calm',
+    finds: 'refusals',
+    edits: [
+      {
+        file: 'local/local-tenure.js',
+        replace: 'if (this.isShared)',
+        by: 'if (this.isShared && bounds === "kept")',
+      },
+      {
+        file: 'local/local-line.js',
+        replace: "if (mode === 'read')",
+        by: 'if (!mode)',
+      },
+    ],
+  },
+  {
     name: 'token-is-the-sequence-number',
     scenario: 'calm',
     finds: 'fencing tokens',

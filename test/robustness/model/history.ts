@@ -37,7 +37,8 @@ export interface Attempt {
 }
 
 /** How an acquisition may end. `failed` is everything that no promise speaks of. */
-export type Outcome = 'granted' | 'not this time' | 'timeout' | 'aborted' | 'unavailable' | 'lost' | 'failed';
+export type Outcome =
+  'granted' | 'not this time' | 'timeout' | 'aborted' | 'unavailable' | 'lost' | 'revoked' | 'failed';
 
 /** One write to the fenced register, as the register saw it. In the order in which they arrived. */
 export interface RegisterWrite {

@@ -19,14 +19,16 @@ const SHARINGS: TrafficShape['sharings'] = [
 /** Everything that can be asked for, and much of it. */
 const BUSY: TrafficShape = {
   knows: 'all servers',
-  // Nested ones too, so that directories of keys have directories below them.
-  busyKeys: ['stock', 'stock/coupons', 'prices'],
+  // Nested ones too, so that directories of keys have directories below them, and one that reads like a contender.
+  busyKeys: ['stock', 'stock/coupons', 'stock/block-0000000000', 'prices'],
+  readOnlyKeys: ['catalogue', 'prices/catalogue'],
+  readOnlyShare: 0.1,
   keptKeys: ['orders/1', 'orders/2', 'orders/3', 'poller', 'reports'],
   keptShare: 0.06,
   keptMs: [SESSION_MS / 2, 4 * SESSION_MS],
   keptWaitMs: 8 * SESSION_MS,
   clientsPerWorker: 5,
-  kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2 },
+  kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2, revoke: 0.5 },
   waitsMs: [30, 200, 1_000, 6_000],
   sharings: SHARINGS,
 };
@@ -35,6 +37,7 @@ const BUSY: TrafficShape = {
 const KEEPER: TrafficShape = {
   ...BUSY,
   keptShare: 1,
+  readOnlyShare: 0,
   clientsPerWorker: 1,
 };
 
@@ -63,6 +66,7 @@ const IN_LINE: TrafficShape = {
   busyKeys: ['line'],
   keptKeys: [],
   keptShare: 0,
+  readOnlyShare: 0,
   kinds: { mutex: 1 },
   waitsMs: [60_000],
   // Every caller is a contender, so that there is a line.

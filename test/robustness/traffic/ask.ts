@@ -20,8 +20,9 @@ export interface Ask {
 const MOST_KEYS_AT_ONCE = 3;
 // Whoever wants what is kept for long stands in line for it, so that there is somebody to be granted it too early.
 const KEPT_KINDS = { mutex: 4, using: 2, write: 1, read: 1 } satisfies TrafficShape['kinds'];
+const READ_ONLY_KINDS = { try: 3, read: 1 } satisfies TrafficShape['kinds'];
 const TRY_KINDS: readonly AskKind[] = ['try', 'single'];
-const PLAIN_KINDS: readonly AskKind[] = ['mutex', 'single', 'multi'];
+const PLAIN_KINDS: readonly AskKind[] = ['mutex', 'single', 'multi', 'revoke'];
 
 /** What to do next. */
 export function nextAsk(random: Random, shape: TrafficShape): Ask {
@@ -33,6 +34,11 @@ function whatOf(random: Random, shape: TrafficShape): Omit<Ask, 'watchfulness' |
     const kind = random.weighted<AskKind>(KEPT_KINDS);
     const [keys, mode, holdMs] = [random.sample(shape.keptKeys, 1), modeOf(kind, random), random.int(...shape.keptMs)];
     return { kind, keys, mode, holdMs, waitMs: shape.keptWaitMs, abortAfterMs: undefined };
+  }
+  if (random.chance(shape.readOnlyShare)) {
+    const kind = random.weighted<AskKind>(READ_ONLY_KINDS);
+    const [keys, waitMs] = [random.sample(shape.readOnlyKeys, 1), kind === 'try' ? 0 : random.pick(shape.waitsMs)];
+    return { kind, keys, mode: 'read', waitMs, abortAfterMs: undefined, holdMs: random.int(0, 40) };
   }
   const kind = random.weighted<AskKind>(shape.kinds);
   return {

@@ -71,8 +71,8 @@ export class Client {
       await this.#work(lease, ask);
     };
     try {
-      const isGranted = await this.#take(ask, reason, work);
-      if (!isGranted) answer('not this time');
+      if (ask.kind === 'revoke') await this.#revoke(ask, reason).then(() => answer('revoked'));
+      else if (!(await this.#take(ask, reason, work))) answer('not this time');
     } catch (error) {
       if (error === reason) return answer('aborted');
       const outcome = (error instanceof LockError && OUTCOMES[error.code]) || 'failed';
@@ -80,6 +80,14 @@ export class Client {
       if (outcome === 'failed') isAnswered = false;
       answer(outcome, String(error instanceof Error ? error.stack : error));
     }
+  }
+
+  /** Asks the holders to give way, and never takes the key by force: a holder of that moment may believe on for a while. */
+  async #revoke({ keys: [key = ''], waitMs }: Ask, reason: Error): Promise<void> {
+    const abort = new AbortController();
+    const giveUp = setTimeout(() => abort.abort(reason), waitMs);
+    const asked = this.#tools.locks.revoke(key, { graceMs: Infinity, signal: abort.signal });
+    await asked.finally(() => clearTimeout(giveUp));
   }
 
   /** Resolves to whether there was a lease to work under. */

@@ -10,6 +10,10 @@ export interface TrafficShape {
   readonly knows: 'all servers' | 'one server';
   /** Keys that everybody takes for a few milliseconds, again and again. */
   readonly busyKeys: readonly string[];
+  /** Keys that nobody writes: readers get them whatever else happens, and are never told that they are taken. */
+  readonly readOnlyKeys: readonly string[];
+  /** How often it is one of those that is asked for. */
+  readonly readOnlyShare: number;
   /** Keys that are kept for long: of such leases there are enough when something breaks. */
   readonly keptKeys: readonly string[];
   /** How often it is one of those that is asked for. */
@@ -28,12 +32,12 @@ export interface TrafficShape {
   readonly sharings: readonly SharingOptions[];
 }
 
-/** All keys that the traffic is about. */
+/** The keys that everybody must get in every mode when the traffic is over. */
 export function keysOf({ busyKeys, keptKeys }: TrafficShape): readonly string[] {
   return [...busyKeys, ...keptKeys];
 }
 
-export type AskKind = 'mutex' | 'read' | 'write' | 'try' | 'aborted' | 'using' | 'single' | 'multi';
+export type AskKind = 'mutex' | 'read' | 'write' | 'try' | 'aborted' | 'using' | 'single' | 'multi' | 'revoke';
 
 /** What a worker is told by the one who started it: its one argument, as JSON. */
 export interface WorkerOrders {

@@ -6,6 +6,7 @@ import { checkLeftovers } from './leftovers.js';
 import { checkLiveness } from './liveness.js';
 import { checkOutcomes } from './outcomes.js';
 import { checkProcesses } from './processes.js';
+import { checkRefusals } from './refusals.js';
 import { checkRegister } from './register.js';
 import { checkSubstance } from './substance.js';
 import type { Substance } from './substance.js';
@@ -16,6 +17,7 @@ const VALIDATORS: readonly Validator<History>[] = [
   checkFencingTokens,
   checkRegister,
   checkLiveness,
+  checkRefusals,
   checkLeftovers,
   checkProcesses,
   checkOutcomes,
