@@ -5,14 +5,7 @@ import type { SessionLimits } from '../sessions/sessions.js';
 import { DataTree } from '../tree/data-tree.js';
 import type { Replica } from './replica.js';
 import { Draft } from './transaction.js';
-
-/** More than are written in a millisecond. */
-const EPOCH = 1n << 20n;
-
-/** By the time: the clients of an earlier server on this port, who do not know that it is gone, have not seen more. */
-function firstZxid(clock: ServerClock): bigint {
-  return BigInt(Math.floor(clock.wall())) * EPOCH;
-}
+import { firstZxid, nextZxid, zxidAfterElection } from './zxids.js';
 
 /** What servers of one ensemble agree on: the tree, the sessions, and the order of all writes. */
 export class Database {
@@ -21,13 +14,12 @@ export class Database {
   readonly clock: ServerClock;
   readonly limits: SessionLimits;
   readonly #replicas: Replica[] = [];
-  #zxid: bigint;
+  #zxid = firstZxid();
 
   constructor(clock: ServerClock, limits: SessionLimits) {
     this.clock = clock;
     this.limits = limits;
     this.sessions = new Sessions(clock, limits, (session) => this.expire(session));
-    this.#zxid = firstZxid(clock);
   }
 
   /** The last transaction. */
@@ -37,8 +29,7 @@ export class Database {
 
   /** A new leader counts on from a number that no earlier one has given, and all servers know of it. */
   nextEpoch(): void {
-    const [next, byTime] = [this.#zxid + EPOCH, firstZxid(this.clock)];
-    this.#zxid = byTime > next ? byTime : next;
+    this.#zxid = zxidAfterElection(this.#zxid);
     this.transact(() => {});
   }
 
@@ -48,7 +39,7 @@ export class Database {
 
   /** One transaction. It takes a number even when `work` throws, and then changes nothing. */
   transact<T>(work: (draft: Draft) => T): T {
-    this.#zxid += 1n;
+    this.#zxid = nextZxid(this.#zxid);
     const draft = new Draft(this.tree, { zxid: this.#zxid, timeMs: Math.floor(this.clock.wall()) });
     try {
       return work(draft);
