@@ -90,11 +90,54 @@ export const permissions: Group = {
         acl(ALL, null as unknown as string, 'x'),
         acl(ALL, 'world', null),
         acl(ALL, 'digest', null),
+        acl(ALL, 'ip', null),
+        acl(ALL, 'nothing', null),
+        acl(ALL, '', null),
+        acl(ALL, null as unknown as string, null),
+        acl(ALL, 'auth', null),
+        [...acl(ALL, 'auth', null), ...acl(ALL, 'auth', null)],
+        [...acl(ALL, 'auth', null), ...OPEN],
+        [...OPEN, ...acl(ALL, 'auth', null)],
+        [...acl(ALL, 'nothing', 'x'), ...acl(ALL, 'auth', null)],
+        [...acl(ALL, 'world', null), ...acl(ALL, 'nothing', 'x')],
+        [...acl(ALL, 'nothing', 'x'), ...acl(ALL, 'world', null)],
       ]) {
         const a = await stage.open('a');
         await a.ask(create('/x', { acl: list }));
+        await a.ask(setAcl('/', list));
         await a.saysWhetherClosed();
       }
+    },
+    // kazoo sends an id that is empty as null, and so its list of permissions for who creates the node.
+    'an id that is null, for who has the password': async (stage) => {
+      const [a, b] = [await stage.open('a'), await stage.open('b')];
+      await a.ask(auth('digest', 'ann:secret'));
+      await a.ask(create('/own', { data: 'mine', acl: acl(ALL, 'auth', null) }));
+      await a.ask(getAcl('/own'));
+      await b.ask(getData('/own'));
+      await a.ask(getData('/own'));
+      await a.ask(create('/open'));
+      await a.ask(setAcl('/open', acl(READ, 'auth', null)));
+      await a.ask(getAcl('/open'));
+      await a.ask(create('/some', { acl: [...acl(ALL, 'auth', null), ...acl(READ)] }));
+      await a.ask(getAcl('/some'));
+      await a.ask(
+        create('/same', { acl: [...acl(ALL, 'auth', null), ...acl(ALL, 'auth', ''), ...acl(ALL, 'auth', null)] }),
+      );
+      await a.ask(getAcl('/same'));
+      await a.ask(create('/less', { acl: [...acl(ALL, 'auth', null), ...acl(READ, 'auth', null)] }));
+      await a.ask(getAcl('/less'));
+      await a.ask(create('/wrong', { acl: [...acl(ALL, 'auth', null), ...acl(READ, 'nothing', 'x')] }));
+      await a.ask(create2('/two', { acl: acl(ALL, 'auth', null) }));
+      await a.ask(createContainer('/box', { acl: acl(ALL, 'auth', null) }));
+      await a.ask(multi([create('/many', { acl: acl(ALL, 'auth', null) }), check('/')]));
+      await a.ask(multi([create('/never', { acl: acl(ALL, 'digest', null) }), check('/')]));
+      await a.ask(multi([create('/never', { acl: acl(ALL, 'nothing', null) }), check('/')]));
+      await a.ask(getAcl('/many'));
+      await b.ask(auth('digest', 'ann:secret'));
+      await b.ask(getData('/own'));
+      await b.ask(multi([create('/never', { acl: acl(ALL, 'auth', null) }), check('/never', 7)]));
+      await b.saysWhetherClosed();
     },
     'versions of permissions': async (stage) => {
       const a = await stage.open('a');

@@ -1,5 +1,4 @@
-import type { Acl } from '../../../zookeeper/wire/records.js';
-import type { RequestReader } from '../wire/request-reader.js';
+import type { AskedAcl, RequestReader } from '../wire/request-reader.js';
 import type { ServerOpName } from '../wire/server-op-codes.js';
 
 export type CreateOp = 'create' | 'create2' | 'createContainer' | 'createTtl';
@@ -8,7 +7,7 @@ export interface CreateRequest {
   readonly type: CreateOp;
   readonly path: string;
   readonly data: Buffer | null;
-  readonly acl: readonly Acl[];
+  readonly acl: readonly AskedAcl[];
   readonly flags: number;
   /** -1 for none. */
   readonly ttlMs: bigint;
@@ -22,7 +21,7 @@ export type WriteRequest =
   | { readonly type: 'delete' | 'check'; readonly path: string; readonly version: number }
   | { readonly type: 'deleteContainer'; readonly path: string }
   | { readonly type: 'setData'; readonly path: string; readonly data: Buffer | null; readonly version: number }
-  | { readonly type: 'setAcl'; readonly path: string; readonly acl: readonly Acl[]; readonly version: number };
+  | { readonly type: 'setAcl'; readonly path: string; readonly acl: readonly AskedAcl[]; readonly version: number };
 
 export type WriteOp = WriteRequest['type'];
 

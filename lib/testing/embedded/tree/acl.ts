@@ -1,5 +1,6 @@
 import type { Acl } from '../../../zookeeper/wire/records.js';
 import { Refusal } from '../wire/refusal.js';
+import type { AskedAcl } from '../wire/request-reader.js';
 import { isInIpRange, isIpRange } from './identity.js';
 import type { Identity } from './identity.js';
 
@@ -31,10 +32,10 @@ function isWorld({ scheme, id }: Acl): boolean {
 }
 
 /**
- * The ACL that is kept for one that a client asks for: without repetitions, `auth` replaced by who the client is.
- * @throws Refusal invalidAcl when it is empty, or names what there is not
+ * The ACL that is kept for the one that a client asks for: without repetitions, and with the client's own ids for `auth`.
+ * @throws Refusal invalidAcl when it is empty or names an unknown scheme or id, RangeError when it needs an id and has null
  */
-export function keptAcl(asked: readonly Acl[], identities: readonly Identity[]): readonly Acl[] {
+export function keptAcl(asked: readonly AskedAcl[], identities: readonly Identity[]): readonly Acl[] {
   const kept = withoutRepetitions(asked).flatMap((entry) => keptEntries(entry, identities));
   if (kept.length === 0) throw new Refusal('invalidAcl');
   // The usual one is shared, and then known at a glance.
@@ -42,19 +43,39 @@ export function keptAcl(asked: readonly Acl[], identities: readonly Identity[]):
   return kept.length === 1 && only && isWorld(only) && only.permissions === Permission.all ? OPEN_ACL : kept;
 }
 
-function withoutRepetitions(acl: readonly Acl[]): readonly Acl[] {
-  if (acl.length === 1) return acl;
-  return [
-    ...new Map(acl.map((entry) => [JSON.stringify([entry.permissions, entry.scheme, entry.id]), entry])).values(),
-  ];
+function withoutRepetitions(asked: readonly AskedAcl[]): readonly AskedAcl[] {
+  if (asked.length === 1) return asked;
+  const found = new Set<string>();
+  return asked.filter(({ permissions, scheme, id }) => {
+    const kind = JSON.stringify([permissions, scheme]);
+    // ZooKeeper compares an entry with earlier ones of its kind, and fails where the id is null.
+    if (found.has(kind)) demandId(id);
+    const entry = JSON.stringify([kind, id]);
+    const isNew = !found.has(entry);
+    found.add(kind).add(entry);
+    return isNew;
+  });
 }
 
-function keptEntries(entry: Acl, identities: readonly Identity[]): readonly Acl[] {
-  if (entry.scheme === 'auth') return entriesOf(entry.permissions, identities);
-  const isDigest = entry.scheme === 'digest' && /^[^:]*:[^:]+$/.test(entry.id);
-  const isRange = entry.scheme === 'ip' && isIpRange(entry.id);
-  if (!isWorld(entry) && !isDigest && !isRange) throw new Refusal('invalidAcl');
-  return [entry];
+function keptEntries({ permissions, scheme, id }: AskedAcl, identities: readonly Identity[]): readonly Acl[] {
+  // The id of `auth` is not read.
+  if (scheme === 'auth') return entriesOf(permissions, identities);
+  const isValid = ID_CHECKS.get(scheme);
+  if (!isValid) throw new Refusal('invalidAcl');
+  const given = demandId(id);
+  if (!isValid(given)) throw new Refusal('invalidAcl');
+  return [{ permissions, scheme, id: given }];
+}
+
+const ID_CHECKS: ReadonlyMap<string, (id: string) => boolean> = new Map([
+  ['world', (id) => id === 'anyone'],
+  ['digest', (id) => /^[^:]*:[^:]+$/.test(id)],
+  ['ip', isIpRange],
+]);
+
+function demandId(id: string | null): string {
+  if (id === null) throw new RangeError('null instead of the id of an ACL entry');
+  return id;
 }
 
 function entriesOf(permissions: number, identities: readonly Identity[]): readonly Acl[] {

@@ -1,6 +1,9 @@
 import { JuteReader } from '../../../zookeeper/wire/jute.js';
 import type { Acl } from '../../../zookeeper/wire/records.js';
 
+/** An entry of an ACL as a client sends it. kazoo sends an empty id as null. */
+export type AskedAcl = Omit<Acl, 'id'> & { readonly id: string | null };
+
 /** Reads what clients send. Where a null, or an end in the middle of a record, makes no sense, it throws a RangeError. */
 export class RequestReader extends JuteReader {
   nullableBuffer(): Buffer | null {
@@ -19,11 +22,11 @@ export class RequestReader extends JuteReader {
   }
 
   /** A null list is one without entries. */
-  acl(): Acl[] {
+  acl(): AskedAcl[] {
     return this.#list(this.int(), () => {
       const permissions = this.int();
-      // Without a scheme it is no valid entry; without an id the record itself is wrong.
-      return { permissions, scheme: this.nullableString() ?? '', id: this.string() };
+      // A null scheme is not a valid one. A null id is valid where nobody reads it.
+      return { permissions, scheme: this.nullableString() ?? '', id: this.nullableString() };
     });
   }
 
