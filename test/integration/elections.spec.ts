@@ -143,9 +143,12 @@ describe('a leader whose connection flaps', () => {
     const before = await untilContenders(client, path, 2);
 
     for (let flap = 0; flap < 3; flap++) {
+      // Until it is healed: a connection that comes back at once may be back before anybody looks.
+      proxy.refuse();
       proxy.disconnect();
       await eventually(() => term.state === 'suspended' || undefined, 'suspended');
       expect(term.isHeld()).toBe(true);
+      proxy.heal();
       await eventually(() => term.state === 'held' || undefined, 'held again');
     }
 

@@ -1,6 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { freshBasePath } from '../../support/base-path.js';
 import { eventually } from '../../support/eventually.js';
+import { LeaseChanges } from '../../support/lease-changes.js';
 import { openService } from '../../support/services.js';
 import { lost, untilState } from './support/leases.js';
 import { inUse, openProxies } from './support/open-proxy.js';
@@ -85,10 +86,11 @@ describe('a session whose next server accepts the connection and then says nothi
     const lease = await service.acquire('k');
     const { used, spare } = inUse(proxies);
 
+    const changes = new LeaseChanges(lease);
     spare.blackHole();
     used.disconnect();
-    await untilState(lease, 'suspended');
-    await untilState(lease, 'held');
+    await changes.first('suspended');
+    await changes.first('held');
 
     expect([lease.isHeld(), spare.accepted, used.accepted]).toEqual([true, 1, 2]);
   });
@@ -99,10 +101,11 @@ describe('a session whose next server accepts the connection and then says nothi
     const lease = await service.acquire('k');
     const { used, spare } = inUse(proxies);
 
+    const changes = new LeaseChanges(lease);
     spare.throttle(5);
     used.disconnect();
-    await untilState(lease, 'suspended');
-    await untilState(lease, 'held');
+    await changes.first('suspended');
+    await changes.first('held');
 
     expect([lease.isHeld(), spare.accepted, used.accepted]).toEqual([true, 1, 2]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { freshBasePath } from '../../support/base-path.js';
+import { LeaseChanges } from '../../support/lease-changes.js';
 import { openService } from '../../support/services.js';
 import { openClient, untilContenders } from '../../support/znodes.js';
 import { lost, untilState } from './support/leases.js';
@@ -49,7 +50,9 @@ describe('a lease on a half-open connection', () => {
   it.each(['toClient', 'toServer', undefined] as const)(
     'is suspended, and lost before the server gives it to somebody else: %s',
     async (direction) => {
-      const { proxy, lease, rival } = await leased(SESSION_MS);
+      // Long enough for the process to see that answers are overdue before the time is up, also on a busy machine.
+      const { proxy, lease, rival } = await leased(3 * SESSION_MS);
+      const changes = new LeaseChanges(lease);
       let wasLostFirst = false;
       const losing = lost(lease).then((reason) => {
         wasLostFirst = true;
@@ -60,7 +63,7 @@ describe('a lease on a half-open connection', () => {
       proxy.refuse();
       const waiting = rival.acquire('k').then((granted) => ({ granted, wasLostFirst, isHeld: lease.isHeld() }));
 
-      await untilState(lease, 'suspended');
+      await changes.first('suspended');
       expect(await losing).toMatchObject({ code: 'LOCK_LOST' });
       const { granted, ...then } = await waiting;
 
