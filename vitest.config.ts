@@ -1,50 +1,57 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { nest11 } from './test/nest-11/resolve-nest-11.js';
+import projects from './test/projects.json' with { type: 'json' };
+
+type Name = keyof typeof projects;
 
 const lib = (file: string) => fileURLToPath(new URL(`./lib/${file}`, import.meta.url));
 
-/** Which folders a project runs; test/architecture checks that no spec file is left out. */
-export const PROJECTS = {
-  unit: ['test/unit', 'test/examples/unit'],
-  nest: ['test/nest'],
-  'nest-11': ['test/nest'],
-  architecture: ['test/architecture'],
-  package: ['test/package'],
-  integration: ['test/integration', 'test/multi-process', 'test/testing', 'test/bench', 'test/examples/integration'],
-  // Once more, on the embedded server: what is about locks, and not about one server's own process.
-  embedded: [
-    'test/integration/access.spec.ts',
-    'test/integration/contract.spec.ts',
-    'test/integration/expiry.spec.ts',
-    'test/integration/granted-timeout.spec.ts',
-    'test/integration/lost-replies.spec.ts',
-    'test/integration/mutex.spec.ts',
-    'test/integration/read-write-lock.spec.ts',
-    'test/integration/readers-table.spec.ts',
-    'test/integration/records.spec.ts',
-    'test/integration/segments.spec.ts',
-    'test/integration/single-node.spec.ts',
-    'test/integration/stock.spec.ts',
-    'test/integration/succession.spec.ts',
-    'test/multi-process/counter.spec.ts',
-    'test/multi-process/holder.spec.ts',
-    'test/testing/fault-proxy.spec.ts',
-    'test/examples/integration',
-  ],
-  interop: ['test/interop', 'test/endurance'],
-  robustness: ['test/robustness'],
-  conformance: ['test/conformance'],
-} as const;
+/** Most tests wait: for a server, for a process, for a session to end. */
+const WORKERS = Math.min(8, 2 * availableParallelism());
 
-const specsOf = (project: keyof typeof PROJECTS) =>
-  PROJECTS[project].map((place) => (place.endsWith('.ts') ? place : `${place}/**/*.spec.ts`));
+const LONG = '.long.spec.ts';
 
-/** One project; `groupOrder` makes the heavy ones start when the quick ones are done. */
-const project = (name: keyof typeof PROJECTS, groupOrder = 0) => ({
-  name,
-  include: specsOf(name),
-  sequence: { groupOrder },
+/** `npm test` leaves out what is named `*.long.spec.ts`, which `npm run test:long` runs. */
+const specsOf = ({ run, places }: (typeof projects)[Name]) => ({
+  include: places.map((place) =>
+    place.endsWith('.ts') ? place : `${place}/**/*${run === 'long' ? LONG : '.spec.ts'}`,
+  ),
+  ...(run === 'test' && { exclude: [`**/*${LONG}`] }),
+});
+
+const ZOOKEEPER = 'test/support/zookeeper.ts';
+const WORKER_PROCESSES = 'test/multi-process/compile-workers.ts';
+const FOREIGN_PROGRAMS = ['test/interop/support/compile-java.ts', 'test/interop/support/compile-programs.ts'];
+
+const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = {
+  nest: { env: { NEST_MAJOR: '12' } },
+  'nest-11': { env: { NEST_MAJOR: '11' } },
+  package: { testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
+  integration: { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
+  'integration-long': { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
+  embedded: { globalSetup: ['test/support/embedded-zookeeper.ts', WORKER_PROCESSES] },
+  interop: { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
+  'interop-long': { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
+  robustness: { globalSetup: ['test/robustness/compile.ts'] },
+  // A promise that something happens in time is judged there: nothing else runs beside it.
+  'robustness-long': {
+    globalSetup: ['test/robustness/compile.ts'],
+    sequence: { groupOrder: 1 },
+    maxWorkers: 1,
+  },
+  conformance: { globalSetup: ['test/conformance/compile.ts'] },
+  'conformance-long': { globalSetup: ['test/conformance/compile.ts'] },
+};
+
+const PLUGINS: Partial<Record<Name, TestProjectInlineConfiguration['plugins']>> = { 'nest-11': [nest11()] };
+
+const projectOf = (name: Name): TestProjectInlineConfiguration => ({
+  extends: true,
+  plugins: PLUGINS[name] ?? [],
+  test: { name, ...specsOf(projects[name]), ...SETTINGS[name] },
 });
 
 export default defineConfig({
@@ -59,54 +66,11 @@ export default defineConfig({
   },
   test: {
     pool: 'forks',
+    maxWorkers: WORKERS,
     // Shared CI machines stall for seconds; a test that needs a tight limit sets its own.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    projects: [
-      { extends: true, test: project('unit') },
-      { extends: true, test: { ...project('nest'), env: { NEST_MAJOR: '12' } } },
-      { extends: true, plugins: [nest11()], test: { ...project('nest-11'), env: { NEST_MAJOR: '11' } } },
-      { extends: true, test: project('architecture') },
-      {
-        extends: true,
-        test: { ...project('package', 1), maxWorkers: 2, testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
-      },
-      {
-        extends: true,
-        test: {
-          ...project('integration', 2),
-          maxWorkers: 2,
-          globalSetup: ['test/support/zookeeper.ts', 'test/multi-process/compile-workers.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...project('embedded', 3),
-          maxWorkers: 2,
-          globalSetup: ['test/support/embedded-zookeeper.ts', 'test/multi-process/compile-workers.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...project('interop', 4),
-          maxWorkers: 1,
-          globalSetup: [
-            'test/support/zookeeper.ts',
-            'test/interop/support/compile-java.ts',
-            'test/interop/support/compile-programs.ts',
-          ],
-        },
-      },
-      {
-        extends: true,
-        test: { ...project('robustness', 5), maxWorkers: 1, globalSetup: ['test/robustness/compile.ts'] },
-      },
-      {
-        extends: true,
-        test: { ...project('conformance', 6), maxWorkers: 2, globalSetup: ['test/conformance/compile.ts'] },
-      },
-    ],
+    expect: { poll: { timeout: 30_000 } },
+    projects: (Object.keys(projects) as Name[]).map(projectOf),
   },
 });

@@ -1,20 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PROJECTS } from '../../vitest.config.js';
-import { filesBelow } from './repository.js';
+import projects from '../projects.json' with { type: 'json' };
+import { filesBelow, ROOT } from './repository.js';
 
-const folders = Object.values(PROJECTS).flat();
+const RUNS = ['test', 'long'];
+const ALL = Object.entries(projects);
+const isLong = (path: string) => path.endsWith('.long.spec.ts');
+const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
+
+/** The spec files of a project. */
+const specsOf = ({ run, places }: (typeof projects)[keyof typeof projects]) =>
+  filesBelow('test').filter(
+    (path) =>
+      path.endsWith('.spec.ts') && isLong(path) === (run === 'long') && places.some((place) => isIn(path, place)),
+  );
 
 describe('the test projects', () => {
   it('run every spec file', () => {
     const specs = filesBelow('test').filter((path) => /\.(spec|test)\.[cm]?tsx?$/.test(path));
-    const left = specs.filter(
-      (path) => !path.endsWith('.spec.ts') || !folders.some((dir) => path.startsWith(`${dir}/`)),
-    );
-    expect(left).toEqual([]);
+    const run = new Set(ALL.flatMap(([, project]) => specsOf(project)));
+    expect(specs.filter((path) => !run.has(path))).toEqual([]);
   });
 
-  it.each(Object.entries(PROJECTS))('have something to run: %s', (_name, its) => {
-    expect(its.flatMap(filesBelow).filter((path) => path.endsWith('.spec.ts'))).not.toEqual([]);
+  it.each(ALL)('belong to one run each: %s', (name, { run }) => {
+    expect(RUNS).toContain(run);
+    // What a project runs for long has a name of its own.
+    expect(name.endsWith('-long')).toBe(run === 'long');
+  });
+
+  it('have no name twice: a later one would hide the earlier', () => {
+    const text = readFileSync(join(ROOT, 'test/projects.json'), 'utf8');
+    const names = [...text.matchAll(/^ {2}"([^"]+)":/gm)].map(([, name]) => name);
+    expect(names).toEqual(Object.keys(projects));
+  });
+
+  it.each(ALL)('have something to run: %s', (_name, project) => {
+    expect(specsOf(project)).not.toEqual([]);
+  });
+
+  it.each(ALL)('know where: %s', (_name, { places }) => {
+    expect(places.filter((place) => !existsSync(join(ROOT, place)))).toEqual([]);
+  });
+
+  it.each(ALL)('are in the table of docs/testing.md: %s', (name, { run }) => {
+    const [, table = ''] = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8').split('## The tests of this package');
+    const command = run === 'long' ? 'npm run test:long' : 'npm test';
+    const rows = table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const runs = rows.filter(([, project]) => project === `\`${name}\``).map(([, , run]) => run);
+    expect(runs).toEqual([`\`${command}\``]);
   });
 
   it('leave no spec file outside of test', () => {

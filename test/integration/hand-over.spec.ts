@@ -10,6 +10,8 @@ const WAITERS = 200;
 const KEYS = 64;
 // What a service sends besides: heartbeats, and whoever asks the server for its figures.
 const OTHER_PACKETS = 16;
+// The longest that the server grants: a busy machine takes long, and heartbeats are counted as well.
+const sessionTimeoutMs = 40_000;
 
 let server: ZooKeeperServer;
 
@@ -37,7 +39,7 @@ describe('a line of two services and 200 waiters', () => {
 
   it('is handed over in order, without a list, and with three requests each at most', async () => {
     const basePath = freshBasePath();
-    const options = { connectString: server.connectString, basePath, waitMs: Infinity };
+    const options = { connectString: server.connectString, basePath, sessionTimeoutMs, waitMs: Infinity };
     const services = await Promise.all([openService(options), openService(options)]);
     const client = await openClient(server.connectString);
     const [one] = services;
@@ -64,7 +66,7 @@ describe('a line of two services and 200 waiters', () => {
 
   it('of one service only needs two requests each: the watch on its own znode, and the release', async () => {
     const basePath = freshBasePath();
-    const options = { connectString: server.connectString, basePath, waitMs: Infinity };
+    const options = { connectString: server.connectString, basePath, sessionTimeoutMs, waitMs: Infinity };
     const service = await openService(options);
     const client = await openClient(server.connectString);
     const holder = await service.acquire('k');
@@ -83,7 +85,8 @@ describe('a line of two services and 200 waiters', () => {
 
 describe('what one service asks for in one turn', () => {
   async function opened() {
-    const options = { connectString: server.connectString, basePath: freshBasePath(), parents: 'persistent' } as const;
+    const own = { basePath: freshBasePath(), parents: 'persistent', sessionTimeoutMs } as const;
+    const options = { connectString: server.connectString, ...own };
     const service = await openService(options);
     const keys = Array.from({ length: KEYS }, (_, number) => `key-${number}`);
     // The first makes the directory, the second finds that it is there.

@@ -3,6 +3,7 @@ import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openReplyThief } from '../support/reply-thief.js';
+import { lost } from '../support/lost.js';
 import { openService } from '../support/services.js';
 import type { ServiceOptions } from '../support/services.js';
 import { contendersAt, openClient, untilContenders } from '../support/znodes.js';
@@ -157,7 +158,7 @@ describe('the single znode of those who race', () => {
     await client.delete(`${path}/lock-0000000000`);
     const taken = await next.mutex('k', { line: 'none' }).acquire();
 
-    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    await lost(lease);
 
     expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
     await lease.release();
@@ -172,7 +173,7 @@ describe('a contender deleted from outside', () => {
     const lease = await service.acquire('k');
     const [name = ''] = await contendersAt(client, path);
     await client.delete(`${path}/${name}`);
-    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    await lost(lease);
     expect([lease.state, lease.isHeld()]).toEqual(['lost', false]);
   });
 

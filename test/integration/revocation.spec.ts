@@ -1,8 +1,8 @@
 import { describe, expect, inject, it } from 'vitest';
 import { LockLostError, LockRevokedError } from '../../lib/contract/errors.js';
-import type { Lease } from '../../lib/contract/lease.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
+import { lost } from '../support/lost.js';
 import { openService } from '../support/services.js';
 import { openReplyThief } from '../support/reply-thief.js';
 import { twoProcesses } from '../support/two-processes.js';
@@ -10,12 +10,6 @@ import { contendersAt, openClient, untilContenders } from '../support/znodes.js'
 
 const connectString = inject('zookeeper');
 const REVOKE = Buffer.from('__REVOKE__');
-
-/** Resolves when the lease's signal aborts, to why. */
-function aborted({ signal }: Lease): Promise<unknown> {
-  if (signal.aborted) return Promise.resolve(signal.reason);
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }));
-}
 
 describe('a revoked key', () => {
   it('is given back by a holder that is asked to, and nobody is hurt', async () => {
@@ -26,7 +20,7 @@ describe('a revoked key', () => {
 
     const revoking = other.revoke('k', { graceMs: 60_000 });
 
-    expect(await aborted(lease)).toBeInstanceOf(LockRevokedError);
+    expect(await lost(lease)).toBeInstanceOf(LockRevokedError);
     expect([lease.state, lease.isHeld()]).toEqual(['revoking', true]);
     // Who it is can still be read.
     expect((await other.contenders('k'))[0]).toMatchObject({ state: 'held', owner: { label: 'Orders.place' } });
@@ -39,7 +33,7 @@ describe('a revoked key', () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     const states: string[] = [];
-    void aborted(lease).then(() => states.push(lease.state));
+    void lost(lease).then(() => states.push(lease.state));
     await other.revoke('k', { graceMs: 300 });
     expect(await contendersAt(client, `${basePath}/k`)).toEqual([]);
     const next = await other.acquire('k');
@@ -55,20 +49,20 @@ describe('a revoked key', () => {
     const lease = await one.acquire('k');
     await other.revoke('k', { graceMs: 0 });
     expect((await other.acquire('k')).fencingToken).toBeGreaterThan(lease.fencingToken);
-    await aborted(lease);
+    await lost(lease);
   });
 
   it('makes work that ends after it reject with the loss, and work that ends before it succeed', async () => {
     const { one, other } = await twoProcesses(connectString);
     const revoked: Promise<void>[] = [];
-    const lost = one.using('k', async (lease) => {
+    const overrun = one.using('k', async (lease) => {
       revoked.push(other.revoke('k', { graceMs: 100 }));
       while (lease.state !== 'lost') await new Promise(setImmediate);
     });
-    await expect(lost).rejects.toMatchObject({ name: 'LockRevokedError' });
+    await expect(overrun).rejects.toMatchObject({ name: 'LockRevokedError' });
     const kept = one.using('k', async (lease) => {
       revoked.push(other.revoke('k', { graceMs: 60_000 }));
-      await aborted(lease);
+      await lost(lease);
       return 'done';
     });
     expect(await kept).toBe('done');
@@ -90,7 +84,7 @@ describe('a revoked key', () => {
     await untilContenders(client, `${basePath}/k`, 3);
     const revoking = other.revoke('k', { graceMs: 60_000 });
     for (const reader of readers) {
-      expect(await aborted(reader)).toBeInstanceOf(LockRevokedError);
+      expect(await lost(reader)).toBeInstanceOf(LockRevokedError);
       await reader.release();
     }
     await revoking;
@@ -104,7 +98,7 @@ describe('a revoked key', () => {
     let isOver = false;
     const [reading, revoking] = await write.using(async (writer) => {
       const revoked = other.revoke('k', { graceMs: 60_000 }).then(() => (isOver = true));
-      await aborted(writer);
+      await lost(writer);
       return [await read.acquire(), revoked] as const;
     });
     expect([reading.state, reading.isHeld(), reading.mode]).toEqual(['revoking', true, 'read']);
@@ -120,7 +114,7 @@ describe('a revoked key', () => {
     const { read, write } = one.readWriteLock('k');
     const [reading, revoking] = await write.using(async (writer) => {
       const revoked = other.revoke('k', { graceMs: 300 });
-      await aborted(writer);
+      await lost(writer);
       return [await read.acquire(), revoked] as const;
     });
     await revoking;
@@ -137,7 +131,7 @@ describe('a revoked key', () => {
     await untilContenders(client, `${basePath}/k/leases`, 6);
     await one.revoke('k', { graceMs: 100 });
     expect((await waiting)?.state).toBe('held');
-    for (const lease of leases) expect(lease && (await aborted(lease))).toBeInstanceOf(LockRevokedError);
+    for (const lease of leases) expect(lease && (await lost(lease))).toBeInstanceOf(LockRevokedError);
   });
 
   it('is one that a single znode holds', async () => {
@@ -145,7 +139,7 @@ describe('a revoked key', () => {
     const lock = one.mutex('k', { line: 'none' });
     const lease = await lock.acquire();
     const revoking = other.revoke('k', { graceMs: 60_000 });
-    expect(await aborted(lease)).toBeInstanceOf(LockRevokedError);
+    expect(await lost(lease)).toBeInstanceOf(LockRevokedError);
     await lease.release();
     await revoking;
     expect(await other.mutex('k', { line: 'none' }).tryAcquire()).not.toBeNull();
@@ -163,7 +157,7 @@ describe('a revoked key', () => {
     const lease = await one.acquire('k');
     const abort = new AbortController();
     const revoking = other.revoke('k', { graceMs: 1_000, signal: abort.signal });
-    await aborted(lease);
+    await lost(lease);
     abort.abort(new Error('never mind'));
     await expect(revoking).rejects.toThrow('never mind');
     await new Promise((resolve) => setTimeout(resolve, 1_200));
@@ -179,7 +173,7 @@ describe('Curator’s word', () => {
       await new Promise((resolve) => setTimeout(resolve, waits));
       const [name] = await contendersAt(client, `${basePath}/k`);
       await client.multi([{ type: 'setData', path: `${basePath}/k/${name}`, data: REVOKE }]);
-      expect(await aborted(lease)).toBeInstanceOf(LockRevokedError);
+      expect(await lost(lease)).toBeInstanceOf(LockRevokedError);
       expect(await other.contenders('k')).toMatchObject([{ state: 'held', owner: { host: undefined } }]);
       await lease.release();
     }
@@ -192,7 +186,7 @@ describe('Curator’s word', () => {
     const [, name] = await untilContenders(client, `${basePath}/k`, 2);
     await client.multi([{ type: 'setData', path: `${basePath}/k/${name}`, data: REVOKE }]);
     await lease.release();
-    expect(await aborted(await waiting)).toBeInstanceOf(LockRevokedError);
+    expect(await lost(await waiting)).toBeInstanceOf(LockRevokedError);
   });
 
   it('is what a foreign holder is asked with', async () => {
@@ -226,7 +220,7 @@ describe('a key that callers of one process share', () => {
     const elsewhere = other.acquire('k');
     await untilContenders(client, `${basePath}/k`, 2);
     const revoking = other.revoke('k', { graceMs: 60_000 });
-    await aborted(lease);
+    await lost(lease);
     await lease.release();
     await revoking;
     const next = await elsewhere;
@@ -245,7 +239,7 @@ describe('a key that callers of one process share', () => {
     const readers = [await read.acquire(), await read.acquire()];
     const revoking = other.revoke('k', { graceMs: 60_000 });
     for (const reader of readers) {
-      expect(await aborted(reader)).toBeInstanceOf(LockRevokedError);
+      expect(await lost(reader)).toBeInstanceOf(LockRevokedError);
       await reader.release();
     }
     await revoking;
@@ -273,7 +267,7 @@ describe('who revokes', () => {
     ];
     const lease = await holder.acquire('k');
     const revoking = revoker.revoke('k', { graceMs: 60_000 });
-    await aborted(lease);
+    await lost(lease);
     await thief.stealNext(OpCode.ping);
     await lease.release();
     await expect(revoking).resolves.toBeUndefined();
@@ -290,7 +284,7 @@ describe('who revokes', () => {
     const lease = await holder.acquire('k');
     await revoker.acquire('until its session is over');
     const revoking = revoker.revoke('k', { graceMs: 60_000 });
-    await aborted(lease);
+    await lost(lease);
     thief.isOpen = false;
     await thief.cutBefore(OpCode.multi);
     await untilContenders(client, `${basePath}/until its session is over`, 0);
@@ -305,7 +299,7 @@ describe('who revokes', () => {
     const next = other.acquire('k');
     await untilContenders(client, `${basePath}/k`, 2);
     const revoking = other.revoke('k', { graceMs: 500 });
-    await aborted(lease);
+    await lost(lease);
     await lease.release();
     await revoking;
     await new Promise((resolve) => setTimeout(resolve, 700));

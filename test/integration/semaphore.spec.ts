@@ -4,6 +4,7 @@ import type { Lease } from '../../lib/contract/lease.js';
 import type { LockService } from '../../lib/service/lock.service.js';
 import { CreateMode } from '../../lib/zookeeper/session/requests.js';
 import { eventually } from '../support/eventually.js';
+import { lost } from '../support/lost.js';
 import { closeService, openService } from '../support/services.js';
 import { twoProcesses } from '../support/two-processes.js';
 import { contendersAt, untilContenders } from '../support/znodes.js';
@@ -229,7 +230,7 @@ describe('a lease on permits', () => {
     const lease = await one.acquire({ permits: 3 });
     const [, name] = await permits();
     await client.delete(`${path}/leases/${name}`);
-    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    await lost(lease);
     expect([lease.state, lease.isHeld()]).toEqual(['lost', false]);
     expect((await other.acquire({ permits: 3 })).isHeld()).toBe(true);
   });

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { audit } from './stock-audit.js';
 import { StockRun } from './stock-run.js';
-import type { RunOptions } from './stock-run.js';
-
-const SALE = { units: 1_000, segments: 16, buyers: 200, processes: 4, kills: 2 } as const;
-
-async function played(options: RunOptions) {
-  const run = await StockRun.open(options);
-  await run.play();
-  return { run, account: await run.account() };
-}
+import { played, SALE } from './stock-sale.js';
 
 describe.each(['records', 'ledger'] as const)(
   '1,000 units in 16 segments, 200 buyers in 4 processes, kept in %s',
@@ -50,15 +42,5 @@ describe('a process that is killed in the middle of a split order', () => {
     const account = await run.account();
     expect(audit(account, 30)).toEqual([]);
     expect(account.available).toBe(0);
-  });
-});
-
-describe('what the tests above would find', () => {
-  it.each([
-    ['a store of a user’s without its lock', 'ledger', 'unlocked'],
-    ['a built-in store that does not look before it writes', 'records', 'unconditional'],
-  ] as const)('%s', async (_what, store, planted) => {
-    const { account } = await played({ ...SALE, kills: 0, store, planted });
-    expect(audit(account, SALE.units)).not.toEqual([]);
   });
 });

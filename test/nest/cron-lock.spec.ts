@@ -133,7 +133,7 @@ describe('@CronLock', () => {
       await join(servers, { providers: [Reports] }),
     ] as const;
     for (const app of apps) await app.get(SchedulerRegistry).getCronJob('hourly').fireOnTick();
-    await vi.waitUntil(async () => (await apps[1].get(CronRunsService).last('hourly'))?.state === 'done');
+    await vi.waitUntil(async () => (await apps[1].get(CronRunsService).last('hourly'))?.state === 'done', 30_000);
     expect(await apps[1].get(Reports).hourly()).toBeUndefined();
     const [tick] = ran.mock.calls[0]!;
     expect([tick?.getMinutes(), tick?.getSeconds(), ran.mock.calls.length]).toEqual([0, 0, 1]);
@@ -411,7 +411,7 @@ describe('where instances come from', () => {
     await app.init();
     expect(await (await app.resolve(PerRequest)).run()).toBe('cron/PerRequest.run');
     await app.get(EveryKind).ran.get('below')?.promise;
-    await vi.waitUntil(async () => (await app.get(Reader).runs.last('EveryKind.below'))?.state === 'done');
+    await vi.waitUntil(async () => (await app.get(Reader).runs.last('EveryKind.below'))?.state === 'done', 30_000);
   });
 });
 
@@ -435,7 +435,7 @@ describe('app.close()', () => {
     const skipped = eventsOf(runs, 'skipped');
     await entered.promise;
     const closing = app.close();
-    await vi.waitUntil(() => app.get(SchedulerRegistry).getCronJobs().size === 0);
+    await vi.waitUntil(() => app.get(SchedulerRegistry).getCronJobs().size === 0, 30_000);
     expect(await app.get(Reports).long()).toBeUndefined();
     expect(await skipped).toMatchObject([{ reason: 'shutdown' }]);
     expect(servers.leaseOn('cron/long')?.isHeld()).toBe(true);

@@ -23,26 +23,6 @@ describe('the plain driver, closed', () => {
     const program = start('plain-close', { connectString: target, when });
     expect(await program.ended()).toMatchObject({ code: 1, output: expect.stringContaining('TypeError') });
   });
-
-  it('never ends while a server says nothing to its handshake', async () => {
-    const proxy = await openProxy(target);
-    proxy.blackHole();
-    const program = start('plain-close', { connectString: proxy.connectString, when: 'connecting' });
-    await eventually(() => proxy.connections > 0 || undefined, 'a connection');
-    program.tell('close');
-    await new Promise((resolve) => setTimeout(resolve, 3 * DEADLINE_MS));
-    expect(program.isRunning).toBe(true);
-  });
-
-  it('never ends on a half-open connection', async () => {
-    const proxy = await openProxy(target);
-    const program = start('plain-close', { connectString: proxy.connectString, when: 'connected' });
-    await program.says('connected');
-    proxy.blackHole();
-    program.tell('close');
-    await new Promise((resolve) => setTimeout(resolve, 3 * DEADLINE_MS));
-    expect(program.isRunning).toBe(true);
-  });
 });
 
 describe('a program whose client was closed', () => {

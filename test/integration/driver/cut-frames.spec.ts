@@ -1,9 +1,8 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { freshBasePath } from '../../support/base-path.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
 import { contendersAt, openClient } from '../../support/znodes.js';
-import { compilePrograms } from './support/child-program.js';
 import { untilState } from './support/leases.js';
 import { connectClient } from './support/observed-client.js';
 import { openProxy } from './support/open-proxy.js';
@@ -14,43 +13,11 @@ const BYTES = 2_000;
 // Inside of the length, of the header and of the data.
 const CUTS = [2, 20, 1_000];
 
-let start: Awaited<ReturnType<typeof compilePrograms>>;
-beforeAll(async () => {
-  start = await compilePrograms('cut-frames');
-});
-
 async function aZnode(): Promise<string> {
   const path = freshBasePath();
   await createPersistent(await openClient(target), path, Buffer.alloc(BYTES, 1));
   return path;
 }
-
-describe('the plain driver, when its connection is cut in the middle of a reply', () => {
-  const cutPlain = async (bytes: number) => {
-    const path = await aZnode();
-    const proxy = await openProxy(target);
-    const program = start('plain-reader', { connectString: proxy.connectString, path, sessionTimeout: 2_000 });
-    await program.says('connected');
-    proxy.cutAfter(bytes);
-    program.tell('read');
-    return { program, proxy };
-  };
-
-  it('takes the next handshake for the rest of it, and throws: 2 bytes', async () => {
-    const { program } = await cutPlain(2);
-    expect(await program.ended()).toMatchObject({ code: 1, output: expect.stringMatching(/out of buffer range/) });
-  });
-
-  it.each([20, 1_000])(
-    'takes the next handshakes for the rest of it, until its session is over: %s bytes',
-    async (bytes) => {
-      const { program } = await cutPlain(bytes);
-      await program.says('expired');
-      expect(program.said.filter((message) => message === 'connected')).toHaveLength(1);
-      expect(program.said).toContain('CONNECTION_LOSS');
-    },
-  );
-});
 
 describe('a connection that is cut in the middle of a reply', () => {
   it.each(CUTS)('is made again, with the same session: %s bytes', async (bytes) => {

@@ -5,41 +5,9 @@ import { LeaseChanges } from '../../support/lease-changes.js';
 import { openService } from '../../support/services.js';
 import { lost, untilState } from './support/leases.js';
 import { inUse, openProxies } from './support/open-proxy.js';
-import { serverLists, untilGone } from './support/outside.js';
-import { EPHEMERAL, openPlain, plainly } from './support/plain-client.js';
+import { serverLists } from './support/outside.js';
 
 const target = inject('zookeeper');
-
-describe('the plain driver, when its server stands still and another one is well', () => {
-  it('stays with the one that stands still until its znodes are gone', async () => {
-    const { proxies, connectString } = await openProxies(target);
-    const plain = await openPlain(connectString, { sessionTimeout: 1_000 });
-    const path = freshBasePath();
-    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
-    const { used, spare } = inUse(proxies);
-
-    used.blackHole();
-    await untilGone(target, path);
-
-    expect([plain.getState().name, spare.accepted]).toEqual(['SYNC_CONNECTED', 0]);
-  });
-});
-
-describe('the plain driver, when a server accepts the connection and then says nothing', () => {
-  it('waits for it until its znodes are gone, with a server that is well in its list', async () => {
-    const { proxies, connectString } = await openProxies(target);
-    const plain = await openPlain(connectString, { sessionTimeout: 1_000 });
-    const path = freshBasePath();
-    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
-    const { used, spare } = inUse(proxies);
-
-    spare.blackHole();
-    used.disconnect();
-    await untilGone(target, path);
-
-    expect([plain.getState().name, spare.accepted, used.accepted]).toEqual(['DISCONNECTED', 1, 1]);
-  });
-});
 
 describe('a session whose server stands still', () => {
   it('moves to another in time, with its lease', async () => {
@@ -57,25 +25,6 @@ describe('a session whose server stands still', () => {
     expect([lease.isHeld(), used.accepted]).toEqual([true, 1]);
     expect(await serverLists(target, `${basePath}/k`)).toEqual(before);
     await service.using('another', () => {});
-  });
-
-  it('loses nothing when each of its servers stands still in turn', async () => {
-    const { proxies, connectString } = await openProxies(target);
-    const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
-    const lease = await service.acquire('k');
-    for (let round = 0; round < 4; round++) {
-      const { used, spare } = inUse(proxies);
-      const before = spare.accepted;
-      used.blackHole();
-      await eventually(() => spare.accepted > before || undefined, 'another server');
-      await untilState(lease, 'held');
-      // A session that moves again before it was proven anew lives on what is left of its last proof.
-      await service.using('another', () => {});
-      used.disconnect();
-      used.heal();
-      await eventually(() => used.connections === 0 || undefined, 'the old link gone');
-    }
-    expect([lease.isHeld(), lease.state]).toEqual([true, 'held']);
   });
 });
 

@@ -7,21 +7,10 @@ import { freshBasePath } from '../../support/base-path.js';
 import { openService } from '../../support/services.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { openProxy } from './support/open-proxy.js';
-import { makePlain, plainDriver } from './support/plain-client.js';
+import { plainDriver } from './support/plain-client.js';
 
 const target = inject('zookeeper');
 const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-
-describe('the plain driver, when there is no server', () => {
-  it('says nothing, for as long as there is none', async () => {
-    const plain = makePlain(`127.0.0.1:${await unusedPort()}`, { sessionTimeout: 500 });
-    let events = 0;
-    plain.on('state', () => events++);
-    plain.connect();
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    expect([events, plain.getState().name]).toEqual([0, 'DISCONNECTED']);
-  });
-});
 
 describe('a service, when there is no server', () => {
   it('says so in time, with what went wrong', async () => {

@@ -5,8 +5,7 @@ import { openService } from '../../support/services.js';
 import { openClient, untilContenders } from '../../support/znodes.js';
 import { lost, untilState } from './support/leases.js';
 import { openProxy } from './support/open-proxy.js';
-import { serverLists, untilGone } from './support/outside.js';
-import { EPHEMERAL, openPlain, plainly } from './support/plain-client.js';
+import { serverLists } from './support/outside.js';
 
 const target = inject('zookeeper');
 const SESSION_MS = 1_000;
@@ -20,31 +19,6 @@ async function leased(sessionTimeoutMs: number) {
   const lease = await service.acquire('k');
   return { proxy, service, rival, lease, path: `${basePath}/k` };
 }
-
-describe('the plain driver on a half-open connection', () => {
-  const halfOpened = async (direction?: 'toClient') => {
-    const proxy = await openProxy(target);
-    const plain = await openPlain(proxy.connectString, { sessionTimeout: SESSION_MS });
-    const path = freshBasePath();
-    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
-    proxy.blackHole(direction);
-    let isAnswered = false;
-    plain.getData('/', () => (isAnswered = true));
-    return { plain, path, isAnswered: () => isAnswered };
-  };
-
-  it('says that it is connected when the server has given its znodes away', async () => {
-    const { plain, path, isAnswered } = await halfOpened();
-    await untilGone(target, path);
-    expect([plain.getState().name, isAnswered()]).toEqual(['SYNC_CONNECTED', false]);
-  });
-
-  it('waits for an answer for as long as there is none, where only answers are lost', async () => {
-    const { plain, isAnswered } = await halfOpened('toClient');
-    await new Promise((resolve) => setTimeout(resolve, 3 * SESSION_MS));
-    expect([plain.getState().name, isAnswered()]).toEqual(['SYNC_CONNECTED', false]);
-  });
-});
 
 describe('a lease on a half-open connection', () => {
   it.each(['toClient', 'toServer', undefined] as const)(

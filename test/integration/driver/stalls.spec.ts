@@ -4,25 +4,9 @@ import { blockEventLoop } from '../../support/block-event-loop.js';
 import { openService } from '../../support/services.js';
 import { lost } from './support/leases.js';
 import { openProxy } from './support/open-proxy.js';
-import { untilGone } from './support/outside.js';
-import { EPHEMERAL, openPlain, plainly, said } from './support/plain-client.js';
 
 const target = inject('zookeeper');
 const SESSION_MS = 1_000;
-
-describe('the plain driver, after this process stood still for longer than the session timeout', () => {
-  it('says that it is connected while nothing of its session is left', async () => {
-    const plain = await openPlain(target, { sessionTimeout: SESSION_MS });
-    const path = freshBasePath();
-    await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
-    const expired = said(plain, 'expired');
-    blockEventLoop(3 * SESSION_MS);
-    const believed = plain.getState().name;
-    await expired;
-    await untilGone(target, path);
-    expect(believed).toBe('SYNC_CONNECTED');
-  });
-});
 
 describe('a lease', () => {
   it('is known to be lost after such a stall, before anything else runs', async () => {

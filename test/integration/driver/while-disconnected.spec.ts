@@ -33,27 +33,6 @@ describe('the plain driver, while it is disconnected', () => {
 
     expect(await serverHas(target, path)).toBe(true);
   });
-
-  it('never answers what it was asked for when its session is over', async () => {
-    const proxy = await openProxy(target);
-    const plain = await openPlain(proxy.connectString, { sessionTimeout: 1_000 });
-    const [down, expired] = [said(plain, 'disconnected'), said(plain, 'expired')];
-    proxy.refuse();
-    proxy.disconnect();
-    await down;
-    let isAnswered = false;
-    plain.getData('/', () => (isAnswered = true));
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const closed = said(plain, 'disconnected');
-    proxy.heal();
-    await Promise.all([expired, closed]);
-
-    // It is closed for good, and the request is where it was.
-    expect([isAnswered, plain.connectionManager.packetQueue.queue.length]).toEqual([false, 1]);
-    plain.connect();
-    await said(plain, 'expired');
-    expect(isAnswered).toBe(false);
-  });
 });
 
 describe('a client, while it is disconnected', () => {

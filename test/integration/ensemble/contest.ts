@@ -58,6 +58,9 @@ export interface HandOver {
   readonly wasLost: boolean;
 }
 
+/** The end of a contest whose holder lost its lease in time. */
+export const SAFE: HandOver = { overlapMs: 0, wasAhead: true, wasLost: true };
+
 /** The end of a contest; a holder that has kept its lease for `keepMs` gives it back. All times are of one clock. */
 export async function handOver({ lease, waiting, removed }: Contest, keepMs = 20_000): Promise<HandOver> {
   const ended = endOf(lease);

@@ -6,6 +6,7 @@ import { FaultProxy, ZooKeeperEnsemble } from '../../../lib/testing/index.js';
 import type { EnsembleServer } from '../../../lib/testing/index.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { LeaseChanges } from '../../support/lease-changes.js';
+import { lost } from '../../support/lost.js';
 import { closeService, openService } from '../../support/services.js';
 import { openClient, untilContenders } from '../../support/znodes.js';
 import { flood } from './flood.js';
@@ -105,7 +106,7 @@ describe('while others are well', () => {
     const service = await openService({ connectString: ensemble.connectString, sessionTimeoutMs: SESSION_MS });
     const lease = await service.acquire('outage');
     await Promise.all(ensemble.servers.map((server) => server.kill()));
-    await new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    await lost(lease);
     const waiting = service.acquire('outage', { waitMs: 50_000 });
     const granted = waiting.then(() => performance.now());
     await Promise.all(ensemble.servers.map((server) => server.restart()));
@@ -146,7 +147,6 @@ async function through(fault: () => Promise<void> | void, lease: Lease): Promise
 }
 
 async function afterwards(lease: Lease): Promise<Seen['after']> {
-  const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
-  await Promise.race([pause(2 * SESSION_MS), lost]);
+  await Promise.race([pause(2 * SESSION_MS), lost(lease)]);
   return [lease.state, lease.isHeld(), lease.fencingToken];
 }

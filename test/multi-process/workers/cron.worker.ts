@@ -23,4 +23,6 @@ const told = {
   close: () => app.close().then(() => process.disconnect()),
 };
 process.on('message', ({ say }: CronMessage) => void told[say]());
-process.send?.({ isReady: true, wrongBy: Date.now() - performance.timeOrigin - performance.now() });
+// A process that has to wait between the two clocks finds less than there is.
+const wrongBy = Math.max(...Array.from({ length: 9 }, () => Date.now() - performance.timeOrigin - performance.now()));
+process.send?.({ isReady: true, wrongBy });

@@ -113,7 +113,7 @@ const everything: Scenario = {
 
 export const SCENARIOS: readonly Scenario[] = [calm, line, links, processes, server, ensemble, partitions, everything];
 
-/** The scenarios as `npm test` runs them: long enough to see each kind of fault once or so. */
+/** The scenarios as `npm run test:long` runs them: long enough to see each kind of fault once or so. */
 export const SHORT: readonly { readonly scenario: Scenario; readonly seed: number; readonly seconds: number }[] = [
   { scenario: line, seed: 1, seconds: 2 },
   { scenario: links, seed: 1, seconds: 6 },

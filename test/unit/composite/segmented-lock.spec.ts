@@ -61,7 +61,7 @@ describe('a segment of a key', () => {
     const { lock, others, backend, asked } = startSegments(4);
     const leases = await takeAll(4, () => others.acquire());
     const waiting = lock.using(({ segment }) => segment);
-    await vi.waitUntil(() => asked().at(-1)?.[1]);
+    await vi.waitUntil(() => asked().at(-1)?.[1], 30_000);
     const [key = ''] = asked().at(-1) ?? [];
     const own = leases.find((lease) => lease.key === key);
     await own?.release();
@@ -163,7 +163,7 @@ describe('the end of a wait for a segment', () => {
       const caller = new AbortController();
       const before = asked().length;
       const waiting = wait(caller.signal);
-      await vi.waitUntil(() => asked().slice(before).at(-1)?.[1]);
+      await vi.waitUntil(() => asked().slice(before).at(-1)?.[1], 30_000);
       caller.abort(reason);
       await expect(waiting).rejects.toBe(reason);
       expect(getEventListeners(caller.signal, 'abort')).toEqual([]);

@@ -64,7 +64,7 @@ describe('a firing', () => {
       const { one, other, backend } = cluster(2);
       const looking = await other.locks.acquire(KEY);
       const firing = one.jobs.fire(jobWith(options), async () => 'ran');
-      await vi.waitUntil(() => backend.requests.length > 2);
+      await vi.waitUntil(() => backend.requests.length > 2, 30_000);
       await looking.release();
       expect(await firing).toBe('ran');
     },
@@ -79,7 +79,7 @@ describe('a firing', () => {
     clock.now += 1_000;
     const looking = await other.locks.acquire(KEY);
     const firing = other.jobs.fire(jobWith(), async () => 'ran');
-    await vi.waitUntil(() => backend.requests.length > 3);
+    await vi.waitUntil(() => backend.requests.length > 3, 30_000);
     await looking.release();
     expect(await firing).toBe('ran');
     expect(other.events[0]).toMatchObject({ type: 'crashed', run: { state: 'crashed', tick: new Date(TICK) } });
@@ -277,7 +277,7 @@ describe('a run that takes longer than atMostMs', () => {
     const { body, entered, end } = blocking();
     const running = one.jobs.fire(jobWith({ atMostMs: 20 }), body);
     const { lease } = await entered;
-    await vi.waitUntil(() => lease?.signal.aborted);
+    await vi.waitUntil(() => lease?.signal.aborted, 30_000);
     expect(lease?.signal.reason).toBeInstanceOf(LockOverdueError);
     expect([lease?.state, lease?.isHeld()]).toEqual(['revoking', true]);
     clock.now += 1_000;

@@ -175,7 +175,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
       vi.spyOn(lease, 'release').mockImplementationOnce(async () => {
         clock.now = TICK + 2_000;
         later ??= other.jobs.fire(job, body);
-        await vi.waitUntil(() => backend.requests.length > 2);
+        await vi.waitUntil(() => backend.requests.length > 2, 30_000);
         await release();
       });
     };

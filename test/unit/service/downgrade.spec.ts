@@ -142,7 +142,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     expect([reading.state, backend.busyKeys]).toEqual(['lost', []]);
     const drained = vi.fn<() => void>();
     void locks.onApplicationShutdown().then(drained);
-    await vi.waitFor(() => expect(drained).toHaveBeenCalled());
+    await vi.waitFor(() => expect(drained).toHaveBeenCalled(), 30_000);
   });
 
   it('frees the key when nobody reads on', async () => {

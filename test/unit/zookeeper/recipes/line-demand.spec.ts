@@ -54,7 +54,7 @@ describe('who waits for a lease', () => {
     await vi.waitFor(async () => {
       await client.passAll();
       expect(onDemand).toHaveBeenCalledOnce();
-    });
+    }, 30_000);
   });
 
   it('is nobody that is before a reader, and no znode that is no contender', async () => {
