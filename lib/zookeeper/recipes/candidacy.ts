@@ -1,3 +1,4 @@
+import { orAbort } from '../../async/abort.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { CampaignRequest, WonElection } from '../../contract/elections.js';
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
@@ -31,7 +32,8 @@ export class Candidacy {
   #value: string | undefined;
   #since: Date | undefined;
   #path: string | undefined;
-  #isWithdrawn = false;
+  /** Settles when it is known that no request is under way that makes the znode. */
+  #making: Promise<void> = Promise.resolve();
 
   constructor(session: Session, directory: LockDirectory, request: CampaignRequest) {
     this.#session = session;
@@ -40,17 +42,12 @@ export class Candidacy {
     this.#value = request.value;
   }
 
-  /** Says who will stand in line with this id. @throws KeeperError, `signal.reason` */
+  /** Makes the profile of the candidate that is about to enter with this id. @throws KeeperError, `signal.reason` */
   async announce(id: string): Promise<void> {
-    const { signal } = this.#request;
-    const formerly = this.#path;
-    if (formerly !== undefined) this.#remove(formerly);
+    this.withdraw();
     this.#path = `${this.#directory.path}/${id}`;
-    const node = { name: id, mode: CreateMode.ephemeral, data: this.#data };
-    const create = () => createNode(this.#session.requests, this.#directory, node).catch(unlessThere);
-    await this.#session.persistently(create, signal);
-    if (this.#isWithdrawn) this.#remove(this.#path);
-    signal.throwIfAborted();
+    this.#making = this.#make(id);
+    await orAbort(this.#making, this.#request.signal);
   }
 
   /** The candidate leads. */
@@ -68,10 +65,15 @@ export class Candidacy {
     };
   }
 
-  /** It stands no longer. */
+  /**
+   * Removes the profile, at the latest with the session. A create takes several requests when parents are missing, so a
+   * delete is not sent before the last of them was answered.
+   */
   withdraw(): void {
-    this.#isWithdrawn = true;
-    if (this.#path !== undefined) this.#remove(this.#path);
+    const path = this.#path;
+    if (path === undefined) return;
+    const remove = () => this.#session.surely(() => this.#session.requests.delete(path));
+    this.#making.then(remove, remove).catch(() => {});
   }
 
   get #data(): Buffer {
@@ -88,9 +90,14 @@ export class Candidacy {
     }, signal);
   }
 
-  // At the latest it goes with the session.
-  #remove(path: string): void {
-    this.#session.surely(() => this.#session.requests.delete(path)).catch(() => {});
+  /** An attempt that was begun is not cut short by the signal; no further one is begun after it has aborted. */
+  #make(id: string): Promise<void> {
+    const { signal } = this.#request;
+    const node = { name: id, mode: CreateMode.ephemeral, data: this.#data };
+    return this.#session.persistently(async () => {
+      signal.throwIfAborted();
+      await createNode(this.#session.requests, this.#directory, node).catch(unlessThere);
+    });
   }
 }
 
