@@ -1,6 +1,6 @@
 import { anyAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
-import { LockLostError, LockTimeoutError } from '../contract/errors.js';
+import { LockTimeoutError } from '../contract/errors.js';
 import { Deadline } from './deadline.js';
 import { HeldSegment } from './held-segment.js';
 import type { MultiLease } from './multi-lease.js';
@@ -37,7 +37,8 @@ export class AllSegments {
 
   /**
    * Runs `work` while it holds them: acquired in the order of their numbers, within one deadline, and released in reverse.
-   * When there turn out to be more or fewer than `segments`, they are given back and acquired anew.
+   * When there turn out to be more or fewer than `segments`, they are given back and acquired anew. So they are when one
+   * of them is lost, or revoked, before all are there.
    */
   async using<T>(segments: number, options: ResolvedAcquireOptions, work: WorkOnAll<T>): Promise<T> {
     const deadline = new Deadline(this.#setting.key, options.waitMs);
@@ -62,28 +63,29 @@ export class AllSegments {
   ): Promise<Outcome<T>> {
     const { signal } = options;
     let isInside = false;
-    const begin = (lease: MultiLease) => {
+    let outcome: Outcome<T> | undefined;
+    const begin = async (lease: MultiLease) => {
       isInside = true;
-      return work({ segments, lease, leases: lease.leases.filter(isSegment), limit: signal });
+      return (outcome = await work({ segments, lease, leases: lease.leases.filter(isSegment), limit: signal }));
     };
     const waiting = this.#lockOn(segments).using(begin, { ...options, waitMs: deadline.waits ? Infinity : 0 });
     return waiting.catch((error: unknown) => {
+      // That a segment was lost is no failure of work that did not begin.
+      if (outcome && 'recorded' in outcome) return outcome;
       if (isInside) throw error;
       signal.throwIfAborted();
-      // One was lost while others were waited for: as a waiter that lost its place in line, it begins again.
-      if (error instanceof LockLostError) return { recorded: segments };
       throw error instanceof LockTimeoutError ? deadline.timeout() : error;
     });
   }
 
   #lockOn(segments: number): MultiLock {
     const count = Math.max(segments, this.#atLeast);
-    const { key, waitMs, enclose } = this.#setting;
+    const { key, waitMs } = this.#setting;
     const members = upTo(count).map((segment) => {
       const name = segmentKey(key, segment);
       return { key: name, identity: name, lock: segmentOf(this.#setting, segment, count) };
     });
-    return new MultiLock(members, waitMs, enclose);
+    return new MultiLock(members, waitMs, this.#setting);
   }
 }
 

@@ -58,7 +58,9 @@ export async function releaseTogether(leases: readonly Lease[]): Promise<void> {
   await Promise.all(leases.map((lease) => lease.release()));
 }
 
-/** One after another, last acquired first. */
+/** One after another, last acquired first. One that can not be given back keeps none of the others. */
 export async function releaseInReverse(leases: readonly Lease[]): Promise<void> {
-  for (const lease of [...leases].reverse()) await lease.release();
+  const failures: unknown[] = [];
+  for (const lease of [...leases].reverse()) await lease.release().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }

@@ -1,9 +1,10 @@
 import { now } from '../async/clock.js';
-import { checkMs } from '../contract/check.js';
+import { checkMs, checkSignal } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseInReverse } from './multi-lease.js';
+import { SetRound } from './set-round.js';
 import { isTimeout, trying } from './time-out.js';
 
 export interface Member {
@@ -15,39 +16,47 @@ export interface Member {
 /** Runs `work` with the set's lease as the current one. */
 export type Enclose = <T>(lease: Lease, work: () => T | Promise<T>) => Promise<T>;
 
+/** What the set needs of the calls that it is acquired in. */
+export interface CallScope {
+  readonly enclose: Enclose;
+  /** What the running code holds, innermost first. */
+  readonly heldLeases: () => Iterable<Lease>;
+}
+
+/** One acquisition of a set, in one of its rounds. */
+interface Attempt {
+  readonly round: SetRound;
+  /** The options for the next member, with what is left of the time. */
+  readonly next: () => UsingOptions;
+  /** Why a member could not be had. */
+  readonly told: (error: unknown, key: string) => unknown;
+}
+
+const LOST_BEFORE = 'was lost or revoked before all of its keys were there';
+
 /**
  * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
  * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
  * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
  *
- * The set is lost as soon as one member is, after a session loss with all of them.
+ * A set that loses a member before it has all gives back the others and lines up again, for as long as its time lasts;
+ * so does one that is asked to give way. After that, the set is lost as soon as one member is.
  */
 export class MultiLock implements Lock {
   readonly #members: readonly Member[];
   readonly #waitMs: number;
-  readonly #enclose: Enclose;
+  readonly #scope: CallScope;
 
   /** @internal */
-  constructor(members: readonly Member[], waitMs: number, enclose: Enclose) {
+  constructor(members: readonly Member[], waitMs: number, scope: CallScope) {
     this.#members = inFixedOrder(members);
     this.#waitMs = waitMs;
-    this.#enclose = enclose;
+    this.#scope = scope;
   }
 
   /** @throws LockTimeoutError, LockUnavailableError, LockReentrancyError, LockConfigurationError; nothing is held then */
   async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
-    const waitMs = options.waitMs ?? this.#waitMs;
-    const remaining = countdown(waitMs);
-    const leases: Lease[] = [];
-    for (const { key, lock } of this.#members) {
-      const attempt = lock.acquire({ ...options, waitMs: remaining() });
-      leases.push(
-        await attempt.catch((error: unknown) => this.#giveUp(leases, timeoutOf(error, key, waitMs, options))),
-      );
-    }
-    const set = new MultiLease(leases);
-    if (!set.isHeld()) await this.#giveUp(leases, set.signal.reason);
-    return set;
+    return this.#inRounds(options, (attempt) => this.#takeAll(attempt));
   }
 
   /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
@@ -60,44 +69,82 @@ export class MultiLock implements Lock {
    * @throws as `acquire`; LockLostError after `work` has ended, when a member was lost meanwhile; what `work` throws
    */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    return this.#inRounds(options, (attempt) => this.#usingFrom(0, [], work, attempt));
+  }
+
+  /** Begins again while there is time, each time that the round was broken. */
+  async #inRounds<T>(options: UsingOptions, run: (attempt: Attempt) => Promise<T>): Promise<T> {
     const waitMs = options.waitMs ?? this.#waitMs;
-    return this.#usingFrom(0, [], work, options, waitMs, countdown(waitMs));
+    const remaining = countdown(waitMs);
+    checkSignal(options.signal);
+    for (;;) {
+      const round = new SetRound(options.signal, this.#scope.heldLeases());
+      const next = () => ({ ...options, signal: round.signal, waitMs: remaining() });
+      const told = (error: unknown, key: string) => timeoutOf(round.refused(error), key, waitMs, options);
+      try {
+        return await run({ round, next, told });
+      } catch (error) {
+        if (!round.isBrokenBy(error)) throw error;
+        if (remaining() === 0) throw new LockTimeoutError(this.#key, waitMs, LOST_BEFORE);
+      } finally {
+        round.end();
+      }
+    }
+  }
+
+  async #takeAll({ round, next, told }: Attempt): Promise<MultiLease> {
+    const leases: Lease[] = [];
+    try {
+      for (const { key, lock } of this.#members) {
+        const lease = await lock.acquire(next()).catch((error: unknown) => Promise.reject(told(error, key)));
+        leases.push(lease);
+        round.granted(lease);
+      }
+      round.complete(leases);
+      return new MultiLease(leases);
+    } catch (error) {
+      // What goes wrong with a release must not hide why the set is given back.
+      await releaseInReverse(leases).catch(() => {});
+      throw error;
+    }
   }
 
   async #usingFrom<T>(
     place: number,
     leases: readonly Lease[],
     work: (lease: MultiLease) => T | Promise<T>,
-    options: UsingOptions,
-    waitMs: number,
-    remaining: () => number,
+    attempt: Attempt,
   ): Promise<T> {
     const member = this.#members[place];
-    if (!member) return this.#work(leases, work);
+    if (!member) return this.#work(leases, work, attempt);
     let isGranted = false;
     const next = (lease: Lease) => {
       isGranted = true;
-      return this.#usingFrom(place + 1, [...leases, lease], work, options, waitMs, remaining);
+      attempt.round.granted(lease);
+      return this.#usingFrom(place + 1, [...leases, lease], work, attempt);
     };
-    return member.lock.using(next, { ...options, waitMs: remaining() }).catch((error: unknown) => {
-      throw isGranted ? error : timeoutOf(error, member.key, waitMs, options);
+    return member.lock.using(next, attempt.next()).catch((error: unknown) => {
+      throw isGranted ? error : attempt.told(error, member.key);
     });
   }
 
   // The members are given back by those who took them: one may belong to a call further out.
-  async #work<T>(leases: readonly Lease[], work: (lease: MultiLease) => T | Promise<T>): Promise<T> {
+  async #work<T>(
+    leases: readonly Lease[],
+    work: (lease: MultiLease) => T | Promise<T>,
+    { round }: Attempt,
+  ): Promise<T> {
+    round.complete(leases);
     const set = new MultiLease(leases);
     try {
-      if (!set.isHeld()) throw set.signal.reason;
-      return await this.#enclose(set, () => work(set));
+      return await this.#scope.enclose(set, () => work(set));
     } finally {
       set.detach();
     }
   }
 
-  async #giveUp(leases: readonly Lease[], error: unknown): Promise<never> {
-    await releaseInReverse(leases);
-    throw error;
+  get #key(): string {
+    return this.#members.map(({ key }) => key).join(', ');
   }
 }
 

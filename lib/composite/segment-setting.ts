@@ -1,18 +1,17 @@
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
-import type { Lease } from '../contract/lease.js';
 import type { Lock, UsingOptions } from '../contract/lock.js';
 import type { SegmentRoute } from '../contract/segment.options.js';
 import { HeldSegment } from './held-segment.js';
 import type { SegmentedKey } from './held-segment.js';
 import { MultiLease } from './multi-lease.js';
-import type { Enclose } from './multi-lock.js';
+import type { CallScope } from './multi-lock.js';
 import { Segment } from './segment.js';
 import type { SegmentCount } from './segment-count.js';
 import type { KeyLoad } from './segment-load.js';
 
 /** What the parts of one segmented lock share. */
-export interface SegmentSetting extends SegmentedKey {
+export interface SegmentSetting extends SegmentedKey, CallScope {
   readonly key: string;
   readonly route: SegmentRoute;
   /** How long callers wait unless they say, in milliseconds. */
@@ -23,9 +22,6 @@ export interface SegmentSetting extends SegmentedKey {
   readonly load: KeyLoad;
   /** The plain lock on a segment. */
   readonly mutexOf: (segment: number) => Lock;
-  readonly enclose: Enclose;
-  /** What the running code holds, innermost first. */
-  readonly heldLeases: () => Iterable<Lease>;
 }
 
 /** The options of one call, checked. @throws LockConfigurationError that names the wrong field */

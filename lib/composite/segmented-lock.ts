@@ -79,10 +79,12 @@ export class SegmentedLock implements Lock {
     return new AllSegments(this.#setting).using<T>(
       outer ?? count.expected,
       resolved,
-      async ({ segments, leases, limit }) => {
-        const isKnown = leases.every((lease) => isAmong(held, lease));
+      async ({ segments, leases, lease, limit }) => {
+        const isKnown = leases.every((one) => isAmong(held, one));
         const recorded = isKnown ? segments : await orAbort(count.confirm(segments), limit);
-        return recorded === segments ? { got: await work(leases) } : { recorded };
+        // A segment may be lost, or revoked, while the count is read.
+        const isUsable = isKnown || (lease.isHeld() && !lease.signal.aborted);
+        return recorded === segments && isUsable ? { got: await work(leases) } : { recorded };
       },
     );
   }

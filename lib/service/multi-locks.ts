@@ -4,7 +4,7 @@ import type { Lock } from '../contract/lock.js';
 import type { Admission } from './admission.js';
 import { AtomicMultiLock } from './atomic-multi-lock.js';
 import type { Targets } from './atomic-multi-lock.js';
-import { runUnder } from './held-leases.js';
+import { heldLeases, runUnder } from './held-leases.js';
 import type { LockTargets } from './lock-targets.js';
 import { resolveMultiOptions } from './multi.options.js';
 import type { MultiOptions } from './multi.options.js';
@@ -33,7 +33,7 @@ export class MultiLocks {
     const { backend, admission, targets, waitMs, lockOn } = this.#parts;
     const { atomic, ...sharing } = resolveMultiOptions(keys, options, backend);
     const members = keys.map((key) => ({ key, identity: backend.identify(key), lock: lockOn(key, sharing) }));
-    const inOrder = new MultiLock(members, waitMs, runUnder);
+    const inOrder = new MultiLock(members, waitMs, { enclose: runUnder, heldLeases });
     if (!atomic) return inOrder;
     const wanted = inFixedOrder(members).map(({ key }) => targets.of(key, 'exclusive', 'fifo', sharing));
     return new AtomicMultiLock(admission, wanted as unknown as Targets, inOrder);

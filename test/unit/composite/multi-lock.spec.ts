@@ -7,7 +7,7 @@ import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../.
 import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
-import { currentLease, runUnder } from '../../../lib/service/held-leases.js';
+import { currentLease, heldLeases, runUnder } from '../../../lib/service/held-leases.js';
 import { startLocks } from '../service/locks.js';
 
 const acquire = (locks: LockService, keys: string[]) => locks.multi(keys).acquire() as Promise<MultiLease>;
@@ -88,7 +88,7 @@ describe('several keys at once', () => {
       },
     });
     const members = ['a', 'b', 'c'].map((key) => ({ key, identity: key, lock: slow(key) }));
-    await using _lease = await new MultiLock(members, 60_000, runUnder).acquire();
+    await using _lease = await new MultiLock(members, 60_000, { enclose: runUnder, heldLeases }).acquire();
     const [first = 0, second = 0, third = 0] = waits;
     expect(first).toBeLessThanOrEqual(60_000);
     expect(second).toBeLessThanOrEqual(first - 5);

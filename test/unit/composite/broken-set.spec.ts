@@ -1,0 +1,264 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { MultiLock } from '../../../lib/composite/multi-lock.js';
+import { LockLostError, LockTimeoutError } from '../../../lib/contract/errors.js';
+import type { Lease } from '../../../lib/contract/lease.js';
+import type { AcquireOptions, Lock } from '../../../lib/contract/lock.js';
+import { heldLeases, runUnder } from '../../../lib/service/held-leases.js';
+import type { LockService } from '../../../lib/service/lock.service.js';
+import { startLocks } from '../service/locks.js';
+import { keyOf, startSegments } from './segments.js';
+
+const lost = (key: string) => new LockLostError(key, 'the test said so');
+const KEYS = ['a', 'b'];
+
+/** What acquires a set, and gives it back as soon as it has it: resolves to whether every lease stood. */
+type Take = (locks: LockService, options?: AcquireOptions) => Promise<boolean>;
+
+const stands = (set: Lease) => set.isHeld() && set.state === 'held' && !set.signal.aborted;
+
+const WAYS: readonly (readonly [string, Take])[] = [
+  ['using', (locks, options) => locks.multi(KEYS).using(stands, options)],
+  [
+    'acquire',
+    async (locks, options) => {
+      await using set = await locks.multi(KEYS).acquire(options);
+      return stands(set);
+    },
+  ],
+];
+
+/** A set that has `a` and waits for `b`. */
+async function waitingSet(take: Take, options?: AcquireOptions) {
+  const { locks, backend } = startLocks();
+  const blocker = await locks.acquire('b');
+  const taken = take(locks, options);
+  taken.catch(() => {});
+  await backend.standing('b', 2);
+  const first = backend.leaseOn('a') ?? expect.unreachable();
+  return { locks, backend, blocker, taken, first };
+}
+
+describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
+  it('leaves the queue it waits in when a key is lost, and lines up again for all of them', async () => {
+    const { backend, blocker, taken, first } = await waitingSet(take);
+    first.lose(lost('a'));
+    await backend.standing('b', 1);
+    await backend.standing('b', 2);
+    expect(backend.leaseOn('a')?.fencingToken).toBeGreaterThan(first.fencingToken);
+    await blocker.release();
+    expect(await taken).toBe(true);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('gives a key back at once that is revoked, and lines up again behind who asked for it', async () => {
+    const { locks, backend, blocker, taken } = await waitingSet(take);
+    const next = locks.acquire('a');
+    await locks.revoke('a', { graceMs: Infinity });
+    const lease = await next;
+    await backend.standing('a', 2);
+    await lease.release();
+    await backend.standing('b', 2);
+    await blocker.release();
+    expect(await taken).toBe(true);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('queues once for each key in a round, and begins no round by itself', async () => {
+    const { backend, blocker, taken, first } = await waitingSet(take);
+    const asked = () => backend.requests.slice(1).map(({ key }) => key);
+    expect(asked()).toEqual(['a', 'b']);
+    first.lose(lost('a'));
+    await backend.standing('b', 1);
+    await backend.standing('b', 2);
+    backend.leaseOn('a')?.lose(lost('a'));
+    await backend.standing('b', 1);
+    await backend.standing('b', 2);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    expect(asked()).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+    await blocker.release();
+    expect(await taken).toBe(true);
+  });
+
+  it('has one deadline for all of its rounds, and leaves nothing behind it', async () => {
+    const { backend, taken, first } = await waitingSet(take, { waitMs: 200 });
+    first.lose(lost('a'));
+    await expect(taken).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 200 });
+    expect(backend.busyKeys).toEqual(['b']);
+  });
+
+  it('rejects with the caller’s own reason after a round was broken, and leaves every queue before', async () => {
+    const caller = new AbortController();
+    const { backend, taken, first } = await waitingSet(take, { signal: caller.signal });
+    first.lose(lost('a'));
+    await backend.standing('b', 1);
+    await backend.standing('b', 2);
+    caller.abort('mine');
+    await expect(taken).rejects.toBe('mine');
+    expect(backend.busyKeys).toEqual(['b']);
+    expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+  });
+
+  it('lines up again when the key is lost in the very moment in which the last one is granted', async () => {
+    const { backend, blocker, taken, first } = await waitingSet(take);
+    const released = blocker.release();
+    first.lose(lost('a'));
+    await released;
+    expect(await taken).toBe(true);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('is turned away at shutdown in a later round, too', async () => {
+    const { locks, backend, taken, first } = await waitingSet(take);
+    first.lose(lost('a'));
+    locks.beforeApplicationShutdown();
+    await expect(taken).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+    expect(backend.busyKeys).toEqual(['b']);
+  });
+});
+
+describe('a set that does not wait', () => {
+  /** Loses `a` while `b` is asked for. */
+  function losing(locks: LockService): MultiLock {
+    const mutex = locks.mutex('b');
+    const b: Lock = {
+      acquire: async (options) => {
+        first?.();
+        return mutex.acquire(options);
+      },
+      tryAcquire: (options) => mutex.tryAcquire(options),
+      using: (work, options) => mutex.using(work, options),
+    };
+    const members = [
+      { key: 'a', identity: 'a', lock: locks.mutex('a') },
+      { key: 'b', identity: 'b', lock: b },
+    ];
+    return new MultiLock(members, 60_000, { enclose: runUnder, heldLeases });
+  }
+  let first: (() => void) | undefined;
+
+  it('is not to be had when it loses a key on the way', async () => {
+    const { locks, backend } = startLocks();
+    first = () => backend.leaseOn('a')?.lose(lost('a'));
+    expect(await losing(locks).tryAcquire()).toBeNull();
+    const refused = losing(locks).acquire({ waitMs: 0 });
+    await expect(refused).rejects.toThrow('"a, b" was lost or revoked before all of its keys were there');
+    await expect(refused).rejects.toBeInstanceOf(LockTimeoutError);
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('a set of which a call further out holds a key', () => {
+  it('rejects at once with the loss when that key is lost', async () => {
+    const { locks, backend } = startLocks();
+    await using _blocker = await locks.acquire('b');
+    const gone = lost('a');
+    const outer = locks.using('a', async () => {
+      const inner = locks.multi(KEYS).using(() => expect.unreachable());
+      await backend.standing('b', 2);
+      backend.leaseOn('a')?.lose(gone);
+      await expect(inner).rejects.toBe(gone);
+      expect(backend.contenders('b')).toHaveLength(1);
+    });
+    await expect(outer).rejects.toBe(gone);
+  });
+
+  it('waits on when that key is revoked: only the call further out can give it back', async () => {
+    const { locks, backend } = startLocks();
+    const blocker = await locks.acquire('b');
+    let revoked: Promise<void> | undefined;
+    await locks.using('a', async (outer) => {
+      const inner = locks.multi(KEYS).using((set) => [set.isHeld(), set.state]);
+      await backend.standing('b', 2);
+      const elsewhere = backend.revoke('a', { graceMs: Infinity, signal: undefined });
+      revoked = elsewhere;
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+      expect(outer.state).toBe('revoking');
+      expect(backend.requests.map(({ key }) => key)).toEqual(['b', 'a', 'b']);
+      await blocker.release();
+      expect(await inner).toEqual([true, 'revoking']);
+    });
+    await revoked;
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('gets that key itself when the call further out gives it back meanwhile', async () => {
+    const { locks, backend } = startLocks();
+    const blocker = await locks.acquire('b');
+    await locks.using('a', async (outer) => {
+      const inner = locks.multi(KEYS).using((set) => set.leases.map((lease) => [lease.isHeld(), lease.fencingToken]));
+      await backend.standing('b', 2);
+      await outer.release();
+      await blocker.release();
+      const [[isHeld, token] = []] = await inner;
+      expect(isHeld).toBe(true);
+      expect(token).toBeGreaterThan(outer.fencingToken);
+    });
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('the leases of a set that is not to be had', () => {
+  it('are all given back, and the caller is told why, also when a release fails', async () => {
+    const { locks, backend } = startLocks();
+    await using _blocker = await locks.acquire('c');
+    const failing: Lock = {
+      ...locks.mutex('b'),
+      acquire: async (options) => {
+        const lease = await locks.mutex('b').acquire(options);
+        const release = async () => {
+          await lease.release();
+          throw new TypeError('the release failed');
+        };
+        return new Proxy(lease, {
+          get: (target, name) => (name === 'release' ? release : (Reflect.get(target, name, target) as unknown)),
+        });
+      },
+    };
+    const members = ['a', 'b', 'c'].map((key) => ({ key, identity: key, lock: locks.mutex(key) }));
+    const set = new MultiLock(
+      members.map((member) => (member.key === 'b' ? { ...member, lock: failing } : member)),
+      60_000,
+      { enclose: runUnder, heldLeases },
+    );
+    await expect(set.acquire({ waitMs: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', key: 'c' });
+    expect(backend.busyKeys).toEqual(['c']);
+  });
+});
+
+describe('all segments', () => {
+  it('line up again at once when one of them is revoked while others are waited for', async () => {
+    const { lock, others, other, backend } = startSegments(3);
+    const held = await others.acquire({ only: [2] });
+    const all = lock.withAll((leases) => leases.every((lease) => lease.isHeld() && !lease.signal.aborted));
+    await backend.standing(keyOf(2), 2);
+    const next = others.acquire({ only: [0] });
+    await backend.standing(keyOf(0), 2);
+    await other.revoke(keyOf(0), { graceMs: Infinity });
+    await (await next).release();
+    await held.release();
+    expect(await all).toBe(true);
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('are acquired anew when one of them is lost while the count is read', async () => {
+    const { lock, backend } = startSegments(3);
+    const tokens: bigint[] = [];
+    const read = backend.records.read.bind(backend.records);
+    let reads = 0;
+    backend.records.read = async (name) => {
+      const record = await read(name);
+      if (reads++ === 0) {
+        tokens.push(backend.leaseOn(keyOf(1))?.fencingToken ?? expect.unreachable());
+        backend.leaseOn(keyOf(1))?.lose(lost('stock'));
+      }
+      return record;
+    };
+    const isWhole = await lock.withAll((leases) => {
+      expect(leases[1]?.fencingToken).toBeGreaterThan(tokens[0] ?? expect.unreachable());
+      return leases.every((lease) => lease.isHeld());
+    });
+    expect(isWhole).toBe(true);
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
