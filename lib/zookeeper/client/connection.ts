@@ -1,11 +1,9 @@
 /**
  * One driver instance, one session: the driver's connection loop with the parts replaced that break a lock.
- * - what the server sends is read by `Inbound`;
- * - sockets are opened by `Dialer`;
+ * - `Dialer` opens sockets, `Inbound` reads what the server sends;
  * - authentication and watches go out before anything else on a new connection;
- * - what was not sent when a connection ends is never sent later;
- * - what is asked for in one turn leaves in one write, see `Outbox`;
- * - closing ends in every state.
+ * - what was not sent when a connection ends is never sent later, and closing ends in every state;
+ * - what is asked for in one turn leaves in one write, see `Outbox`.
  */
 import { settledWithin } from '../../async/timer.js';
 import { now } from '../../async/clock.js';
@@ -16,7 +14,7 @@ import { Dialer } from './dialer.js';
 import type { SocketEvents } from './dialer.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
-import { HandshakeLog } from './handshake-log.js';
+import { Handshakes } from './handshakes.js';
 import { Inbound } from './inbound.js';
 import { PendingRequest, readNothing } from './pending-request.js';
 import type { Reply } from './pending-request.js';
@@ -34,8 +32,7 @@ export class Connection {
   readonly #watches: WatchTables;
   readonly #listener: ClientListener;
   readonly #inbound: Inbound;
-  readonly #auths: number;
-  readonly #handshakes = new HandshakeLog();
+  readonly #handshakes: Handshakes;
   readonly #queue: RequestQueue;
   /** What leaves at the end of this turn. */
   readonly outbox = new Outbox((requests) => this.#queue.send(requests));
@@ -48,16 +45,16 @@ export class Connection {
     this.#driver = openDriver(options.sessionTimeoutMs);
     this.#dialer = new Dialer(options, this.#socketEvents());
     this.#queue = new RequestQueue(this.#driver);
+    this.#handshakes = new Handshakes(this.#driver);
     this.#watches = watches;
     this.#listener = listener;
-    this.#auths = options.auth.length;
     this.#inbound = new Inbound(this.#driver, watches, {
       answered: (answer) => listener.answered(answer),
       authenticated: () => this.#connected(),
       unreadable: (error) => this.#dialer.hangUp(error),
     });
     for (const { scheme, credentials } of options.auth) this.#driver.addAuthInfo(scheme, Buffer.from(credentials));
-    this.#replaceInternals();
+    this.#replaceInternals(options.auth.length);
   }
 
   open(): void {
@@ -91,12 +88,12 @@ export class Connection {
     this.#dialer.hangUp();
   }
 
-  /** Whoever closes once more waits for the first: to end it now would take the goodbye back. */
-  close(deadlineMs: number): Promise<void> {
-    return (this.#closed ??= this.#close(deadlineMs));
+  /** A second call waits for the first, whose goodbye it must not cut off. */
+  close(deadlineMs: number, why: SessionEnd = 'closed'): Promise<void> {
+    return (this.#closed ??= this.#close(deadlineMs, why));
   }
 
-  async #close(deadlineMs: number): Promise<void> {
+  async #close(deadlineMs: number, why: SessionEnd): Promise<void> {
     if (this.#hasEnded) return;
     if (this.#driver.state === DriverState.connected) {
       const goodbye = this.request(OpCode.closeSession, EMPTY, undefined, readNothing);
@@ -104,10 +101,10 @@ export class Connection {
       this.#stopReconnecting();
       await settledWithin(goodbye, deadlineMs);
     }
-    this.#end('closed');
+    this.#end(why);
   }
 
-  #replaceInternals(): void {
+  #replaceInternals(auths: number): void {
     const driver = this.#driver;
     const { onSocketConnected, onSocketClosed } = driver;
     driver.onSocketTimeout = () => {};
@@ -117,28 +114,28 @@ export class Connection {
     };
     driver.onSocketConnected = () => {
       driver.packetQueue.queue.length = 0;
-      this.#handshakes.sent(now());
-      this.#inbound.unconfirmedAuths = this.#auths;
-      onSocketConnected.call(driver);
+      this.#inbound.unconfirmedAuths = auths;
+      this.#handshakes.send(now(), () => onSocketConnected.call(driver));
       resetWatches(this.#watches, driver.zxid.readBigInt64BE(0), (request) => this.#queue.add(request));
     };
     driver.onSocketClosed = (hasError) => {
-      this.#forgetSocket();
+      this.#handshakes.over(now());
+      this.#inbound.reset();
+      this.#queue.failUnsent();
       onSocketClosed.call(driver, hasError);
     };
     driver.on('state', (state) => this.#stateChanged(state));
   }
 
   #socketEvents(): SocketEvents {
-    const driver = this.#driver;
     return {
-      opened: (socket) => (driver.socket = socket),
-      connected: () => driver.onSocketConnected(),
-      data: (bytes) => driver.onSocketData(bytes),
-      drain: () => driver.onSocketDrain(),
+      opened: (socket) => (this.#driver.socket = socket),
+      connected: () => this.#driver.onSocketConnected(),
+      data: (bytes) => this.#driver.onSocketData(bytes),
+      drain: () => this.#driver.onSocketDrain(),
       ended: () => this.#down(),
       unanswered: () => this.#unanswered(),
-      closed: (hasError) => driver.onSocketClosed(hasError),
+      closed: (hasError) => this.#driver.onSocketClosed(hasError),
     };
   }
 
@@ -159,18 +156,31 @@ export class Connection {
     const sessionId = this.#driver.sessionId.readBigInt64BE(0);
     if (this.#sessionId !== 0n && sessionId !== this.#sessionId) return this.#end('replaced by the server');
     this.#sessionId = sessionId;
+    if (this.#handshakes.claimsZxid) this.#up();
+    else void this.#upUnlessBehind();
+  }
+
+  async #upUnlessBehind(): Promise<void> {
+    const isBehind = await this.#handshakes.isBehind((...question) => this.request(...question)).catch(() => undefined);
+    if (isBehind === undefined) return this.drop();
+    // Closed, because what a backup says that the session owns would keep others waiting.
+    if (isBehind) await this.close(this.#driver.sessionTimeout, 'the servers lost data');
+    else if (!this.#closed) this.#up();
+  }
+
+  #up(): void {
     this.#isUp = true;
     this.#dialer.succeeded();
     this.#handshakes.answered();
-    const { sessionTimeout: timeoutMs } = this.#driver;
-    this.#listener.connected({ sessionId, timeoutMs, sentAt: this.#handshakes.sentAt });
+    const { sentAt } = this.#handshakes;
+    this.#listener.connected({ sessionId: this.#sessionId, timeoutMs: this.#driver.sessionTimeout, sentAt });
   }
 
-  // A server that hears but is not heard renews the session with each handshake, and nobody else gets its keys. When
-  // its time has run out here anyhow, it is left to run out there, too.
+  // A server that receives but whose answers are lost renews the session with each handshake, and its keys stay locked.
+  // Once the session's time is over here, it is left to run out there as well.
   #unanswered(): void {
-    if (this.#handshakes.unanswered(now()) > this.#driver.sessionTimeout && this.#sessionId !== 0n)
-      this.#end('unanswered');
+    const unansweredMs = this.#handshakes.unanswered(now());
+    if (unansweredMs > this.#driver.sessionTimeout && this.#sessionId !== 0n) this.#end('unanswered');
   }
 
   #end(why: SessionEnd): void {
@@ -186,11 +196,5 @@ export class Connection {
   #stopReconnecting(): void {
     this.#dialer.stop();
     this.#driver.state = DriverState.closing;
-  }
-
-  #forgetSocket(): void {
-    this.#handshakes.over();
-    this.#inbound.reset();
-    this.#queue.failUnsent();
   }
 }

@@ -47,7 +47,8 @@ export interface Handshake {
 }
 
 /** Why a session is over for good. */
-export type SessionEnd = 'expired' | 'authentication failed' | 'replaced by the server' | 'unanswered' | 'closed';
+export type SessionEnd =
+  'expired' | 'authentication failed' | 'replaced by the server' | 'unanswered' | 'the servers lost data' | 'closed';
 
 /** What a client reports, each in the turn in which it learned of it. */
 export interface ClientListener {

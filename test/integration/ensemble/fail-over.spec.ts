@@ -102,6 +102,31 @@ describe('while others are well', () => {
     await (await last).release();
   });
 
+  it('a waiter keeps its place when there is no quorum for longer than a session lasts', async () => {
+    const basePath = freshBasePath();
+    const path = `${basePath}/k`;
+    const options = { connectString: ensemble.connectString, basePath, sessionTimeoutMs: SESSION_MS };
+    const [holder, waiter] = await Promise.all([openService(options), openService(options)]);
+    const lease = await holder.acquire('k');
+    const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
+    const waiting = waiter.acquire('k', { waitMs: 50_000 });
+    const before = await untilContenders(await openClient(ensemble.connectString), path, 2);
+
+    const [one, other] = ensemble.servers;
+    await Promise.all([one!.kill(), other!.kill()]);
+    await lost;
+    // By then the third has closed the connection without an answer for longer than a session lasts.
+    await pause(2 * SESSION_MS);
+    expect(waiter.state).toBe('suspended');
+    await Promise.all([one!.restart(), other!.restart()]);
+
+    const next = await waiting;
+    expect(waiter.state).toBe('connected');
+    const client = await openClient(ensemble.connectString);
+    expect(await untilContenders(client, path, 1)).toEqual(before.slice(1));
+    await next.release();
+  });
+
   it('keys are granted again within two seconds of the end of a total outage', async () => {
     const service = await openService({ connectString: ensemble.connectString, sessionTimeoutMs: SESSION_MS });
     const lease = await service.acquire('outage');

@@ -1,0 +1,80 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ZooKeeperServer } from '../../../lib/testing/index.js';
+import { freshBasePath } from '../../support/base-path.js';
+import { eventually } from '../../support/eventually.js';
+import { openService } from '../../support/services.js';
+import { openClient, untilContenders } from '../../support/znodes.js';
+import { lost } from './support/leases.js';
+import { connectClient } from './support/observed-client.js';
+import { createEphemeral } from './support/open-session.js';
+
+const SESSION_MS = 2_000;
+
+describe('a server that comes back without its data', () => {
+  let server: ZooKeeperServer;
+  let data: string;
+  let basePath: string;
+
+  beforeEach(async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'rewound-'));
+    data = join(dataDir, 'data', 'version-2');
+    basePath = freshBasePath();
+    server = await ZooKeeperServer.start({ dataDir, tickTimeMs: SESSION_MS / 4 });
+    onTestFinished(async () => {
+      await server.stop();
+      rmSync(dataDir, { recursive: true });
+    });
+  });
+
+  const open = () => openService({ connectString: server.connectString, basePath, sessionTimeoutMs: SESSION_MS });
+
+  /** Repeats what application code repeats: every acquisition until one succeeds. */
+  const untilAcquired = (service: Awaited<ReturnType<typeof open>>) =>
+    eventually(() => service.acquire('k').catch(() => undefined), 'an acquisition');
+
+  /** A crash after which the server has other data. */
+  const restartWith = async (change: () => void) => {
+    await server.kill();
+    change();
+    await server.restart();
+  };
+
+  it('serves a client again that has seen more than the server knows, within a session timeout', async () => {
+    const service = await open();
+    const lease = await service.acquire('k');
+    await restartWith(() => rmSync(data, { recursive: true }));
+    const backAt = performance.now();
+    expect(await lost(lease)).toMatchObject({ code: 'LOCK_LOST' });
+
+    const next = await untilAcquired(service);
+
+    expect(next.isHeld()).toBe(true);
+    // One session timeout, and time for a loaded machine.
+    expect(performance.now() - backAt).toBeLessThan(3 * SESSION_MS);
+    await untilContenders(await openClient(server.connectString), `${basePath}/k`, 1);
+  });
+
+  it('lets go of what came back with a backup that knows the session', async () => {
+    const service = await open();
+    const lease = await service.acquire('k');
+    const backup = `${data}.backup`;
+    await restartWith(() => cpSync(data, backup, { recursive: true }));
+    await eventually(() => lease.state === 'held' || undefined, 'a lease that is held again');
+    const { client } = await connectClient(server.connectString);
+    for (let count = 0; count < 10; count++) await createEphemeral(client, `${freshBasePath()}`);
+    await service.using('another', () => {});
+
+    await restartWith(() => {
+      rmSync(data, { recursive: true });
+      cpSync(backup, data, { recursive: true });
+    });
+    expect(await lost(lease)).toMatchObject({ code: 'LOCK_LOST' });
+    const next = await untilAcquired(service);
+
+    expect(next.isHeld()).toBe(true);
+    expect(await untilContenders(await openClient(server.connectString), `${basePath}/k`, 1)).toHaveLength(1);
+  });
+});
