@@ -17,13 +17,16 @@ const MOST_CHECKS = 32;
 export class Heartbeat {
   readonly #client: ZooKeeperClient;
   readonly #nodes: SessionNodes;
+  readonly #onTick: () => void;
   #timeoutMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #lastBeatAt = -Infinity;
 
-  constructor(client: ZooKeeperClient, nodes: SessionNodes) {
+  /** @param onTick called twelve times per session timeout, whether a server is connected or not */
+  constructor(client: ZooKeeperClient, nodes: SessionNodes, onTick: () => void) {
     this.#client = client;
     this.#nodes = nodes;
+    this.#onTick = onTick;
   }
 
   /** Begins, or goes on with another session timeout. */
@@ -63,6 +66,7 @@ export class Heartbeat {
   }
 
   #tick(): void {
+    this.#onTick();
     const since = this.#client.unansweredSince;
     if (since !== undefined && now() - since > this.#timeoutMs * SILENCE_SHARE) this.#suspect(since);
     if (now() - this.#lastBeatAt >= this.#timeoutMs * (BEAT_SHARE - TICK_SHARE / 2)) void this.beat();

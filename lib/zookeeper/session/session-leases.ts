@@ -11,7 +11,7 @@ export class SessionLeases {
   readonly #deadline: () => number;
   #cancelTimer: Dispose | undefined;
 
-  /** @param deadline until when, on `now()`, the session surely stands; it moves as the session is proven again */
+  /** @param deadline until when, on `now()`, the session surely stands; it moves with every answer */
   constructor(deadline: () => number) {
     this.#deadline = deadline;
   }
@@ -20,6 +20,18 @@ export class SessionLeases {
     const place = this.#leases.join(lease);
     this.#watchClock();
     return () => void place.leave();
+  }
+
+  /**
+   * Loses the leases if their time is over. Otherwise sets the timer again: the deadline may have moved closer, and the
+   * timers of a machine that was suspended run late by as long as it was.
+   */
+  check(): void {
+    // The timer is not stopped with the last lease: the next one is most often there within microseconds.
+    if (this.#leases.size === 0) return;
+    if (this.#deadline() <= now()) return this.lose('the session was not proven alive in time');
+    this.#stopClock();
+    this.#watchClock();
   }
 
   suspend(): void {
@@ -40,10 +52,7 @@ export class SessionLeases {
   #watchClock(): void {
     this.#cancelTimer ??= after(Math.max(0, this.#deadline() - now()), () => {
       this.#cancelTimer = undefined;
-      // Not stopped with the last lease: the next one is most often there within microseconds.
-      if (this.#leases.size === 0) return;
-      if (this.#deadline() > now()) this.#watchClock();
-      else this.lose('the session was not proven alive in time');
+      this.check();
     });
   }
 

@@ -40,7 +40,7 @@ export class Session {
     this.requests = client;
     this.#clock = new LeaseClock(handshake.timeoutMs, handshake.sentAt);
     this.#leases = new SessionLeases(() => this.#clock.deadline);
-    this.#heartbeat = new Heartbeat(client, this.#nodes);
+    this.#heartbeat = new Heartbeat(client, this.#nodes, () => this.#leases.check());
     this.#isUp(handshake);
   }
 
@@ -137,11 +137,13 @@ export class Session {
     this.#epoch++;
     this.#connection = deferred();
     this.#connection.promise.catch(() => {});
+    this.#leases.check();
     this.#leases.suspend();
   }
 
   answered({ sentAt, receivedAt, isQuorum }: Answer): void {
     this.#clock.answered(sentAt, receivedAt, isQuorum);
+    if (receivedAt >= this.#clock.deadline) this.#leases.check();
   }
 
   ended(why: SessionEnd): void {
@@ -157,6 +159,7 @@ export class Session {
   #isUp({ timeoutMs }: Handshake): void {
     this.#isConnected = true;
     this.#heartbeat.start(timeoutMs);
+    this.#leases.check();
     this.#leases.resume();
     this.#connection.resolve();
   }

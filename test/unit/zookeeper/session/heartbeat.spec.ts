@@ -20,7 +20,7 @@ beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
   client = new AnsweringClient();
   nodes = new SessionNodes();
-  heartbeat = new Heartbeat(client, nodes);
+  heartbeat = new Heartbeat(client, nodes, () => {});
 });
 afterEach(() => {
   heartbeat.stop();

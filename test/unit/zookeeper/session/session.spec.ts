@@ -116,6 +116,70 @@ describe('the leases of a session', () => {
     vi.advanceTimersByTime(2);
     expect(lease.state).toBe('lost');
   });
+
+  /** Aborted, although nobody has asked whether it is held. */
+  const aborts = (lease: ReturnType<typeof granted>) => lease.signal.aborted;
+
+  it.each([
+    ['the next heartbeat', () => vi.advanceTimersByTime(T / 12)],
+    ['an answer', () => session.answered({ sentAt: LEASE_MS - 1, receivedAt: LEASE_MS, isQuorum: false })],
+    ['a lost connection', () => session.disconnected()],
+  ])('are lost after the machine was suspended with %s', (_what, happens) => {
+    const lease = granted();
+    session.carry(lease);
+    // The timers stand still meanwhile.
+    vi.setSystemTime(LEASE_MS);
+    expect(aborts(lease)).toBe(false);
+    happens();
+    expect(aborts(lease)).toBe(true);
+    expect(lease.signal.reason).toMatchObject({ reason: 'the session was not proven alive in time' });
+  });
+
+  it('are lost with the handshake that comes too late, and not held in between', () => {
+    const lease = granted();
+    const states: string[] = [];
+    session.carry(lease);
+    session.disconnected();
+    lease.addFollower({
+      suspend() {},
+      resume: () => states.push('held'),
+      revoke() {},
+      lose: () => states.push('lost'),
+    });
+    vi.setSystemTime(LEASE_MS);
+    session.connected(handshake());
+    expect(states).toEqual(['lost']);
+  });
+
+  it('are lost in time when the machine was suspended for a part of it', () => {
+    const lease = granted();
+    session.carry(lease);
+    session.disconnected();
+    vi.setSystemTime(T / 2);
+    vi.advanceTimersByTime(LEASE_MS - T / 2 - 1);
+    expect(aborts(lease)).toBe(false);
+    vi.advanceTimersByTime(2);
+    expect(aborts(lease)).toBe(true);
+  });
+
+  it('are lost in time by the shorter session timeout that a server grants', () => {
+    const lease = granted();
+    session.carry(lease);
+    session.disconnected();
+    session.connected({ ...handshake(), timeoutMs: T / 2 });
+    session.disconnected();
+    vi.advanceTimersByTime((T / 2) * 0.98 - 16);
+    expect(aborts(lease)).toBe(false);
+    vi.advanceTimersByTime(2);
+    expect(aborts(lease)).toBe(true);
+  });
+
+  it('leave no timer when the session ends', () => {
+    session.carry(granted());
+    vi.advanceTimersByTime(T / 2);
+    session.ended('closed');
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
 
 describe('a lease that begins while no server is connected', () => {
