@@ -1,9 +1,8 @@
 import { check, describe } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
-import type { TlsOptions } from './client/open-socket.js';
 import type { Acl } from './client/zookeeper-client.js';
 
-export type { Acl as ZooKeeperAcl, TlsOptions as ZooKeeperTls };
+export type { Acl as ZooKeeperAcl };
 
 /** Credentials for one authentication scheme. */
 export interface ZooKeeperAuth {
@@ -39,14 +38,6 @@ export function resolveAcl(given: unknown, auth: readonly ZooKeeperAuth[]): read
   }
   check(Array.isArray(acl) && acl.length > 0, 'acl', acl, "'open', 'creator' or a list of at least one entry");
   return acl.map(resolveEntry);
-}
-
-/** @throws LockConfigurationError where it is neither a boolean nor an object; what is in it, Node itself checks */
-export function resolveTls(tls: unknown): TlsOptions | undefined {
-  if (tls === undefined || tls === false) return undefined;
-  if (tls === true) return {};
-  check(typeof tls === 'object' && tls !== null && !Array.isArray(tls), 'tls', tls, 'true, false or an object');
-  return tls;
 }
 
 function resolveEntry(entry: unknown): Acl {

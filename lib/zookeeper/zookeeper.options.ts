@@ -2,9 +2,12 @@ import { check, checkFields, checkMs } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import { parseConnectString } from './client/connect-string.js';
 import type { ConnectString } from './client/connect-string.js';
+import type { TlsOptions } from './client/open-socket.js';
 import { lockPath } from './session/znode-path.js';
-import { resolveAcl, resolveAuth, resolveTls } from './access.options.js';
-import type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls } from './access.options.js';
+import { resolveAcl, resolveAuth } from './access.options.js';
+import type { ZooKeeperAcl, ZooKeeperAuth } from './access.options.js';
+import { resolveTls } from './tls.options.js';
+import type { ZooKeeperTls } from './tls.options.js';
 
 export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls };
 
@@ -35,7 +38,8 @@ export interface ZooKeeperOptions {
   readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[];
   /**
    * Connects over TLS (the servers' `secureClientPort`): `true`, or what Node's `tls.connect` takes of certificates:
-   * `ca`, `cert` and `key` or `pfx` for client certificates, `servername`, `rejectUnauthorized`, … Default: no TLS.
+   * `ca`, `cert` and `key` or `pfx` for client certificates, `servername`, `rejectUnauthorized`, … The material itself, not
+   * the names of files. Default: no TLS.
    */
   readonly tls?: boolean | ZooKeeperTls;
   /** Whether the servers remove a key's directory once it is empty (`'container'`, default) or it stays. */
@@ -48,7 +52,7 @@ export interface ResolvedZooKeeperOptions extends Required<
   readonly connect: ConnectString;
   readonly auth: readonly ZooKeeperAuth[];
   readonly acl: readonly ZooKeeperAcl[];
-  readonly tls: ZooKeeperTls | undefined;
+  readonly tls: TlsOptions | undefined;
 }
 
 export const DEFAULTS = Object.freeze({

@@ -106,7 +106,8 @@ export const LAYERS: Layers = {
       'contract',
       'async',
     ],
-    packages: [],
+    // To check TLS material as a connection will use it.
+    packages: ['node:crypto', 'node:tls'],
   },
   'zookeeper/coordination': {
     folder: 'zookeeper/coordination',

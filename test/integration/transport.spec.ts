@@ -4,6 +4,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { ZooKeeperServer } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { makeIdentities } from '../support/certificates.js';
+import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
 import { openService } from '../support/services.js';
 import { contendersAt, openClient } from '../support/znodes.js';
 import { unusedPort } from '../support/unused-port.js';
@@ -41,6 +42,9 @@ describe('over TLS', () => {
     expect(lease.isHeld()).toBe(true);
     expect(await contendersAt(client, `${basePath}/k`)).toHaveLength(1);
 
+    expect(() => zookeeper({ tls: { ...trusted, passphrase: 'another' } })).toThrow(
+      /^tls\.passphrase must be the one of tls\.pfx/,
+    );
     const refused = { connectString, connectTimeoutMs: 1_000 };
     const { pfx, passphrase, ...anonymous } = trusted;
     await expect(openService({ ...refused, tls: anonymous })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls';
 import type { ServerAddress } from './connect-string.js';
 
-/** What of Node's TLS options goes into a connection to an ensemble. */
+/** Those of Node's TLS options that go into a connection to an ensemble. */
 export type TlsOptions = Pick<
   TlsConnectionOptions,
   | 'ca'
@@ -16,6 +16,7 @@ export type TlsOptions = Pick<
   | 'rejectUnauthorized'
   | 'checkServerIdentity'
   | 'minVersion'
+  | 'secureContext'
 >;
 
 /** Connects to a server; `connected` is called when bytes may be sent, over TLS after its handshake. */
