@@ -4,11 +4,12 @@ import type { LocalCaller } from '../local/local-callers.js';
 import type { LocalLine } from '../local/local-line.js';
 
 /** Where callers of one mode stand in this process, if any do. */
-type FindLine = (mode: LeaseMode) => LocalLine | undefined;
+type FindLine = (mode: LeaseMode) => Pick<LocalLine, 'callers' | 'isKept'> | undefined;
 
 /**
- * Every contender that the backend knows, in order, and the callers of this process that stand behind its own: those who
- * hold with the one that holds, those who wait with the one that waits, if there is one.
+ * Every contender that the backend knows, in order, and the callers of this process behind its own: those that hold
+ * with the contender that holds, those that wait with the one that waits, if there is one. A contender stays in the list
+ * as it is while none of its callers is in its state: the key is kept, or on its way to a caller.
  */
 export function withLocalCallers(contenders: readonly Contender[], find: FindLine): Contender[] {
   const shown = new Set<string>();
@@ -18,9 +19,10 @@ export function withLocalCallers(contenders: readonly Contender[], find: FindLin
     if (!line) return [contender];
     shown.add(`${mode} ${state}`);
     const hasWaiting = contenders.some((other) => other.isOwn && other.mode === mode && other.state === 'waiting');
-    const [first, ...others] = line.callers.filter((caller) => !hasWaiting || caller.state === state);
+    const callers = line.callers.filter((caller) => !hasWaiting || caller.state === state);
+    const first = callers[0]?.state === state ? callers.shift() : undefined;
     const own = first ? asCaller(contender, first) : { ...contender, isKept: state === 'held' && line.isKept };
-    return [own, ...others.map((caller) => ({ ...asCaller(contender, caller), isLocal: true }))];
+    return [own, ...callers.map((caller) => ({ ...asCaller(contender, caller), isLocal: true }))];
   });
 }
 

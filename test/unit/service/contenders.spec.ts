@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Contender } from '../../../lib/contract/contender.js';
+import type { LocalCaller } from '../../../lib/local/local-callers.js';
+import { withLocalCallers } from '../../../lib/service/contenders.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
 
@@ -69,5 +72,60 @@ describe('the contenders of a key', () => {
     }
     await lease.release();
     await wait;
+  });
+});
+
+describe('the contenders of a key while the connection is away', () => {
+  /** Told by the backend of the lease that it granted last. */
+  const suspend = async ({ backend }: ReturnType<typeof startLocks>) => {
+    backend.leaseOn('k')?.suspend();
+    await settled();
+  };
+
+  it('are still all readers that hold it together', async () => {
+    const started = startLocks(LOCAL);
+    const { read } = started.locks.readWriteLock('k');
+    const readers = [await read.acquire({ label: 'r1' }), await read.acquire({ label: 'r2' })];
+    await suspend(started);
+    expect(await shownBy(started.locks)).toEqual(['held read r1', 'held read r2 local']);
+    for (const lease of readers) await lease.release();
+    expect(await started.locks.contenders('k')).toEqual([]);
+  });
+
+  it('are the caller that the key was handed on to, and those that come then', async () => {
+    const started = startLocks(LOCAL);
+    const first = await started.locks.acquire('k', { label: 'first' });
+    const second = started.locks.acquire('k', { label: 'second' });
+    await first.release();
+    const lease = await second;
+    await suspend(started);
+    const third = started.locks.acquire('k', { label: 'third' });
+    await settled();
+    expect(await shownBy(started.locks)).toEqual(['held exclusive second', 'waiting exclusive third']);
+    await lease.release();
+    await (await third).release();
+  });
+});
+
+describe('callers behind one contender', () => {
+  const contender = (state: Contender['state']): Contender => {
+    const owner = { label: 'the contender’s' };
+    return { state, mode: 'exclusive', owner, since: new Date(), isOwn: true, isLocal: false, isKept: false };
+  };
+  const caller = (state: LocalCaller['state'], label: string): LocalCaller => ({ state, label, since: new Date() });
+  const shown = (contenders: readonly Contender[], callers: LocalCaller[]) =>
+    withLocalCallers(contenders, () => ({ callers, isKept: false })).map(({ state, owner, isLocal }) =>
+      [state, owner.label, ...(isLocal ? ['local'] : [])].join(' '),
+    );
+
+  it('that wait do not hide that it holds', () => {
+    expect(shown([contender('held')], [caller('waiting', 'w')])).toEqual(['held the contender’s', 'waiting w local']);
+  });
+
+  it('that hold are shown in its place, and those that wait behind them', () => {
+    expect(shown([contender('held')], [caller('held', 'h'), caller('waiting', 'w')])).toEqual([
+      'held h',
+      'waiting w local',
+    ]);
   });
 });
