@@ -69,10 +69,10 @@ export class Admission implements SettledListener {
     const asked = this.#backend.acquireAll?.(requests) ?? Promise.resolve(null);
     const leases = await asked.finally(() => acquisition.settled());
     if (!leases) return this.#turnAwayWaiting(all, options);
+    const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
+    if (refusal !== undefined) return giveBack(leases, refusal);
     leases.forEach((lease) => this.#admit(lease, options.isHandle));
-    if (!this.#isClosed) return leases;
-    await Promise.all(leases.map((lease) => lease.release()));
-    throw new LockShutdownError(all.key);
+    return leases;
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
@@ -139,15 +139,19 @@ export class Admission implements SettledListener {
   }
 
   async #answer(acquisition: Acquisition, asked: Promise<GrantedLease | null>): Promise<GrantedLease | null> {
-    let lease: GrantedLease | null = null;
-    try {
-      lease = await asked;
-    } finally {
-      acquisition.settled(this.#isClosed ? undefined : (lease ?? undefined));
-    }
-    if (!lease || !this.#isClosed) return lease;
-    await lease.release();
-    throw new LockShutdownError(acquisition.key);
+    const lease = await asked.catch((error: unknown) => {
+      acquisition.settled();
+      throw error;
+    });
+    const refusal = lease ? this.#refusalOf(lease) : undefined;
+    acquisition.settled(refusal === undefined ? (lease ?? undefined) : undefined);
+    return lease && refusal !== undefined ? giveBack([lease], refusal) : lease;
+  }
+
+  /** Why a lease that was granted is not handed out: it may have been lost on its way, or nobody may hold any more. */
+  #refusalOf(lease: GrantedLease): unknown {
+    if (this.#isClosed) return new LockShutdownError(lease.key);
+    return lease.isHeld() ? undefined : lease.signal.reason;
   }
 
   #turnAway(target: LockTarget, options: AcquisitionOptions): never {
@@ -166,6 +170,11 @@ export class Admission implements SettledListener {
     if (isHandle) lease.onLost(() => void lease.release());
     lease.onReleased(() => place.leave());
   }
+}
+
+async function giveBack(leases: readonly GrantedLease[], reason: unknown): Promise<never> {
+  await Promise.all(leases.map((lease) => lease.release()));
+  throw reason;
 }
 
 function isLocal({ localLine, line }: LockTarget): boolean {

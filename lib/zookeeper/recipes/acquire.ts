@@ -63,8 +63,10 @@ export async function atTurn<E extends Entered, T>(
   try {
     const entry = await orAbort(entering, signal);
     contender = entry.contender;
-    if (!turn.isNow(entry) || !session.isProven || contender.isGone) {
-      const isTurn = await untilTurn(session, entry, signal, turn);
+    let isTurn = turn.isNow(entry);
+    // In one step with what follows: a lease that is lost before it begins would be lost without anybody being told.
+    while (!isTurn || !session.isProven || contender.isGone) {
+      isTurn = await untilTurn(session, entry, signal, turn);
       if (!isTurn) return await contender.leave(releaseTimeoutMs).then(() => null);
     }
     signal.throwIfAborted();

@@ -117,10 +117,12 @@ export class Session {
     return this.#nodes.attend(node);
   }
 
-  /** Ties a lease to this session's life. */
+  /** Ties a lease to this session's life; after the session's end the lease is lost at once. */
   carry(lease: GrantedLease): Dispose {
     if (!this.#isConnected) lease.suspend();
-    return this.#leases.add(lease);
+    const dispose = this.#leases.add(lease);
+    if (this.#end.signal.aborted) this.#loseLeases();
+    return dispose;
   }
 
   /** A server took the session up again. */
@@ -153,6 +155,11 @@ export class Session {
     this.#heartbeat.stop();
     this.#end.abort(reason);
     this.#connection.reject(reason);
+    this.#loseLeases();
+  }
+
+  #loseLeases(): void {
+    const { why } = this.#end.signal.reason as SessionEndedError;
     this.#leases.lose(`the session is over (${why})`);
   }
 

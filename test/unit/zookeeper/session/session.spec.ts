@@ -174,6 +174,15 @@ describe('the leases of a session', () => {
     expect(aborts(lease)).toBe(true);
   });
 
+  it('are lost at once when they come after its end', () => {
+    session.ended('expired');
+    const lease = granted();
+    session.carry(lease);
+    expect(lease.state).toBe('lost');
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST', reason: 'the session is over (expired)' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('leave no timer when the session ends', () => {
     session.carry(granted());
     vi.advanceTimersByTime(T / 2);
