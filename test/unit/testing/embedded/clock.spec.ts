@@ -87,7 +87,7 @@ describe('a process that was too busy to listen', () => {
 
   it('ends nobody else’s session: leases outlive a stall that is longer than their timeout', async () => {
     const zookeeper = await startServer({ minSessionTimeoutMs: 200, tickTimeMs: 100 });
-    const { client, told } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 500 });
+    const { client, told } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
     blockEventLoop(2_000);
     await zookeeper.idle();
