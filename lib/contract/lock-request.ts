@@ -1,7 +1,7 @@
 import type { GrantedLease } from './granted-lease.js';
 import type { LeaseMode } from './lease.js';
 
-/** How contenders stand: in a line, first come first served, or not at all (whoever asks at the right time). */
+/** How contenders wait: in a queue, first come first served, or not at all: a contender that is not first is refused. */
 export type Line = 'fifo' | 'none';
 
 /** How many permits a semaphore has. */

@@ -3,8 +3,8 @@ import type { SharingOptions } from './sharing.options.js';
 
 export interface MutexOptions extends SharingOptions {
   /**
-   * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: one znode that everybody races
-   * for, for try-only use such as cron guards; whoever comes while it is held is told so at once and nobody waits.
+   * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: for try-only use such as cron guards.
+   * An acquisition that is not the first is told so at once; it never waits.
    */
   readonly line?: Line;
   /** `false`: entering the key when the call already holds it is a `LockReentrancyError`. Default `true`. */

@@ -17,7 +17,6 @@ import type { LockDirectory } from './recipes/lock-directory.js';
 import { semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
-import { acquireSingleNode } from './recipes/single-node.js';
 import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
@@ -146,11 +145,11 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   #acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
-    const { mode, line, permits } = request;
+    const { mode, permits } = request;
     if (permits) return acquirePermits(session, this.permitCounts.wanted(request.key, permits), request);
     if (mode === 'permit') throw new LockConfigurationError(`mode 'permit' needs permits`, { key: request.key });
     if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
-    return line === 'none' ? acquireSingleNode(session, directory, request) : acquireMutex(session, directory, request);
+    return acquireMutex(session, directory, request);
   }
 
   #directoryOf(key: string): LockDirectory {

@@ -53,20 +53,24 @@ describe('a create whose reply was lost', () => {
     expect((await service.acquire('k')).isHeld()).toBe(true);
   });
 
-  it('is told from somebody else’s znode where all race for one', async () => {
-    const { thief, service, client, path } = await behindThief();
-    const lock = service.mutex('k', { line: 'none' });
-    await lock.using(() => {});
+  it('is granted, and leaves nothing when another holds the key, with line: none', async () => {
+    const { basePath, thief, service, client, path } = await behindThief();
+    const next = await openService({ connectString, basePath });
+    const lockOf = (of = service) => of.mutex('k', { line: 'none' });
+    await lockOf().using(() => {});
 
     const cut = thief.stealNext(OpCode.create2);
-    const lease = await lock.tryAcquire();
+    const lease = await lockOf().tryAcquire();
     await cut;
     expect(lease?.isHeld()).toBe(true);
+    await lease?.release();
 
+    const theirs = await lockOf(next).acquire();
     const cutAgain = thief.stealNext(OpCode.create2);
-    expect(await lock.tryAcquire()).toBeNull();
+    expect(await lockOf().tryAcquire()).toBeNull();
     await cutAgain;
-    expect(await contendersAt(client, path)).toEqual(['lock-0000000000']);
+    expect(await contendersAt(client, path)).toHaveLength(1);
+    expect(theirs.isHeld()).toBe(true);
   });
 });
 
@@ -130,8 +134,8 @@ describe('an acquisition that was under way when the servers went out of reach',
   });
 });
 
-describe('the single znode of those who race', () => {
-  it('is not deleted once more when it has become somebody else’s', async () => {
+describe('a key that is taken without a wait queue', () => {
+  it('stays the next holder’s when the former deletes its znode once more', async () => {
     const { basePath, thief, service, client, path } = await behindThief();
     const [next, last] = await Promise.all([0, 1].map(() => openService({ connectString, basePath })));
     const lockOf = (of = service) => of.mutex('k', { line: 'none' });
@@ -151,11 +155,12 @@ describe('the single znode of those who race', () => {
     expect(taken.isHeld()).toBe(true);
   });
 
-  it('is known to be gone, and left alone, when somebody else has it after it was deleted from outside', async () => {
+  it('is known to be lost, and left alone, when another has it after the znode was deleted from outside', async () => {
     const { basePath, service, client, path } = await behindThief({ sessionTimeoutMs: 1_000 });
     const next = await openService({ connectString, basePath });
     const lease = await service.mutex('k', { line: 'none' }).acquire();
-    await client.delete(`${path}/lock-0000000000`);
+    const [name = ''] = await contendersAt(client, path);
+    await client.delete(`${path}/${name}`);
     const taken = await next.mutex('k', { line: 'none' }).acquire();
 
     await lost(lease);

@@ -134,7 +134,7 @@ describe('a revoked key', () => {
     for (const lease of leases) expect(lease && (await lost(lease))).toBeInstanceOf(LockRevokedError);
   });
 
-  it('is one that a single znode holds', async () => {
+  it('is one that is held with line: none', async () => {
     const { one, other } = await twoProcesses(connectString);
     const lock = one.mutex('k', { line: 'none' });
     const lease = await lock.acquire();

@@ -191,7 +191,7 @@ export class Contender implements HeldNodes {
   }
 
   async #delete(): Promise<void> {
-    if (!this.sharesItsName) this.line.leaving(this);
+    this.line.leaving(this);
     const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
     if (!isGone) return this.line.stays(this);
     partFromLine(this.#session, this.directory, this, 'left');

@@ -66,9 +66,8 @@ export class Line {
   }
 
   /**
-   * It will never hold again, and nothing keeps its znode but a deletion that is on its way: whoever of this session stands
-   * behind it need not wait for that, unless that were too many for one turn. Everybody else does. Only of a name that
-   * nobody else can have.
+   * It will never hold again, and its deletion is on its way: contenders of this session behind it need not wait for that,
+   * unless that were too many for one turn of the event loop. Contenders of other sessions do wait.
    */
   leaving(contender: Member): void {
     // First: whoever is let in by that is to share the transaction of the deletion.

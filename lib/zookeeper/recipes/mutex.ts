@@ -1,7 +1,8 @@
 /**
  * Exclusive lock.
  * Znodes: `<path>/_c_<uuid>-lock-<number>`, ephemeral and sequential, one a contender.
- * Who waits for whom: each for the nearest contender before it, readers and writers included; it watches that one.
+ * Who waits for whom: each for the nearest contender before it, readers and writers included; it watches that one. With
+ * `line: 'none'` a contender never waits: it is the first in the list that comes with its create, or deletes its znode again.
  * Session loss: the servers remove the znode. A holder's lease is lost before that; a waiter enters the line again.
  * Source: ZooKeeper Recipes, "Locks"; the names are those of Curator's InterProcessMutex, which it excludes.
  */
@@ -12,7 +13,7 @@ import { acquireEntered } from './acquire.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
 import { successionIn } from './succession.js';
-import { turnInLine } from './turn-in-line.js';
+import { turnIfFirst, turnInLine } from './turn-in-line.js';
 
 export function acquireMutex(
   session: Session,
@@ -21,5 +22,6 @@ export function acquireMutex(
 ): Promise<GrantedLease | null> {
   const entrance = successionIn(session, directory.path).enter();
   const entering = enterLine(session, directory, 'lock', request, entrance);
-  return acquireEntered(session, directory, request, entering, turnInLine(session, request.wait));
+  const turn = request.line === 'none' ? turnIfFirst() : turnInLine(session, request.wait);
+  return acquireEntered(session, directory, request, entering, turn);
 }

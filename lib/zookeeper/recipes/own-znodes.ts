@@ -2,7 +2,6 @@
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { contenderId } from './contender-data.js';
 import type { LockDirectory } from './lock-directory.js';
 
 /** The znodes in a directory whose names begin so. @throws KeeperError `noNode` when there is no directory */
@@ -21,10 +20,4 @@ export async function findByName(
 export async function findAt(session: Session, path: string): Promise<CreatedNode> {
   const { stat } = await session.requests.read(path);
   return { path, czxid: stat.czxid };
-}
-
-/** None when it is somebody else's. @throws KeeperError `noNode` */
-export async function findById(session: Session, path: string, id: string): Promise<readonly CreatedNode[]> {
-  const { data, stat } = await session.requests.read(path);
-  return contenderId(data) === id ? [{ path, czxid: stat.czxid }] : [];
 }

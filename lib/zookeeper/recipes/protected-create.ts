@@ -15,11 +15,11 @@ import { contenderData } from './contender-data.js';
 import { Contender } from './contender.js';
 import { createNodes } from './create-node.js';
 import type { NewNode } from './create-node.js';
-import { findAt, findById, findByName } from './own-znodes.js';
+import { findAt, findByName } from './own-znodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { Line } from './line.js';
 import { entryDelayAt } from './lines.js';
-import { contenderNameId, hasOthers, markOf, numberOf, SINGLE_NODE } from './standing.js';
+import { contenderNameId, hasOthers, markOf, numberOf } from './standing.js';
 import type { ContenderKind } from './standing.js';
 import type { Entrance } from './succession.js';
 
@@ -95,15 +95,6 @@ export async function enterTogether(
   });
   const names = await listed;
   return { contenders, names: contenders.every(({ name }) => names?.includes(name)) ? names : undefined };
-}
-
-/** Takes the single znode. @throws KeeperError `nodeExists` when somebody else has it; `signal.reason`, as above */
-export function enterAlone(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
-  return enterOne(session, directory, signal, () => {
-    const id = randomUUID();
-    const node = { name: SINGLE_NODE, mode: CreateMode.ephemeral, data: contenderData(label, id) };
-    return { nodes: [node], find: () => findById(session, `${directory.path}/${SINGLE_NODE}`, id) };
-  });
 }
 
 /** Takes a place under a name that is an id and nothing else. Rejects as `enterLine` does. */

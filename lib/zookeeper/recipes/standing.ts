@@ -26,9 +26,6 @@ const PLACES = 10;
 const MOST_PLACES = 11;
 const [MINUS, ZERO, NINE] = [45, 48, 57];
 
-/** The name of the one znode that contenders without a line race for; before every number that a line gives out. */
-export const SINGLE_NODE = `${MARKS.lock}0000000000`;
-
 /** The end of a contender's name, before its number. */
 export function markOf(kind: ContenderKind): string {
   return MARKS[kind];
@@ -118,9 +115,6 @@ export function hasOthers(own: string, names: readonly string[]): boolean {
 
 /** Less than 0 when `a` is before `b`, 0 when nothing can be said about their order. */
 export function compareStandings(a: Standing, b: Standing): number {
-  if (a.name === SINGLE_NODE || b.name === SINGLE_NODE) {
-    return Number(b.name === SINGLE_NODE) - Number(a.name === SINGLE_NODE);
-  }
   // The difference and not the numbers: the counter is 32 bits wide.
   return (a.number - b.number) | 0;
 }

@@ -22,16 +22,30 @@ type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
  */
 export function turnInLine(session: Session, wait: boolean): Turn {
   return {
-    isNow: (place) => !isCounterEnding(place.contender.name) && isFirst(place),
+    isNow,
     comes: async (place, signal) => {
-      if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender.path);
-      const nearest = await listed(place, signal);
+      const nearest = await ahead(place, signal);
       if (nearest.length === 0) return true;
       if (!wait) return mayGoAtOnce(nearest) && untilTurnOr(session, place, nearest, signal);
       await untilTurn(session, place, nearest, signal);
       return true;
     },
   };
+}
+
+/** The turn of a contender that never waits, not even for a predecessor that leaves at once: it is first, or has no turn. */
+export function turnIfFirst(): Turn {
+  return { isNow, comes: async (place, signal) => (await ahead(place, signal)).length === 0 };
+}
+
+function isNow(place: Place): boolean {
+  return !isCounterEnding(place.contender.name) && isFirst(place);
+}
+
+/** The predecessors that the contender has to wait for. @throws CounterEndingError */
+async function ahead(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+  if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender.path);
+  return listed(place, signal);
 }
 
 /** Whether it is known that nobody is ahead. */

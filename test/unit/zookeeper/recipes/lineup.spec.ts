@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Lineup } from '../../../../lib/zookeeper/recipes/lineup.js';
-import { hasOthers, lineKindOf, markOf, numberOf, SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
+import { hasOthers, lineKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/standing.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/standing.js';
 
 /** The nearest whom `own` waits for; `undefined`: nobody. */
@@ -18,6 +18,8 @@ const sequence = (number: number) => {
   const counter = number | 0;
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 };
+/** Of a client that puts no id before the mark. */
+const BARE = 'lock-0000000000';
 const nameOf = (kind: ContenderKind, number: number, id = UUID) => `_c_${id}-${markOf(kind)}${sequence(number)}`;
 const lock = (number: number, id?: string) => nameOf('lock', number, id);
 const read = (number: number, id?: string) => nameOf('read', number, id);
@@ -188,36 +190,6 @@ describe('the counter’s end', () => {
   });
 });
 
-describe('the single znode', () => {
-  it.each([0, 1, 7_000, 2 ** 31 - 1])('is before the contender with the number %d', (number) => {
-    const name = lock(number);
-    expect(predecessorOf(name, [name, SINGLE_NODE])).toBe(SINGLE_NODE);
-  });
-
-  it.each([2 ** 31, 2 ** 31 + 1, 2 ** 31 + 1_000_000])(
-    'is before the contender after the counter’s end: %d',
-    (number) => {
-      const name = lock(number);
-      expect(predecessorOf(name, [name, SINGLE_NODE])).toBe(SINGLE_NODE);
-    },
-  );
-
-  it('waits for nobody, itself included', () => {
-    expect(predecessorOf(SINGLE_NODE, [lock(0), SINGLE_NODE, read(1)])).toBeUndefined();
-  });
-
-  it('keeps readers and writers waiting as well', () => {
-    expect(predecessorOf(read(0), [SINGLE_NODE, read(0)])).toBe(SINGLE_NODE);
-    expect(predecessorOf(write(0), [SINGLE_NODE, write(0)])).toBe(SINGLE_NODE);
-  });
-
-  it('is before a contender whose name sorts before its own', () => {
-    const name = '_c_-lock-0000000000';
-    expect(name < SINGLE_NODE).toBe(true);
-    expect(predecessorOf(name, [name, SINGLE_NODE])).toBe(SINGLE_NODE);
-  });
-});
-
 describe('a contender that does not stand in line any more', () => {
   it.each([
     ['an empty list', []],
@@ -242,7 +214,7 @@ describe('names of other kinds', () => {
   });
 
   it.each(FOREIGN)('are no others: %j', (name) => {
-    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE, name])).toBe(false);
+    expect(hasOthers(BARE, [BARE, name])).toBe(false);
   });
 });
 
@@ -257,7 +229,7 @@ describe('names of other clients', () => {
   ])('are waited for: %s', (_whose, name) => {
     expect(predecessorOf(lock(2), [name, lock(2)])).toBe(name);
     expect(predecessorOf(name, [name, lock(2)])).toBeUndefined();
-    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE, name])).toBe(true);
+    expect(hasOthers(BARE, [BARE, name])).toBe(true);
   });
 
   it('are ordered by the number and not by the id', () => {
@@ -273,12 +245,12 @@ describe('names of other clients', () => {
 
 describe('hasOthers', () => {
   it('does not count oneself', () => {
-    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE])).toBe(false);
-    expect(hasOthers(SINGLE_NODE, [])).toBe(false);
+    expect(hasOthers(BARE, [BARE])).toBe(false);
+    expect(hasOthers(BARE, [])).toBe(false);
   });
 
   it.each([lock(5), read(5), write(5)])('counts %s', (name) => {
-    expect(hasOthers(SINGLE_NODE, [SINGLE_NODE, name])).toBe(true);
+    expect(hasOthers(BARE, [BARE, name])).toBe(true);
   });
 });
 
@@ -291,7 +263,7 @@ describe('markOf', () => {
 describe('a line of candidates', () => {
   it('is of those alone: contenders for a lock on the same path are no others', () => {
     const later = `_c_${UUID}-latch-0000000009`;
-    const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, SINGLE_NODE];
+    const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, BARE];
     const lineup = new Lineup([...new Set(names)], 'candidates');
     expect(lineup.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
     expect(lineup.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
@@ -305,7 +277,7 @@ describe('a line of candidates', () => {
   });
 
   it('is told by the names of those who stand in it', () => {
-    expect([LATCH, lock(1), read(1), write(1), SINGLE_NODE].map(lineKindOf)).toEqual([
+    expect([LATCH, lock(1), read(1), write(1), BARE].map(lineKindOf)).toEqual([
       'candidates',
       'locks',
       'locks',
@@ -319,7 +291,7 @@ describe('numberOf', () => {
   it('is the number of a contender, as it was given', () => {
     const numbers = [0, 7, 2 ** 31 - 1, -(2 ** 31), -1_000_000_000, -999_999_999, -1];
     expect(numbers.map((number) => numberOf(lock(number)))).toEqual(numbers);
-    expect([numberOf(read(8)), numberOf(write(9)), numberOf(SINGLE_NODE)]).toEqual([8, 9, 0]);
+    expect([numberOf(read(8)), numberOf(write(9)), numberOf(BARE)]).toEqual([8, 9, 0]);
   });
 
   it('is that of a candidate, in its own line', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
-import { SINGLE_NODE } from '../../../../lib/zookeeper/recipes/standing.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, startLine } from './waiters.js';
@@ -216,19 +215,6 @@ describe('a waiter behind one of its own session', () => {
     for (const each of writing) void (await each)?.release();
     await client.passAll();
     expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
-  });
-
-  it('waits for the servers where others may take the name', async () => {
-    const { line, client } = startSingle();
-    const single = new Contender(client.session, line.make(SINGLE_NODE));
-    let isGranted = false;
-    void acquireOver(client, 'exclusive').then(() => (isGranted = true));
-    await client.passAll();
-    void single.leave(5_000);
-    await new Promise(setImmediate);
-    expect(isGranted).toBe(false);
-    await client.passAll();
-    expect([isGranted, line.names.length]).toEqual([true, 1]);
   });
 
   it('does not wait for one who is on its way out and still in the list', async () => {
