@@ -1,13 +1,14 @@
 import { anyAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockTimeoutError } from '../contract/errors.js';
+import { segmentKey } from '../contract/segment-key.js';
 import { Deadline } from './deadline.js';
 import { HeldSegment } from './held-segment.js';
 import type { MultiLease } from './multi-lease.js';
 import { MultiLock } from './multi-lock.js';
 import { upTo } from './segment-route.js';
 import type { Outcome } from './segment-search.js';
-import { segmentKey, segmentOf } from './segment-setting.js';
+import { segmentOf } from './segment-setting.js';
 import type { SegmentSetting } from './segment-setting.js';
 
 /** All segments, held at once. */

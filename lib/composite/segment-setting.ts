@@ -33,11 +33,6 @@ export function resolveSegmentWait(
   return { ...resolved, waitMs: limited(resolved.waitMs) };
 }
 
-/** The key of a segment; in four places, so that the order of the keys is that of the numbers. */
-export function segmentKey(key: string, segment: number): string {
-  return `${key}/#${String(segment).padStart(4, '0')}`;
-}
-
 /** The lock on one segment of as many as there are thought to be. */
 export function segmentOf(setting: SegmentSetting, segment: number, segments: number): Segment {
   return new Segment(setting.mutexOf(segment), { of: setting, segment, segments }, setting.load);

@@ -1,5 +1,5 @@
 import type { LockDirectory } from './recipes/lock-directory.js';
-import { placePath } from './session/znode-path.js';
+import { placeAt, placePath } from './session/znode-path.js';
 import type { PlaceKind } from './session/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
@@ -25,7 +25,7 @@ export class Places {
 
   /** Where writes that are under way leave a mark. */
   get ofWrites(): LockDirectory {
-    return this.at(`${this.#options.connect.chroot}${this.#options.basePath}/%writes`);
+    return this.at(this.#options.connect.chroot + placeAt('writes', this.#options.basePath));
   }
 
   at(path: string): LockDirectory {

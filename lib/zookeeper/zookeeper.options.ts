@@ -3,7 +3,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { parseConnectString } from './client/connect-string.js';
 import type { ConnectString } from './client/connect-string.js';
 import type { TlsOptions } from './client/open-socket.js';
-import { lockPath } from './session/znode-path.js';
+import { checkRoot } from './session/znode-path.js';
 import { resolveAcl, resolveAuth } from './access.options.js';
 import type { ZooKeeperAcl, ZooKeeperAuth } from './access.options.js';
 import { resolveTls } from './tls.options.js';
@@ -105,7 +105,9 @@ function resolveConnectString(field: string, connectString: unknown): ConnectStr
   const expected = 'a string such as "zk1:2181,zk2:2181/app"';
   check(typeof connectString === 'string' && connectString !== '', field, connectString, expected);
   try {
-    return parseConnectString(connectString);
+    const connect = parseConnectString(connectString);
+    if (connect.chroot !== '') checkRoot(connect.chroot);
+    return connect;
   } catch (cause) {
     throw new LockConfigurationError(`${field}: ${(cause as Error).message}`, { cause });
   }
@@ -120,7 +122,8 @@ function resolveBasePath(basePath: unknown): string {
   );
   if (basePath === '/') return '';
   try {
-    return lockPath(basePath, '');
+    checkRoot(basePath);
+    return basePath;
   } catch (cause) {
     throw new LockConfigurationError(`basePath: ${(cause as Error).message}`, { cause });
   }

@@ -17,7 +17,7 @@ import { twoProcesses } from '../support/two-processes.js';
 import { contendersAt, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
-const keyOf = (segment: number) => `stock/#${String(segment).padStart(4, '0')}`;
+const directoryOf = (segment: number) => `%segments/stock/${String(segment).padStart(4, '0')}`;
 
 // Counts that change are news to those who use them.
 beforeEach(() => {
@@ -52,7 +52,26 @@ describe('the segments of a key', () => {
     expect(most).toBe(4);
     expect(new Set(tokens.keys())).toEqual(new Set(upTo(4)));
     for (const granted of tokens.values()) expect(granted).toEqual([...granted].sort((a, b) => (a < b ? -1 : 1)));
-    for (const segment of upTo(4)) expect(await contendersAt(client, `${basePath}/${keyOf(segment)}`)).toEqual([]);
+    for (const segment of upTo(4))
+      expect(await contendersAt(client, `${basePath}/${directoryOf(segment)}`)).toEqual([]);
+  });
+
+  it('are shown and revoked by their own keys, and stand in nobody’s way', async () => {
+    const { one, other, client, basePath } = await twoProcesses(connectString);
+    const lease = await one.segmented('stock', { segments: 4 }).acquire({ only: [2], label: 'shelf' });
+    expect(lease.key).toBe('stock/#0002');
+    expect(await client.children(`${basePath}/%segments/stock`)).toEqual(['0002']);
+    expect(await other.contenders(lease.key)).toMatchObject([{ state: 'held', owner: { label: 'shelf' } }]);
+    expect(await other.tryAcquire(lease.key)).toBeNull();
+    await expect(other.acquire(lease.key, { waitMs: 0 })).rejects.toThrow('"stock/#0002" is locked');
+
+    await other.using('stock', () => {});
+    await other.using('stock/0002', () => {});
+    expect(await other.contenders('stock')).toEqual([]);
+    await other.revoke('stock', { graceMs: 0 });
+    expect(lease.isHeld()).toBe(true);
+    await other.revoke(lease.key, { graceMs: 0 });
+    expect(await other.contenders(lease.key)).toEqual([]);
   });
 
   it('are all held by one who takes all, and by nobody else', async () => {
@@ -84,10 +103,11 @@ describe('the segments of a key', () => {
     await expect(others!.acquire({ waitMs: 50 })).rejects.toMatchObject(timeout);
     const caller = new AbortController();
     const all = others!.withAll(() => expect.unreachable(), { signal: caller.signal });
-    await untilContenders(client, `${basePath}/${keyOf(0)}`, 2);
+    await untilContenders(client, `${basePath}/${directoryOf(0)}`, 2);
     caller.abort(new Error('the customer left'));
     await expect(all).rejects.toThrow('the customer left');
-    for (const segment of upTo(2)) expect(await contendersAt(client, `${basePath}/${keyOf(segment)}`)).toHaveLength(1);
+    for (const segment of upTo(2))
+      expect(await contendersAt(client, `${basePath}/${directoryOf(segment)}`)).toHaveLength(1);
   });
 
   it('are waited for past one that stays busy, when another becomes free', async () => {

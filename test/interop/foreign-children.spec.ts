@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
+import { CoordinationService } from '../../lib/coordination/coordination.service.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
 import { contendersAt, openClient } from '../support/znodes.js';
@@ -59,5 +60,23 @@ describe('children of a lock’s path that are no contenders', () => {
     expect(await theirs).not.toBeNull();
     expect(await contendersAt(client, path)).toHaveLength(1);
     await java.release({ path, kind: 'mutex' });
+  });
+
+  it('are not made by what else has the same key: Curator’s mutex gets its turn beside all of it', async () => {
+    const basePath = freshBasePath();
+    const path = `${basePath}/order`;
+    await using java = new LockProgram('java', connectString, 10_000);
+    const service = await openService({ connectString, basePath });
+    const coordination = new CoordinationService(service);
+    await coordination.queue<string>('order').put('an item');
+    await coordination.counter('order').add(1);
+    await coordination.barrier('order').raise();
+    await service.stock('order', { segments: 2 }).restock(4);
+    const segment = await service.segmented('order', { segments: 2 }).acquire();
+
+    expect(await java.acquire({ path, kind: 'mutex' }, 10_000)).not.toBeNull();
+    expect(await service.tryAcquire('order')).toBeNull();
+    await java.release({ path, kind: 'mutex' });
+    expect(segment.isHeld()).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 import type { LockRequest } from '../../contract/lock-request.js';
+import { segmentOfKey } from '../../contract/segment-key.js';
 import type { OtherContender } from './other-contender.js';
 
 /** What is asked of keys. */
@@ -60,8 +61,6 @@ export class OtherContenders {
 
   /** The key, and of a segment the key that it is a part of. */
   #namesOf(key: string): readonly string[] {
-    return [key, key.replace(SEGMENT, '')].map((name) => this.#keys.identify(name));
+    return [key, segmentOfKey(key)?.key ?? key].map((name) => this.#keys.identify(name));
   }
 }
-
-const SEGMENT = /\/#\d{4,}$/;

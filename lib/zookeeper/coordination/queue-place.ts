@@ -1,6 +1,7 @@
 /** Where the parts of a queue are, and what the names of its items tell. */
 import { MOST_CREATES } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
+import { ITEM_MARK, itemNumber } from '../session/contender-name.js';
 
 export interface QueuePlace {
   /** The items. */
@@ -33,14 +34,10 @@ export function queuePlace(path: string, isShared: boolean, making: Making): Que
   };
 }
 
-/** The beginning of an item's name, before its number. */
-export const ITEM = 'queue-';
-
-const NAME = /^queue-(\d{10}|-\d{9,10})$/;
-
 /** The items among the children of a queue, in their order. */
 export function itemsIn(names: readonly string[]): string[] {
-  return names.filter((name) => NAME.test(name)).sort((a, b) => (numberOf(a) - numberOf(b)) | 0);
+  const isItem = (name: string) => itemNumber(name) !== undefined;
+  return names.filter(isItem).sort((a, b) => (numberOf(a) - numberOf(b)) | 0);
 }
 
 /** Whether the numbers of the queue are about to be used up. */
@@ -50,5 +47,5 @@ export function isNumberEnding(name: string): boolean {
 }
 
 function numberOf(name: string): number {
-  return Number(name.slice(ITEM.length));
+  return Number(name.slice(ITEM_MARK.length));
 }

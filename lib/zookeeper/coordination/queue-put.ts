@@ -13,13 +13,14 @@ import { anyAbort, orAbort } from '../../async/abort.js';
 import { orTimeout } from '../../async/timer.js';
 import type { QueuePutRequest } from '../../contract/queues.js';
 import { multiBelow } from '../recipes/create-node.js';
+import { ITEM_MARK } from '../session/contender-name.js';
 import { CreateMode, isConnectionLoss, KeeperError } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { SessionEndedError } from '../session/session-ended-error.js';
 import { unlessMissing } from '../session/watch.js';
 import { itemData, readItemData } from './queue-data.js';
-import { ITEM, isNumberEnding, itemsIn } from './queue-place.js';
+import { isNumberEnding, itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { hasRoom, restartNumbers } from './queue-room.js';
 import { inTurn } from './turn.js';
@@ -43,7 +44,7 @@ export class QueuePut {
     const { path, acl } = place.items;
     this.#ops = request.payloads.map((payload, index) => ({
       type: 'create',
-      path: `${path}/${ITEM}`,
+      path: `${path}/${ITEM_MARK}`,
       data: itemData(payload, request.payloads.length === 1 ? this.#id : `${this.#id}/${index}`),
       acl,
       flags: CreateMode.persistentSequential,

@@ -4,22 +4,21 @@
  * `<path>/leases` has one znode a permit, `_c_<uuid>-lease-0000000007`, as Curator's InterProcessSemaphoreV2 writes them;
  * anything else there is no permit and takes none. They are no contenders of a lock: nothing is in order among them.
  */
-export const PERMIT_MARK = 'lease-';
+import { markedNumber, PERMIT_MARK } from '../session/contender-name.js';
 
 /** Where a semaphore's parts are, below its path. */
 export const GATE = 'locks';
 export const PERMITS = 'leases';
 export const COUNT = 'permits';
 
-const NAME = /lease-(\d{10}|-\d{9,10})$/;
+const MARKS = [PERMIT_MARK] as const;
 
 /** The number that the parent gave to a permit; `undefined` for what is none. */
 export function permitNumber(name: string): number | undefined {
-  const [, number] = NAME.exec(name) ?? [];
-  return number === undefined ? undefined : Number(number);
+  return markedNumber(name, MARKS)?.number;
 }
 
 /** How many permits are taken. */
 export function countPermits(names: readonly string[]): number {
-  return names.filter((name) => NAME.test(name)).length;
+  return names.filter((name) => permitNumber(name) !== undefined).length;
 }

@@ -6,8 +6,9 @@
  * locks or of candidates; whoever is not of its kind, and anything else under the path, is no contender and blocks nobody.
  */
 import { randomUUID } from 'node:crypto';
+import { CONTENDER_MARKS, markedNumber } from '../session/contender-name.js';
 
-export type ContenderKind = 'lock' | 'write' | 'read' | 'latch';
+export type ContenderKind = keyof typeof CONTENDER_MARKS;
 
 /** Who stands in a line with whom: contenders for a lock, or candidates of an election. */
 export type LineKind = 'locks' | 'candidates';
@@ -19,49 +20,30 @@ export interface Standing {
   readonly number: number;
 }
 
-const MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
-const KINDS = Object.keys(MARKS) as ContenderKind[];
-// `%010d` of an int32: a minus sign counts as one of the ten places, which the largest numbers exceed by one.
-const PLACES = 10;
-const MOST_PLACES = 11;
-const [MINUS, ZERO, NINE] = [45, 48, 57];
+const MARKS = Object.values(CONTENDER_MARKS);
+const KINDS = {
+  [CONTENDER_MARKS.lock]: 'lock',
+  [CONTENDER_MARKS.write]: 'write',
+  [CONTENDER_MARKS.read]: 'read',
+  [CONTENDER_MARKS.latch]: 'latch',
+} as const;
+
+const PLACES_OF_A_NUMBER = 10;
 
 /** The end of a contender's name, before its number. */
 export function markOf(kind: ContenderKind): string {
-  return MARKS[kind];
+  return CONTENDER_MARKS[kind];
 }
 
 /** The name of a reader's contender with the place of a writer's: nobody who came after the writer is before it. */
 export function readerInPlaceOf(writer: string): string {
-  return `_c_${randomUUID()}-${MARKS.read}${writer.slice(-PLACES)}`;
+  return `_c_${randomUUID()}-${CONTENDER_MARKS.read}${writer.slice(-PLACES_OF_A_NUMBER)}`;
 }
 
-/**
- * `undefined` for what is no contender, of whatever line. Without a regular expression: a list of a long line is read by
- * everybody who comes in.
- */
+/** `undefined` for what is no contender, of whatever line. */
 export function standingOf(name: string): Standing | undefined {
-  return standingEndingAt(name, name.length - PLACES) ?? standingEndingAt(name, name.length - MOST_PLACES);
-}
-
-/** What the name says when its number begins there. */
-function standingEndingAt(name: string, begin: number): Standing | undefined {
-  const kind = KINDS.find((one) => name.endsWith(MARKS[one], begin));
-  if (kind === undefined || begin < 0) return undefined;
-  const number = numberAt(name, begin);
-  return number === undefined ? undefined : { name, kind, number };
-}
-
-function numberAt(name: string, begin: number): number | undefined {
-  const isNegative = name.charCodeAt(begin) === MINUS;
-  if (!isNegative && name.length - begin > PLACES) return undefined;
-  let number = 0;
-  for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
-    const code = name.charCodeAt(at);
-    if (code < ZERO || code > NINE) return undefined;
-    number = number * 10 + code - ZERO;
-  }
-  return isNegative ? -number : number;
+  const found = markedNumber(name, MARKS);
+  return found && { name, kind: KINDS[found.mark], number: found.number };
 }
 
 /** Those who stand in the line, of the names under its path; in no order. */

@@ -1,26 +1,29 @@
 import { LockConfigurationError } from '../../contract/errors.js';
 import { describe } from '../../contract/check.js';
+import { segmentOfKey } from '../../contract/segment-key.js';
+import { withoutMark } from './contender-name.js';
 
 // A path is sent with every request and kept with every znode; ZooKeeper itself only limits the whole request.
 const LONGEST_PATH_BYTES = 1_024;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 // What else ZooKeeper refuses (org.apache.zookeeper.common.PathUtils), and "%" so that two keys never share a path.
 const ENCODED = /[%\ue000-\uf8ff\ufff0-\uffff\u{10000}-\u{10ffff}]/gu;
-// No relative key makes this: its "%" would be encoded.
-const RECORDS = '%records';
 const LONE_SURROGATE = /\p{Cs}/u;
 
+/** Directories under the base path for what is no contender: it must not stand among the contenders of a key. */
+const PLACES = ['records', 'queues', 'barriers', 'double-barriers', 'values', 'writes', 'segments'] as const;
+type Place = (typeof PLACES)[number];
+
 /**
- * Where the lock on a key lives. `orders/42` lies under the base path; `/orders/42` is taken as it is.
+ * Where the lock on a key lives. `orders/42` lies under the base path; `/orders/42` is taken as it is. The segment
+ * `stock/#0007` lies beside the locks: as a child of `stock` it would stand among the contenders of that key.
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function lockPath(key: string, basePath: string): string {
-  if (typeof key !== 'string' || key === '') throw badKey(key, 'must be a string that is not empty');
-  const path = key.startsWith('/') ? absolutePath(key) : `${basePath}/${encodedSegments(key).join('/')}`;
-  if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) throw badKey(key, `makes a path over ${LONGEST_PATH_BYTES} bytes`);
-  if (path === '/zookeeper' || path.startsWith('/zookeeper/'))
-    throw badKey(key, 'lies in /zookeeper, the servers’ own');
-  return path;
+  checkText(key);
+  const { key: whole, number } = segmentOfKey(key) ?? {};
+  if (whole === undefined) return checkedPath(key, plainPath(key, basePath));
+  return checkedPath(key, `${oneSegmentBelow(placeAt('segments', basePath), key, whole)}/${number}`);
 }
 
 /**
@@ -28,12 +31,13 @@ export function lockPath(key: string, basePath: string): string {
  * @throws LockConfigurationError that says what is wrong with the name
  */
 export function recordPath(name: string, basePath: string): string {
-  if (typeof name === 'string' && name.startsWith('/')) throw badKey(name, 'of a record must not begin with a slash');
-  return lockPath(name, `${basePath}/${RECORDS}`);
+  checkText(name);
+  if (name.startsWith('/')) throw badKey(name, 'of a record must not begin with a slash');
+  return checkedPath(name, plainPath(name, placeAt('records', basePath)));
 }
 
 /** What has a place of its own beside the locks: of the same key, each kind is another thing. */
-export type PlaceKind = 'queues' | 'barriers' | 'double-barriers' | 'values';
+export type PlaceKind = Exclude<Place, 'records' | 'writes' | 'segments'>;
 
 /**
  * Where what a key names lives that is no lock; a key that begins with a slash is taken as it is. The others are one
@@ -41,9 +45,23 @@ export type PlaceKind = 'queues' | 'barriers' | 'double-barriers' | 'values';
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function placePath(kind: PlaceKind, key: string, basePath: string): string {
-  const directory = `${basePath}/%${kind}`;
-  const path = lockPath(key, directory);
-  return key.startsWith('/') ? path : `${directory}/${path.slice(directory.length + 1).replaceAll('/', '%2F')}`;
+  checkText(key);
+  const isOwn = !key.startsWith('/');
+  return checkedPath(key, isOwn ? oneSegmentBelow(placeAt(kind, basePath), key) : plainPath(key, basePath));
+}
+
+/** The directory of a place. No relative key leads there: its "%" would be encoded. No absolute key may. */
+export function placeAt(place: Place, basePath: string): string {
+  return `${basePath}/%${place}`;
+}
+
+/**
+ * Checks a path that others lie under, such as the base path.
+ * @throws LockConfigurationError that says what is wrong with it
+ */
+export function checkRoot(path: string): void {
+  checkText(path);
+  checkedPath(path, absolutePath(path));
 }
 
 /** The last segment of a name, from the znode's. */
@@ -58,11 +76,40 @@ export function withAncestors(path: string): string[] {
   return ancestors;
 }
 
+function checkText(key: unknown): asserts key is string {
+  if (typeof key !== 'string' || key === '') throw badKey(key, 'must be a string that is not empty');
+}
+
+function checkedPath(key: string, path: string): string {
+  if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) throw badKey(key, `makes a path over ${LONGEST_PATH_BYTES} bytes`);
+  if (path === '/zookeeper' || path.startsWith('/zookeeper/'))
+    throw badKey(key, 'lies in /zookeeper, the servers’ own');
+  return path;
+}
+
+function plainPath(key: string, basePath: string): string {
+  if (!key.startsWith('/')) return `${basePath}/${encodedSegments(key).map(withoutMark).join('/')}`;
+  const path = absolutePath(key);
+  if (path === basePath) throw badKey(key, 'is the base path, below which all other keys lie; name a key below it');
+  const places = PLACES.map((place) => placeAt(place, basePath));
+  const taken = places.find((place) => path === place || path.startsWith(`${place}/`));
+  if (taken !== undefined) throw badKey(key, `lies in ${taken}, which is kept for what is no key of a lock`);
+  return path;
+}
+
+function oneSegmentBelow(directory: string, key: string, named = key): string {
+  return `${directory}/${encodedSegments(key, named).map(withoutMark).join('%2F')}`;
+}
+
 function absolutePath(key: string): string {
-  const encoded = encodedSegments(key, key.slice(1)).join('/');
-  const isPlain = encoded === key.slice(1).replaceAll('%', '%25');
+  const path = key.slice(1);
+  const segments = encodedSegments(key, path);
+  const isPlain = segments.join('/') === path.replaceAll('%', '%25');
   if (!isPlain) throw badKey(key, 'is an absolute path with a character that ZooKeeper does not take');
-  return key;
+  const marked = path.split('/').find((segment) => withoutMark(segment) !== segment);
+  if (marked === undefined) return key;
+  const why = 'which the lock above it would take for a contender';
+  throw badKey(key, `has the segment "${marked}", ${why}; write "${withoutMark(marked)}" instead`);
 }
 
 function encodedSegments(key: string, path = key): string[] {

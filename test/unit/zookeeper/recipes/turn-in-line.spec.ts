@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
 import { DIRECTORY } from './fake-line.js';

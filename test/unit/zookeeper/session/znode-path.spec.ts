@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
-import { lockPath, recordName, recordPath, withAncestors } from '../../../../lib/zookeeper/session/znode-path.js';
+import { itemsIn } from '../../../../lib/zookeeper/coordination/queue-place.js';
+import { permitNumber } from '../../../../lib/zookeeper/recipes/permit-name.js';
+import { standingOf } from '../../../../lib/zookeeper/recipes/standing.js';
+import {
+  checkRoot,
+  lockPath,
+  placePath,
+  recordName,
+  recordPath,
+  withAncestors,
+} from '../../../../lib/zookeeper/session/znode-path.js';
 
 /** What ZooKeeper's own check of a path refuses, by UTF-16 unit (org.apache.zookeeper.common.PathUtils). */
 const isRefusedByServers = (unit: number) =>
@@ -18,12 +28,50 @@ const keys = (() => {
     fc.constantFrom('a', '%', '2', '5', 'F', '0', '.', ' ', '\u{e000}', '\u{f8ff}', '\u{fffd}', '😀', 'é', '中', '\\'),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   );
-  const segment = fc
+  const free = fc
     .array(unit, { minLength: 1, maxLength: 12 })
     .map((units) => units.join('').replaceAll(/[\u0000-\u001f\u007f-\u009f/]/g, '-'))
     .filter((text) => text !== '.' && text !== '..' && text.isWellFormed());
+  const mark = fc.constantFrom('lock-', '__READ__', '__WRIT__', 'latch-', 'lease-', 'queue-', '__lock__', 'lock%2D');
+  const before = fc.constantFrom('', 'b', '_c_', 'lock-', '%');
+  const number = fc.stringMatching(/^-?\d{9,11}$/);
+  const marked = fc.tuple(before, mark, number).map((parts) => parts.join(''));
+  const segment = fc.oneof({ arbitrary: free, weight: 3 }, marked, fc.constantFrom('#0007', '#0042', '#1024', '0007'));
   return fc.array(segment, { minLength: 1, maxLength: 5 }).map((segments) => segments.join('/'));
 })();
+
+/** What a recipe of ours, or a lock of kazoo, takes for a znode of its own among the children of a path. */
+const isParsed = (name: string) =>
+  standingOf(name) !== undefined ||
+  permitNumber(name) !== undefined ||
+  itemsIn([name]).length > 0 ||
+  /__r?lock__-?\d{10}$/.test(name);
+
+const MARKED = [
+  'lock-0000000000',
+  'block-0000000000',
+  'deadlock-1732300000',
+  'x__READ__0000000001',
+  '_c_1-__WRIT__-000000001',
+  'latch-2147483647',
+  'release-0000000001',
+  'lock--2147483648',
+  'queue-0000000000',
+  'kazoo__lock__0000000003',
+  '__rlock__0000000003',
+];
+// One place too few or too many, something behind the number, or a mark that nobody has.
+const UNMARKED = [
+  'lock-000000000',
+  'lock-00000000000',
+  'lock-0000000000x',
+  'lock-',
+  'lock_0000000000',
+  'my-queue-0000000000',
+  'clock-0x00000000',
+  'order-0000000000',
+  '0000000000',
+];
 
 function refusalOf(key: unknown, basePath = '/locks'): LockConfigurationError {
   try {
@@ -58,10 +106,24 @@ describe('a key without a leading slash', () => {
   });
 
   it('never shares a path with another key', () => {
-    const decoded = (path: string) => path.slice('/locks/'.length).split('/').map(decodeURIComponent).join('/');
+    const decoded = (path: string) => path.split('/').map(decodeURIComponent).join('/');
+    const keyAt = (path: string) => {
+      const [, whole, number] = /^\/locks\/%segments\/(.*)\/(\d{4})$/s.exec(path) ?? [];
+      return whole === undefined ? decoded(path.slice('/locks/'.length)) : `${decodeURIComponent(whole)}/#${number}`;
+    };
     fc.assert(
       fc.property(keys, (key) => {
-        expect(decoded(lockPath(key, '/locks'))).toBe(key);
+        expect(keyAt(lockPath(key, '/locks'))).toBe(key);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('has no segment that a recipe would take for a contender, a permit or an item', () => {
+    fc.assert(
+      fc.property(keys, (key) => {
+        const segments = lockPath(key, '/locks').split('/').slice(2);
+        expect(segments.filter(isParsed)).toEqual([]);
       }),
       { numRuns: 1_000 },
     );
@@ -99,6 +161,97 @@ describe('a key with a leading slash', () => {
     expect(error.message).toContain('is an absolute path with a character that ZooKeeper does not take');
     expect(error.key).toBe(key);
   });
+});
+
+describe('a segment that reads like a contender', () => {
+  it.each(MARKED)('is escaped in a relative key, wherever it stands: %s', (segment) => {
+    expect(isParsed(segment)).toBe(true);
+    for (const key of [segment, `a/${segment}`, `${segment}/a`]) {
+      const path = lockPath(key, '/locks');
+      expect(path.split('/').filter(isParsed)).toEqual([]);
+      expect(decodeURIComponent(path)).toBe(`/locks/${key}`);
+    }
+    expect(recordName(placePath('queues', `a/${segment}`, '').slice('/%queues/'.length))).toBe(`a/${segment}`);
+    expect(recordName(recordPath(segment, '').slice('/%records/'.length))).toBe(segment);
+  });
+
+  it.each([
+    ['chain/block-0000000000', '/locks/chain/block%2D0000000000'],
+    ['a/y__WRIT__0000000001', '/locks/a/y__WRIT_%5F0000000001'],
+    ['lock--000000001', '/locks/lock%2D-000000001'],
+  ])('has the last character of its mark encoded: %s', (key, path) => {
+    expect(lockPath(key, '/locks')).toBe(path);
+  });
+
+  it.each(MARKED)('is refused in an absolute key, with what to write instead: %s', (segment) => {
+    const escaped = lockPath(segment, '').slice(1);
+    for (const key of [`/${segment}`, `/a/${segment}`, `/${segment}/a`]) {
+      expect(refusalOf(key).message).toContain(`has the segment "${segment}", which the lock above it would take`);
+      expect(refusalOf(key).message).toContain(`write "${escaped}" instead`);
+      expect(lockPath(key.replace(segment, escaped), '/locks')).toBe(key.replace(segment, escaped));
+      expect(() => placePath('queues', key, '/locks')).toThrow(LockConfigurationError);
+      expect(() => checkRoot(key)).toThrow(LockConfigurationError);
+    }
+  });
+
+  it.each(UNMARKED)('is taken as it is when no recipe parses it: %s', (segment) => {
+    expect(isParsed(segment)).toBe(false);
+    expect(lockPath(`a/${segment}`, '/locks')).toBe(`/locks/a/${segment}`);
+    expect(lockPath(`/a/${segment}`, '/locks')).toBe(`/a/${segment}`);
+  });
+});
+
+describe('the key of a segment', () => {
+  it.each([
+    ['stock/#0007', '/locks/%segments/stock/0007'],
+    ['stock/sku1/#1023', '/locks/%segments/stock%2Fsku1/1023'],
+    ['100%/#0000', '/locks/%segments/100%25/0000'],
+    ['a%2Fb/#0000', '/locks/%segments/a%252Fb/0000'],
+    ['lock-0000000001/#0000', '/locks/%segments/lock%2D0000000001/0000'],
+    ['a/#0001/#0002', '/locks/%segments/a%2F#0001/0002'],
+  ])('lies beside the locks, where no other key leads: %s', (key, path) => {
+    expect(lockPath(key, '/locks')).toBe(path);
+    expect(lockPath(path.slice('/locks/'.length), '/locks')).not.toBe(path);
+    expect(refusalOf(path).message).toContain('lies in /locks/%segments');
+  });
+
+  it.each(['#0007', 'stock/#7', 'stock/#1024', 'stock/#00007', 'stock/#0007/x', 'stock/x#0007'])(
+    'is not what only looks like it: %s',
+    (key) => {
+      expect(lockPath(key, '/locks')).toBe(`/locks/${key}`);
+    },
+  );
+
+  it('is no absolute key: that is a path and nothing else', () => {
+    expect(lockPath('/stock/#0007', '/locks')).toBe('/stock/#0007');
+  });
+
+  it.each(['a//#0001', './#0001', 'a\n/#0001'])('is refused as the key itself is: %j', (key) => {
+    expect(refusalOf(key).key).toBe(key);
+  });
+
+  it('is counted as it is encoded', () => {
+    expect(refusalOf(`${'a/'.repeat(400)}a/#0001`).message).toContain('makes a path over 1024 bytes');
+  });
+});
+
+describe('an absolute key', () => {
+  it('is refused when it is the base path, where all other keys lie', () => {
+    expect(refusalOf('/locks').message).toContain('is the base path, below which all other keys lie');
+    expect(lockPath('/locks', '/other')).toBe('/locks');
+    expect(lockPath('/lock', '/locks')).toBe('/lock');
+  });
+
+  it.each(['records', 'queues', 'barriers', 'double-barriers', 'values', 'writes', 'segments'])(
+    'is refused where what is no lock is kept: %s',
+    (place) => {
+      for (const key of [`/locks/%${place}`, `/locks/%${place}/a`]) {
+        expect(refusalOf(key).message).toContain(`lies in /locks/%${place}`);
+        expect(lockPath(key, '/other')).toBe(key);
+      }
+      expect(lockPath(`/locks/%${place}s`, '/locks')).toBe(`/locks/%${place}s`);
+    },
+  );
 });
 
 describe('a key that cannot be used', () => {

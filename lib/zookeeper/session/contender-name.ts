@@ -1,0 +1,81 @@
+/**
+ * What the name of a sequential znode says: which recipe made it, and the number that its parent gave it. Pure.
+ *
+ * It is here, below the recipes, because the path of a key must not have a segment that a recipe would parse.
+ */
+
+/** What stands before the number of a contender in a wait queue, as Curator writes it. */
+export const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
+
+/** What stands before the number of a permit. */
+export const PERMIT_MARK = 'lease-';
+
+/** What stands before the number of a queue's item. */
+export const ITEM_MARK = 'queue-';
+
+// kazoo's locks: ours do not parse them, but kazoo would take such a directory for a contender.
+const KAZOO_MARKS = ['__lock__', '__rlock__'] as const;
+const MARKS = [...Object.values(CONTENDER_MARKS), PERMIT_MARK, ...KAZOO_MARKS] as const;
+
+// `%010d` of an int32: a minus sign counts as one of the ten places, which the largest numbers exceed by one.
+const PLACES = 10;
+const MOST_PLACES = 11;
+const [MINUS, ZERO, NINE] = [45, 48, 57];
+
+// An item's name has nothing before its mark.
+const ITEM = /^queue-(\d{10}|-\d{9,10})$/;
+
+/** A mark, and the number behind it. */
+export interface MarkedNumber<M extends string> {
+  readonly mark: M;
+  readonly number: number;
+  /** Where the number begins. */
+  readonly begin: number;
+}
+
+/**
+ * The number at the end of the name, where one of the marks stands before it. Without a regular expression: every
+ * contender that comes in reads all names of its queue.
+ */
+export function markedNumber<M extends string>(name: string, marks: readonly M[]): MarkedNumber<M> | undefined {
+  return beginningAt(name, name.length - PLACES, marks) ?? beginningAt(name, name.length - MOST_PLACES, marks);
+}
+
+/** The number of a queue's item; `undefined` for what is none. */
+export function itemNumber(name: string): number | undefined {
+  const [, number] = ITEM.exec(name) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/**
+ * The name as no recipe parses it: the last character before the number is percent-encoded. Names that no recipe parses
+ * are returned as they are.
+ */
+export function withoutMark(name: string): string {
+  const begin = ITEM.test(name) ? ITEM_MARK.length : markedNumber(name, MARKS)?.begin;
+  if (begin === undefined) return name;
+  const code = name
+    .charCodeAt(begin - 1)
+    .toString(16)
+    .toUpperCase();
+  return `${name.slice(0, begin - 1)}%${code}${name.slice(begin)}`;
+}
+
+function beginningAt<M extends string>(name: string, begin: number, marks: readonly M[]): MarkedNumber<M> | undefined {
+  const mark = marks.find((one) => name.endsWith(one, begin));
+  if (mark === undefined || begin < 0) return undefined;
+  const number = numberAt(name, begin);
+  return number === undefined ? undefined : { mark, number, begin };
+}
+
+function numberAt(name: string, begin: number): number | undefined {
+  const isNegative = name.charCodeAt(begin) === MINUS;
+  if (!isNegative && name.length - begin > PLACES) return undefined;
+  let number = 0;
+  for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < ZERO || code > NINE) return undefined;
+    number = number * 10 + code - ZERO;
+  }
+  return isNegative ? -number : number;
+}
