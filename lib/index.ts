@@ -36,6 +36,10 @@ export type { LockKey, LockKeys } from './decorators/lock-key.js';
 export type { DistributedLockOptions, LockingOptions, OnContention } from './decorators/locking.options.js';
 export type { LockDecorator } from './decorators/method-check.js';
 
+// What a key is made with.
+export { key } from './contract/key-template.js';
+export type { KeyValue } from './contract/key-template.js';
+
 // What code calls.
 export { LockService } from './service/lock.service.js';
 export type { MutexOptions } from './service/lock-service.options.js';

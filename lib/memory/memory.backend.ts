@@ -7,6 +7,7 @@ import { LockLostError, LockShutdownError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/fencing-token.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { grantAll } from '../contract/granted-set.js';
+import { checkKey } from '../contract/key.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { PermitCounts } from '../contract/permit-counts.js';
@@ -43,6 +44,7 @@ export class MemoryBackend implements LockBackend {
   }
 
   identify(key: string): string {
+    checkKey(key);
     return key;
   }
 

@@ -1,9 +1,11 @@
+import { escapedSegment } from '../contract/key-template.js';
+
 /** Where the records of one stock are. Keys and ids are one segment of a name each: none can lead into another's. */
 export class StockNames {
   readonly head: string;
 
   constructor(key: string) {
-    this.head = `stock/${asSegment(key)}`;
+    this.head = `stock/${escapedSegment(key)}`;
   }
 
   segment(segment: number): string {
@@ -15,7 +17,7 @@ export class StockNames {
   }
 
   order(orderId: string): string {
-    return `${this.orders}/${asSegment(orderId)}`;
+    return `${this.orders}/${escapedSegment(orderId)}`;
   }
 
   /** Orders at work, see `OpenOrders`. */
@@ -24,7 +26,7 @@ export class StockNames {
   }
 
   openOrder(orderId: string): string {
-    return `${this.open}/${asSegment(orderId)}`;
+    return `${this.open}/${escapedSegment(orderId)}`;
   }
 
   get restocks(): string {
@@ -32,16 +34,11 @@ export class StockNames {
   }
 
   restock(restockId: string): string {
-    return `${this.restocks}/${asSegment(restockId)}`;
+    return `${this.restocks}/${escapedSegment(restockId)}`;
   }
 }
 
 /** The id behind the last segment of a name. */
 export function idOf(segment: string): string {
   return decodeURIComponent(segment);
-}
-
-function asSegment(text: string): string {
-  // "." and ".." name no record.
-  return /^\.{1,2}$/.test(text) ? text.replaceAll('.', '%2E') : text.replace(/[%/]/g, encodeURIComponent);
 }

@@ -1,14 +1,11 @@
-import { LockConfigurationError } from '../../contract/errors.js';
-import { describe } from '../../contract/check.js';
+import { badKey, checkKey } from '../../contract/key.js';
 import { segmentOfKey } from '../../contract/segment-key.js';
 import { withoutMark } from './contender-name.js';
 
 // A path is sent with every request and kept with every znode; ZooKeeper itself only limits the whole request.
 const LONGEST_PATH_BYTES = 1_024;
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 // What else ZooKeeper refuses (org.apache.zookeeper.common.PathUtils), and "%" so that two keys never share a path.
 const ENCODED = /[%\ue000-\uf8ff\ufff0-\uffff\u{10000}-\u{10ffff}]/gu;
-const LONE_SURROGATE = /\p{Cs}/u;
 
 /** Directories under the base path for what is no contender: it must not stand among the contenders of a key. */
 const PLACES = ['records', 'queues', 'barriers', 'double-barriers', 'values', 'writes', 'segments'] as const;
@@ -20,10 +17,10 @@ type Place = (typeof PLACES)[number];
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function lockPath(key: string, basePath: string): string {
-  checkText(key);
+  checkKey(key);
   const { key: whole, number } = segmentOfKey(key) ?? {};
   if (whole === undefined) return checkedPath(key, plainPath(key, basePath));
-  return checkedPath(key, `${oneSegmentBelow(placeAt('segments', basePath), key, whole)}/${number}`);
+  return checkedPath(key, `${oneSegmentBelow(placeAt('segments', basePath), whole)}/${number}`);
 }
 
 /**
@@ -31,7 +28,7 @@ export function lockPath(key: string, basePath: string): string {
  * @throws LockConfigurationError that says what is wrong with the name
  */
 export function recordPath(name: string, basePath: string): string {
-  checkText(name);
+  checkKey(name);
   if (name.startsWith('/')) throw badKey(name, 'of a record must not begin with a slash');
   return checkedPath(name, plainPath(name, placeAt('records', basePath)));
 }
@@ -45,7 +42,7 @@ export type PlaceKind = Exclude<Place, 'records' | 'writes' | 'segments'>;
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function placePath(kind: PlaceKind, key: string, basePath: string): string {
-  checkText(key);
+  checkKey(key);
   const isOwn = !key.startsWith('/');
   return checkedPath(key, isOwn ? oneSegmentBelow(placeAt(kind, basePath), key) : plainPath(key, basePath));
 }
@@ -60,7 +57,7 @@ export function placeAt(place: Place, basePath: string): string {
  * @throws LockConfigurationError that says what is wrong with it
  */
 export function checkRoot(path: string): void {
-  checkText(path);
+  checkKey(path);
   checkedPath(path, absolutePath(path));
 }
 
@@ -76,10 +73,6 @@ export function withAncestors(path: string): string[] {
   return ancestors;
 }
 
-function checkText(key: unknown): asserts key is string {
-  if (typeof key !== 'string' || key === '') throw badKey(key, 'must be a string that is not empty');
-}
-
 function checkedPath(key: string, path: string): string {
   if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) throw badKey(key, `makes a path over ${LONGEST_PATH_BYTES} bytes`);
   if (path === '/zookeeper' || path.startsWith('/zookeeper/'))
@@ -88,7 +81,7 @@ function checkedPath(key: string, path: string): string {
 }
 
 function plainPath(key: string, basePath: string): string {
-  if (!key.startsWith('/')) return `${basePath}/${encodedSegments(key).map(withoutMark).join('/')}`;
+  if (!key.startsWith('/')) return `${basePath}/${unmarkedSegments(key).join('/')}`;
   const path = absolutePath(key);
   if (path === basePath) throw badKey(key, 'is the base path, below which all other keys lie; name a key below it');
   const places = PLACES.map((place) => placeAt(place, basePath));
@@ -97,33 +90,24 @@ function plainPath(key: string, basePath: string): string {
   return path;
 }
 
-function oneSegmentBelow(directory: string, key: string, named = key): string {
-  return `${directory}/${encodedSegments(key, named).map(withoutMark).join('%2F')}`;
+function oneSegmentBelow(directory: string, key: string): string {
+  return `${directory}/${unmarkedSegments(key).join('%2F')}`;
 }
 
 function absolutePath(key: string): string {
-  const path = key.slice(1);
-  const segments = encodedSegments(key, path);
-  const isPlain = segments.join('/') === path.replaceAll('%', '%25');
+  const isPlain = encoded(key) === key.replaceAll('%', '%25');
   if (!isPlain) throw badKey(key, 'is an absolute path with a character that ZooKeeper does not take');
-  const marked = path.split('/').find((segment) => withoutMark(segment) !== segment);
+  const marked = key.split('/').find((segment) => withoutMark(segment) !== segment);
   if (marked === undefined) return key;
   const why = 'which the lock above it would take for a contender';
   throw badKey(key, `has the segment "${marked}", ${why}; write "${withoutMark(marked)}" instead`);
 }
 
-function encodedSegments(key: string, path = key): string[] {
-  if (CONTROL.test(key)) throw badKey(key, 'has a control character');
-  if (LONE_SURROGATE.test(key)) throw badKey(key, 'has half of a surrogate pair');
-  return path.split('/').map((segment) => {
-    if (segment === '') throw badKey(key, 'has an empty segment (a slash too many)');
-    if (segment === '.' || segment === '..') throw badKey(key, `has the segment "${segment}"`);
-    return segment.replace(ENCODED, encodeURIComponent);
-  });
+/** The segments of a relative key, as ZooKeeper takes them, and such that no recipe parses one. */
+function unmarkedSegments(key: string): string[] {
+  return encoded(key).split('/').map(withoutMark);
 }
 
-function badKey(key: unknown, why: string): LockConfigurationError {
-  return new LockConfigurationError(`key ${why}, got ${describe(key)}`, {
-    key: typeof key === 'string' ? key : undefined,
-  });
+function encoded(key: string): string {
+  return key.replace(ENCODED, encodeURIComponent);
 }
