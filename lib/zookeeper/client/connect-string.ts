@@ -11,14 +11,32 @@ export interface ConnectString {
 
 const DEFAULT_PORT = 2181;
 const UNPRINTABLE = /[\u0000-\u0020\u007f-\u00a0]/u;
+const HOST_AND_PORT = /:\d{1,5}$/;
 const SERVER = /^(?:\[(?<ipv6>[0-9a-fA-F:.%a-z]+)\]|(?<host>[^\s:[\]/]+))(?::(?<port>\d{1,5}))?$/;
 
-/** Parses `host1:2181,host2,[::1]:2181/chroot`. @throws RangeError that says which part is wrong */
+/**
+ * Parses `host1:2181,host2,[::1]:2181/chroot`. The chroot is one for all servers, and stands behind the last.
+ * @throws RangeError that says which part is wrong
+ */
 export function parseConnectString(text: string): ConnectString {
-  const slash = text.indexOf('/');
-  const hosts = slash < 0 ? text : text.slice(0, slash);
-  const chroot = slash < 0 ? '' : text.slice(slash);
-  return { servers: hosts.split(',').map(parseServer), chroot: checkChroot(chroot) };
+  const parts = text.split(',').map(splitChroot);
+  const servers = parts.map(({ server }) => parseServer(server));
+  parts.forEach(({ chroot }) => checkChroot(chroot));
+  if (parts.slice(0, -1).some(({ chroot }) => chroot !== '')) throw chrootInside(text, parts);
+  const chroot = parts.at(-1)?.chroot ?? '';
+  return { servers, chroot: chroot === '/' ? '' : chroot };
+}
+
+/** What stands between two commas. */
+interface Part {
+  readonly server: string;
+  /** With its slash, or ''. */
+  readonly chroot: string;
+}
+
+function splitChroot(part: string): Part {
+  const slash = part.indexOf('/');
+  return slash < 0 ? { server: part, chroot: '' } : { server: part.slice(0, slash), chroot: part.slice(slash) };
 }
 
 function parseServer(text: string): ServerAddress {
@@ -31,12 +49,24 @@ function parseServer(text: string): ServerAddress {
   return { host, port };
 }
 
-function checkChroot(chroot: string): string {
-  if (chroot === '' || chroot === '/') return '';
-  const isValid = chroot
-    .split('/')
-    .slice(1)
-    .every((part) => part !== '' && part !== '.' && part !== '..' && !UNPRINTABLE.test(part));
+function checkChroot(chroot: string): void {
+  if (chroot === '' || chroot === '/') return;
+  const segments = chroot.split('/').slice(1);
+  const isValid = segments.every((part) => part !== '' && part !== '.' && part !== '..' && !UNPRINTABLE.test(part));
   if (!isValid) throw new RangeError(`"${chroot}" is not a chroot; write it as /a/b, without a slash at the end`);
-  return chroot;
+  const server = segments.find((part) => HOST_AND_PORT.test(part));
+  if (server === undefined) return;
+  throw new RangeError(`"${server}" in the chroot "${chroot}" is a server; write a comma before it, not a slash`);
+}
+
+/** The error for a chroot that other servers follow: ZooKeeper's own clients would take these for a part of it. */
+function chrootInside(text: string, parts: readonly Part[]): RangeError {
+  const chroots = [...new Set(parts.map(({ chroot }) => chroot).filter((chroot) => chroot !== ''))];
+  const servers = parts.map(({ server }) => server.trim()).join(',');
+  const [first = ''] = chroots;
+  const fix =
+    chroots.length === 1
+      ? `write "${servers}${first === '/' ? '' : first}"`
+      : `write "${servers}" and then one chroot, not ${chroots.map((chroot) => `"${chroot}"`).join(' and ')}`;
+  return new RangeError(`"${text}" has a chroot before its last server: it is one for all servers; ${fix}`);
 }

@@ -79,3 +79,30 @@ describe('a wrong connect string', () => {
     },
   );
 });
+
+describe('a chroot that is not behind the last server only', () => {
+  it.each([
+    ['a:2181/app,b:2181/app', 'write "a:2181,b:2181/app"'],
+    ['a:2181/app,b:2181', 'write "a:2181,b:2181/app"'],
+    ['a:2181,b:2181/app/x,c', 'write "a:2181,b:2181,c/app/x"'],
+    ['a:2181/app, b:2181/app', 'write "a:2181,b:2181/app"'],
+    ['[::1]:2181/app,[::2]:2181/app', 'write "[::1]:2181,[::2]:2181/app"'],
+    ['a/,b', 'write "a,b"'],
+    ['a/app,v2', 'write "a,v2/app"'],
+    ['a:2181/one,b:2181/two', 'write "a:2181,b:2181" and then one chroot, not "/one" and "/two"'],
+    ['a/one,b,c/two', 'write "a,b,c" and then one chroot, not "/one" and "/two"'],
+  ])('is refused, with the right form: %s', (text, fix) => {
+    const parsing = () => parseConnectString(text);
+    expect(parsing).toThrow(RangeError);
+    expect(parsing).toThrow(`"${text}" has a chroot before its last server: it is one for all servers; ${fix}`);
+  });
+
+  it.each([
+    ['a:2181/b:2181', 'b:2181', '/b:2181'],
+    ['a/app/[::1]:2181', '[::1]:2181', '/app/[::1]:2181'],
+    ['a,b/c:1/app', 'c:1', '/c:1/app'],
+  ])('is refused where a server is in it: %s', (text, server, chroot) => {
+    const message = `"${server}" in the chroot "${chroot}" is a server; write a comma before it, not a slash`;
+    expect(() => parseConnectString(text)).toThrow(message);
+  });
+});
