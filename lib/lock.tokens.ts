@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { getCoordinationToken } from './coordination/coordination-service.token.js';
+import { needParentheses } from './decorators/decorated-place.js';
 import { getLeaderElectionToken } from './elections/leader-election.token.js';
 import { getCronRunsToken } from './schedule/cron-runs.token.js';
 import { getLockServiceToken } from './service/lock-service.token.js';
@@ -8,20 +9,24 @@ export { getCoordinationToken, getCronRunsToken, getLeaderElectionToken, getLock
 
 /** Injects the `LockService` of a connection by name; `LockService` as a parameter's type does it for the default one. */
 export function InjectLocks(name?: string): PropertyDecorator & ParameterDecorator {
+  needParentheses('@InjectLocks()', arguments);
   return Inject(getLockServiceToken(name));
 }
 
 /** Injects the `CronRunsService` of a connection by name; as a parameter's type it is that of the default one. */
 export function InjectCronRuns(name?: string): PropertyDecorator & ParameterDecorator {
+  needParentheses('@InjectCronRuns()', arguments);
   return Inject(getCronRunsToken(name));
 }
 
 /** Injects the `CoordinationService` of a connection by name; as a parameter's type it is that of the default one. */
 export function InjectCoordination(name?: string): PropertyDecorator & ParameterDecorator {
+  needParentheses('@InjectCoordination()', arguments);
   return Inject(getCoordinationToken(name));
 }
 
 /** Injects the `LeaderElectionService` of a connection by name; as a parameter's type it is that of the default one. */
 export function InjectLeaderElection(name?: string): PropertyDecorator & ParameterDecorator {
+  needParentheses('@InjectLeaderElection()', arguments);
   return Inject(getLeaderElectionToken(name));
 }

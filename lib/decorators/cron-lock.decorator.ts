@@ -4,7 +4,7 @@ import type { CronLockOptions } from '../schedule/cron-lock.options.js';
 import { currentRun } from '../schedule/current-run.js';
 import { guardedJobsOf } from '../schedule/guarded-jobs.js';
 import type { GuardedJobs } from '../schedule/guarded-jobs.js';
-import { decoratedPlace } from './decorated-place.js';
+import { decoratedPlace, needParentheses } from './decorated-place.js';
 import { DeclaredJob } from './declared-job.js';
 import { disguised } from './disguised.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
@@ -33,6 +33,7 @@ const NAME = '@CronLock';
  *   has ended (see `onLost`); LockUnavailableError (see `onUnavailable`)
  */
 export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
+  needParentheses(`${NAME}()`, arguments);
   return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(NAME, target, name, descriptor);
     const { title, place, prototype } = at;

@@ -13,19 +13,30 @@ export interface DecoratedPlace {
 /** @throws LockConfigurationError where a lock cannot be put, saying why and what to do instead */
 export function decoratedPlace(decorator: string, target: unknown, name: unknown, descriptor: unknown): DecoratedPlace {
   need(!isStandardContext(name), decorator, 'needs "experimentalDecorators": true in tsconfig.json, as Nest does');
-  need(
-    typeof name === 'string' || typeof name === 'symbol',
-    decorator,
-    'goes on a method, not on a class or parameter',
-  );
-  const prototype = typeof target === 'function' ? target.prototype : target;
-  const place = `${prototype.constructor.name}.${String(name)}`;
+  const place = placeOf(target, name, descriptor);
   const title = `${decorator} on ${place}`;
-  need(typeof target === 'object', title, 'cannot lock a static method: it has no instance to be given a LockService');
+  need(typeof descriptor !== 'number', title, 'cannot lock a parameter: put it above the method');
+  need(typeof name === 'string' || typeof name === 'symbol', title, 'cannot lock a class: put it above its methods');
+  need(isObject(target), title, 'cannot lock a static method: it has no instance to be given a LockService');
   need(isObject(descriptor), title, 'cannot lock a property: turn the arrow function into a method');
   need('value' in descriptor, title, 'cannot lock an accessor, which cannot wait: turn it into an async method');
   need(typeof descriptor.value === 'function', title, 'can only lock a method');
-  return { title, place, prototype, name };
+  return { title, place, prototype: target, name };
+}
+
+/**
+ * Refuses that a decorator is written without parentheses. The compiler then calls the factory as the decorator: nothing
+ * would be locked, and without a type check nobody would say so.
+ * @param usage how it is written, such as `@DistributedLock('key')`
+ * @param call the arguments of the factory
+ * @throws LockConfigurationError that names the place
+ */
+export function needParentheses(usage: string, call: ArrayLike<unknown>): void {
+  if (!isDecoratorCall(call)) return;
+  const [decorator] = usage.split('(');
+  throw new LockConfigurationError(
+    `${decorator} on ${placeOf(call[0], call[1], call[2])} needs parentheses: write ${usage}`,
+  );
 }
 
 /** Whether the instance's class has a method of its own there, so that nothing calls this one but that may. */
@@ -39,8 +50,31 @@ function need(isMet: boolean, what: string, why: string): asserts isMet {
   if (!isMet) throw new LockConfigurationError(`${what} ${why}`);
 }
 
-function isStandardContext(name: unknown): boolean {
+/** What a decorator stands on, from what the compiler calls it with. */
+function placeOf(target: unknown, name: unknown, descriptor: unknown): string {
+  if (isStandardContext(name)) return name.kind === 'class' ? `class ${String(name.name)}` : String(name.name);
+  const owner = isClass(target) ? target.name : isObject(target) ? target.constructor?.name : 'a class';
+  const member = name === undefined ? owner : `${owner}.${String(name as PropertyKey)}`;
+  if (typeof descriptor === 'number') return `a parameter of ${name === undefined ? `new ${owner}` : member}`;
+  return name === undefined ? `class ${owner}` : member;
+}
+
+function isDecoratorCall(call: ArrayLike<unknown>): boolean {
+  const [target, name] = [call[0], call[1]];
+  if (isStandardContext(name)) return true;
+  if (call.length === 1) return isClass(target);
+  const isTarget = isClass(target) || (isObject(target) && !Array.isArray(target));
+  return isTarget && (call.length > 2 || typeof name === 'string' || typeof name === 'symbol');
+}
+
+/** Of a decorator that is not TypeScript's own kind. */
+function isStandardContext(name: unknown): name is { readonly kind: unknown; readonly name?: unknown } {
   return isObject(name) && 'kind' in name;
+}
+
+/** A function that may be one of the arguments has a prototype that can be replaced, or none. */
+function isClass(value: unknown): value is Function {
+  return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
 }
 
 function isObject(value: unknown): value is object {

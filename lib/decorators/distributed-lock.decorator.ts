@@ -2,6 +2,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { LockService } from '../service/lock.service.js';
+import { needParentheses } from './decorated-place.js';
 import { readerOfKeys } from './lock-key.js';
 import type { LockKeys } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
@@ -35,6 +36,7 @@ export function DistributedLock<A extends unknown[], C extends OnContention = 't
   key: LockKeys<A>,
   options: DistributedLockOptions & { readonly onContention?: C } = {},
 ): LockDecorator<A, C> {
+  needParentheses(`${NAME}('key')`, arguments);
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKeys(at.title, key);
     const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line', 'atomic']);

@@ -1,7 +1,7 @@
 import { check, checkFields } from '../contract/check.js';
 import type { Term } from '../contract/term.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
-import { decoratedPlace } from './decorated-place.js';
+import { decoratedPlace, needParentheses } from './decorated-place.js';
 import { ElectionRole } from './election-role.js';
 import type { ElectionPart } from './election-role.js';
 import { registerLockedMethod } from './locked-method.js';
@@ -27,6 +27,7 @@ export type ElectionHookDecorator = <T extends (term: Term) => unknown>(
  * - An error is logged and changes nothing: the application leads.
  */
 export function OnElected(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {
+  needParentheses("@OnElected('name')", arguments);
   return hook('@OnElected', name, 'elected', options);
 }
 
@@ -40,6 +41,7 @@ export function OnElected(name: string, options: ElectionHookOptions = {}): Elec
  * - The application does not campaign again before the hooks have ended.
  */
 export function OnDeposed(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {
+  needParentheses("@OnDeposed('name')", arguments);
   return hook('@OnDeposed', name, 'deposed', options);
 }
 

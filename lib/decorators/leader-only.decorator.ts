@@ -1,4 +1,5 @@
 import { check, checkFields } from '../contract/check.js';
+import { needParentheses } from './decorated-place.js';
 import { ElectionRole } from './election-role.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
@@ -37,6 +38,7 @@ export function LeaderOnly<C extends OnContention = 'skip'>(
   name: string,
   options: LeaderOnlyOptions & { readonly onFollower?: C } = {},
 ): LockDecorator<[], C> {
+  needParentheses(`${NAME}('name')`, arguments);
   return lockMethod(NAME, (at) => {
     checkFields(at.title, options, FIELDS);
     const { onFollower = 'skip', ...others } = options;

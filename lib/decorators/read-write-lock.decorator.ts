@@ -1,6 +1,7 @@
 import type { Lock, ReadWriteLock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
+import { needParentheses } from './decorated-place.js';
 import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
@@ -21,6 +22,7 @@ export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
   key: LockKey<A>,
   options: ReadLockOptions & { readonly onContention?: C } = {},
 ): LockDecorator<A, C> {
+  needParentheses("@ReadLock('key')", arguments);
   return lockSide('@ReadLock', (lock) => lock.read, key, options);
 }
 
@@ -33,6 +35,7 @@ export function WriteLock<A extends unknown[], C extends OnContention = 'throw'>
   key: LockKey<A>,
   options: WriteLockOptions & { readonly onContention?: C } = {},
 ): LockDecorator<A, C> {
+  needParentheses("@WriteLock('key')", arguments);
   return lockSide('@WriteLock', (lock) => lock.write, key, options);
 }
 

@@ -3,6 +3,7 @@ import type { Lock } from '../contract/lock.js';
 import { checkRouteBy, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentOptions, SegmentRoute } from '../contract/segment.options.js';
 import type { LockService } from '../service/lock.service.js';
+import { needParentheses } from './decorated-place.js';
 import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
@@ -37,6 +38,7 @@ export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = 
 export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw'>(
   options: SegmentLockOptions<A, B> & { readonly onContention?: C },
 ): LockDecorator<A, C, B> {
+  needParentheses(`${NAME}({ key: 'key', segments: 16 })`, arguments);
   return lockMethod(NAME, (at) => {
     const locking = resolveLockingOptions(at, options, FIELDS);
     const { key, segments, route, routeBy } = options;

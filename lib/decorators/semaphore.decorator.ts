@@ -3,6 +3,7 @@ import type { Lock } from '../contract/lock.js';
 import type { SemaphoreLock } from '../contract/semaphore.js';
 import { checkDemand, resolveSemaphoreOptions, SEMAPHORE_FIELDS } from '../contract/semaphore.options.js';
 import type { SemaphoreOptions } from '../contract/semaphore.options.js';
+import { needParentheses } from './decorated-place.js';
 import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
@@ -32,6 +33,7 @@ export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>
   key: LockKey<A>,
   options: SemaphoreDecoratorOptions & { readonly onContention?: C },
 ): LockDecorator<A, C> {
+  needParentheses(`${NAME}('key', { permits: 4 })`, arguments);
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKey(at.title, key);
     const locking = resolveLockingOptions(at, options, FIELDS);

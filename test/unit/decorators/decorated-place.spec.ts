@@ -31,8 +31,9 @@ describe.each(Object.keys(decorators))('%s refuses', (name) => {
     ['an accessor', 'on Orders.total cannot lock an accessor', Orders.prototype, 'total', total],
     ['an arrow function', 'on Orders.arrow cannot lock a property: turn the arrow function', Orders.prototype, 'arrow'],
     ['a value', 'on Orders.field can only lock a method', Orders.prototype, 'field', { value: 5 }],
-    ['a class', 'goes on a method, not on a class or parameter', Orders],
-    ['a constructor parameter', 'goes on a method, not on a class or parameter', Orders, undefined, 0],
+    ['a class', 'on class Orders cannot lock a class: put it above its methods', Orders],
+    ['a parameter', 'on a parameter of Orders.place cannot lock a parameter', Orders.prototype, 'place', 0],
+    ['a constructor parameter', 'on a parameter of new Orders cannot lock a parameter', Orders, undefined, 0],
     ['standard decorators', 'needs "experimentalDecorators": true', Orders.prototype.place, { kind: 'method' }],
   ])('%s', (_what, message, ...args) => {
     expect(decorate(...args)).toThrow(LockConfigurationError);
