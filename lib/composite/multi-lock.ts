@@ -1,5 +1,5 @@
 import { now } from '../async/clock.js';
-import { checkMs, checkSignal } from '../contract/check.js';
+import { checkMs, checkSignal, checkWork } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
@@ -69,6 +69,7 @@ export class MultiLock implements Lock {
    * @throws as `acquire`; LockLostError after `work` has ended, when a member was lost meanwhile; what `work` throws
    */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    checkWork(work);
     return this.#inRounds(options, (attempt) => this.#usingFrom(0, [], work, attempt));
   }
 

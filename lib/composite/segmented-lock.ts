@@ -21,6 +21,7 @@
  * holds a segment enters that one or is refused.
  */
 import { orAbort } from '../async/abort.js';
+import { checkWork } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { SegmentAcquireOptions, SegmentLease, SegmentUsingOptions } from '../contract/segment-lease.js';
@@ -59,6 +60,7 @@ export class SegmentedLock implements Lock {
 
   /** @throws as `acquire`, LockLostError, and what `work` throws */
   async using<T>(work: (lease: SegmentLease) => T | Promise<T>, options: SegmentUsingOptions = {}): Promise<T> {
+    checkWork(work);
     const acquisition = this.#acquisition(options, this.#setting.waitMs);
     const found = await acquisition.using(work);
     if (!found) throw acquisition.timeout();
@@ -71,6 +73,7 @@ export class SegmentedLock implements Lock {
    * @throws as `using`; LockReentrancyError inside `using`, where it would wait for others while it is waited for
    */
   async withAll<T>(work: (leases: readonly SegmentLease[]) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    checkWork(work);
     const resolved = resolveSegmentWait(this.#setting, options);
     const held = heldSegments(this.#setting);
     const outer = held[0]?.segments;

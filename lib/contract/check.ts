@@ -7,9 +7,18 @@ export function check(allowed: boolean, field: string, value: unknown, expected:
   if (!allowed) throw new LockConfigurationError(`${field} must be ${expected}, got ${describe(value)}`);
 }
 
-/** Refuses what is not an object, and fields that nobody reads: a misspelt option must not be ignored. */
-export function checkFields(what: string, options: unknown, known: readonly string[]): void {
-  check(typeof options === 'object' && options !== null && !Array.isArray(options), what, options, 'an object');
+/**
+ * Refuses what is not an object, and fields that nobody reads: a misspelt option must not be ignored.
+ * @param named what the options are called where they are no object
+ */
+export function checkFields(
+  what: string,
+  options: unknown,
+  known: readonly string[],
+  named = what,
+  expected = 'an object',
+): void {
+  check(typeof options === 'object' && options !== null && !Array.isArray(options), named, options, expected);
   for (const field of Object.keys(options as object)) {
     if (known.includes(field)) continue;
     throw new LockConfigurationError(`${what}: unknown field "${field}" (known: ${known.join(', ')})`);
@@ -26,6 +35,16 @@ export function checkMs(field: string, value: unknown, atLeast = 0, atMost = Inf
 /** @throws LockConfigurationError for what is given as `signal` and is none */
 export function checkSignal(signal: unknown): void {
   check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
+}
+
+/** What is run under a lock; one that is missing must not cost a lock first. @throws LockConfigurationError */
+export function checkWork(work: unknown): void {
+  check(
+    typeof work === 'function',
+    'the work to run under the lock',
+    work,
+    'a function, as in using(async (lease) => …)',
+  );
 }
 
 /** Of a contender: it travels with each, and is kept in its znode. @throws LockConfigurationError that names the field */

@@ -1,4 +1,5 @@
 import { check, checkFields } from './check.js';
+import { LockConfigurationError } from './errors.js';
 
 /**
  * Which segment an acquisition goes for: any that is `'free'`, or the one that the `'hash'` of a value names, so that
@@ -34,6 +35,12 @@ export function resolveSegmentOptions(options: SegmentOptions, prefix = ''): Req
   checkSegments(segments, prefix);
   check(route === 'free' || route === 'hash', `${prefix}route`, route, "'free' or 'hash'");
   return { segments, route };
+}
+
+/** @throws LockConfigurationError for an absolute path: the segments of a key are beside what the backend keeps of it */
+export function checkSegmentedKey(key: string, field = 'a key'): void {
+  if (!key.startsWith('/')) return;
+  throw new LockConfigurationError(`${field} with segments must not be an absolute path, got "${key}"`, { key });
 }
 
 /** @throws LockConfigurationError for what is no count of segments */

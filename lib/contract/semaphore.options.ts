@@ -1,4 +1,5 @@
 import { check, checkFields } from './check.js';
+import { checkKey } from './key.js';
 import type { AcquireOptions, UsingOptions } from './lock.js';
 
 export interface SemaphoreOptions {
@@ -39,6 +40,7 @@ export function resolveSemaphoreOptions(options: SemaphoreOptions, prefix = ''):
   checkWhole(`${prefix}permits`, permits, 1, MOST_PERMITS);
   const isKey = sharedCount === undefined || (typeof sharedCount === 'string' && sharedCount !== '');
   check(isKey, `${prefix}sharedCount`, sharedCount, 'a key');
+  if (sharedCount !== undefined) checkKey(sharedCount, `${prefix}sharedCount`);
   return { permits, ...(sharedCount === undefined ? {} : { sharedCount }) };
 }
 

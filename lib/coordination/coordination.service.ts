@@ -83,7 +83,7 @@ export class CoordinationService {
 
   /** A wrong key is refused here, and not when something is asked of it. */
   private checked(key: string): string {
-    this.locks.seam.identify(key);
+    this.locks.keys.identify(key);
     return key;
   }
 }

@@ -1,4 +1,4 @@
-import { checkFields } from '../contract/check.js';
+import { checkFields, checkWork } from '../contract/check.js';
 import { checkCount } from './queue.options.js';
 import { BarrierMember } from './barrier-member.js';
 import { checkWaitOptions } from './wait.options.js';
@@ -62,6 +62,7 @@ export class DoubleBarrier {
 
   /** Enters, runs `work` and leaves, each wait within `waitMs`. An error of `work` is rethrown as it is. @throws as both */
   async using<T>(work: (member: BarrierMember) => T | Promise<T>, options: EnterOptions = {}): Promise<T> {
+    checkWork(work);
     const member = await this.enter(options);
     let result: T;
     try {

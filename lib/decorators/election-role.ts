@@ -3,6 +3,7 @@ import { leadershipsOf } from '../elections/leaderships.js';
 import type { Leadership } from '../elections/leadership.js';
 import { check } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
+import { checkKey } from '../contract/key.js';
 import type { LockService } from '../service/lock.service.js';
 import { isOverriddenIn } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
@@ -19,6 +20,7 @@ export class ElectionRole {
   /** @throws LockConfigurationError for what is no name of an election */
   constructor(at: DecoratedPlace, election: string, part: ElectionPart) {
     check(typeof election === 'string' && election !== '', `${at.title}: the name`, election, 'text that is not empty');
+    checkKey(election, `${at.title}: the name`);
     this.#at = at;
     this.#election = election;
     this.#part = part;

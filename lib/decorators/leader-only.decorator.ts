@@ -40,7 +40,7 @@ export function LeaderOnly<C extends OnContention = 'skip'>(
 ): LockDecorator<[], C> {
   needParentheses(`${NAME}('name')`, arguments);
   return lockMethod(NAME, (at) => {
-    checkFields(at.title, options, FIELDS);
+    checkFields(at.title, options, FIELDS, `${at.title}: the options`);
     const { onFollower = 'skip', ...others } = options;
     check(onFollower === 'skip' || onFollower === 'throw', `${at.title}: onFollower`, onFollower, "'skip' or 'throw'");
     const election = new ElectionRole(at, name, 'work');

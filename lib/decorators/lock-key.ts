@@ -1,4 +1,5 @@
 import { check } from '../contract/check.js';
+import { checkKey } from '../contract/key.js';
 
 /**
  * What a method locks: a fixed key, or a function of the method's arguments (annotate its parameters; `this` is the
@@ -18,7 +19,7 @@ type KeyReader<K> = (instance: unknown, args: unknown[]) => K;
 
 /** @throws LockConfigurationError when a fixed key is not one: at decoration rather than at the first call */
 export function readerOfKey<A extends unknown[]>(title: string, source: LockKey<A>): KeyReader<string> {
-  return readerOf(title, source, checkKey);
+  return readerOf(title, source, checkText);
 }
 
 /** @throws LockConfigurationError when fixed keys are not some: at decoration rather than at the first call */
@@ -26,7 +27,7 @@ export function readerOfKeys<A extends unknown[]>(
   title: string,
   source: LockKeys<A>,
 ): KeyReader<string | readonly string[]> {
-  return readerOf(title, source, checkKeys);
+  return readerOf(title, source, checkTexts);
 }
 
 function readerOf<K extends string | readonly string[]>(
@@ -36,6 +37,7 @@ function readerOf<K extends string | readonly string[]>(
 ): KeyReader<K> {
   if (typeof source !== 'function') {
     checkIt(title, source);
+    [source].flat().forEach((key) => checkKey(key, `${title}: the key`));
     return () => source;
   }
   return (instance, args) => {
@@ -45,11 +47,11 @@ function readerOf<K extends string | readonly string[]>(
   };
 }
 
-function checkKey(title: string, key: unknown): asserts key is string {
+function checkText(title: string, key: unknown): asserts key is string {
   check(isText(key), `${title}: the key`, key, 'text that is not empty');
 }
 
-function checkKeys(title: string, key: unknown): asserts key is string | readonly string[] {
+function checkTexts(title: string, key: unknown): asserts key is string | readonly string[] {
   const areSeveral = Array.isArray(key) && key.length > 0 && key.every(isText);
   check(isText(key) || areSeveral, `${title}: the key`, key, 'text that is not empty, or an array of such');
 }

@@ -64,7 +64,7 @@ export function resolveLockingOptions(
   options: DistributedLockOptions,
   fields: readonly string[],
 ): ResolvedLockingOptions {
-  checkFields(at.title, options, fields);
+  checkFields(at.title, options, fields, `${at.title}: the options`);
   const { onContention = DEFAULTS.onContention, line = DEFAULTS.line, label = at.place } = options;
   const { atomic = DEFAULTS.atomic } = options;
   const { onLost = DEFAULTS.onLost, reentrant = DEFAULTS.reentrant, connection = DEFAULTS.connection } = options;

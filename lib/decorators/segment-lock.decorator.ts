@@ -1,6 +1,6 @@
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
-import { checkRouteBy, resolveSegmentOptions } from '../contract/segment.options.js';
+import { checkRouteBy, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentOptions, SegmentRoute } from '../contract/segment.options.js';
 import type { LockService } from '../service/lock.service.js';
 import { needParentheses } from './decorated-place.js';
@@ -43,6 +43,7 @@ export function SegmentLock<A extends unknown[], B extends unknown[] = [], C ext
     const locking = resolveLockingOptions(at, options, FIELDS);
     const { key, segments, route, routeBy } = options;
     const keyOf = readerOfKey(at.title, key);
+    if (typeof key === 'string') checkSegmentedKey(key, `${at.title}: the key`);
     const routeOf = readerOfRoute(`${at.title}: `, route, routeBy);
     const segmentOptions = resolveSegmentOptions({ segments, route }, `${at.title}: `);
     return {

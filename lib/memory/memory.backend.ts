@@ -63,16 +63,16 @@ export class MemoryBackend implements LockBackend {
 
   /** Every lease and every contender of the key, in line order: what a test wants to look at. */
   contenders(key: string): readonly LockRequest[] {
-    return this.#standingOn(key).map(({ contender }) => contender.request);
+    return this.standingIn(this.identify(key)).map(({ contender }) => contender.request);
   }
 
   /** The lease that currently stands on the key, if any. */
   leaseOn(key: string): GrantedLease | undefined {
-    return this.#standingOn(key).find(({ contender }) => contender.lease)?.contender.lease;
+    return this.standingIn(this.identify(key)).find(({ contender }) => contender.lease)?.contender.lease;
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
-    return this.#standingOn(key).map(({ contender: { request, lease, since } }) => ({
+    return this.standingIn(this.identify(key)).map(({ contender: { request, lease, since } }) => ({
       state: lease ? 'held' : 'waiting',
       mode: request.mode,
       permits: request.permits?.count,
@@ -86,7 +86,7 @@ export class MemoryBackend implements LockBackend {
 
   async revoke(key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
     signal?.throwIfAborted();
-    const holders = this.#standingOn(key).flatMap(({ line, contender }) => {
+    const holders = this.standingIn(this.identify(key)).flatMap(({ line, contender }) => {
       return contender.lease ? [{ line, contender, lease: contender.lease }] : [];
     });
     holders.forEach(({ lease }) => lease.revoke());
@@ -145,8 +145,8 @@ export class MemoryBackend implements LockBackend {
     return line;
   }
 
-  #standingOn(key: string): { readonly line: MemoryContenders; readonly contender: MemoryContender }[] {
-    const identity = this.identify(key);
+  /** What stands in the lines of this name, for the key and for permits of it. */
+  protected standingIn(identity: string): { readonly line: MemoryContenders; readonly contender: MemoryContender }[] {
     const lines = [identity, permitLine(identity)].map((name) => this.#lines.get(name));
     return lines.flatMap((line) => line?.inOrder.map((contender) => ({ line, contender })) ?? []);
   }

@@ -1,5 +1,6 @@
 import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { check, checkFields, checkMs } from '../contract/check.js';
+import { checkKey } from '../contract/key.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
 export interface CronLockOptions {
@@ -59,7 +60,7 @@ const FIELDS = ['key', 'atLeastMs', ...Object.keys(DEFAULTS)];
  * @throws LockConfigurationError that names the place and the wrong field
  */
 export function resolveCronLockOptions(title: string, options: CronLockOptions): ResolvedCronLockOptions {
-  checkFields(title, options, FIELDS);
+  checkFields(title, options, FIELDS, `${title}: the options`, "an object such as { key: 'report' }");
   const { key, atLeastMs, atMostMs = DEFAULTS.atMostMs, attempts = DEFAULTS.attempts } = options;
   const { onCrash = DEFAULTS.onCrash, onUnavailable = DEFAULTS.onUnavailable, onLost = DEFAULTS.onLost } = options;
   const { connection = DEFAULTS.connection } = options;
@@ -73,6 +74,7 @@ function checkValues(prefix: string, options: ResolvedCronLockOptions, hasAttemp
   const field = (name: string) => prefix + name;
   const isKey = key === undefined || (typeof key === 'string' && key !== '');
   check(isKey, field('key'), key, 'text that is not empty');
+  if (key !== undefined) checkKey(key, field('key'));
   if (atLeastMs !== undefined) checkMs(field('atLeastMs'), atLeastMs, 0, Number.MAX_SAFE_INTEGER);
   if (atMostMs !== Infinity) checkMs(field('atMostMs'), atMostMs, 1, LONGEST_TIMER_MS);
   check(['skip', 'rerun'].includes(onCrash), field('onCrash'), onCrash, "'skip' or 'rerun'");

@@ -1,5 +1,6 @@
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { checkWork } from '../contract/check.js';
 import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
@@ -57,6 +58,7 @@ export class AtomicMultiLock implements Lock {
    * @throws as `acquire`; LockLostError after `work` has ended, when a key was lost meanwhile; what `work` throws
    */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+    checkWork(work);
     if (this.#targets.every((target) => frameHolding(target))) {
       return this.#entering.using((lease) => work(lease as MultiLease), options);
     }

@@ -4,6 +4,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
+import type { Keys } from './keys.js';
 
 /** How somebody campaigns. */
 export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal' | 'label'> {
@@ -14,17 +15,19 @@ export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal
 /** Those who campaign on one connection: they wait, are drained and shut down as all who acquire a lock. */
 export class Candidates {
   readonly #backend: LockBackend;
+  readonly #keys: Keys;
   readonly #admission: Admission;
 
-  constructor(backend: LockBackend, admission: Admission) {
+  constructor(backend: LockBackend, keys: Keys, admission: Admission) {
     this.#backend = backend;
+    this.#keys = keys;
     this.#admission = admission;
   }
 
   /** @throws LockConfigurationError when the backend holds no elections, or none of this name */
   check(name: string): void {
     this.#elections();
-    this.#backend.identify(name);
+    this.#keys.identify(name);
   }
 
   /** Resolves once the candidate leads. @throws as an acquisition does */
@@ -40,7 +43,7 @@ export class Candidates {
       {
         ask,
         key: name,
-        identity: this.#backend.identify(name),
+        identity: this.#keys.identify(name),
         scope: elections,
         mode: 'exclusive',
         line: 'fifo',

@@ -2,6 +2,7 @@ import { NEVER, orAbort } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { checkWork } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { SemaphoreSize } from '../contract/lock-request.js';
@@ -52,6 +53,7 @@ export class CountedLock implements SemaphoreLock {
   }
 
   async using<T>(work: (lease: Lease) => T | Promise<T>, options: SemaphoreUsingOptions = {}): Promise<T> {
+    checkWork(work);
     const demand = await this.#demand(options, this.#target.waitMs);
     const lease = await this.#connection.admission.acquire(demand.target, acquisition(demand, false));
     return runHolding(lease, demand.target, () => guarded(lease, demand.options, work));

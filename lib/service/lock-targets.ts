@@ -1,5 +1,6 @@
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { Line } from '../contract/lock-request.js';
+import type { Keys } from './keys.js';
 import type { LockServiceOptions } from './lock-service.options.js';
 import type { LockTarget } from './lock-target.js';
 import { resolveSharingOptions, SHARING_DEFAULTS } from './sharing.options.js';
@@ -8,19 +9,29 @@ import type { SharingOptions } from './sharing.options.js';
 /** What locks of one connection are on, with what they say and what is said for all of them. */
 export class LockTargets {
   readonly #backend: LockBackend;
+  readonly #keys: Keys;
   readonly #waitMs: number;
   readonly #sharing: Required<SharingOptions>;
 
   /** @throws LockConfigurationError that names the wrong field */
-  constructor(backend: LockBackend, options: LockServiceOptions) {
+  constructor(backend: LockBackend, keys: Keys, options: LockServiceOptions) {
     this.#backend = backend;
+    this.#keys = keys;
     this.#waitMs = options.waitMs;
     this.#sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
   }
 
   /** @throws LockConfigurationError that names the wrong field */
   of(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
-    const identity = this.#backend.identify(key);
+    return this.#targetOf(key, this.#keys.identify(key), mode, line, sharing);
+  }
+
+  /** A part of a key that has been looked at. */
+  ofPart(key: string): LockTarget {
+    return this.#targetOf(key, this.#backend.identify(key), 'exclusive', 'fifo', {});
+  }
+
+  #targetOf(key: string, identity: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
     const waitMs = line === 'none' ? 0 : this.#waitMs;
     const shared = resolveSharingOptions(sharing, this.#sharing);
     return { scope: this.#backend, identity, key, mode, line, waitMs, ...shared };

@@ -14,6 +14,7 @@ import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { Admission } from './admission.js';
 import type { AtomicMultiLock } from './atomic-multi-lock.js';
 import { Candidates } from './candidates.js';
+import { Keys } from './keys.js';
 import { withLocalCallers } from './contenders.js';
 import { revokeKey } from './revocation.js';
 import { MultiLocks } from './multi-locks.js';
@@ -43,6 +44,8 @@ export class LockService {
   readonly candidates: Candidates;
   /** @internal The gate to the backend. */
   readonly admission: Admission;
+  /** @internal Whatever takes a key asks here for what the backend calls it. */
+  readonly keys: Keys;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
@@ -55,14 +58,15 @@ export class LockService {
     admission = new Admission(backend),
   ) {
     backend.warnTo?.((message) => logger.warn(message));
+    this.keys = new Keys(backend, (message) => logger.warn(message));
     this.admission = admission;
-    this.candidates = new Candidates(backend, admission);
-    this.targets = new LockTargets(backend, options);
-    const { targets, waitMs } = this;
+    this.candidates = new Candidates(backend, this.keys, admission);
+    this.targets = new LockTargets(backend, this.keys, options);
+    const { keys, targets, waitMs } = this;
     this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs, lockOn: (...of) => this.mutex(...of) });
     const limited = (ms: number) => admission.limited(ms);
-    this.segments = new Segments({ backend, waitMs, limited, mutexOn: (key) => this.mutex(key) });
-    this.semaphores = new Semaphores(backend, admission, waitMs);
+    this.segments = new Segments({ backend, keys, targets, admission, waitMs, limited });
+    this.semaphores = new Semaphores(backend, keys, admission, waitMs);
     this.stocks = new Stocks({ waitMs, limited, records: backend.records, lockOn: (...of) => this.segmented(...of) });
   }
 

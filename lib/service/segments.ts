@@ -4,25 +4,29 @@ import { KnownCounts } from '../composite/known-counts.js';
 import { SegmentCount } from '../composite/segment-count.js';
 import { SegmentLoad } from '../composite/segment-load.js';
 import { SegmentedLock } from '../composite/segmented-lock.js';
-import { LockConfigurationError } from '../contract/errors.js';
-import type { Lock } from '../contract/lock.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { segmentKey } from '../contract/segment-key.js';
 import type { SegmentLease } from '../contract/segment-lease.js';
-import { resolveSegmentOptions } from '../contract/segment.options.js';
+import { checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
+import type { Admission } from './admission.js';
 import { heldLeases, runUnder } from './held-leases.js';
+import type { Keys } from './keys.js';
+import type { LockTargets } from './lock-targets.js';
+import { SingleLock } from './single-lock.js';
 
 const logger = new Logger('SegmentedLock');
 
 /** What segmented locks are made of. */
 interface SegmentedLockParts {
   readonly backend: LockBackend;
+  readonly keys: Keys;
   /** How long callers wait unless they say, in milliseconds. */
   readonly waitMs: number;
   /** How long somebody waits who would wait for so long, in milliseconds. */
   readonly limited: (waitMs: number) => number;
-  readonly mutexOn: (key: string) => Lock;
+  readonly targets: LockTargets;
+  readonly admission: Admission;
 }
 
 /** The segmented locks of one connection, and what they know of each other. */
@@ -37,9 +41,9 @@ export class Segments {
 
   lockOn(key: string, options: SegmentOptions): SegmentedLock {
     const { segments: initial, route } = resolveSegmentOptions(options);
-    const { backend, waitMs, limited, mutexOn } = this.#parts;
-    const identity = backend.identify(key);
-    if (key.startsWith('/')) throw notRelative(key);
+    const { backend, keys, targets, admission, waitMs, limited } = this.#parts;
+    const identity = keys.identify(key);
+    checkSegmentedKey(key);
     const { records } = backend;
     const warn = (message: string) => logger.warn(message);
     return new SegmentedLock({
@@ -51,7 +55,7 @@ export class Segments {
       limited,
       count: new SegmentCount({ key, records, initial, known: this.#known, warn }),
       load: this.#load.of(identity),
-      mutexOf: (segment) => mutexOn(segmentKey(key, segment)),
+      mutexOf: (segment) => new SingleLock(admission, targets.ofPart(segmentKey(key, segment))),
       enclose: runUnder,
       heldLeases,
     });
@@ -65,8 +69,4 @@ export class Segments {
 export function currentSegment(): SegmentLease | undefined {
   for (const lease of heldLeases()) if (lease instanceof HeldSegment) return lease;
   return undefined;
-}
-
-function notRelative(key: string): LockConfigurationError {
-  return new LockConfigurationError(`a key with segments must not be an absolute path, got "${key}"`, { key });
 }

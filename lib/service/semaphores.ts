@@ -5,16 +5,19 @@ import { resolveSemaphoreOptions } from '../contract/semaphore.options.js';
 import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import type { Admission } from './admission.js';
 import { CountedLock } from './counted-lock.js';
+import type { Keys } from './keys.js';
 import type { LockTarget } from './lock-target.js';
 
 /** The semaphores of one connection. */
 export class Semaphores {
   readonly #backend: LockBackend;
+  readonly #keys: Keys;
   readonly #admission: Admission;
   readonly #waitMs: number;
 
-  constructor(backend: LockBackend, admission: Admission, waitMs: number) {
+  constructor(backend: LockBackend, keys: Keys, admission: Admission, waitMs: number) {
     this.#backend = backend;
+    this.#keys = keys;
     this.#admission = admission;
     this.#waitMs = waitMs;
   }
@@ -23,12 +26,12 @@ export class Semaphores {
     const size = resolveSemaphoreOptions(options);
     const { permitCounts: counts, name } = this.#backend;
     if (!counts) throw new LockConfigurationError(`the backend "${name}" has no semaphores`, { key });
-    if (size.sharedCount !== undefined) this.#backend.identify(size.sharedCount);
+    if (size.sharedCount !== undefined) this.#keys.identify(size.sharedCount);
     return new CountedLock({ admission: this.#admission, counts }, this.#targetOf(key), size);
   }
 
   #targetOf(key: string): LockTarget {
-    const identity = identityOfPermits(this.#backend.identify(key));
+    const identity = identityOfPermits(this.#keys.identify(key));
     // Callers of one process share nothing here: each permit is a znode of its own.
     const sharing = { localLine: false, keepMs: 0 };
     return { ...sharing, scope: this.#backend, identity, key, mode: 'permit', line: 'fifo', waitMs: this.#waitMs };

@@ -5,7 +5,7 @@ import { promised } from '../async/promised.js';
 import { Deadline } from '../composite/deadline.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
-import { check } from '../contract/check.js';
+import { check, checkWork } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
@@ -50,6 +50,7 @@ export class SingleLock implements Lock {
   }
 
   async using<T>(work: Work<T>, options: UsingOptions = {}): Promise<T> {
+    checkWork(work);
     const resolved = this.#resolve(options, this.#target.waitMs);
     const outer = frameHolding(this.#target);
     return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);

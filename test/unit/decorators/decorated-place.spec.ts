@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { DistributedLock, LockConfigurationError, ReadLock, WriteLock } from '../../../lib/index.js';
+import {
+  CronLock,
+  DistributedLock,
+  LeaderOnly,
+  LockConfigurationError,
+  OnDeposed,
+  OnElected,
+  ReadLock,
+  SegmentLock,
+  Semaphore,
+  WriteLock,
+} from '../../../lib/index.js';
 
 /** The decorators as plain functions: what stands here could not be compiled as a decorator. */
 const decorators: Record<string, (...args: unknown[]) => void> = {
@@ -76,5 +87,62 @@ describe('options and keys are checked where the decorator stands', () => {
     for (const key of ['', ['a'], 5]) {
       expect(decorating(key, {}, WriteLock)).toThrow('@WriteLock on Orders.place: the key must be text');
     }
+  });
+});
+
+/** Puts the decorator above `Orders.place`. */
+const placing = (decorator: unknown) => () => {
+  (decorator as (...args: unknown[]) => void)(Orders.prototype, 'place', { value: () => {} });
+};
+
+describe('a fixed key that no backend takes is refused where the decorator stands', () => {
+  const uses: readonly (readonly [title: string, field: string, make: (key: string) => unknown])[] = [
+    ['@DistributedLock', 'the key', (key) => DistributedLock(key)],
+    ['@DistributedLock', 'the key', (key) => DistributedLock(['fine', key])],
+    ['@ReadLock', 'the key', (key) => ReadLock(key)],
+    ['@WriteLock', 'the key', (key) => WriteLock(key)],
+    ['@Semaphore', 'the key', (key) => Semaphore(key, { permits: 4 })],
+    ['@Semaphore', 'sharedCount', (key) => Semaphore('fine', { permits: 4, sharedCount: key })],
+    ['@SegmentLock', 'the key', (key) => SegmentLock({ key, segments: 4 })],
+    ['@LeaderOnly', 'the name', (key) => LeaderOnly(key)],
+    ['@OnElected', 'the name', (key) => OnElected(key)],
+    ['@OnDeposed', 'the name', (key) => OnDeposed(key)],
+    ['@CronLock', 'key', (key) => CronLock({ key })],
+  ];
+
+  it.each(uses)('%s, %s', (title, field, make) => {
+    for (const [key, why] of [
+      ['a/../b', 'has the segment ".."'],
+      ['a/', 'has an empty segment (a slash too many)'],
+      ['a//b', 'has an empty segment (a slash too many)'],
+      ['a\nb', 'has a control character'],
+      ['\ud83d', 'has half of a surrogate pair'],
+    ] as const) {
+      expect(placing(make(key))).toThrow(LockConfigurationError);
+      expect(placing(make(key))).toThrow(`${title} on Orders.place: ${field} ${why}, got `);
+    }
+    expect(placing(make(''))).toThrow(`${title} on Orders.place: ${field} must be`);
+    expect(placing(make('a/b'))).not.toThrow();
+  });
+
+  it('an absolute path of @SegmentLock', () => {
+    const message = '@SegmentLock on Orders.place: the key with segments must not be an absolute path, got "/a"';
+    expect(placing(SegmentLock({ key: '/a', segments: 4 }))).toThrow(message);
+  });
+});
+
+describe('what is given instead of the options is told as such', () => {
+  it.each([
+    ['@DistributedLock', DistributedLock('key', 5_000 as never), 'an object, got the number 5000'],
+    ['@ReadLock', ReadLock('key', '5s' as never), 'an object, got the string "5s"'],
+    ['@WriteLock', WriteLock('key', null as never), 'an object, got null'],
+    ['@Semaphore', Semaphore('key', undefined as never), 'an object, got undefined'],
+    ['@SegmentLock', SegmentLock('key' as never), 'an object, got the string "key"'],
+    ['@LeaderOnly', LeaderOnly('name', 5 as never), 'an object, got the number 5'],
+    ['@OnElected', OnElected('name', 5 as never), 'an object, got the number 5'],
+    ['@CronLock', CronLock('report' as never), `an object such as { key: 'report' }, got the string "report"`],
+  ])('%s', (title, decorator, why) => {
+    expect(placing(decorator)).toThrow(LockConfigurationError);
+    expect(placing(decorator)).toThrow(`${title} on Orders.place: the options must be ${why}`);
   });
 });

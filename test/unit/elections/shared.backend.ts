@@ -3,9 +3,16 @@ import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { electionLine } from '../../../lib/memory/memory-elections.js';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 
+class OpenMemory extends MemoryBackend {
+  /** Who stands for the election, the leader first. */
+  candidatesOf(election: string) {
+    return this.standingIn(electionLine(election)).map(({ contender }) => contender);
+  }
+}
+
 /** A backend in memory that several applications use, as processes use one ensemble. */
 export class SharedBackend {
-  readonly memory = new MemoryBackend();
+  readonly memory = new OpenMemory();
 
   /** What one application makes of it: closing it leaves the others theirs. */
   get definition(): LockBackendDefinition {
@@ -29,11 +36,11 @@ export class SharedBackend {
 
   /** The leadership that stands. */
   leaseOn(election: string): GrantedLease | undefined {
-    return this.memory.leaseOn(electionLine(election));
+    return this.memory.candidatesOf(election).find(({ lease }) => lease)?.lease;
   }
 
   /** How many stand for it, the leader included. */
   standing(election: string): number {
-    return this.memory.contenders(electionLine(election)).length;
+    return this.memory.candidatesOf(election).length;
   }
 }

@@ -1,0 +1,35 @@
+import { expect, it, vi } from 'vitest';
+import { CoordinationService } from '../../../lib/coordination/coordination.service.js';
+import { LockConfigurationError } from '../../../lib/index.js';
+import type { LockService } from '../../../lib/index.js';
+import { startLocks } from './locks.js';
+
+/** Whatever runs work under a lock, as somebody calls it who forgets the work. */
+const CALLS: readonly (readonly [string, (locks: LockService, work: never) => Promise<unknown>])[] = [
+  ['using', (locks, work) => locks.using('a', work)],
+  ['mutex', (locks, work) => locks.mutex('a').using(work)],
+  ['readWriteLock', (locks, work) => locks.readWriteLock('a').read.using(work)],
+  ['semaphore', (locks, work) => locks.semaphore('a', { permits: 1 }).using(work)],
+  ['multi', (locks, work) => locks.multi(['a', 'b']).using(work)],
+  ['atomic multi', (locks, work) => locks.multi(['a', 'b'], { atomic: true }).using(work)],
+  ['segmented', (locks, work) => locks.segmented('a', { segments: 2 }).using(work)],
+  ['withAll', (locks, work) => locks.segmented('a', { segments: 2 }).withAll(work)],
+  ['double barrier', (locks, work) => new CoordinationService(locks).doubleBarrier('a', { count: 1 }).using(work)],
+];
+
+it.each(CALLS)('%s without work is refused before a lock is taken', async (_name, call) => {
+  const { locks, backend } = startLocks();
+  const asked = [
+    vi.spyOn(backend, 'acquire'),
+    vi.spyOn(backend, 'acquireAll'),
+    vi.spyOn(backend.coordination.barriers, 'enter'),
+  ];
+  for (const work of [undefined, null, 'work', { waitMs: 5 }]) {
+    const refused = expect(call(locks, work as never)).rejects;
+    await refused.toThrow(LockConfigurationError);
+  }
+  await expect(call(locks, undefined as never)).rejects.toThrow(
+    'the work to run under the lock must be a function, as in using(async (lease) => …), got undefined',
+  );
+  asked.forEach((method) => expect(method).not.toHaveBeenCalled());
+});
