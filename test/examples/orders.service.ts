@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { assertHeld, DistributedLock } from 'nestjs-distributed-lock';
+import { assertHeld, DistributedLock, key } from 'nestjs-distributed-lock';
 
 export interface Order {
   readonly id: string;
@@ -17,7 +17,7 @@ export class OrdersService {
   constructor(@Inject('BANK') private readonly bank: Bank) {}
 
   /** Charges an order once, however often and wherever it is called. */
-  @DistributedLock((order: Order) => `order/${order.id}`, { waitMs: 2_000 })
+  @DistributedLock((order: Order) => key`order/${order.id}`, { waitMs: 2_000 })
   async place(order: Order): Promise<boolean> {
     if (await this.bank.isCharged(order)) return false;
     const { fencingToken } = assertHeld();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConflictException, Injectable } from '@nestjs/common';
-import { DistributedLock } from 'nestjs-distributed-lock';
+import { DistributedLock, key } from 'nestjs-distributed-lock';
 import { ShopFiles } from '../files/shop-files.js';
 import { GlobalTransaction } from './global-transaction.js';
 import { rowsOf } from './trip.js';
@@ -13,7 +13,7 @@ export class TripsService {
   constructor(private readonly files: ShopFiles) {}
 
   /** The rows stay locked until the transaction has been committed, or rolled back. */
-  @DistributedLock((trip: Trip) => rowsOf(trip).map((row) => `row/${row}`))
+  @DistributedLock((trip: Trip) => [key`row/seats/${trip.flight}`, key`row/wallets/${trip.guest}`])
   async book(trip: Trip): Promise<void> {
     const transaction = new GlobalTransaction(this.files);
     const [seats, wallet] = rowsOf(trip);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConflictException, Injectable } from '@nestjs/common';
-import { DistributedLock } from 'nestjs-distributed-lock';
+import { DistributedLock, key } from 'nestjs-distributed-lock';
 import { ShopFiles } from '../files/shop-files.js';
 
 export interface PlaceOrder {
@@ -23,7 +23,7 @@ export class OrdersService {
   constructor(private readonly files: ShopFiles) {}
 
   /** Check, then act: right only because nobody else places this order in between. */
-  @DistributedLock((order: PlaceOrder) => `order/${order.id}`)
+  @DistributedLock((order: PlaceOrder) => key`order/${order.id}`)
   async place(order: PlaceOrder): Promise<void> {
     const file = `orders/${order.id}`;
     if (await this.files.find(file)) throw new ConflictException('already placed');

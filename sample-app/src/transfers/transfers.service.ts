@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConflictException, Injectable } from '@nestjs/common';
-import { DistributedLock } from 'nestjs-distributed-lock';
+import { DistributedLock, key } from 'nestjs-distributed-lock';
 import { ShopFiles } from '../files/shop-files.js';
 
 const BOOKING_TAKES_MS = 5;
@@ -10,7 +10,7 @@ export class TransfersService {
   constructor(private readonly files: ShopFiles) {}
 
   /** Both accounts or none. The order of the keys does not matter: they are always locked in the same one. */
-  @DistributedLock((from: string, to: string) => [`account/${from}`, `account/${to}`])
+  @DistributedLock((from: string, to: string) => [key`account/${from}`, key`account/${to}`])
   async transfer(from: string, to: string, euros: number): Promise<void> {
     const source = await this.files.read<number>(`accounts/${from}`);
     const target = await this.files.read<number>(`accounts/${to}`);

@@ -3,6 +3,7 @@ import {
   assertHeld,
   currentLease,
   DistributedLock,
+  key,
   LockModule,
   LockService,
   LockTimeoutError,
@@ -17,13 +18,13 @@ import { ZooKeeperServer } from 'nestjs-distributed-lock/testing';
 class Orders {
   constructor(private readonly locks: LockService) {}
 
-  @DistributedLock((order: { id: string }) => `order/${order.id}`, { waitMs: 2_000 })
+  @DistributedLock((order: { id: string }) => key`order/${order.id}`, { waitMs: 2_000 })
   async place(order: { id: string }): Promise<bigint | undefined> {
     assertHeld();
     return currentLease()?.fencingToken;
   }
 
-  @DistributedLock((from: string, to: string) => [`account/${from}`, `account/${to}`])
+  @DistributedLock((from: string, to: string) => [key`account/${from}`, key`account/${to}`])
   async transfer(_from: string, _to: string): Promise<void> {}
 
   @ReadLock('prices')
@@ -58,6 +59,9 @@ export async function testSetup(): Promise<string> {
   const server: ZooKeeperServer & AsyncDisposable = await ZooKeeperServer.start({ tickTimeMs: 500 });
   return server.connectString;
 }
+
+// @ts-expect-error: the id may be missing
+DistributedLock((order: { id?: string }) => key`order/${order.id}`);
 
 // @ts-expect-error: a key is a string, several or a function, never a number
 DistributedLock(42);
