@@ -51,10 +51,10 @@ type Stranger<Ours, R> = [Ours] extends [R]
   ? never
   : 'declare a plain Promise, Observable or AsyncIterable: that is what the caller gets, not the object you return';
 
-type SkipComplaint<V, C extends OnContention> = 'skip' extends C
-  ? undefined extends V
+type SkipComplaint<V, C extends OnContention> = 'skip' extends C ? UndefinedComplaint<V> : never;
+
+export type UndefinedComplaint<V> = undefined extends V
+  ? never
+  : [void] extends [V]
     ? never
-    : [void] extends [V]
-      ? never
-      : "with onContention: 'skip' a call may yield undefined: the method's return type must say so"
-  : never;
+    : "a call that is skipped yields undefined: the method's return type must say so";

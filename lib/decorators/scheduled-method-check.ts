@@ -1,5 +1,5 @@
 /** What the compiler checks about a method with `@CronLock`. Each refusal is a sentence that can be read in the error. */
-import type { Unless } from './method-check.js';
+import type { UndefinedComplaint, Unless } from './method-check.js';
 
 /** A method decorator for methods that a scheduler calls: not static, and with nothing for it to do with a result. */
 export type CronLockDecorator = <T>(
@@ -16,12 +16,6 @@ type ReturnComplaint<R> = 0 extends 1 & R
   ? never
   : R extends PromiseLike<infer V>
     ? Promise<V> extends R
-      ? SkipComplaint<V>
+      ? UndefinedComplaint<V>
       : 'declare a plain Promise: that is what the caller gets, not the object you return'
     : 'a job with @CronLock must be async: getting a lock takes time, and the lock is held until its promise settles';
-
-type SkipComplaint<V> = undefined extends V
-  ? never
-  : [void] extends [V]
-    ? never
-    : 'a call that is skipped yields undefined: the method’s return type must say so';

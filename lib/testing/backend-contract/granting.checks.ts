@@ -3,6 +3,7 @@ import { checksOf } from './contract-check.js';
 
 const MODES = ['exclusive', 'read', 'write'] as const;
 const TURNS = 30;
+const NO_KEYS = ['', undefined, 42, 'a/', 'a//b', '/', '.', 'a/../b', '/a/..', 'a\nb', 'a\ud83d'];
 
 export const GRANTING = checksOf('granting', {
   'is connected when connect() has resolved': async ({ one, other }) => {
@@ -15,6 +16,10 @@ export const GRANTING = checksOf('granting', {
     assert.equal(one.identify(key), one.identify(key));
     assert.equal(one.identify(key), other.identify(key));
     assert.notEqual(one.identify(key), one.identify(`${key}2`));
+  },
+
+  'refuses what is no key': async ({ one }) => {
+    for (const wrong of NO_KEYS) assert.throws(() => one.identify(wrong as string), { code: 'LOCK_CONFIGURATION' });
   },
 
   'grants a free key as it was asked for': async (stage) => {

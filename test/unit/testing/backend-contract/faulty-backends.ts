@@ -30,6 +30,13 @@ function acquiring(change: (request: LockRequest, sound: Acquire) => Promise<Gra
   };
 }
 
+/** Takes whatever it is given for a key. */
+export class TakesAnyKey extends MemoryBackend {
+  override identify(key: string): string {
+    return key;
+  }
+}
+
 export const GrantsAll = acquiring(async ({ key, mode }) => {
   return new GrantedLease({ key, mode, fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} });
 });

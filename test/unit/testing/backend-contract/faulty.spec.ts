@@ -48,6 +48,7 @@ const keeping = (Store: new () => RecordStore) =>
 
 /** What is wrong, with the check that must find it. */
 const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend, check: string])[] = [
+  ['TakesAnyKey', faulty.TakesAnyKey, 'refuses what is no key'],
   ['GrantsAll', faulty.GrantsAll, 'grants a key to one at a time'],
   ['GrantsAll', faulty.GrantsAll, 'grants it to one of many who ask at once and do not wait'],
   ['GrantsAll', faulty.GrantsAll, 'lets nobody in while somebody works'],
