@@ -46,8 +46,8 @@ export interface RecordStore {
   list(name: string): Promise<readonly string[]>;
   /**
    * All changes or none. Resolves with what is known to have happened: a lost reply is found out about.
-   * @throws LockUnavailableError also when that can not be known, because others have written the same records since;
-   *   LockConfigurationError
+   * @throws LockUnavailableError also when that can not be known, because others have written the same records, or beside
+   *   them, since; LockConfigurationError
    */
   write(changes: readonly RecordChange[]): Promise<RecordWrite>;
 }

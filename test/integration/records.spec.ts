@@ -1,6 +1,7 @@
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { LockConfigurationError } from '../../lib/contract/errors.js';
 import { UNCHANGED } from '../../lib/contract/record-store.js';
+import type { RecordChange } from '../../lib/contract/record-store.js';
 import { FaultProxy } from '../../lib/testing/index.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
@@ -14,6 +15,8 @@ import { openClient } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 const WRITE = OpCode.multi;
+const GONE: RecordChange = { name: 'a', value: undefined };
+const THEIRS: RecordChange = { name: 'a', value: 'theirs' };
 
 /** One store behind a thief, and another that nobody steals from, as in another process. */
 async function behindThief(options: Partial<ServiceOptions> = {}) {
@@ -144,6 +147,29 @@ describe('a write whose reply was lost', () => {
     await put(other, 'left', '5');
     thief.isOpen = true;
     await refused;
+  });
+
+  it.each<readonly [string, RecordChange, readonly RecordChange[]]>([
+    ['makes a record, which is removed', { name: 'a', value: 'mine', ifVersion: 'absent' }, [GONE]],
+    ['makes a record, which is made anew', { name: 'a', value: 'mine', ifVersion: 'absent' }, [GONE, THEIRS]],
+    ['changes a record, which is made anew', { name: 'a', value: 'mine', ifVersion: 0 }, [GONE, THEIRS]],
+    ['removes a record, which is made anew', { name: 'a', value: undefined, ifVersion: 0 }, [THEIRS]],
+  ])('%s meanwhile: it is an error that says so, and nothing is written twice', async (_, change, meanwhile) => {
+    const { thief, victim, other } = await behindThief();
+    await put(victim, 'beside', '0');
+    if (change.ifVersion !== 'absent') await put(victim, 'a', 'before');
+    thief.isOpen = false;
+    const cut = thief.stealNext(WRITE);
+    const refused = expect(victim.write([change])).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringContaining('whether "a" was written can not be known'),
+    });
+    await cut;
+    for (const one of meanwhile) await other.write([one]);
+    const left = await other.read('a');
+    thief.isOpen = true;
+    await refused;
+    expect(await other.read('a')).toEqual(left);
   });
 
   it('is made again when all it says is a condition', async () => {

@@ -65,6 +65,10 @@ export class Connection {
     return this.#dialer.lastError;
   }
 
+  get latestZxid(): bigint {
+    return this.#driver.zxid.readBigInt64BE(0);
+  }
+
   get unansweredSince(): number | undefined {
     const oldest = this.#queue.oldestSentAt;
     const ping = this.#inbound.oldestPingSentAt;
@@ -116,7 +120,7 @@ export class Connection {
       driver.packetQueue.queue.length = 0;
       this.#inbound.unconfirmedAuths = auths;
       this.#handshakes.send(now(), () => onSocketConnected.call(driver));
-      resetWatches(this.#watches, driver.zxid.readBigInt64BE(0), (request) => this.#queue.add(request));
+      resetWatches(this.#watches, this.latestZxid, (request) => this.#queue.add(request));
     };
     driver.onSocketClosed = (hasError) => {
       this.#handshakes.over(now());

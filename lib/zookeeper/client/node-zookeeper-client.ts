@@ -38,6 +38,10 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.unansweredSince;
   }
 
+  get latestZxid(): bigint {
+    return this.#connection.latestZxid;
+  }
+
   get lastError(): Error | undefined {
     return this.#connection.lastError;
   }

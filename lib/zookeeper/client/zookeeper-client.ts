@@ -68,6 +68,8 @@ export interface ClientListener {
 export interface ZooKeeperClient {
   /** Since when (on `now()`) a request has been without an answer; `undefined` when all are answered. */
   readonly unansweredSince: number | undefined;
+  /** The largest zxid of all answers: what a request changes that is sent from now on gets a larger one. */
+  readonly latestZxid: bigint;
   /** What went wrong with the connection last; to be told when nothing works. */
   readonly lastError: Error | undefined;
   connect(): void;

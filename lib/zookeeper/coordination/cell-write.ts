@@ -5,7 +5,8 @@
  * Lost replies: behind a `sync`, the mark tells whether the write was applied. Nothing else does: others may write the same
  * value from the same version.
  * Session loss: the value stays, and the marks are gone. A write in doubt is then made again only when it had a condition
- * and that still is so; without one, others may have written since. What is there as it was wanted is as good as written.
+ * that holds, and zxids tell that it was not applied: the value may have been removed and made anew with the same version.
+ * Without a condition, others may have written since. What is there as it was wanted is as good as written.
  * Source: ZooKeeper's conditional writes; the same znode as Curator's SharedCount and SharedValue.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,6 +14,8 @@ import type { Cell, CellChange, CellWrite } from '../../contract/cells.js';
 import { LockUnavailableError } from '../../contract/errors.js';
 import { Contender } from '../recipes/contender.js';
 import { createDirectory } from '../recipes/create-node.js';
+import { wasNotApplied } from '../recipes/lost-transaction.js';
+import type { SentTransaction } from '../recipes/lost-transaction.js';
 import { refusedAt } from '../recipes/refusal.js';
 import { CreateMode, ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
 import type { MultiOp, MultiResult } from '../session/requests.js';
@@ -39,6 +42,7 @@ export class CellWriting {
   readonly #mark: string;
   #isThere: boolean;
   #isInDoubt = false;
+  #sent: SentTransaction = { ops: [], sentAfter: 0n };
 
   constructor(key: string, place: CellPlace, change: CellChange) {
     this.#key = key;
@@ -78,6 +82,7 @@ export class CellWriting {
       flags: CreateMode.ephemeral,
     };
     const ops = [changeOp(this.#place, this.#change, this.#isThere), mark];
+    this.#sent = { ops, sentAfter: session.requests.latestZxid };
     this.#isInDoubt = true;
     try {
       const { results, zxid } = await session.requests.multi(ops);
@@ -132,8 +137,9 @@ export class CellWriting {
   async #lookFor(session: Session, signal: AbortSignal): Promise<Outcome> {
     const { ifVersion } = this.#change;
     const cell = await readCell(session, this.#place.path, signal);
+    const isUndone = await session.persistently(() => wasNotApplied(session.requests, this.#sent), signal);
     this.#isInDoubt = false;
-    if (ifVersion !== undefined && (cell?.version ?? 'absent') === ifVersion) return 'again';
+    if (ifVersion !== undefined && isUndone && (cell?.version ?? 'absent') === ifVersion) return 'again';
     if (ifVersion === undefined && this.#isWanted(cell)) return { isApplied: true, version: cell?.version };
     throw unknowable(this.#key);
   }

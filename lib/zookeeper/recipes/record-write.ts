@@ -4,7 +4,9 @@
  * become a record, and the servers remove a container with all that it says.
  * The first attempt guesses what is there. When it is refused, the records are looked at: either one is not as expected,
  * or the next attempt knows better.
- * Lost replies: after a sync the records tell, see `write-traces.ts`.
+ * Lost replies: after a sync the records tell that the write was applied (`write-traces.ts`), or zxids tell that it was not
+ * (`lost-transaction.ts`). Only then is it made again, or told to be refused. A write that changes no record under a
+ * condition is made again in any case.
  * Session loss: records outlive sessions; the write goes on with the next one.
  * Source: ZooKeeper's multi with version checks.
  */
@@ -15,13 +17,15 @@ import type { RecordChange, RecordWrite } from '../../contract/record-store.js';
 import { ErrorCode, isConnectionLoss, KeeperError } from '../session/requests.js';
 import type { Acl, MultiOp, MultiResult } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { wasNotApplied } from './lost-transaction.js';
+import type { SentTransaction } from './lost-transaction.js';
 import { missingParents } from './missing-parents.js';
 import { lookAt } from './record-node.js';
 import { isAsExpected, mayCreate } from './record-ops.js';
 import type { PlacedChange } from './record-ops.js';
 import { RecordTransaction } from './record-transaction.js';
 import { refusedAt } from './refusal.js';
-import { timeOf, tracesOf, wasNotApplied, writtenBy } from './write-traces.js';
+import { isConditional, isEffective, timeOf, tracesOf, writtenBy } from './write-traces.js';
 import type { ResultsByChange } from './write-traces.js';
 
 // Refusals that say that a znode was not as it was thought to be.
@@ -41,6 +45,7 @@ export class RecordWriting {
   #parents: readonly string[] = [];
   #state: 'to be sent' | 'in doubt' | 'applied' = 'to be sent';
   #results: ResultsByChange = new Map();
+  #sent: SentTransaction = { ops: [], sentAfter: 0n };
 
   constructor(changes: readonly (RecordChange & { readonly path: string })[], acl: readonly Acl[]) {
     this.#changes = changes;
@@ -77,6 +82,7 @@ export class RecordWriting {
     const transaction = new RecordTransaction(this.#changes, this.#parents, { acl: this.#acl, writeId: this.#id });
     const { ops } = transaction;
     await session.whenConnected(signal);
+    this.#sent = { ops, sentAfter: session.requests.latestZxid };
     this.#state = 'in doubt';
     const results = ops.length === 0 ? [] : await orAbort(resultsOf(session, ops), signal);
     if (!results) return undefined;
@@ -93,19 +99,25 @@ export class RecordWriting {
     return this.#conflict();
   }
 
-  /** After a lost reply. `undefined`: the write was not applied and can be made again. */
+  /** After a lost reply. `undefined`: the write can be made again. */
   async #findOut(session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
     await session.persistently(async () => {
       // The server now connected may not have heard of the write yet; after a sync it has, or never will.
       await session.requests.sync(this.#changes[0]?.path ?? '/');
       await this.#look(session);
     }, signal);
-    const records = tracesOf(this.#changes, this.#id);
+    const records = tracesOf(this.#changes, this.#sent.ops, this.#id);
     if (records) return { isApplied: true, records };
+    const isOpen = await this.#mayHaveTakenEffect(session, signal);
     const conflict = this.#conflict();
     this.#state = 'to be sent';
-    if (conflict && !wasNotApplied(this.#changes)) throw unknowable(conflict.conflict);
+    if (isOpen && (conflict || this.#changes.some(isConditional))) throw unknowable(conflict?.conflict ?? this.#name);
     return conflict;
+  }
+
+  async #mayHaveTakenEffect(session: WriteSession, signal: AbortSignal): Promise<boolean> {
+    if (!this.#changes.some(isEffective)) return false;
+    return !(await session.persistently(() => wasNotApplied(session.requests, this.#sent), signal));
   }
 
   async #look({ requests }: WriteSession): Promise<void> {
@@ -113,6 +125,10 @@ export class RecordWriting {
     this.#changes = this.#changes.map((change, place) => ({ ...change, sight: sights[place] }));
     const created = this.#changes.filter(mayCreate).map(({ path }) => path);
     this.#parents = await missingParents(requests, created);
+  }
+
+  get #name(): string {
+    return this.#changes[0]?.name ?? '';
   }
 
   #conflict(): { isApplied: false; conflict: string } | undefined {

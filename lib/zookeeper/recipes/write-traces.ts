@@ -1,13 +1,8 @@
-/**
- * What answers, and after a lost reply the records themselves, tell of a write.
- * A record with the write's id: applied. One that is still as the write wants it, or that others have written from the
- * very version from which this write would have: not applied.
- */
+/** What answers, and after a lost reply the records themselves, tell of a write. A record with the write's id: applied. */
 import type { StoredRecord } from '../../contract/record-store.js';
 import { isKeeperError } from '../session/requests.js';
-import type { MultiResult, Stat } from '../session/requests.js';
+import type { MultiOp, MultiResult, Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { isAsExpected } from './record-ops.js';
 import type { PlacedChange } from './record-ops.js';
 
 type ReadSession = Pick<Session, 'requests' | 'persistently'>;
@@ -43,39 +38,37 @@ export async function timeOf(
 }
 
 /** What the write has written, by the records; `undefined` when none of them shows it. */
-export function tracesOf(changes: readonly PlacedChange[], writeId: string): StoredRecord[] | undefined {
+export function tracesOf(
+  changes: readonly PlacedChange[],
+  sent: readonly MultiOp[],
+  writeId: string,
+): StoredRecord[] | undefined {
   const trace = changes.map(({ sight }) => sight?.record).find((record) => record?.writeId === writeId);
   if (!trace) return undefined;
-  return changes.flatMap(({ name, value, ifVersion, sight }) => {
+  return changes.flatMap(({ name, path, value, sight }) => {
     if (typeof value !== 'string') return [];
     const { record } = sight ?? {};
     // A record that others have written since was written by this write all the same.
-    const version = record?.writeId === writeId ? record.version : versionAfter(ifVersion);
+    const version = record?.writeId === writeId ? record.version : versionMadeAt(path, sent);
     return version === undefined ? [] : { name, value, version, writtenAt: trace.writtenAt };
   });
 }
 
-/** Whether the write, of which no record shows anything, was surely not applied. */
-export function wasNotApplied(changes: readonly PlacedChange[]): boolean {
-  const written = changes.filter(({ value, ifVersion }) => typeof value === 'string' || isRemoval(value, ifVersion));
-  return written.length === 0 || written.some((change) => isAsBefore(change) || isFromOthers(change));
+/** Whether the change leaves anything behind, where it is applied. */
+export function isEffective({ value, ifVersion }: PlacedChange): boolean {
+  return typeof value === 'string' || (value === undefined && ifVersion !== 'absent');
 }
 
-function isRemoval(value: PlacedChange['value'], ifVersion: PlacedChange['ifVersion']): boolean {
-  return value === undefined && ifVersion !== 'absent';
+/** Whether the change must not be made twice: others may have undone it, and then it would hold once more. */
+export function isConditional(change: PlacedChange): boolean {
+  return isEffective(change) && change.ifVersion !== undefined;
 }
 
-function isAsBefore(change: PlacedChange): boolean {
-  return change.ifVersion !== undefined && change.sight !== undefined && isAsExpected(change, change.sight);
-}
-
-/** Whether others have written the record from where this write would have. */
-function isFromOthers({ ifVersion, sight }: PlacedChange): boolean {
-  return ifVersion !== undefined && sight?.record?.version === versionAfter(ifVersion);
-}
-
-function versionAfter(ifVersion: PlacedChange['ifVersion']): number | undefined {
-  return ifVersion === 'absent' ? 0 : ifVersion === undefined ? undefined : ifVersion + 1;
+/** The version that the transaction gave the record; `undefined` when it did not ask for one. */
+function versionMadeAt(path: string, sent: readonly MultiOp[]): number | undefined {
+  const op = sent.find((one) => one.path === path);
+  if (op?.type === 'create2') return 0;
+  return op?.type === 'setData' && op.version !== undefined ? op.version + 1 : undefined;
 }
 
 async function statOf(session: ReadSession, path: string, signal: AbortSignal): Promise<Stat | undefined> {

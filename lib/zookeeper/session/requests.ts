@@ -27,4 +27,5 @@ export type Requests = Pick<
   | 'watchChildren'
   | 'sync'
   | 'multi'
+  | 'latestZxid'
 >;

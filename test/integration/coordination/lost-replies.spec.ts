@@ -91,6 +91,21 @@ describe.each([
     expect(await untilContenders(client, `${basePath}/%writes`, 0)).toEqual([]);
   });
 
+  it('changes a value once, or not at all, although it is removed and made anew meanwhile', async () => {
+    const { victim, other, thief, steal } = await behindThief();
+    await victim.value('v', { initial: 0 }).set(1);
+    const cut = steal(isApplied);
+    const writing = victim.value('v', { initial: 0 }).compareAndSet({ version: 0 }, 2);
+    await cut;
+    thief.isOpen = false;
+    await other.value('v', { initial: 0 }).remove();
+    await other.value('v', { initial: 0 }).set(3);
+    await other.value('v', { initial: 0 }).set(4);
+    thief.isOpen = true;
+    expect(await writing).toEqual(isApplied ? { value: 2, version: 1 } : null);
+    expect((await other.value('v', { initial: 0 }).get()).value).toBe(4);
+  });
+
   it('lets all into a double barrier', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     const first = other.doubleBarrier('d', { count: 2 }).enter();

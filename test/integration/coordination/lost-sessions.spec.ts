@@ -33,8 +33,13 @@ async function withDoomed() {
   return { server, other, path, lose };
 }
 
-function valueOf(service: CoordinationService) {
-  return service.value('v', { initial: '' });
+function valueOf(service: CoordinationService, name = 'v') {
+  return service.value(name, { initial: '' });
+}
+
+async function makeAnew(service: CoordinationService): Promise<void> {
+  await valueOf(service).remove();
+  await valueOf(service).set('theirs');
 }
 
 const nothing = async (): Promise<void> => {};
@@ -52,6 +57,23 @@ describe.each([
     const { other, lose } = await withDoomed();
     await expect(lose(isApplied, mine, (of) => valueOf(of).set('theirs'))).rejects.toMatchObject(UNKNOWN);
     expect((await valueOf(other).get()).value).toBe('theirs');
+  });
+
+  it.each<[string, number | 'absent', Write]>([
+    ['made a value that was removed since', 'absent', (of) => valueOf(of, 'new').remove()],
+    ['changed a value that was removed and made anew since', 0, makeAnew],
+  ])('%s in the same version, is not made again: nobody knows', async (__, version, theirs) => {
+    const { server, path, other, lose } = await withDoomed();
+    const name = version === 'absent' ? 'new' : 'v';
+    const writing = lose(
+      isApplied,
+      (of) => valueOf(of, name).compareAndSet({ version }, 'mine'),
+      // A removal of what is not there changes nothing.
+      (of) => (version === 'absent' && !isApplied ? makeAnew(of) : theirs(of)),
+    );
+    await expect(writing).rejects.toMatchObject(UNKNOWN);
+    if (version === 'absent') expect(server.znode(path.replace(/v$/, name))).toBeUndefined();
+    else expect((await valueOf(other).get()).value).toBe('theirs');
   });
 
   it('is as good as done when the value is what it was to be', async () => {

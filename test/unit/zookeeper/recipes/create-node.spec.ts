@@ -10,6 +10,7 @@ const refused = () => Promise.reject(new Error('not a request that makes a znode
 
 /** Znodes as a server keeps them, as far as creating goes. */
 class Tree implements Requests {
+  readonly latestZxid = 0n;
   readonly paths: Set<string>;
   readonly transactions: (readonly MultiOp[])[] = [];
   /** What other clients do before a transaction arrives, in turn. */

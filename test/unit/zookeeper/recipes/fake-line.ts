@@ -67,6 +67,7 @@ export class FakeClient implements ZooKeeperClient {
   readonly session: Session;
   readonly unansweredSince = undefined;
   readonly lastError = undefined;
+  readonly latestZxid = 0n;
   /** How often each kind of request was made. */
   readonly asked = { lists: 0, reads: 0, watches: 0 };
   /** The paths on which the servers keep a watch for this client. */

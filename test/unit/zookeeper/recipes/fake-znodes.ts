@@ -25,6 +25,7 @@ type Kind = 'data' | 'children';
 
 /** Znodes that answer at once, and whoever watches them. */
 export class FakeZnodes implements Requests {
+  readonly latestZxid = 0n;
   readonly znodes = new Map<string, Znode>();
   /** Called before each request of that name, with its path: what happens meanwhile. */
   readonly before: Partial<Record<'read' | 'multi' | 'watchChildren' | 'watchData', (path: string) => void>> = {};

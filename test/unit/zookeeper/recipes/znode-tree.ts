@@ -4,13 +4,21 @@ import type { MultiOp, MultiResult, Stat } from '../../../../lib/zookeeper/sessi
 interface Znode {
   readonly data: Buffer;
   readonly version: number;
+  readonly czxid: bigint;
   readonly mzxid: bigint;
+  /** Of what came or went last right below. */
+  readonly pzxid: bigint;
 }
 
 /** Persistent znodes as the servers keep them: a transaction is applied, or names what it stumbled over. */
 export class ZnodeTree {
-  #znodes = new Map<string, Znode>();
+  #znodes = new Map([['/', { data: Buffer.alloc(0), version: 0, czxid: 0n, mzxid: 0n, pzxid: 0n } as Znode]]);
   #time = 0;
+
+  /** Of the last transaction. */
+  get zxid(): bigint {
+    return BigInt(this.#time);
+  }
 
   read(path: string): { data: Buffer; stat: Stat } {
     const znode = this.#znodes.get(path);
@@ -40,29 +48,42 @@ export class ZnodeTree {
   #apply(op: MultiOp): number {
     const znode = this.#znodes.get(op.path);
     if ('flags' in op) {
-      const parent = op.path.slice(0, op.path.lastIndexOf('/'));
-      if (parent !== '' && !this.#znodes.has(parent)) return ErrorCode.noNode;
+      if (!this.#znodes.has(parentOf(op.path))) return ErrorCode.noNode;
       if (znode) return ErrorCode.nodeExists;
-      this.#znodes.set(op.path, { data: op.data, version: 0, mzxid: BigInt(this.#time) });
+      const { zxid } = this;
+      this.#znodes.set(op.path, { data: op.data, version: 0, czxid: zxid, mzxid: zxid, pzxid: zxid });
+      this.#changedBelow(parentOf(op.path));
       return ErrorCode.ok;
     }
     if (!znode) return ErrorCode.noNode;
     if (op.version !== undefined && op.version !== znode.version) return ErrorCode.badVersion;
     if (op.type === 'delete' && this.#childrenOf(op.path) > 0) return ErrorCode.notEmpty;
-    if (op.type === 'delete') this.#znodes.delete(op.path);
+    if (op.type === 'delete') {
+      this.#znodes.delete(op.path);
+      this.#changedBelow(parentOf(op.path));
+    }
     if (op.type === 'setData')
-      this.#znodes.set(op.path, { data: op.data, version: znode.version + 1, mzxid: BigInt(this.#time) });
+      this.#znodes.set(op.path, { ...znode, data: op.data, version: znode.version + 1, mzxid: this.zxid });
     return ErrorCode.ok;
+  }
+
+  #changedBelow(parent: string): void {
+    const znode = this.#znodes.get(parent);
+    if (znode) this.#znodes.set(parent, { ...znode, pzxid: this.zxid });
   }
 
   #childrenOf(path: string): number {
     return [...this.#znodes.keys()].filter((other) => other.startsWith(`${path}/`)).length;
   }
 
-  #statOf(path: string, { version, data, mzxid }: Znode): Stat {
+  #statOf(path: string, { version, data, czxid, mzxid, pzxid }: Znode): Stat {
     const time = BigInt(this.#time);
-    const zxids = { czxid: time, mzxid, pzxid: time, ctime: time, mtime: time };
+    const zxids = { czxid, mzxid, pzxid, ctime: time, mtime: time };
     const counts = { cversion: 0, aversion: 0, ephemeralOwner: 0n, dataLength: data.length };
     return { ...zxids, ...counts, version, numChildren: this.#childrenOf(path) };
   }
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
 }

@@ -30,6 +30,7 @@ export class AnsweringClient implements ZooKeeperClient {
   readonly failures: unknown[] = [];
   unansweredSince: number | undefined;
   readonly lastError = undefined;
+  readonly latestZxid = 0n;
   /** The error codes of the next transactions' operations; without, all are applied. */
   errors: readonly number[] | undefined;
 

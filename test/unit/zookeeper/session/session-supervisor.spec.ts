@@ -10,6 +10,7 @@ function scriptedClients() {
   const client: ZooKeeperClient = {
     unansweredSince: undefined,
     lastError: undefined,
+    latestZxid: 0n,
     connect: () => opened(),
     create: () => Promise.reject(new Error('not scripted')),
     delete: () => Promise.reject(new Error('not scripted')),
