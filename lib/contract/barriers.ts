@@ -1,16 +1,15 @@
 import type { GrantedLease } from './granted-lease.js';
+import type { KeyedRequest } from './keyed-request.js';
 
 /** What one wait at a barrier asks of a backend. */
-export interface PassRequest {
-  readonly key: string;
+export interface PassRequest extends KeyedRequest {
   /** `false`: answer at once when the barrier is up. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
 }
 
 /** What one who wants in asks of a backend. */
-export interface EnterRequest {
-  readonly key: string;
+export interface EnterRequest extends KeyedRequest {
   /** How many enter together. */
   readonly count: number;
   readonly signal: AbortSignal;

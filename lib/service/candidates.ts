@@ -4,6 +4,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
+import type { ServiceNames } from './service-names.js';
 
 /** How somebody campaigns. */
 export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal' | 'label'> {
@@ -15,16 +16,21 @@ export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal
 export class Candidates {
   readonly #backend: LockBackend;
   readonly #admission: Admission;
+  readonly #names: ServiceNames;
 
-  constructor(backend: LockBackend, admission: Admission) {
+  constructor(backend: LockBackend, admission: Admission, names: ServiceNames) {
     this.#backend = backend;
     this.#admission = admission;
+    this.#names = names;
   }
 
-  /** @throws LockConfigurationError when the backend holds no elections, or none of this name */
-  check(name: string): void {
+  /**
+   * @param usedBy the decorator that needs the election, for messages
+   * @throws LockConfigurationError when the backend holds no elections, or none of this name, or no service is set
+   */
+  check(name: string, usedBy?: string): void {
     this.#elections();
-    this.#backend.identify(name);
+    this.#keyOf(name, usedBy);
   }
 
   /** Resolves once the candidate leads. @throws as an acquisition does */
@@ -36,11 +42,13 @@ export class Candidates {
       return outcome.won?.lease ?? null;
     };
     options.signal?.throwIfAborted();
+    const at = this.#keyOf(name);
     await this.#admission.acquire(
       {
         ask,
         key: name,
-        identity: this.#backend.identify(name),
+        at,
+        identity: this.#backend.identify(at),
         scope: elections,
         mode: 'exclusive',
         line: 'fifo',
@@ -54,8 +62,12 @@ export class Candidates {
   }
 
   /** @throws as `Elections.look` */
-  look(name: string, signal: AbortSignal): Promise<Sighting> {
-    return this.#elections().look(name, signal);
+  async look(name: string, signal: AbortSignal): Promise<Sighting> {
+    return this.#elections().look(this.#keyOf(name), signal);
+  }
+
+  #keyOf(name: string, usedBy?: string): string {
+    return this.#names.keyOf({ kind: 'election', name, usedBy });
   }
 
   #elections(): Elections {

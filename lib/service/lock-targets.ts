@@ -2,6 +2,8 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import type { Line } from '../contract/lock-request.js';
 import type { LockServiceOptions } from './lock-service.options.js';
 import type { LockTarget } from './lock-target.js';
+import { identityOf } from './service-names.js';
+import type { ServiceNames } from './service-names.js';
 import { resolveSharingOptions, SHARING_DEFAULTS } from './sharing.options.js';
 import type { SharingOptions } from './sharing.options.js';
 
@@ -10,19 +12,29 @@ export class LockTargets {
   readonly #backend: LockBackend;
   readonly #waitMs: number;
   readonly #sharing: Required<SharingOptions>;
+  readonly #names: ServiceNames;
 
   /** @throws LockConfigurationError that names the wrong field */
-  constructor(backend: LockBackend, options: LockServiceOptions) {
+  constructor(backend: LockBackend, options: LockServiceOptions, names: ServiceNames) {
     this.#backend = backend;
+    this.#names = names;
     this.#waitMs = options.waitMs;
     this.#sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
   }
 
   /** @throws LockConfigurationError that names the wrong field */
   of(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
-    const identity = this.#backend.identify(key);
+    const identity = identityOf(this.#backend, key);
     const waitMs = line === 'none' ? 0 : this.#waitMs;
     const shared = resolveSharingOptions(sharing, this.#sharing);
     return { scope: this.#backend, identity, key, mode, line, waitMs, ...shared };
+  }
+
+  /** The lock of a job of the service. @throws LockConfigurationError when the key is none, or no service is set */
+  ofJob(key: string, line: Line, usedBy?: string): LockTarget {
+    const at = this.#names.lockKeyOf({ kind: 'job', name: key, usedBy });
+    const identity = this.#backend.identify(at);
+    const waitMs = line === 'none' ? 0 : this.#waitMs;
+    return { scope: this.#backend, identity, key, at, mode: 'exclusive', line, waitMs, ...this.#sharing };
   }
 }

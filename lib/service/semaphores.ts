@@ -6,6 +6,7 @@ import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import type { Admission } from './admission.js';
 import { CountedLock } from './counted-lock.js';
 import type { LockTarget } from './lock-target.js';
+import { identityOf } from './service-names.js';
 
 /** The semaphores of one connection. */
 export class Semaphores {
@@ -28,7 +29,7 @@ export class Semaphores {
   }
 
   #targetOf(key: string): LockTarget {
-    const identity = identityOfPermits(this.#backend.identify(key));
+    const identity = identityOfPermits(identityOf(this.#backend, key));
     // Callers of one process share nothing here: each permit is a znode of its own.
     const sharing = { localLine: false, keepMs: 0 };
     return { ...sharing, scope: this.#backend, identity, key, mode: 'permit', line: 'fifo', waitMs: this.#waitMs };

@@ -1,4 +1,5 @@
 import type { Barriers, EnteredMember, EnterRequest, PassRequest } from '../contract/barriers.js';
+import { nameOf } from '../contract/keyed-request.js';
 import { LockLostError } from '../contract/errors.js';
 import { SessionCalls } from './across-sessions.js';
 import type { Call } from './across-sessions.js';
@@ -50,7 +51,7 @@ export class ZooKeeperBarriers implements Barriers {
   }
 
   #entered(session: Session, directory: LockDirectory, member: Contender, request: EnterRequest): EnteredMember {
-    const { key } = request;
+    const key = nameOf(request);
     // The mode of a lease that others hold at the same time.
     const lease = grantLease(session, directory, member, { ...request, mode: 'read', line: 'none', wait: true });
     const leave = async (signal: AbortSignal): Promise<void> => {

@@ -33,7 +33,7 @@ export function recordPath(name: string, basePath: string): string {
 }
 
 /** What has a place of its own beside the locks: of the same key, each kind is another thing. */
-export type PlaceKind = 'queues' | 'barriers' | 'double-barriers' | 'values';
+export type PlaceKind = 'elections' | 'queues' | 'barriers' | 'double-barriers' | 'values';
 
 /**
  * Where what a key names lives that is no lock; a key that begins with a slash is taken as it is. The others are one

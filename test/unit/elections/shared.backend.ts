@@ -27,13 +27,13 @@ export class SharedBackend {
     };
   }
 
-  /** The leadership that stands. */
+  /** The leadership that stands, of an election of the service `test`. */
   leaseOn(election: string): GrantedLease | undefined {
-    return this.memory.leaseOn(electionLine(election));
+    return this.memory.leaseOn(electionLine(`test/${election}`));
   }
 
   /** How many stand for it, the leader included. */
   standing(election: string): number {
-    return this.memory.contenders(electionLine(election)).length;
+    return this.memory.contenders(electionLine(`test/${election}`)).length;
   }
 }
