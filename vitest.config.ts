@@ -23,6 +23,7 @@ export const PROJECTS = {
     'test/integration/read-write-lock.spec.ts',
     'test/integration/records.spec.ts',
     'test/integration/segments.spec.ts',
+    'test/integration/services.spec.ts',
     'test/integration/single-node.spec.ts',
     'test/integration/stock.spec.ts',
     'test/integration/succession.spec.ts',

@@ -29,11 +29,12 @@ export interface EnteredMember {
 
 /**
  * Barriers by key, up or down, and double barriers, which a number of members enter together and leave together.
+ * `name` is what the application calls the key, for errors; default: the key.
  * Every call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Barriers {
-  raise(key: string, signal: AbortSignal): Promise<void>;
-  lift(key: string, signal: AbortSignal): Promise<void>;
+  raise(key: string, signal: AbortSignal, name?: string): Promise<void>;
+  lift(key: string, signal: AbortSignal, name?: string): Promise<void>;
   /** Resolves to whether the barrier is down: with `wait` only once it is. */
   pass(request: PassRequest): Promise<boolean>;
   /**

@@ -42,6 +42,9 @@ export interface Queues {
   put(request: QueuePutRequest): Promise<boolean>;
   /** From one to `atMost` items, in their order; none when there was nothing and the request does not wait. */
   take(request: QueueTakeRequest): Promise<readonly TakenItem[]>;
-  /** How many items the queue has, those included that somebody has taken. */
-  size(key: string, signal: AbortSignal): Promise<number>;
+  /**
+   * How many items the queue has, those included that somebody has taken.
+   * @param name what the application calls the key, for errors; default: the key
+   */
+  size(key: string, signal: AbortSignal, name?: string): Promise<number>;
 }

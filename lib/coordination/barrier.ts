@@ -22,12 +22,12 @@ export class Barrier {
 
   /** Has all who come from now on wait; does nothing more when it is up already. */
   async raise(options: CallOptions = {}): Promise<void> {
-    await this.#call(options, async ({ signal }) => this.#barriers.raise(this.#at, signal));
+    await this.#call(options, async ({ signal }) => this.#barriers.raise(this.#at, signal, this.key));
   }
 
   /** Lets all go on who wait; does nothing more when it is down already. */
   async lift(options: CallOptions = {}): Promise<void> {
-    await this.#call(options, async ({ signal }) => this.#barriers.lift(this.#at, signal));
+    await this.#call(options, async ({ signal }) => this.#barriers.lift(this.#at, signal, this.key));
   }
 
   /** Whether those who come now would have to wait. */

@@ -85,7 +85,7 @@ export class Queue<T> {
   /** How many items there are, those included that somebody has taken. */
   async size(options: CallOptions = {}): Promise<number> {
     checkCallOptions(options);
-    return this.#waiting.call(options, ({ signal }) => this.#queues.size(this.#at, signal));
+    return this.#waiting.call(options, ({ signal }) => this.#queues.size(this.#at, signal, this.key));
   }
 
   get #queues(): Queues {

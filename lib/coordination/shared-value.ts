@@ -47,13 +47,15 @@ export class SharedValue<T> {
 
   /** The value as it is: no older than any write that had ended when this was called. */
   async get(options: CallOptions = {}): Promise<Versioned<T>> {
-    return this.#call(options, async ({ signal }) => this.#versioned(await this.#cells.read(this.#at, signal)));
+    return this.#call(options, async ({ signal }) =>
+      this.#versioned(await this.#cells.read(this.#at, signal, this.key)),
+    );
   }
 
   /** Writes the value, whatever it is now. */
   async set(value: T, options: CallOptions = {}): Promise<void> {
     const data = encoded(this.#setting.codec, value);
-    await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data }, signal));
+    await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data }, signal, this.key));
   }
 
   /** Writes the value unless somebody has since `seen`. `null`: somebody has. */
@@ -64,7 +66,7 @@ export class SharedValue<T> {
   ): Promise<Versioned<T> | null> {
     const data = encoded(this.#setting.codec, value);
     return this.#call(options, async ({ signal }) => {
-      const write = await this.#cells.write(this.#at, { data, ifVersion: version }, signal);
+      const write = await this.#cells.write(this.#at, { data, ifVersion: version }, signal, this.key);
       return write.isApplied ? { value, version: write.version ?? 0 } : null;
     });
   }
@@ -98,22 +100,23 @@ export class SharedValue<T> {
    */
   async *observe(options: CallOptions = {}): AsyncIterable<Versioned<T>> {
     checkCallOptions(options);
+    const { key } = this;
     const at = this.#at;
     let seen = await this.#waiting.untilOver(options, async (signal) => ({
-      cell: await this.#cells.read(at, signal),
+      cell: await this.#cells.read(at, signal, key),
     }));
     while (seen) {
       const { cell } = seen;
       yield this.#versioned(cell);
       seen = await this.#waiting.untilOver(options, async (signal) => ({
-        cell: await this.#cells.next(at, cell, signal),
+        cell: await this.#cells.next(at, cell, signal, key),
       }));
     }
   }
 
   /** Forgets the value: it is the initial one again. */
   async remove(options: CallOptions = {}): Promise<void> {
-    await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data: undefined }, signal));
+    await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data: undefined }, signal, this.key));
   }
 
   get #cells(): Cells {

@@ -63,7 +63,7 @@ export class Candidates {
 
   /** @throws as `Elections.look` */
   async look(name: string, signal: AbortSignal): Promise<Sighting> {
-    return this.#elections().look(this.#keyOf(name), signal);
+    return this.#elections().look(this.#keyOf(name), signal, name);
   }
 
   #keyOf(name: string, usedBy?: string): string {

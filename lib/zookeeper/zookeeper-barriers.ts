@@ -26,14 +26,16 @@ export class ZooKeeperBarriers implements Barriers {
     this.#places = new Places(options);
   }
 
-  async raise(key: string, signal: AbortSignal): Promise<void> {
+  async raise(key: string, signal: AbortSignal, name = key): Promise<void> {
     const place = this.#placeOf(key);
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) => raiseBarrier(session, place, limit));
+    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) =>
+      raiseBarrier(session, place, limit),
+    );
   }
 
-  async lift(key: string, signal: AbortSignal): Promise<void> {
+  async lift(key: string, signal: AbortSignal, name = key): Promise<void> {
     const lifting = new Lifting(this.#placeOf(key));
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) => lifting.on(session, limit));
+    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) => lifting.on(session, limit));
   }
 
   async pass(request: PassRequest): Promise<boolean> {

@@ -36,8 +36,8 @@ export class ZooKeeperElections implements Elections {
     return { lease, proclaim: proclaimed };
   }
 
-  async look(name: string, signal: AbortSignal): Promise<Sighting> {
-    const { path } = this.#grounds.places.directory('elections', name);
+  async look(key: string, signal: AbortSignal, name = key): Promise<Sighting> {
+    const { path } = this.#grounds.places.directory('elections', key);
     const look = (session: Session, limit: AbortSignal) => lookForLeader(session, path, limit);
     const { leader, changed } = await askSessions(this.#grounds.sessions, name, look, signal);
     return { leader, changed: (until) => changed(until).catch((error: unknown) => unlessEnded(error, name)) };

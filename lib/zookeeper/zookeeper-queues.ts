@@ -37,9 +37,9 @@ export class ZooKeeperQueues implements Queues {
     return this.#calls.make(request, (session, signal) => takeItems(session, place, { ...request, signal }));
   }
 
-  async size(key: string, signal: AbortSignal): Promise<number> {
+  async size(key: string, signal: AbortSignal, name = key): Promise<number> {
     const { path } = this.#placeOf(key).items;
-    return this.#calls.make({ key, wait: false, signal }, async (session, limit) => {
+    return this.#calls.make({ key, name, wait: false, signal }, async (session, limit) => {
       const { requests } = session;
       const look = () => Promise.all([requests.sync(path), unlessMissing(requests.children(path), [])]);
       const [, names] = await session.persistently(look, limit);
