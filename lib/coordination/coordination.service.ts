@@ -30,7 +30,10 @@ export interface SharedValueOptions<T> {
 /**
  * Queues, barriers and shared values by key, on one connection and over the same session as its locks. What it returns is
  * cheap and holds no state: make one where you need it. A queue and a barrier of the same key have nothing to do with each
- * other, nor with a lock; a key that begins with a slash is a path that is taken as it is, to share it with a Curator service.
+ * other, nor with a lock. All belong to the module's `service`; a key that begins with a slash belongs to none: it is a path
+ * that is taken as it is, to share it with other services and with Curator's clients.
+ *
+ * Each call throws a LockConfigurationError for a key that is none, and for one that needs a service when none is set.
  */
 export class CoordinationService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
