@@ -3,6 +3,7 @@ import { CoordinationService, CronRunsService, LeaderElectionService } from '../
 import { guardedJobsOf } from '../../lib/schedule/guarded-jobs.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
+import { SHARED_BY_NAME } from '../support/shared-by-name.js';
 import { contendersAt, openClient } from '../support/znodes.js';
 import { jobWith } from '../unit/schedule/jobs.js';
 
@@ -27,41 +28,12 @@ async function twoInstances(services: readonly [string, string]) {
   return { one, other, basePath, client: await openClient(connectString) };
 }
 
-/** What both do with one name; resolves to whether it was the same thing. */
 const SHARED: Readonly<Record<string, (one: Instance, other: Instance) => Promise<boolean>>> = {
   'a job': async (one, other) => {
     const ran = await Promise.all([one, other].map(({ jobs }) => jobs.fire(jobWith(), async () => 'ran')));
     return ran.filter((result) => result === 'ran').length === 1;
   },
-  'a leader': async (one, other) => {
-    await one.elections.campaign('poller');
-    const term = other.elections.campaign('poller', { waitMs: 0 });
-    return term.then(
-      () => false,
-      (error: unknown) => (error as { readonly code?: unknown }).code === 'LOCK_TIMEOUT',
-    );
-  },
-  'a queue': async (one, other) => {
-    await one.coordination.queue('mail').put('a');
-    return (await other.coordination.queue('mail').size()) === 1;
-  },
-  'a barrier': async (one, other) => {
-    await one.coordination.barrier('migrated').raise();
-    return other.coordination.barrier('migrated').isUp();
-  },
-  'a double barrier': async (one, other) => {
-    const enter = ({ coordination }: Instance) => coordination.doubleBarrier('round', { count: 2 }).enter();
-    const entered = await Promise.allSettled([one, other].map(enter));
-    return entered.every(({ status }) => status === 'fulfilled');
-  },
-  'a counter': async (one, other) => {
-    await one.coordination.counter('visits').add(1);
-    return (await other.coordination.counter('visits').get()).value === 1;
-  },
-  'a value': async (one, other) => {
-    await one.coordination.value('theme', { initial: 'dark' }).set('light');
-    return (await other.coordination.value('theme', { initial: 'dark' }).get()).value === 'light';
-  },
+  ...SHARED_BY_NAME,
 };
 
 describe('two services that use the same name', () => {

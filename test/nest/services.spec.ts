@@ -18,6 +18,8 @@ import {
   OnElected,
 } from '../../lib/index.js';
 import { eventually } from '../support/eventually.js';
+import { SHARED_BY_NAME } from '../support/shared-by-name.js';
+import type { ByName } from '../support/shared-by-name.js';
 import { observed, ObservedBackend } from '../unit/service/observed.backend.js';
 import { startApp, started } from './app.js';
 
@@ -59,59 +61,53 @@ function startServices(...services: readonly string[]) {
 
 const coordinationOf = (app: INestApplication) => app.get(CoordinationService);
 
-/** What both applications do with one name, and what comes of it. */
-const SHARED: Readonly<Record<string, (one: INestApplication, other: INestApplication) => Promise<boolean>>> = {
-  'a job': async (one, other) => {
-    for (const app of [one, other]) await app.get(Chores).cleanup();
-    return one.get(Chores).runs + other.get(Chores).runs === 1;
-  },
-  'a leader': async (one, other) => {
-    const leads = (app: INestApplication) => app.get(LeaderElectionService).term('poller') !== undefined;
-    await eventually(() => [one, other].some(leads) || undefined, 'one leads');
-    await one.get(LeaderElectionService).leader('poller');
-    return [one, other].filter(leads).length === 1;
-  },
-  'a queue': async (one, other) => {
-    await coordinationOf(one).queue('mail').put('a');
-    return (await coordinationOf(other).queue('mail').size()) === 1;
-  },
-  'a barrier': async (one, other) => {
-    await coordinationOf(one).barrier('migrated').raise();
-    return coordinationOf(other).barrier('migrated').isUp();
-  },
-  'a double barrier': async (one, other) => {
-    const enter = (app: INestApplication) =>
-      coordinationOf(app).doubleBarrier('round', { count: 2 }).enter({ waitMs: 100 });
-    const entered = await Promise.allSettled([one, other].map(enter));
-    return entered.every(({ status }) => status === 'fulfilled');
-  },
-  'a counter': async (one, other) => {
-    await coordinationOf(one).counter('visits').add(1);
-    return (await coordinationOf(other).counter('visits').get()).value === 1;
-  },
-  'a value': async (one, other) => {
-    await coordinationOf(one).value('theme', { initial: 'dark' }).set('light');
-    return (await coordinationOf(other).value('theme', { initial: 'dark' }).get()).value === 'light';
-  },
-  'a lock': async (one, other) => {
-    await using _held = await one.get(LockService).acquire('order/42');
-    return (await other.get(LockService).tryAcquire('order/42')) === null;
-  },
-  'a semaphore': async (one, other) => {
-    const semaphore = (app: INestApplication) => app.get(LockService).semaphore('pdf', { permits: 1 });
-    await using _held = await semaphore(one).acquire();
-    return (await semaphore(other).tryAcquire()) === null;
-  },
-};
-const OWNED = ['a job', 'a leader', 'a queue', 'a barrier', 'a double barrier', 'a counter', 'a value'] as const;
+const byName = (app: INestApplication): ByName => ({
+  coordination: coordinationOf(app),
+  elections: app.get(LeaderElectionService),
+});
+
+type Share = (one: INestApplication, other: INestApplication) => Promise<boolean>;
+
+/** What both applications do with one name; resolves to whether it was the same thing. */
+const OWNED: readonly [string, Share][] = [
+  [
+    'a job',
+    async (one, other) => {
+      for (const app of [one, other]) await app.get(Chores).cleanup();
+      return one.get(Chores).runs + other.get(Chores).runs === 1;
+    },
+  ],
+  ...Object.entries(SHARED_BY_NAME).map(([what, share]): [string, Share] => [
+    what,
+    (one, other) => share(byName(one), byName(other)),
+  ]),
+];
+
+const OF_ALL: readonly [string, Share][] = [
+  [
+    'a lock',
+    async (one, other) => {
+      await using _held = await one.get(LockService).acquire('order/42');
+      return (await other.get(LockService).tryAcquire('order/42')) === null;
+    },
+  ],
+  [
+    'a semaphore',
+    async (one, other) => {
+      const semaphore = (app: INestApplication) => app.get(LockService).semaphore('pdf', { permits: 1 });
+      await using _held = await semaphore(one).acquire();
+      return (await semaphore(other).tryAcquire()) === null;
+    },
+  ],
+];
 
 describe('two services that use the same names', () => {
-  it.each(OWNED)('do not share %s', async (what) => {
-    expect(await SHARED[what]!(...(await startServices('shop', 'billing')))).toBe(false);
+  it.each(OWNED)('do not share %s', async (_what, share) => {
+    expect(await share(...(await startServices('shop', 'billing')))).toBe(false);
   });
 
-  it.each(['a lock', 'a semaphore'])('share %s', async (what) => {
-    expect(await SHARED[what]!(...(await startServices('shop', 'billing')))).toBe(true);
+  it.each(OF_ALL)('share %s', async (_what, share) => {
+    expect(await share(...(await startServices('shop', 'billing')))).toBe(true);
   });
 
   it('each run their job at every tick, and see their own in the registry', async () => {
@@ -148,8 +144,8 @@ describe('two services that use the same names', () => {
 });
 
 describe('two applications of one service', () => {
-  it.each([...OWNED, 'a lock', 'a semaphore'])('share %s', async (what) => {
-    expect(await SHARED[what]!(...(await startServices('shop', 'shop')))).toBe(true);
+  it.each([...OWNED, ...OF_ALL])('share %s', async (_what, share) => {
+    expect(await share(...(await startServices('shop', 'shop')))).toBe(true);
   });
 });
 
