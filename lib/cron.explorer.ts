@@ -8,6 +8,7 @@ import { lockedMethodsOf } from './decorators/locked-method.js';
 import type { LockedMethod } from './decorators/locked-method.js';
 import { orCloseConnections } from './failed-start.js';
 import { fixedInstances } from './fixed-instances.js';
+import { guardedJobsOf } from './schedule/guarded-jobs.js';
 import type { ScheduledJob } from './schedule/scheduled-job.js';
 
 /** A job, and an instance that it is run on. */
@@ -29,7 +30,10 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
 
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
 
-  /** @throws LockConfigurationError for a job that is never due, a bad key, and two jobs with one key, naming both */
+  /**
+   * @throws LockConfigurationError for a job that is never due, a bad key, a job without a service, a name that does not
+   *   last, and two jobs with one key, naming both
+   */
   onModuleInit(): Promise<void> {
     return orCloseConnections(this.discovery, () => {
       this.placed = fixedInstances(this.discovery).flatMap(jobsOn);
@@ -50,7 +54,8 @@ function jobsOn(instance: object): readonly Placed[] {
     const { job: declared } = method;
     if (!declared || declared.isOverriddenIn(instance)) return [];
     const job = declared.jobOf(instance);
-    method.slot.serviceOf(instance)?.mutex(job.key);
+    const locks = method.slot.serviceOf(instance);
+    if (locks) guardedJobsOf(locks)?.check(job);
     return { instance, method, declared, job };
   });
 }

@@ -120,6 +120,8 @@ export type { CoordinationBackend } from './contract/coordination-backend.js';
 export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/queues.js';
 export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
 export type { CampaignRequest, Elections, Sighting, WonElection } from './contract/elections.js';
+export { nameOf } from './contract/keyed-request.js';
+export type { KeyedRequest } from './contract/keyed-request.js';
 export type { Line, LockRequest, PermitDemand, SemaphoreSize } from './contract/lock-request.js';
 export type { PermitCounts } from './contract/permit-counts.js';
 export type { ResolvedRevokeOptions } from './contract/revoke.options.js';

@@ -1,5 +1,6 @@
 import { check, checkFields, checkMs } from './contract/check.js';
 import type { LockBackendDefinition } from './contract/lock-backend.js';
+import { checkService } from './service/service-names.js';
 import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/sharing.options.js';
 import type { SharingOptions } from './service/sharing.options.js';
 
@@ -7,6 +8,12 @@ import type { SharingOptions } from './service/sharing.options.js';
 export interface LockModuleOptions extends SharingOptions {
   /** Who grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
   readonly backend: LockBackendDefinition;
+  /**
+   * The service that this application is an instance of: letters, digits, `.`, `_` and `-`. Jobs, elections, queues,
+   * barriers and shared values belong to it, and need it; other services may use the same names for theirs. Keys of locks,
+   * semaphores, segments and stock are shared by all services.
+   */
+  readonly service?: string;
   /** How long an acquisition waits when it does not say, in milliseconds. Default 10 000; `Infinity`: no limit. */
   readonly waitMs?: number;
   /** How long `app.close()` lets holders finish before it ends their leases, in milliseconds. Default 10 000. */
@@ -26,7 +33,9 @@ export interface LockModuleExtras {
   readonly name?: string;
 }
 
-export type ResolvedLockModuleOptions = Required<LockModuleOptions>;
+export type ResolvedLockModuleOptions = Required<Omit<LockModuleOptions, 'service'>> & {
+  readonly service: string | undefined;
+};
 
 export const DEFAULTS = Object.freeze({
   waitMs: 10_000,
@@ -35,7 +44,14 @@ export const DEFAULTS = Object.freeze({
   ...SHARING_DEFAULTS,
 } as const);
 
-export const LOCK_MODULE_FIELDS = ['backend', 'waitMs', 'drainTimeoutMs', 'connectOnStart', ...SHARING_FIELDS] as const;
+export const LOCK_MODULE_FIELDS = [
+  'backend',
+  'service',
+  'waitMs',
+  'drainTimeoutMs',
+  'connectOnStart',
+  ...SHARING_FIELDS,
+] as const;
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLockModuleOptions {
@@ -47,6 +63,8 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
     resolved.backend,
     'a backend such as zookeeper({…})',
   );
+  const { service } = resolved;
+  if (service !== undefined) checkService(service);
   checkMs('waitMs', resolved.waitMs);
   checkMs('drainTimeoutMs', resolved.drainTimeoutMs);
   const { connectOnStart } = resolved;
@@ -56,7 +74,7 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
     connectOnStart,
     "'required' or 'background'",
   );
-  return { ...resolved, ...resolveSharingOptions(resolved, SHARING_DEFAULTS) };
+  return { ...resolved, service, ...resolveSharingOptions(resolved, SHARING_DEFAULTS) };
 }
 
 function withoutUndefined(options: LockModuleOptions): LockModuleOptions {

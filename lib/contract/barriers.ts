@@ -1,16 +1,15 @@
 import type { GrantedLease } from './granted-lease.js';
+import type { KeyedRequest } from './keyed-request.js';
 
 /** What one wait at a barrier asks of a backend. */
-export interface PassRequest {
-  readonly key: string;
+export interface PassRequest extends KeyedRequest {
   /** `false`: answer at once when the barrier is up. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
 }
 
 /** What one who wants in asks of a backend. */
-export interface EnterRequest {
-  readonly key: string;
+export interface EnterRequest extends KeyedRequest {
   /** How many enter together. */
   readonly count: number;
   readonly signal: AbortSignal;
@@ -30,11 +29,12 @@ export interface EnteredMember {
 
 /**
  * Barriers by key, up or down, and double barriers, which a number of members enter together and leave together.
+ * `name` is what the application calls the key, for errors; default: the key.
  * Every call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Barriers {
-  raise(key: string, signal: AbortSignal): Promise<void>;
-  lift(key: string, signal: AbortSignal): Promise<void>;
+  raise(key: string, signal: AbortSignal, name?: string): Promise<void>;
+  lift(key: string, signal: AbortSignal, name?: string): Promise<void>;
   /** Resolves to whether the barrier is down: with `wait` only once it is. */
   pass(request: PassRequest): Promise<boolean>;
   /**

@@ -25,14 +25,14 @@ export type CellWrite =
     };
 
 /**
- * Values by key, with a version each.
+ * Values by key, with a version each. `name` is what the application calls the key, for errors; default: the key.
  * Every call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Cells {
   /** The cell, never older than what this backend has written or seen; `undefined` when there is none. */
-  read(key: string, signal: AbortSignal): Promise<Cell | undefined>;
+  read(key: string, signal: AbortSignal, name?: string): Promise<Cell | undefined>;
   /** Resolves with what is known to have happened: a lost reply is found out about. */
-  write(key: string, change: CellChange, signal: AbortSignal): Promise<CellWrite>;
+  write(key: string, change: CellChange, signal: AbortSignal, name?: string): Promise<CellWrite>;
   /** Resolves with the cell once it is another than `seen`; what came in between is skipped. */
-  next(key: string, seen: Cell | undefined, signal: AbortSignal): Promise<Cell | undefined>;
+  next(key: string, seen: Cell | undefined, signal: AbortSignal, name?: string): Promise<Cell | undefined>;
 }

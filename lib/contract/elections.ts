@@ -33,6 +33,9 @@ export interface Elections {
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   campaign(request: CampaignRequest): Promise<WonElection | null>;
-  /** @throws `signal.reason`, LockUnavailableError, LockConfigurationError */
-  look(name: string, signal: AbortSignal): Promise<Sighting>;
+  /**
+   * @param name what the application calls the key, for errors; default: the key
+   * @throws `signal.reason`, LockUnavailableError, LockConfigurationError
+   */
+  look(key: string, signal: AbortSignal, name?: string): Promise<Sighting>;
 }

@@ -1,4 +1,5 @@
 import type { GrantedLease } from './granted-lease.js';
+import type { KeyedRequest } from './keyed-request.js';
 import type { LeaseMode } from './lease.js';
 
 /** How contenders wait: in a queue, first come first served, or not at all: a contender that is not first is refused. */
@@ -19,8 +20,7 @@ export interface PermitDemand {
 }
 
 /** One acquisition, as a backend sees it. The deadline is already part of `signal`. */
-export interface LockRequest {
-  readonly key: string;
+export interface LockRequest extends KeyedRequest {
   /** `'permit'` is asked only of backends that have `permitCounts`, and comes with `permits`. */
   readonly mode: LeaseMode;
   readonly permits?: PermitDemand | undefined;
@@ -49,6 +49,8 @@ export interface GivingUpListener {
 
 /** One caller's acquisition: it can be told of its end without a signal, because signals cost, and callers are many. */
 export interface CallerRequest extends LockRequest, LocalTarget {
+  /** The key that a backend is asked for. Default: `key`. */
+  readonly at?: string | undefined;
   /** Why the caller has given up, if it has. */
   readonly givenUp: { readonly reason: unknown } | undefined;
   /** Calls back once, when the caller gives up. There is one such listener. */
@@ -59,6 +61,6 @@ export interface CallerRequest extends LockRequest, LocalTarget {
 
 /** What a backend is asked: a plain object that it may copy, with a signal. */
 export function requestOf(caller: CallerRequest, signal = caller.signal): LockRequest {
-  const { key, mode, permits, line, wait, label, keeps } = caller;
-  return { key, mode, permits, line, wait, label, keeps, signal };
+  const { key: name, at: key = name, mode, permits, line, wait, label, keeps } = caller;
+  return { key, name, mode, permits, line, wait, label, keeps, signal };
 }

@@ -1,8 +1,8 @@
 import type { GrantedLease } from './granted-lease.js';
+import type { KeyedRequest } from './keyed-request.js';
 
 /** What one `put` asks of a backend. */
-export interface QueuePutRequest {
-  readonly key: string;
+export interface QueuePutRequest extends KeyedRequest {
   /** At least one; all are put or none, in this order. */
   readonly payloads: readonly Buffer[];
   /** How many items the queue may have, those included that somebody has taken; without it, any number. */
@@ -13,8 +13,7 @@ export interface QueuePutRequest {
 }
 
 /** What one `take` asks of a backend. */
-export interface QueueTakeRequest {
-  readonly key: string;
+export interface QueueTakeRequest extends KeyedRequest {
   /** How many items, at least one. */
   readonly atMost: number;
   /** `false`: answer at once when there is nothing to take. */
@@ -43,6 +42,9 @@ export interface Queues {
   put(request: QueuePutRequest): Promise<boolean>;
   /** From one to `atMost` items, in their order; none when there was nothing and the request does not wait. */
   take(request: QueueTakeRequest): Promise<readonly TakenItem[]>;
-  /** How many items the queue has, those included that somebody has taken. */
-  size(key: string, signal: AbortSignal): Promise<number>;
+  /**
+   * How many items the queue has, those included that somebody has taken.
+   * @param name what the application calls the key, for errors; default: the key
+   */
+  size(key: string, signal: AbortSignal, name?: string): Promise<number>;
 }

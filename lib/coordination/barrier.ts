@@ -1,7 +1,7 @@
 import type { Barriers } from '../contract/barriers.js';
 import { checkCallOptions, checkWaitOptions } from './wait.options.js';
 import type { CallOptions, WaitOptions } from './wait.options.js';
-import type { Limits, Waiting } from './waiting.js';
+import type { Limits, Named, Waiting } from './waiting.js';
 
 /**
  * A barrier that is up or down for all processes. It outlives sessions: it stays up when whoever raised it dies, until
@@ -9,29 +9,32 @@ import type { Limits, Waiting } from './waiting.js';
  * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
  */
 export class Barrier {
+  readonly key: string;
+  readonly #at: string;
   readonly #waiting: Waiting;
 
   /** @internal */
-  constructor(
-    readonly key: string,
-    waiting: Waiting,
-  ) {
+  constructor({ key, at }: Named, waiting: Waiting) {
+    this.key = key;
+    this.#at = at;
     this.#waiting = waiting;
   }
 
   /** Has all who come from now on wait; does nothing more when it is up already. */
   async raise(options: CallOptions = {}): Promise<void> {
-    await this.#call(options, async ({ signal }) => this.#barriers.raise(this.key, signal));
+    await this.#call(options, async ({ signal }) => this.#barriers.raise(this.#at, signal, this.key));
   }
 
   /** Lets all go on who wait; does nothing more when it is down already. */
   async lift(options: CallOptions = {}): Promise<void> {
-    await this.#call(options, async ({ signal }) => this.#barriers.lift(this.key, signal));
+    await this.#call(options, async ({ signal }) => this.#barriers.lift(this.#at, signal, this.key));
   }
 
   /** Whether those who come now would have to wait. */
   async isUp(options: CallOptions = {}): Promise<boolean> {
-    return !(await this.#call(options, ({ wait, signal }) => this.#barriers.pass({ key: this.key, wait, signal })));
+    return !(await this.#call(options, ({ wait, signal }) =>
+      this.#barriers.pass({ key: this.#at, name: this.key, wait, signal }),
+    ));
   }
 
   /** Resolves once the barrier is down. Goes on through session losses. @throws LockTimeoutError after `waitMs` */
@@ -39,7 +42,7 @@ export class Barrier {
     checkWaitOptions(options);
     const { key } = this;
     await this.#waiting.answer({ ...options, key, why: 'is not lifted' }, async ({ wait, signal }) =>
-      (await this.#barriers.pass({ key, wait, signal })) ? true : null,
+      (await this.#barriers.pass({ key: this.#at, name: this.key, wait, signal })) ? true : null,
     );
   }
 

@@ -1,6 +1,7 @@
 import { checkFields } from '../contract/check.js';
 import { LockShutdownError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
+import type { OwnedKind } from '../service/service-names.js';
 import { Barrier } from './barrier.js';
 import { resolveCodec } from './codec.js';
 import type { CodecOption } from './codec.js';
@@ -12,6 +13,7 @@ import type { QueueOptions } from './queue.options.js';
 import { checkInt32, INT32_CODEC, SharedCounter } from './shared-counter.js';
 import { SharedValue } from './shared-value.js';
 import { Waiting } from './waiting.js';
+import type { Named } from './waiting.js';
 
 export interface SharedCounterOptions {
   /** What the counter is while nobody has written it. Default 0. */
@@ -28,7 +30,10 @@ export interface SharedValueOptions<T> {
 /**
  * Queues, barriers and shared values by key, on one connection and over the same session as its locks. What it returns is
  * cheap and holds no state: make one where you need it. A queue and a barrier of the same key have nothing to do with each
- * other, nor with a lock; a key that begins with a slash is a path that is taken as it is, to share it with a Curator service.
+ * other, nor with a lock. All belong to the module's `service`; a key that begins with a slash belongs to none: it is a path
+ * that is taken as it is, to share it with other services and with Curator's clients.
+ *
+ * Each call throws a LockConfigurationError for a key that is none, and for one that needs a service when none is set.
  */
 export class CoordinationService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
@@ -48,17 +53,17 @@ export class CoordinationService {
   queue(key: string, options: QueueOptions<Uint8Array> & { readonly codec: 'bytes' }): Queue<Uint8Array>;
   queue<T = unknown>(key: string, options?: QueueOptions<T>): Queue<T>;
   queue<T>(key: string, options: QueueOptions<T> = {}): Queue<T> {
-    return new Queue(this.checked(key), resolveQueueOptions(options), this.waiting);
+    return new Queue(this.named('queue', key), resolveQueueOptions(options), this.waiting);
   }
 
   /** Up or down, for all who come to it. */
   barrier(key: string): Barrier {
-    return new Barrier(this.checked(key), this.waiting);
+    return new Barrier(this.named('barrier', key), this.waiting);
   }
 
   /** Entered together and left together, by as many as agreed. */
   doubleBarrier(key: string, options: DoubleBarrierOptions): DoubleBarrier {
-    return new DoubleBarrier(this.checked(key), resolveDoubleBarrierOptions(options), this.waiting);
+    return new DoubleBarrier(this.named('double barrier', key), resolveDoubleBarrierOptions(options), this.waiting);
   }
 
   /** A whole number of 32 bits; Curator's `SharedCount` at the same path is the same. */
@@ -66,14 +71,14 @@ export class CoordinationService {
     checkFields('counter options', options, ['initial']);
     const { initial = 0 } = options;
     checkInt32('initial', initial);
-    return new SharedCounter(this.checked(key), { codec: INT32_CODEC, initial }, this.waiting);
+    return new SharedCounter(this.named('counter', key), { codec: INT32_CODEC, initial }, this.waiting);
   }
 
   /** Any small value; with `codec: 'bytes'`, Curator's `SharedValue` at the same path is the same. */
   value<T>(key: string, options: SharedValueOptions<T>): SharedValue<T> {
     checkFields('value options', options, ['initial', 'codec']);
     const { initial, codec } = options;
-    return new SharedValue(this.checked(key), { codec: resolveCodec(codec), initial }, this.waiting);
+    return new SharedValue(this.named('value', key), { codec: resolveCodec(codec), initial }, this.waiting);
   }
 
   /** @internal What is there may still be taken; nobody waits any more. */
@@ -81,9 +86,8 @@ export class CoordinationService {
     this.stopping.abort(new LockShutdownError());
   }
 
-  /** A wrong key is refused here, and not when something is asked of it. */
-  private checked(key: string): string {
-    this.locks.keys.identify(key);
-    return key;
+  /** A wrong name is refused here, and not when something is asked of it. */
+  private named(kind: OwnedKind, name: string): Named {
+    return { key: name, at: this.locks.names.keyOf({ kind, name }) };
   }
 }

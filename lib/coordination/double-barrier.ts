@@ -3,7 +3,7 @@ import { checkCount } from './queue.options.js';
 import { BarrierMember } from './barrier-member.js';
 import { checkWaitOptions } from './wait.options.js';
 import type { WaitOptions } from './wait.options.js';
-import type { Waiting } from './waiting.js';
+import type { Named, Waiting } from './waiting.js';
 
 export interface DoubleBarrierOptions {
   /** How many enter together, 1 to 1,000; the same for all who name the key. */
@@ -31,15 +31,15 @@ export function resolveDoubleBarrierOptions(options: DoubleBarrierOptions): Doub
  * comes while they are in is in at once.
  */
 export class DoubleBarrier {
+  readonly key: string;
+  readonly #at: string;
   readonly #count: number;
   readonly #waiting: Waiting;
 
   /** @internal */
-  constructor(
-    readonly key: string,
-    { count }: DoubleBarrierOptions,
-    waiting: Waiting,
-  ) {
+  constructor({ key, at }: Named, { count }: DoubleBarrierOptions, waiting: Waiting) {
+    this.key = key;
+    this.#at = at;
     this.#count = count;
     this.#waiting = waiting;
   }
@@ -54,7 +54,7 @@ export class DoubleBarrier {
     const { key } = this;
     const why = `has fewer than ${this.#count} at it`;
     const entered = await this.#waiting.answer({ ...options, key, why }, async ({ wait, signal }) =>
-      wait ? this.#waiting.backend.barriers.enter({ key, count: this.#count, signal }) : null,
+      wait ? this.#waiting.backend.barriers.enter({ key: this.#at, name: key, count: this.#count, signal }) : null,
     );
     this.#waiting.hold(entered.lease);
     return new BarrierMember(key, entered, this.#waiting);

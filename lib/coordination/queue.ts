@@ -8,7 +8,7 @@ import { checkCount, checkTakeOptions, MOST_AT_ONCE } from './queue.options.js';
 import type { ConsumeOptions, ResolvedQueueOptions, TakeBatchOptions, TakeOptions } from './queue.options.js';
 import { checkCallOptions, checkWaitOptions } from './wait.options.js';
 import type { CallOptions, WaitOptions } from './wait.options.js';
-import type { Limits, Waiting } from './waiting.js';
+import type { Limits, Named, Waiting } from './waiting.js';
 
 /**
  * A queue that all processes share: what is put first is taken first. An item that somebody took stays until it is
@@ -20,15 +20,15 @@ import type { Limits, Waiting } from './waiting.js';
  * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
  */
 export class Queue<T> {
+  readonly key: string;
+  readonly #at: string;
   readonly #options: ResolvedQueueOptions<T>;
   readonly #waiting: Waiting;
 
   /** @internal */
-  constructor(
-    readonly key: string,
-    options: ResolvedQueueOptions<T>,
-    waiting: Waiting,
-  ) {
+  constructor({ key, at }: Named, options: ResolvedQueueOptions<T>, waiting: Waiting) {
+    this.key = key;
+    this.#at = at;
     this.#options = options;
     this.#waiting = waiting;
   }
@@ -51,7 +51,7 @@ export class Queue<T> {
     const { maxItems } = this.#options;
     const { key } = this;
     const put = async ({ wait, signal }: Limits) =>
-      (await this.#queues.put({ key, payloads, maxItems, wait, signal })) ? true : null;
+      (await this.#queues.put({ key: this.#at, name: key, payloads, maxItems, wait, signal })) ? true : null;
     // Where there is always room nobody waits for more than an answer, unless the numbers of the queue are used up.
     if (maxItems === undefined && (await this.#waiting.call(options, put))) return;
     await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
@@ -85,7 +85,7 @@ export class Queue<T> {
   /** How many items there are, those included that somebody has taken. */
   async size(options: CallOptions = {}): Promise<number> {
     checkCallOptions(options);
-    return this.#waiting.call(options, ({ signal }) => this.#queues.size(this.key, signal));
+    return this.#waiting.call(options, ({ signal }) => this.#queues.size(this.#at, signal, this.key));
   }
 
   get #queues(): Queues {
@@ -113,7 +113,7 @@ export class Queue<T> {
   async #take({ atMost, label, ...options }: TakeBatchOptions): Promise<readonly QueueItem<T>[]> {
     const { key } = this;
     const taken = await this.#waiting.within({ ...options, key, why: 'is empty' }, async ({ wait, signal }) => {
-      const items = await this.#queues.take({ key, atMost, wait, signal, label });
+      const items = await this.#queues.take({ key: this.#at, name: key, atMost, wait, signal, label });
       return items.length === 0 ? null : items;
     });
     return this.#held(taken ?? []);

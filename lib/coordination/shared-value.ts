@@ -5,7 +5,7 @@ import { encoded } from './codec.js';
 import type { Codec } from './codec.js';
 import { checkCallOptions, checkWaitOptions } from './wait.options.js';
 import type { CallOptions, WaitOptions } from './wait.options.js';
-import type { Limits, Waiting } from './waiting.js';
+import type { Limits, Named, Waiting } from './waiting.js';
 
 /** A value, and of which write it is. */
 export interface Versioned<T> {
@@ -32,28 +32,30 @@ const LONGEST_PAUSE_MS = 500;
  * known; LockConfigurationError; and what the codec throws.
  */
 export class SharedValue<T> {
+  readonly key: string;
+  readonly #at: string;
   readonly #setting: SharedValueSetting<T>;
   readonly #waiting: Waiting;
 
   /** @internal */
-  constructor(
-    readonly key: string,
-    setting: SharedValueSetting<T>,
-    waiting: Waiting,
-  ) {
+  constructor({ key, at }: Named, setting: SharedValueSetting<T>, waiting: Waiting) {
+    this.key = key;
+    this.#at = at;
     this.#setting = setting;
     this.#waiting = waiting;
   }
 
   /** The value as it is: no older than any write that had ended when this was called. */
   async get(options: CallOptions = {}): Promise<Versioned<T>> {
-    return this.#call(options, async ({ signal }) => this.#versioned(await this.#cells.read(this.key, signal)));
+    return this.#call(options, async ({ signal }) =>
+      this.#versioned(await this.#cells.read(this.#at, signal, this.key)),
+    );
   }
 
   /** Writes the value, whatever it is now. */
   async set(value: T, options: CallOptions = {}): Promise<void> {
     const data = encoded(this.#setting.codec, value);
-    await this.#call(options, ({ signal }) => this.#cells.write(this.key, { data }, signal));
+    await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data }, signal, this.key));
   }
 
   /** Writes the value unless somebody has since `seen`. `null`: somebody has. */
@@ -64,7 +66,7 @@ export class SharedValue<T> {
   ): Promise<Versioned<T> | null> {
     const data = encoded(this.#setting.codec, value);
     return this.#call(options, async ({ signal }) => {
-      const write = await this.#cells.write(this.key, { data, ifVersion: version }, signal);
+      const write = await this.#cells.write(this.#at, { data, ifVersion: version }, signal, this.key);
       return write.isApplied ? { value, version: write.version ?? 0 } : null;
     });
   }
@@ -99,21 +101,22 @@ export class SharedValue<T> {
   async *observe(options: CallOptions = {}): AsyncIterable<Versioned<T>> {
     checkCallOptions(options);
     const { key } = this;
+    const at = this.#at;
     let seen = await this.#waiting.untilOver(options, async (signal) => ({
-      cell: await this.#cells.read(key, signal),
+      cell: await this.#cells.read(at, signal, key),
     }));
     while (seen) {
       const { cell } = seen;
       yield this.#versioned(cell);
       seen = await this.#waiting.untilOver(options, async (signal) => ({
-        cell: await this.#cells.next(key, cell, signal),
+        cell: await this.#cells.next(at, cell, signal, key),
       }));
     }
   }
 
   /** Forgets the value: it is the initial one again. */
   async remove(options: CallOptions = {}): Promise<void> {
-    await this.#call(options, ({ signal }) => this.#cells.write(this.key, { data: undefined }, signal));
+    await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data: undefined }, signal, this.key));
   }
 
   get #cells(): Cells {

@@ -16,6 +16,14 @@ import type { CallOptions, WaitOptions } from './wait.options.js';
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
+/** What a queue, a barrier or a shared value is called. */
+export interface Named {
+  /** As the application wrote it. */
+  readonly key: string;
+  /** As the backend has it, under the service. */
+  readonly at: string;
+}
+
 /** What is waited for. */
 export interface Awaited extends WaitOptions {
   readonly key: string;

@@ -29,8 +29,10 @@ const NAME = '@CronLock';
  * A direct call of the method counts as a firing at this instant: it is skipped when the latest tick has been run. The call
  * of `super.method()` by a job that overrides one of the same key is part of the run.
  *
- * @throws LockConfigurationError when the method is not scheduled, or no scheduler runs; LockLostError after the method
- *   has ended (see `onLost`); LockUnavailableError (see `onUnavailable`)
+ * The job belongs to the module's `service`: another service's job of the same name is another job.
+ *
+ * @throws LockConfigurationError when the method is not scheduled, no scheduler runs, or the module names no service;
+ *   LockLostError after the method has ended (see `onLost`); LockUnavailableError (see `onUnavailable`)
  */
 export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
   needParentheses(`${NAME}()`, arguments);

@@ -29,7 +29,7 @@ export class ElectionRole {
   /** The application's part in the election. @throws LockConfigurationError when the connection has none */
   leadershipOn(locks: LockService): Leadership {
     const leaderships = leadershipsOf(locks);
-    if (leaderships) return leaderships.of(this.#election);
+    if (leaderships) return leaderships.of(this.#election, this.#at.title);
     throw new LockConfigurationError(
       `${this.#at.title}: its LockService was not made by LockModule, so it did not run`,
     );

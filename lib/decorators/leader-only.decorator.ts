@@ -30,7 +30,8 @@ const FIELDS = ['onFollower', 'onLost', 'connection'];
  * - It begins to run when the methods with `@OnElected` have ended. At shutdown, and by `resign`, no run begins any more;
  *   those that have begun may end, and then the next candidate is elected. What a run calls is part of it.
  *
- * @param name the election's name, as a lock's key; a name that begins with `/` is a path, to share with Curator's LeaderLatch
+ * @param name the election's name in the module's `service`; a name that begins with `/` is a path, to share with other
+ *   services and with Curator's LeaderLatch
  * @throws LockNotLeaderError (HTTP 503, see `onFollower`): the method did not run; LockLostError after the method has ended;
  *   LockConfigurationError. The method's own error is never replaced.
  */

@@ -7,21 +7,27 @@ import { checkProclaimed } from '../contract/term.js';
 import type { Term } from '../contract/term.js';
 import { assertStands } from '../service/held-leases.js';
 
-/** A term as the one who was elected has it. */
+/** A term as its holder has it, by the name that the application uses. */
 export class HeldTerm extends LeaseView implements Term {
   /** Resolves as soon as it is resigned or lost, or is to be given up. */
   readonly over: Promise<void>;
+  readonly #name: string;
   readonly #lease: GrantedLease;
   readonly #proclaim: (value: string) => Promise<void>;
   readonly #over = deferred();
 
-  constructor({ lease, proclaim }: WonElection) {
+  constructor(name: string, { lease, proclaim }: WonElection) {
     super(lease);
+    this.#name = name;
     this.#lease = lease;
     this.#proclaim = proclaim;
     this.over = this.#over.promise;
     const dispose = onAbort(lease.signal, () => this.#over.resolve());
     void this.over.then(() => dispose());
+  }
+
+  override get key(): string {
+    return this.#name;
   }
 
   /** Resolves when it has been given back. */

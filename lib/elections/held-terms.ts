@@ -12,7 +12,7 @@ export class HeldTerms {
 
   /** Resolves once elected. @throws as an acquisition does */
   async stand(name: string, candidature: Candidature): Promise<HeldTerm> {
-    const term = new HeldTerm(await this.#candidates.stand(name, candidature));
+    const term = new HeldTerm(name, await this.#candidates.stand(name, candidature));
     this.#terms.add(term);
     void term.over.then(() => this.#terms.delete(term));
     return term;

@@ -15,8 +15,9 @@ export interface ObserveOptions {
 }
 
 /**
- * Elections by name, on one connection: of all who campaign for a name, in all processes, one leads at a time, those of
- * Apache Curator's LeaderLatch on the same path included.
+ * Elections by name, of the module's `service` and on one connection: of all that campaign for a name, in all processes, one
+ * leads at a time. A name that begins with `/` is a path, where candidates of other services and of Apache Curator's
+ * LeaderLatch count as well.
  *
  * A leader that is cut off from the servers leads on while its session stands: its term is `suspended`, then `held` again,
  * and nobody is elected. When its session is lost, or may be, the term is `lost` before anybody else is elected.

@@ -23,11 +23,15 @@ export class Leaderships {
     leadershipsByLocks.set(locks, this);
   }
 
-  /** Takes part in this election from now on, or from the start. @throws LockConfigurationError for a name that is none */
-  of(name: string): Leadership {
+  /**
+   * Takes part in this election from now on, or from the start.
+   * @param usedBy the decorator that needs it, for messages
+   * @throws LockConfigurationError for a name that is none, and when no service is set
+   */
+  of(name: string, usedBy?: string): Leadership {
     const known = this.find(name);
     if (known) return known;
-    this.#locks.candidates.check(name);
+    this.#locks.candidates.check(name, usedBy);
     const leadership = new Leadership(name, this.terms);
     this.#leaderships.set(name, leadership);
     // A method that was not found at the start, of a module that is loaded lazily.

@@ -31,7 +31,7 @@ export class MemoryBarriers implements Barriers {
     return !this.#up.has(key);
   }
 
-  async enter({ key, count, signal }: EnterRequest): Promise<EnteredMember> {
+  async enter({ key, name = key, count, signal }: EnterRequest): Promise<EnteredMember> {
     const gathering = this.#gatheringOf(key);
     const { crowd, waiting, inside } = gathering;
     const member = {};
@@ -44,7 +44,7 @@ export class MemoryBarriers implements Barriers {
         // Whom the others have counted is in all the same: they rely on it.
         if (!inside.has(member)) throw error;
       });
-    return this.#entered(key, gathering, member);
+    return this.#entered(name, gathering, member);
   }
 
   #letIn({ crowd, waiting, inside }: Gathering): void {

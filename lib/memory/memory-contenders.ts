@@ -3,6 +3,7 @@ import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
 import { LockShutdownError } from '../contract/errors.js';
 import { GrantedLease } from '../contract/granted-lease.js';
+import { nameOf } from '../contract/keyed-request.js';
 import type { LockRequest, PermitDemand } from '../contract/lock-request.js';
 
 /** Somebody in a line: who holds a lease, or waits for one. */
@@ -70,8 +71,8 @@ export class MemoryContenders {
   /** Ends every lease and every wait. */
   close(): void {
     for (const { request, granted, lease } of this.#inOrder.splice(0)) {
-      granted.reject(new LockShutdownError(request.key));
-      lease?.lose(new LockShutdownError(request.key));
+      granted.reject(new LockShutdownError(nameOf(request)));
+      lease?.lose(new LockShutdownError(nameOf(request)));
     }
   }
 
@@ -91,7 +92,7 @@ export class MemoryContenders {
   }
 
   #grant(contender: MemoryContender): void {
-    const { key } = contender.request;
+    const key = nameOf(contender.request);
     contender.lease = new GrantedLease({
       key,
       get mode() {

@@ -34,11 +34,11 @@ export class MemoryQueues implements Queues {
     return (await queue.putters.ask(tryPut, wait, signal)) ?? false;
   }
 
-  async take({ key, atMost, wait, signal }: QueueTakeRequest): Promise<readonly TakenItem[]> {
+  async take({ key, name = key, atMost, wait, signal }: QueueTakeRequest): Promise<readonly TakenItem[]> {
     const queue = this.#queueOf(key);
     const tryTake = () => {
       const free = queue.items.filter(({ lease }) => !lease).slice(0, atMost);
-      return free.length === 0 ? undefined : free.map((item) => this.#taken(key, queue, item));
+      return free.length === 0 ? undefined : free.map((item) => this.#taken(name, queue, item));
     };
     return (await queue.takers.ask(tryTake, wait, signal)) ?? [];
   }

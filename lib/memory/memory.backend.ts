@@ -8,6 +8,7 @@ import { fencingTokenOf } from '../contract/fencing-token.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { grantAll } from '../contract/granted-set.js';
 import { checkKey } from '../contract/key.js';
+import { nameOf } from '../contract/keyed-request.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { PermitCounts } from '../contract/permit-counts.js';
@@ -108,7 +109,7 @@ export class MemoryBackend implements LockBackend {
   /** Stands in the line of this name when the call returns, whatever it is for. As `acquire` in all else. */
   protected async standIn(name: string, request: LockRequest): Promise<GrantedLease | null> {
     request.signal.throwIfAborted();
-    if (this.#closed) throw new LockShutdownError(request.key);
+    if (this.#closed) throw new LockShutdownError(nameOf(request));
     const line = this.#lines.get(name) ?? this.#newLine(name);
     return line.stand(request);
   }

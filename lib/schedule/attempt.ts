@@ -1,5 +1,6 @@
 import type { Lease } from '../contract/lease.js';
 import type { Lock } from '../contract/lock.js';
+import type { LockService } from '../service/lock.service.js';
 import { assertStands } from '../service/held-leases.js';
 import type { Crew } from './crew.js';
 import { runOf } from './marker.js';
@@ -11,6 +12,16 @@ import type { ScheduledJob } from './scheduled-job.js';
 /** What became of an attempt that ran the method. */
 export interface Ran {
   readonly result: unknown;
+}
+
+/**
+ * The lock of a job. With `onCrash: 'rerun'` contenders wait in line to finish a run; without it nobody waits, and a lock
+ * without a line takes less to get. Both exclude each other, should instances differ.
+ * @throws LockConfigurationError for a key that is none, and when it needs a service and none is set
+ */
+export function lockOf({ key, title, options }: ScheduledJob, locks: LockService): Lock {
+  const line = options.onCrash === 'rerun' ? 'fifo' : 'none';
+  return locks.jobLock(key, line, title);
 }
 
 /** One attempt to run a job. Knows whether the method was reached, so that its errors are not taken for the lock's. */
@@ -34,13 +45,9 @@ export class Attempt {
     return this.#progress === 'running';
   }
 
-  /**
-   * The job's lock. Who waits to finish another's run stands in line; who does not has a lock without one, which takes
-   * less to get. Both exclude each other, should instances differ.
-   */
+  /** The job's lock, see `lockOf`. */
   get lock(): Lock {
-    const { key, options } = this.job;
-    return this.#crew.locks.mutex(key, { line: options.onCrash === 'rerun' ? 'fifo' : 'none' });
+    return lockOf(this.job, this.#crew.locks);
   }
 
   /**

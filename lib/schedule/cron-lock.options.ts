@@ -5,8 +5,9 @@ import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
 export interface CronLockOptions {
   /**
-   * The key that the runs hold, and by which they are remembered. Default `cron/<name>`: the name given in `@Cron`,
-   * `@Interval` or `@Timeout`, else `Class.method`. No two jobs of a connection may have the same.
+   * What the job is known by in its service: its lock, which is the lock of no other key, and its latest run. A key that
+   * begins with `/` is a path, shared by all services. Default `cron/<name>`: the name given in `@Cron`, `@Interval` or
+   * `@Timeout`, else `Class.method`. No two jobs of a connection may have the same.
    */
   readonly key?: string;
   /**

@@ -2,17 +2,19 @@ import type { Observable } from 'rxjs';
 import { LockReentrancyError, LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { LockService } from '../service/lock.service.js';
+import { isAbsolute } from '../service/service-names.js';
 import { GuardedJobs } from './guarded-jobs.js';
 import type { JobEvent } from './job-event.js';
 import type { JobRun } from './job-run.js';
 import { runOf } from './marker.js';
 import type { Marker } from './marker.js';
 import { Markers } from './markers.js';
+import { defaultKey } from './scheduled-job.js';
 import type { TickSource } from './scheduler.js';
 
 /**
- * The runs of the jobs with `@CronLock`, on one connection: the latest one of each, whichever instance ran it. Kept
- * beside the locks, so it outlives sessions and restarts.
+ * The runs of the jobs with `@CronLock` of one service, on one connection: the latest one of each, whichever instance
+ * ran it. Kept beside the locks, so it outlives sessions and restarts.
  */
 export class CronRunsService {
   /**
@@ -32,22 +34,26 @@ export class CronRunsService {
     wallNow: () => number = () => Date.now(),
   ) {
     this.jobs = new GuardedJobs(locks, ticks, wallNow);
-    this.markers = new Markers(locks.records);
+    this.markers = new Markers(locks.records, locks.names);
     this.events = this.jobs.events.asObservable();
   }
 
   /**
    * The latest run of the job of this name, or key; `undefined` when there has been none. Asks the servers. A run that
    * nobody is seen to hold the lock of is `crashed`; looking takes and gives back that lock.
-   * @throws LockUnavailableError
+   * @throws LockUnavailableError; LockConfigurationError when no service is set
    */
   async last(name: string): Promise<JobRun | undefined> {
-    const { marker } = await this.markers.read(`cron/${name}`);
+    const { marker } = await this.markers.read(isAbsolute(name) ? name : defaultKey(name));
     if (marker) return this.latest(marker);
+    if (isAbsolute(name)) return undefined;
     return (await this.list()).find((run) => run.name === name || run.key === name);
   }
 
-  /** The latest run of every job that ever ran, by name. In all else like `last`. @throws LockUnavailableError */
+  /**
+   * The latest run of every job of the service that ever ran, and of those whose key is a path, which all services share;
+   * by name. In all else like `last`.
+   */
   async list(): Promise<readonly JobRun[]> {
     const markers = await this.markers.readAll();
     const runs = await Promise.all(markers.map((marker) => this.latest(marker)));
@@ -58,7 +64,7 @@ export class CronRunsService {
    * Forgets the latest run of a job: the next firing runs, whatever its tick. For jobs that are no more, and for ticks
    * that an instance with a wrong clock has run ahead of time.
    * @returns whether there was something to forget
-   * @throws LockUnavailableError
+   * @throws as `last`
    */
   async forget(name: string): Promise<boolean> {
     const run = await this.last(name);
@@ -90,7 +96,7 @@ export class CronRunsService {
   /** `null` when somebody runs, be it the caller, or when locks are not given any more. */
   private async lockOf({ key }: Marker): Promise<Lease | null> {
     try {
-      return await this.locks.mutex(key, { line: 'none' }).tryAcquire({ label: 'CronRunsService' });
+      return await this.locks.jobLock(key, 'none').tryAcquire({ label: 'CronRunsService' });
     } catch (error) {
       if (error instanceof LockReentrancyError || error instanceof LockShutdownError) return null;
       throw error;

@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs';
 import type { LockService } from '../service/lock.service.js';
+import { lockOf } from './attempt.js';
 import type { Crew } from './crew.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
 import type { JobEvent } from './job-event.js';
@@ -30,8 +31,20 @@ export class GuardedJobs {
       logJobEvent(event);
       this.events.next(event);
     };
-    this.#crew = { locks, ticks, wallNow, emit, markers: new Markers(locks.records), stopping: this.#stopping.signal };
+    this.#crew = {
+      locks,
+      ticks,
+      wallNow,
+      emit,
+      markers: new Markers(locks.records, locks.names),
+      stopping: this.#stopping.signal,
+    };
     jobsByLocks.set(locks, this);
+  }
+
+  /** @throws LockConfigurationError for a key that is none, and when it needs a service and none is set */
+  check(job: ScheduledJob): void {
+    lockOf(job, this.#crew.locks);
   }
 
   /** One firing of the job. @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError */

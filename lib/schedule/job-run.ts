@@ -17,6 +17,7 @@ export interface Runner {
 export interface JobRun {
   /** The job's name: the one given in `@Cron`, `@Interval` or `@Timeout`, else `Class.method`. */
   readonly name: string;
+  /** The job's key, without its service. */
   readonly key: string;
   /** The nominal tick that it is the run of, whatever the clocks said; `undefined` where there are no ticks. */
   readonly tick: Date | undefined;

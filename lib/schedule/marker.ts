@@ -17,20 +17,19 @@ export interface Marker {
   readonly error?: string | undefined;
 }
 
-const FOLDER = 'cron';
 const LONGEST_ERROR = 2_000;
 
-/**
- * The record of a job. One segment, however many the key has: so the folder lists all. Nothing else is encoded, for a
- * key that is short enough in any script must make a name that is.
- */
-export function markerName(key: string): string {
-  return `${FOLDER}/${key.replaceAll(/[%/]/g, encodeURIComponent)}`;
+/** Where the records of a service's jobs are; of jobs that belong to no service, where it is `undefined`. */
+export function markerFolder(service: string | undefined): string {
+  return service === undefined ? 'shared-cron' : `cron/${service}`;
 }
 
-/** The records of all jobs, from what is listed in their folder. */
-export function markerNames(list: (folder: string) => Promise<readonly string[]>): Promise<readonly string[]> {
-  return list(FOLDER).then((segments) => segments.map((segment) => `${FOLDER}/${segment}`));
+/**
+ * The record of a job. The key is one segment, however many it has, so the folder lists all. Nothing else is encoded: a
+ * key that is short enough in any script must make a name that is.
+ */
+export function markerName(folder: string, key: string): string {
+  return `${folder}/${key.replaceAll(/[%/]/g, encodeURIComponent)}`;
 }
 
 export function encodeMarker(marker: Marker): string {

@@ -1,5 +1,7 @@
 import type { RecordStore, StoredRecord } from '../contract/record-store.js';
-import { decodeMarker, encodeMarker, markerName, markerNames } from './marker.js';
+import { isAbsolute } from '../service/service-names.js';
+import type { ServiceNames } from '../service/service-names.js';
+import { decodeMarker, encodeMarker, markerFolder, markerName } from './marker.js';
 import type { Marker } from './marker.js';
 
 /** A job's marker as it was read or written, and what must still be so for the next write. */
@@ -12,27 +14,32 @@ export interface Marked {
 
 const NOTHING: Marked = { marker: undefined, version: 'absent', writtenAt: -Infinity };
 
-/** The markers of all jobs of a connection, kept beside its locks. */
+/**
+ * The markers of the jobs of one service, kept beside the locks of its connection. Those of jobs whose key is a path are
+ * shared by all services. Every call throws LockConfigurationError for what needs a service when none is set.
+ */
 export class Markers {
   readonly #records: RecordStore;
+  readonly #names: ServiceNames;
 
-  constructor(records: RecordStore) {
+  constructor(records: RecordStore, names: ServiceNames) {
     this.#records = records;
+    this.#names = names;
   }
 
   async read(key: string): Promise<Marked> {
-    return marked(await this.#records.read(markerName(key)));
+    return marked(await this.#records.read(this.#nameOf(key)));
   }
 
   async readAll(): Promise<readonly Marker[]> {
-    const names = await markerNames((folder) => this.#records.list(folder));
-    const records = await Promise.all(names.map((name) => this.#records.read(name)));
-    return records.map((record) => marked(record).marker).filter((marker) => marker !== undefined);
+    const service = this.#names.required('CronRunsService');
+    const folders = await Promise.all([service, undefined].map((of) => this.#readFolder(markerFolder(of))));
+    return folders.flat();
   }
 
   /** Writes unless somebody else has since; `undefined` then. */
   async write(marker: Marker, { version }: Marked): Promise<Marked | undefined> {
-    const change = { name: markerName(marker.key), value: encodeMarker(marker), ifVersion: version };
+    const change = { name: this.#nameOf(marker.key), value: encodeMarker(marker), ifVersion: version };
     const write = await this.#records.write([change]);
     return write.isApplied ? marked(write.records[0]) : undefined;
   }
@@ -41,8 +48,19 @@ export class Markers {
   async remove(key: string): Promise<boolean> {
     const { version } = await this.read(key);
     if (version === 'absent') return false;
-    await this.#records.write([{ name: markerName(key), value: undefined }]);
+    await this.#records.write([{ name: this.#nameOf(key), value: undefined }]);
     return true;
+  }
+
+  async #readFolder(folder: string): Promise<readonly Marker[]> {
+    const segments = await this.#records.list(folder);
+    const records = await Promise.all(segments.map((segment) => this.#records.read(`${folder}/${segment}`)));
+    return records.map((record) => marked(record).marker).filter((marker) => marker !== undefined);
+  }
+
+  #nameOf(key: string): string {
+    const service = isAbsolute(key) ? undefined : this.#names.required(`the job "${key}"`);
+    return markerName(markerFolder(service), key);
   }
 }
 

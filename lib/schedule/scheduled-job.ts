@@ -2,6 +2,11 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { ResolvedCronLockOptions } from './cron-lock.options.js';
 import type { Schedule, ScheduleOf } from './schedule.js';
 
+/** The key of a job that says none. */
+export function defaultKey(name: string): string {
+  return `cron/${name}`;
+}
+
 /** A method that is run on a schedule, once in the cluster. */
 export interface ScheduledJob {
   /** The name given in its schedule, else `Class.method`. */
@@ -14,20 +19,33 @@ export interface ScheduledJob {
   readonly options: ResolvedCronLockOptions;
 }
 
+// Classes that people name have longer names; what minifiers make has as few characters as will do.
+const LONGEST_MINIFIED_NAME = 2;
 // What timers may be early or late by, and the servers' answers slower at one time than at another.
 const TOLERANCE = 0.1;
 const LARGEST_TOLERANCE_MS = 1_000;
 
 /**
  * @param place `Class.method`, of the class whose method it is in the application: two that inherit one are two jobs
- * @throws LockConfigurationError when nothing says how often the method may run
+ * @throws LockConfigurationError when nothing says how often the method may run, or nothing names it for good
  */
 export function scheduledJob(place: string, found: ScheduleOf, options: ResolvedCronLockOptions): ScheduledJob {
   const title = `@CronLock on ${place}`;
   const { schedule, name = place } = found;
   if (!schedule && options.atLeastMs === undefined) throw unscheduled(title);
-  const { key = `cron/${name}`, atLeastMs = shortestOf(schedule) } = options;
+  if (found.name === undefined && options.key === undefined) refuseMinified(place, title);
+  const { key = defaultKey(name), atLeastMs = shortestOf(schedule) } = options;
   return { name, key, title, schedule, atLeastMs, options };
+}
+
+/** Nothing else would tell the job from others, and every build may give the class another name. */
+function refuseMinified(place: string, title: string): void {
+  const className = place.slice(0, place.indexOf('.'));
+  if (className.length > LONGEST_MINIFIED_NAME) return;
+  throw new LockConfigurationError(
+    `${title}: the job has no name but "${place}", and the class name looks minified: each build may have another. Name ` +
+      "the job: @Cron(…, { name: 'cleanup' }), or @CronLock({ key: 'cleanup' })",
+  );
 }
 
 function shortestOf(schedule: Schedule | undefined): number {

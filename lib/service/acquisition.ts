@@ -62,6 +62,10 @@ export class Acquisition implements CallerRequest {
     return this.target.key;
   }
 
+  get at(): string | undefined {
+    return this.target.at;
+  }
+
   get identity(): string {
     return this.target.identity;
   }

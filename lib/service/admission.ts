@@ -65,7 +65,7 @@ export class Admission implements SettledListener {
     const all = { ...targets[0], key: targets.map(({ key }) => key).join(', ') };
     if (this.#isClosed) throw new LockShutdownError(all.key);
     const acquisition = this.#begin(all, options);
-    const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key }));
+    const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key, name: key }));
     const asked = this.#backend.acquireAll?.(requests) ?? Promise.resolve(null);
     const leases = await asked.finally(() => acquisition.settled());
     if (!leases) return this.#turnAwayWaiting(all, options);

@@ -4,7 +4,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
-import type { Keys } from './keys.js';
+import type { ServiceNames } from './service-names.js';
 
 /** How somebody campaigns. */
 export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal' | 'label'> {
@@ -15,19 +15,22 @@ export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal
 /** Those who campaign on one connection: they wait, are drained and shut down as all who acquire a lock. */
 export class Candidates {
   readonly #backend: LockBackend;
-  readonly #keys: Keys;
   readonly #admission: Admission;
+  readonly #names: ServiceNames;
 
-  constructor(backend: LockBackend, keys: Keys, admission: Admission) {
+  constructor(backend: LockBackend, admission: Admission, names: ServiceNames) {
     this.#backend = backend;
-    this.#keys = keys;
     this.#admission = admission;
+    this.#names = names;
   }
 
-  /** @throws LockConfigurationError when the backend holds no elections, or none of this name */
-  check(name: string): void {
+  /**
+   * @param usedBy the decorator that needs the election, for messages
+   * @throws LockConfigurationError when the backend holds no elections, or none of this name, or no service is set
+   */
+  check(name: string, usedBy?: string): void {
     this.#elections();
-    this.#keys.identify(name);
+    this.#keyOf(name, usedBy);
   }
 
   /** Resolves once the candidate leads. @throws as an acquisition does */
@@ -39,11 +42,13 @@ export class Candidates {
       return outcome.won?.lease ?? null;
     };
     options.signal?.throwIfAborted();
+    const at = this.#keyOf(name);
     await this.#admission.acquire(
       {
         ask,
         key: name,
-        identity: this.#keys.identify(name),
+        at,
+        identity: this.#backend.identify(at),
         scope: elections,
         mode: 'exclusive',
         line: 'fifo',
@@ -57,8 +62,12 @@ export class Candidates {
   }
 
   /** @throws as `Elections.look` */
-  look(name: string, signal: AbortSignal): Promise<Sighting> {
-    return this.#elections().look(name, signal);
+  async look(name: string, signal: AbortSignal): Promise<Sighting> {
+    return this.#elections().look(this.#keyOf(name), signal, name);
+  }
+
+  #keyOf(name: string, usedBy?: string): string {
+    return this.#names.keyOf({ kind: 'election', name, usedBy });
   }
 
   #elections(): Elections {

@@ -1,8 +1,20 @@
-import { hasMissingValue } from '../contract/key.js';
+import { badKey, hasMissingValue } from '../contract/key.js';
 import type { LockBackend } from '../contract/lock-backend.js';
+
+const JOBS = '#jobs';
 
 // Keys made of a missing value are few, unless more values are in them; by then the log has said enough.
 const MOST_WARNINGS = 1_000;
+
+/** The key of a job's lock, under its service. No other lock has it. */
+export function jobLockKey(job: string): string {
+  return `${JOBS}/${job}`;
+}
+
+/** Whether it is the key of a job's lock, or leads to some. */
+export function isJobLockKey(key: string): boolean {
+  return key === JOBS || key.startsWith(`${JOBS}/`);
+}
 
 /** The keys of one connection, each of which passes here before anything else is done with it. */
 export class Keys {
@@ -18,6 +30,8 @@ export class Keys {
   /** What the backend calls the key. @throws LockConfigurationError that says what is wrong with the key */
   identify(key: string): string {
     const identity = this.#backend.identify(key);
+    if (isJobLockKey(key))
+      throw badKey(key, `must not begin with "${JOBS}", where the locks of jobs are; choose another one`);
     if (hasMissingValue(key)) this.#warnOnce(key);
     return identity;
   }

@@ -1,4 +1,6 @@
+import { check, checkFields } from '../contract/check.js';
 import type { Line } from '../contract/lock-request.js';
+import { SHARING_FIELDS } from './sharing.options.js';
 import type { SharingOptions } from './sharing.options.js';
 
 export interface MutexOptions extends SharingOptions {
@@ -11,9 +13,20 @@ export interface MutexOptions extends SharingOptions {
   readonly reentrant?: boolean;
 }
 
+/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+export function resolveMutexOptions(options: MutexOptions): Required<Pick<MutexOptions, 'line' | 'reentrant'>> {
+  checkFields('mutex options', options, ['line', 'reentrant', ...SHARING_FIELDS]);
+  const { line = 'fifo', reentrant = true } = options;
+  check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
+  check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
+  return { line, reentrant };
+}
+
 /** What a `LockService` is made with; `LockModule` fills it from its options. */
 export interface LockServiceOptions extends SharingOptions {
   readonly connectionName: string;
+  /** The service that jobs, elections, queues, barriers and shared values belong to. */
+  readonly service?: string | undefined;
   readonly waitMs: number;
   readonly drainTimeoutMs: number;
   readonly connectOnStart: 'required' | 'background';

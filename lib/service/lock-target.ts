@@ -5,7 +5,10 @@ import type { Holding } from './tenure.js';
 
 /** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
 export interface LockTarget extends Holding {
+  /** The key as the application wrote it. */
   readonly key: string;
+  /** The key that the backend is asked for. Default: `key`. */
+  readonly at?: string;
   readonly mode: LeaseMode;
   readonly line: Line;
   readonly waitMs: number;

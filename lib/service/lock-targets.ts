@@ -3,6 +3,7 @@ import type { Line } from '../contract/lock-request.js';
 import type { Keys } from './keys.js';
 import type { LockServiceOptions } from './lock-service.options.js';
 import type { LockTarget } from './lock-target.js';
+import type { ServiceNames } from './service-names.js';
 import { resolveSharingOptions, SHARING_DEFAULTS } from './sharing.options.js';
 import type { SharingOptions } from './sharing.options.js';
 
@@ -12,11 +13,13 @@ export class LockTargets {
   readonly #keys: Keys;
   readonly #waitMs: number;
   readonly #sharing: Required<SharingOptions>;
+  readonly #names: ServiceNames;
 
   /** @throws LockConfigurationError that names the wrong field */
-  constructor(backend: LockBackend, keys: Keys, options: LockServiceOptions) {
+  constructor(backend: LockBackend, keys: Keys, names: ServiceNames, options: LockServiceOptions) {
     this.#backend = backend;
     this.#keys = keys;
+    this.#names = names;
     this.#waitMs = options.waitMs;
     this.#sharing = resolveSharingOptions(options, SHARING_DEFAULTS);
   }
@@ -35,5 +38,13 @@ export class LockTargets {
     const waitMs = line === 'none' ? 0 : this.#waitMs;
     const shared = resolveSharingOptions(sharing, this.#sharing);
     return { scope: this.#backend, identity, key, mode, line, waitMs, ...shared };
+  }
+
+  /** The lock of a job of the service. @throws LockConfigurationError when the key is none, or no service is set */
+  ofJob(key: string, line: Line, usedBy?: string): LockTarget {
+    const at = this.#names.lockKeyOf({ kind: 'job', name: key, usedBy });
+    const identity = this.#backend.identify(at);
+    const waitMs = line === 'none' ? 0 : this.#waitMs;
+    return { scope: this.#backend, identity, key, at, mode: 'exclusive', line, waitMs, ...this.#sharing };
   }
 }

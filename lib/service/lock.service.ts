@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
-import { check, checkFields } from '../contract/check.js';
+import { checkFields } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
+import type { Line } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
 import type { MultiLock } from '../composite/multi-lock.js';
@@ -21,8 +22,10 @@ import { MultiLocks } from './multi-locks.js';
 import type { MultiOptions } from './multi.options.js';
 import { Segments } from './segments.js';
 import { Semaphores } from './semaphores.js';
+import { resolveMutexOptions } from './lock-service.options.js';
 import type { LockServiceOptions, MutexOptions } from './lock-service.options.js';
 import { LockTargets } from './lock-targets.js';
+import { ServiceNames } from './service-names.js';
 import { SHARING_FIELDS } from './sharing.options.js';
 import type { SharingOptions } from './sharing.options.js';
 import { SingleLock } from './single-lock.js';
@@ -34,7 +37,6 @@ const logger = new Logger('LockService');
 
 /**
  * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
- *
  * After a session loss every lease that it granted is `lost` (its signal has aborted) and new acquisitions work as
  * soon as the ensemble does; those that were waiting line up again within their deadline.
  */
@@ -42,6 +44,8 @@ export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   /** @internal Who campaigns on this connection. */
   readonly candidates: Candidates;
+  /** @internal What is made of names that belong to one service. */
+  readonly names: ServiceNames;
   /** @internal The gate to the backend. */
   readonly admission: Admission;
   /** @internal Whatever takes a key asks here for what the backend calls it. */
@@ -59,9 +63,10 @@ export class LockService {
   ) {
     backend.warnTo?.((message) => logger.warn(message));
     this.keys = new Keys(backend, (message) => logger.warn(message));
+    this.names = new ServiceNames(backend, this.keys, options);
     this.admission = admission;
-    this.candidates = new Candidates(backend, this.keys, admission);
-    this.targets = new LockTargets(backend, this.keys, options);
+    this.candidates = new Candidates(backend, admission, this.names);
+    this.targets = new LockTargets(backend, this.keys, this.names, options);
     const { keys, targets, waitMs } = this;
     this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs, lockOn: (...of) => this.mutex(...of) });
     const limited = (ms: number) => admission.limited(ms);
@@ -97,11 +102,13 @@ export class LockService {
 
   /** One holder at a time. */
   mutex(key: string, options: MutexOptions = {}): Lock {
-    checkFields('mutex options', options, ['line', 'reentrant', ...SHARING_FIELDS]);
-    const { line = 'fifo', reentrant = true } = options;
-    check(line === 'fifo' || line === 'none', 'line', line, "'fifo' or 'none'");
-    check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
+    const { line, reentrant } = resolveMutexOptions(options);
     return new SingleLock(this.admission, { ...this.targets.of(key, 'exclusive', line, options), reentrant });
+  }
+
+  /** @internal The lock of a job of this service, which is the lock of no key. */
+  jobLock(key: string, line: Line, usedBy?: string): Lock {
+    return new SingleLock(this.admission, this.targets.ofJob(key, line, usedBy));
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
@@ -155,7 +162,6 @@ export class LockService {
    * Asks all who hold the key to give way, readers and holders of permits too: their leases turn `revoking`, and their
    * signals abort with a `LockRevokedError`. Who has not given the key back within `graceMs` is relieved of it: its lease
    * is `lost`, and the next one is let in. Resolves when all of them are gone; at once when nobody holds.
-   *
    * A holder that was relieved by force may not know it yet, see docs/recipes/revocation.md: only fencing tokens stop it.
    * @throws LockReentrancyError at once inside a decorated method or the work of `using` that holds the key;
    *   LockUnavailableError, LockConfigurationError when the backend can not, `options.signal.reason`

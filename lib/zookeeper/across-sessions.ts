@@ -1,3 +1,5 @@
+import { nameOf } from '../contract/keyed-request.js';
+import type { KeyedRequest } from '../contract/keyed-request.js';
 import { explained } from './explained-error.js';
 import { PlaceLostError } from './recipes/place-lost-error.js';
 import type { Session } from './session/session.js';
@@ -43,8 +45,7 @@ export function askSessions<S, T>(
 }
 
 /** What somebody asks, and how long it may take. */
-export interface Call {
-  readonly key: string;
+export interface Call extends KeyedRequest {
   /** Whether it may take as long as the signal lets it; otherwise only as long as servers may take to answer. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
@@ -58,8 +59,10 @@ export class SessionCalls {
     this.#sessions = sessions;
   }
 
-  make<T>({ key, wait, signal }: Call, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const call = (limit: AbortSignal) => acrossSessions(this.#sessions, key, limit, (session) => ask(session, limit));
+  make<T>(asked: Call, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { wait, signal } = asked;
+    const call = (limit: AbortSignal) =>
+      acrossSessions(this.#sessions, nameOf(asked), limit, (session) => ask(session, limit));
     return wait ? call(signal) : this.#sessions.inTime(call, signal);
   }
 }

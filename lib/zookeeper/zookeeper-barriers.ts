@@ -1,4 +1,5 @@
 import type { Barriers, EnteredMember, EnterRequest, PassRequest } from '../contract/barriers.js';
+import { nameOf } from '../contract/keyed-request.js';
 import { LockLostError } from '../contract/errors.js';
 import { SessionCalls } from './across-sessions.js';
 import type { Call } from './across-sessions.js';
@@ -25,14 +26,16 @@ export class ZooKeeperBarriers implements Barriers {
     this.#places = new Places(options);
   }
 
-  async raise(key: string, signal: AbortSignal): Promise<void> {
+  async raise(key: string, signal: AbortSignal, name = key): Promise<void> {
     const place = this.#placeOf(key);
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) => raiseBarrier(session, place, limit));
+    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) =>
+      raiseBarrier(session, place, limit),
+    );
   }
 
-  async lift(key: string, signal: AbortSignal): Promise<void> {
+  async lift(key: string, signal: AbortSignal, name = key): Promise<void> {
     const lifting = new Lifting(this.#placeOf(key));
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) => lifting.on(session, limit));
+    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) => lifting.on(session, limit));
   }
 
   async pass(request: PassRequest): Promise<boolean> {
@@ -50,7 +53,7 @@ export class ZooKeeperBarriers implements Barriers {
   }
 
   #entered(session: Session, directory: LockDirectory, member: Contender, request: EnterRequest): EnteredMember {
-    const { key } = request;
+    const key = nameOf(request);
     // The mode of a lease that others hold at the same time.
     const lease = grantLease(session, directory, member, { ...request, mode: 'read', line: 'none', wait: true });
     const leave = async (signal: AbortSignal): Promise<void> => {

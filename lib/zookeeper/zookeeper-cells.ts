@@ -19,24 +19,26 @@ export class ZooKeeperCells implements Cells {
     this.#places = new Places(options);
   }
 
-  async read(key: string, signal: AbortSignal): Promise<Cell | undefined> {
+  async read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const { path } = this.#placeOf(key);
-    return this.#calls.make({ key, wait: false, signal }, (session, limit) => readCell(session, path, limit));
+    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) => readCell(session, path, limit));
   }
 
-  async write(key: string, change: CellChange, signal: AbortSignal): Promise<CellWrite> {
-    const writing = new CellWriting(key, this.#placeOf(key), change);
-    const written = this.#calls.make({ key, wait: false, signal }, (session, limit) =>
+  async write(key: string, change: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
+    const writing = new CellWriting(name, this.#placeOf(key), change);
+    const written = this.#calls.make({ key, name, wait: false, signal }, (session, limit) =>
       orAbort(writing.on(session, limit), limit),
     );
     return written.catch((error: unknown) => {
-      throw writing.isInDoubt ? inDoubt(error, `whether "${key}" was written`, key) : error;
+      throw writing.isInDoubt ? inDoubt(error, `whether "${name}" was written`, name) : error;
     });
   }
 
-  async next(key: string, seen: Cell | undefined, signal: AbortSignal): Promise<Cell | undefined> {
+  async next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const { path } = this.#placeOf(key);
-    return this.#calls.make({ key, wait: true, signal }, (session, limit) => nextCell(session, path, seen, limit));
+    return this.#calls.make({ key, name, wait: true, signal }, (session, limit) =>
+      nextCell(session, path, seen, limit),
+    );
   }
 
   #placeOf(key: string): CellPlace {

@@ -4,9 +4,9 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import { askSessions } from './across-sessions.js';
 import type { Attempt } from './attempt.js';
 import { explained } from './explained-error.js';
+import type { Places } from './places.js';
 import { campaignIn } from './recipes/leader-election.js';
 import { lookForLeader } from './recipes/leader-sighting.js';
-import type { LockDirectory } from './recipes/lock-directory.js';
 import { SessionEndedError } from './session/session-ended-error.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
@@ -14,12 +14,12 @@ import type { SessionSupervisor } from './session/session-supervisor.js';
 /** What elections need of the backend. */
 interface Grounds {
   readonly sessions: SessionSupervisor;
-  directoryOf(name: string): LockDirectory;
+  readonly places: Places;
   /** Begins again on the next session when one ends. */
   acquire<T>(request: CampaignRequest, attempt: Attempt<CampaignRequest, T>): Promise<T | null>;
 }
 
-/** Elections by ZooKeeper, on the paths of their names. */
+/** Elections as znodes. A name that begins with a slash is the path of the candidates, as in Curator's LeaderLatch. */
 export class ZooKeeperElections implements Elections {
   readonly #grounds: Grounds;
 
@@ -28,7 +28,7 @@ export class ZooKeeperElections implements Elections {
   }
 
   async campaign(request: CampaignRequest): Promise<WonElection | null> {
-    const directory = this.#grounds.directoryOf(request.key);
+    const directory = this.#grounds.places.directory('elections', request.key);
     const won = await this.#grounds.acquire(request, (session, limited) => campaignIn(session, directory, limited));
     if (!won) return null;
     const { lease, proclaim } = won;
@@ -36,8 +36,8 @@ export class ZooKeeperElections implements Elections {
     return { lease, proclaim: proclaimed };
   }
 
-  async look(name: string, signal: AbortSignal): Promise<Sighting> {
-    const { path } = this.#grounds.directoryOf(name);
+  async look(key: string, signal: AbortSignal, name = key): Promise<Sighting> {
+    const { path } = this.#grounds.places.directory('elections', key);
     const look = (session: Session, limit: AbortSignal) => lookForLeader(session, path, limit);
     const { leader, changed } = await askSessions(this.#grounds.sessions, name, look, signal);
     return { leader, changed: (until) => changed(until).catch((error: unknown) => unlessEnded(error, name)) };

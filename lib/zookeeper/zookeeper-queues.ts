@@ -1,4 +1,5 @@
 import type { QueuePutRequest, Queues, TakenItem, QueueTakeRequest } from '../contract/queues.js';
+import { nameOf } from '../contract/keyed-request.js';
 import { SessionCalls } from './across-sessions.js';
 import { itemsIn, queuePlace } from './coordination/queue-place.js';
 import type { QueuePlace } from './coordination/queue-place.js';
@@ -23,8 +24,8 @@ export class ZooKeeperQueues implements Queues {
   }
 
   async put(request: QueuePutRequest): Promise<boolean> {
-    const { key } = request;
-    const put = new QueuePut(this.#placeOf(key), request, this.#ending);
+    const key = nameOf(request);
+    const put = new QueuePut(this.#placeOf(request.key), request, this.#ending);
     const isPut = this.#calls.make(request, (session, signal) => put.on(session, signal));
     return isPut.catch((error: unknown) => {
       throw put.isInDoubt ? inDoubt(error, `whether it was put into "${key}"`, key) : error;
@@ -36,9 +37,9 @@ export class ZooKeeperQueues implements Queues {
     return this.#calls.make(request, (session, signal) => takeItems(session, place, { ...request, signal }));
   }
 
-  async size(key: string, signal: AbortSignal): Promise<number> {
+  async size(key: string, signal: AbortSignal, name = key): Promise<number> {
     const { path } = this.#placeOf(key).items;
-    return this.#calls.make({ key, wait: false, signal }, async (session, limit) => {
+    return this.#calls.make({ key, name, wait: false, signal }, async (session, limit) => {
       const { requests } = session;
       const look = () => Promise.all([requests.sync(path), unlessMissing(requests.children(path), [])]);
       const [, names] = await session.persistently(look, limit);

@@ -2,6 +2,7 @@ import { BoundedMap } from '../async/bounded-map.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import { nameOf } from '../contract/keyed-request.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
@@ -20,6 +21,7 @@ import { acquirePermits } from './recipes/semaphore.js';
 import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
+import { Places } from './places.js';
 import { lockPath } from './session/znode-path.js';
 import { ZooKeeperCoordination } from './zookeeper-coordination.js';
 import { ZooKeeperElections } from './zookeeper-elections.js';
@@ -61,7 +63,7 @@ export class ZooKeeperBackend implements LockBackend {
     this.coordination = new ZooKeeperCoordination(this.#sessions, options);
     this.elections = new ZooKeeperElections({
       sessions: this.#sessions,
-      directoryOf: (name) => this.#directoryOf(name),
+      places: new Places(options),
       acquire: (request, attempt) => this.#acquire(request, attempt),
     });
   }
@@ -138,7 +140,7 @@ export class ZooKeeperBackend implements LockBackend {
       } catch (error) {
         const goesOn = await canBeginAgain(error, session, request);
         if (goesOn === undefined)
-          throw error === request.signal.reason ? this.explain(error) : explained(error, request.key);
+          throw error === request.signal.reason ? this.explain(error) : explained(error, nameOf(request));
         if (!goesOn) return null;
       }
     }

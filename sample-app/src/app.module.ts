@@ -26,6 +26,7 @@ const backend = settings.isLocked
     // watched() is for the live view only; an application of yours says `backend: zookeeper({ … })`.
     // Without locks there is no local line either: it would keep the callers of one instance apart.
     LockModule.forRoot({
+      service: 'shop',
       backend: watched(backend),
       waitMs: 30_000,
       drainTimeoutMs: 3_000,

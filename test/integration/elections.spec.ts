@@ -16,6 +16,9 @@ const connectString = inject('zookeeper');
 const ACL = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const UUID = '8b3f5c1e-2a4d-4f6b-9c8e-0d1a2b3c4d5e';
 
+/** Where the candidates of the service `test` are. */
+const pathOf = (basePath: string) => `${basePath}/%elections/test%2Fpoller`;
+
 /** Two candidates with a session each, and a client that looks on from outside. */
 async function twoCandidates() {
   const basePath = freshBasePath();
@@ -24,7 +27,7 @@ async function twoCandidates() {
     openCandidate({ connectString, basePath }),
     openClient(connectString),
   ]);
-  const path = `${basePath}/poller`;
+  const path = pathOf(basePath);
   return { one, other, client, basePath, path, profiles: `${path}%candidates` };
 }
 
@@ -36,7 +39,7 @@ async function cutOffCandidate() {
   const cutOff = await openCandidate({ connectString: proxy.connectString, basePath });
   const other = await openCandidate({ connectString, basePath });
   const client = await openClient(connectString);
-  return { proxy, cutOff, other, client, path: `${basePath}/poller` };
+  return { proxy, cutOff, other, client, path: pathOf(basePath) };
 }
 
 async function nextOf(leaders: AsyncIterator<Leader | null>): Promise<Leader | null> {
@@ -83,7 +86,7 @@ describe('an election', () => {
   });
 
   it('waits for candidates of other kinds, and for no contender for a lock on the same path', async () => {
-    const { one, client, path, basePath } = await twoCandidates();
+    const { one, client, path } = await twoCandidates();
     await one.campaign('poller').then((term) => term.resign());
     const create = (name: string) =>
       client.create({
@@ -103,7 +106,7 @@ describe('an election', () => {
       fencingToken: fencingTokenOf(foreign.czxid),
       isOwn: false,
     });
-    const waiting = one.campaign(`${basePath}/poller`);
+    const waiting = one.campaign(path);
     await untilContenders(client, path, 3);
     await client.delete(foreign.path);
     expect((await waiting).isHeld()).toBe(true);

@@ -45,7 +45,7 @@ describe('a line of 200', () => {
     const waits: Promise<void>[] = [];
     for (let place = 1; place <= WAITERS; place++) {
       waits.push(enter(place).then((lease) => lease.release()));
-      await untilContenders(client, `${basePath}/k`, place + 1);
+      await untilContenders(client, `${basePath}/${mode === 'election' ? '%elections/test%2Fk' : 'k'}`, place + 1);
     }
     return { holder, waits, client, basePath };
   }

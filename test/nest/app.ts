@@ -21,7 +21,7 @@ export async function startApp(
   const definition = observed();
   // Every caller is a contender of its own, so that the backend's are counted; test/nest/local-line.spec.ts has the other.
   const imports = [
-    LockModule.forRoot({ backend: definition, localLine: false, ...options }),
+    LockModule.forRoot({ service: 'test', backend: definition, localLine: false, ...options }),
     ...(metadata.imports ?? []),
   ];
   const app = await started(Test.createTestingModule({ ...metadata, imports }).compile(), configure);

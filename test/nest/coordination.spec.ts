@@ -53,8 +53,8 @@ describe('CoordinationService', () => {
       @InjectCoordination() readonly main!: CoordinationService;
     }
     const imports = [
-      LockModule.forRoot({ backend: observed() }),
-      LockModule.forRoot({ backend: observed(), name: 'stock' }),
+      LockModule.forRoot({ service: 'test', backend: observed() }),
+      LockModule.forRoot({ service: 'test', backend: observed(), name: 'stock' }),
     ];
     const app = await started(Test.createTestingModule({ imports, providers: [Both] }).compile());
     const { stock, main } = app.get(Both);
@@ -102,6 +102,7 @@ describe('CoordinationService', () => {
     }
     const locks = new LockService(new LocksOnly(), {
       connectionName: 'default',
+      service: 'test',
       waitMs: 0,
       drainTimeoutMs: 0,
       connectOnStart: 'required',

@@ -43,7 +43,7 @@ class PickyServers extends ObservedBackend {
 /** One application of a cluster. */
 function join(servers: ObservedBackend, metadata: ModuleMetadata) {
   const backend = { name: 'shared', create: () => servers };
-  const locks = LockModule.forRoot({ backend, drainTimeoutMs: 60_000 });
+  const locks = LockModule.forRoot({ service: 'test', backend, drainTimeoutMs: 60_000 });
   return started(Test.createTestingModule({ ...metadata, imports: [locks, ...imports] }).compile());
 }
 
@@ -218,7 +218,7 @@ describe('@CronLock', () => {
       attempt: 1,
     };
     const value = JSON.stringify({ ...marker, runner: { host: 'gone', pid: 1 } });
-    await servers.records.write([{ name: 'cron/cron%2FReports.hourly', value }]);
+    await servers.records.write([{ name: 'cron/test/cron%2FReports.hourly', value }]);
     await join(servers, { providers: [Reports] });
     expect(await finished.promise).toEqual([tick, 2]);
   });
@@ -258,7 +258,7 @@ describe('two jobs with one key', () => {
       @CronLock({ key: 'cron/Elsewhere' })
       async walk() {}
     }
-    const elsewhere = LockModule.forRoot({ name: 'elsewhere', backend: observed() });
+    const elsewhere = LockModule.forRoot({ name: 'elsewhere', service: 'test', backend: observed() });
     const { app } = await start({ imports: [elsewhere], providers: [One, Elsewhere] });
     await app.get(Elsewhere).run();
     const runs = app.get<CronRunsService>(getCronRunsToken('elsewhere'));
@@ -275,18 +275,18 @@ describe('two jobs with one key', () => {
       }
     }
     @Injectable()
-    class A extends Base {}
+    class Daily extends Base {}
     @Injectable()
-    class B extends Base {}
-    @Module({ providers: [A] })
+    class Hourly extends Base {}
+    @Module({ providers: [Daily] })
     class Again {}
     const { app } = await start({
       imports: [Again],
-      providers: [A, B, { provide: 'made', useFactory: () => new A() }],
+      providers: [Daily, Hourly, { provide: 'made', useFactory: () => new Daily() }],
     });
-    expect(await app.get(A, { strict: false }).run()).toBe('cron/A.run');
-    expect(await app.get(B).run()).toBe('cron/B.run');
-    expect(await app.get<A>('made').run()).toBe('cron/A.run');
+    expect(await app.get(Daily, { strict: false }).run()).toBe('cron/Daily.run');
+    expect(await app.get(Hourly).run()).toBe('cron/Hourly.run');
+    expect(await app.get<Daily>('made').run()).toBe('cron/Daily.run');
   });
 });
 
@@ -398,7 +398,7 @@ describe('where instances come from', () => {
       constructor(@InjectCronRuns() readonly runs: CronRunsService) {}
     }
     @Module({
-      imports: [LockModule.forRoot({ backend: observed() }), ...imports],
+      imports: [LockModule.forRoot({ service: 'test', backend: observed() }), ...imports],
       providers: [PerRequest, Reader, EveryKind],
     })
     class AppModule {}
@@ -438,7 +438,7 @@ describe('app.close()', () => {
     await vi.waitUntil(() => app.get(SchedulerRegistry).getCronJobs().size === 0, 30_000);
     expect(await app.get(Reports).long()).toBeUndefined();
     expect(await skipped).toMatchObject([{ reason: 'shutdown' }]);
-    expect(servers.leaseOn('cron/long')?.isHeld()).toBe(true);
+    expect(servers.leaseOn('#jobs/test/cron/long')?.isHeld()).toBe(true);
     mayEnd.resolve();
     await closing;
     expect(await finished).toMatchObject([{ run: { name: 'long', state: 'done' } }]);

@@ -75,7 +75,7 @@ class Poller {
 
 /** Applications that share a backend, as instances of a cluster do. */
 async function startInstance(backend: SharedBackend, metadata: object = {}) {
-  const imports = [ScheduleModule.forRoot(), LockModule.forRoot({ backend: backend.definition })];
+  const imports = [ScheduleModule.forRoot(), LockModule.forRoot({ service: 'test', backend: backend.definition })];
   const app = await started(Test.createTestingModule({ imports, providers: [Poller], ...metadata }).compile());
   return { app, poller: app.get(Poller, { strict: false }), elections: app.get(LeaderElectionService) };
 }
@@ -192,8 +192,8 @@ describe('@LeaderOnly', () => {
       }
     }
     const imports = [
-      LockModule.forRoot({ backend: memory() }),
-      LockModule.forRoot({ backend: memory(), name: 'second' }),
+      LockModule.forRoot({ service: 'test', backend: memory() }),
+      LockModule.forRoot({ service: 'test', backend: memory(), name: 'second' }),
     ];
     const app = await started(Test.createTestingModule({ imports, providers: [Second] }).compile());
     const second = app.get(Second);

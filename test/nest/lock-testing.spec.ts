@@ -152,7 +152,7 @@ describe('LockTestingModule', () => {
     [{ waitMs: -1 }, /waitMs must be/],
     [
       { moed: 'free' } as never,
-      /LockTestingModule options: unknown field "moed" \(known: mode, keys, longestWaitMs, waitMs/,
+      /LockTestingModule options: unknown field "moed" \(known: mode, keys, longestWaitMs, service, waitMs/,
     ],
     [{ backend: {} } as never, /unknown field "backend"/],
   ] as const)('refuses %j', async (options, message) => {

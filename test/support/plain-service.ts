@@ -10,9 +10,16 @@ export async function plainService(
   options: PlainServiceOptions,
   onMade: (service: LockService) => void = () => {},
 ): Promise<LockService> {
-  const { waitMs = 60_000, drainTimeoutMs = 0, connectOnStart = 'required', localLine, keepMs, ...backend } = options;
+  const {
+    service: own = 'test',
+    waitMs = 60_000,
+    drainTimeoutMs = 0,
+    connectOnStart = 'required',
+    ...others
+  } = options;
+  const { localLine, keepMs, ...backend } = others;
   const sharing = { ...(localLine !== undefined && { localLine }), ...(keepMs !== undefined && { keepMs }) };
-  const settings = { connectionName: 'default', waitMs, drainTimeoutMs, connectOnStart, ...sharing };
+  const settings = { connectionName: 'default', service: own, waitMs, drainTimeoutMs, connectOnStart, ...sharing };
   const service = new LockService(zookeeper(backend).create(), settings);
   // Also of one that never connects something has to be closed.
   onMade(service);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describe as describeValue } from '../../lib/contract/check.js';
 import { LockConfigurationError } from '../../lib/contract/errors.js';
 import { DEFAULTS, resolveLockModuleOptions } from '../../lib/lock.options.js';
 import type { LockModuleOptions } from '../../lib/lock.options.js';
@@ -36,6 +37,10 @@ describe('the module’s options', () => {
     expect(resolve({ backend, waitMs: Infinity }).waitMs).toBe(Infinity);
   });
 
+  it.each(['shop', 'shop-2.eu_west', '7', 'SHOP'])('may name the service %s', (service) => {
+    expect(resolve({ backend, service }).service).toBe(service);
+  });
+
   it('keep the backend as it is', () => {
     expect(resolve({ backend }).backend).toBe(backend);
   });
@@ -52,6 +57,10 @@ describe('a wrong option', () => {
     [{ backend: 'zookeeper' }, 'backend must be a backend such as zookeeper({…}), got the string "zookeeper"'],
     [{ backend: memory }, 'backend must be a backend such as zookeeper({…}), got function'],
     [{ backend: { create: 1 } }, 'backend must be a backend such as zookeeper({…}), got an object (Object)'],
+    ...['', 'a/b', '/shop', '..', 'my shop', 'größe', 7, null].map((service): [object, string] => [
+      { service },
+      `service must be a name of letters, digits, '.', '_' and '-', such as 'shop', got ${describeValue(service)}`,
+    ]),
     [{ waitMs: -1 }, 'waitMs must be a number of milliseconds, 0 or more, got the number -1'],
     [{ waitMs: NaN }, 'waitMs must be a number of milliseconds, 0 or more, got the number NaN'],
     [{ waitMs: '5s' }, 'waitMs must be a number of milliseconds, 0 or more, got the string "5s"'],
@@ -67,7 +76,7 @@ describe('a wrong option', () => {
     [{ localLine: false, keepMs: 5 }, 'keepMs must be 0 where localLine is false, got the number 5'],
     [
       { waitMS: 5 },
-      'LockModule options: unknown field "waitMS" (known: backend, waitMs, drainTimeoutMs, connectOnStart, localLine, keepMs)',
+      'LockModule options: unknown field "waitMS" (known: backend, service, waitMs, drainTimeoutMs, connectOnStart, localLine, keepMs)',
     ],
   ])('is named: %o', (wrong, message) => {
     const resolving = () => resolve({ backend, ...wrong });

@@ -13,7 +13,7 @@ import type { LockTestingOptions } from './lock-testing.options.js';
 export interface LockTestingModuleOptions
   extends LockTestingOptions, Omit<LockModuleOptions, 'backend'>, LockModuleExtras {}
 
-const DEFAULTS = Object.freeze({ connectOnStart: 'background', drainTimeoutMs: 0 } as const);
+const DEFAULTS = Object.freeze({ service: 'test', connectOnStart: 'background', drainTimeoutMs: 0 } as const);
 
 const FIELDS = [
   ...LOCK_TESTING_FIELDS,
@@ -39,7 +39,7 @@ export function InjectLockTesting(name?: string): PropertyDecorator & ParameterD
  * memory. What happens to them a test says with the connection's `LockTesting`: `app.get(LockTesting)`. Excludes nobody
  * in another process, so it is for tests only.
  *
- * Unlike with `LockModule`, the application starts also with mode `'unavailable'`, unless `connectOnStart` is
+ * Unlike with `LockModule`, there is a default `service`, which is `'test'`; the application starts also with mode `'unavailable'`, unless `connectOnStart` is
  * `'required'`; and `app.close()` waits for no holder, unless `drainTimeoutMs` says so.
  */
 @Module({})

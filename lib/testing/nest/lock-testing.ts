@@ -44,7 +44,8 @@ export class LockTesting {
 
   /**
    * Somebody outside the application wants the key: holds it at once when it is free, else stands in line behind those
-   * who are there. It never gives way by itself. With mode `'leader'` it campaigns in the election of that name.
+   * who are there. It never gives way by itself. With mode `'leader'` it campaigns in the election of that name, with mode
+   * `'job'` it runs the job of that key; both as another instance of the application's service.
    */
   contend(key: string, mode: OtherMode = 'exclusive'): OtherContender {
     return this.backend.contend(key, mode);
@@ -86,6 +87,7 @@ export class LockTesting {
     this.isTaken = true;
     const backend: LockBackendDefinition = { name: this.backend.name, create: () => this.backend };
     const { backend: own, ...resolved } = resolveLockModuleOptions({ ...options, backend });
+    this.backend.serve(resolved.service);
     const made = own.create();
     const admission = new JournalledAdmission(made, this.journal, this.longestWaitMs);
     return new LockService(made, { connectionName, ...resolved }, admission);

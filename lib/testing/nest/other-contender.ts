@@ -2,8 +2,8 @@ import { deferred } from '../../async/deferred.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest, PermitDemand } from '../../contract/lock-request.js';
 
-/** What somebody outside the application wants: a lock on the key, or to lead the election of that name. */
-export type OtherMode = 'exclusive' | 'read' | 'write' | 'leader';
+/** What somebody outside the application wants: a lock on the key, to lead the election of that name, or to run the job. */
+export type OtherMode = 'exclusive' | 'read' | 'write' | 'leader' | 'job';
 
 /** Somebody outside the application who stands on a key: as a client of another process would. */
 export class OtherContender implements AsyncDisposable {

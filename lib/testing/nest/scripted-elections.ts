@@ -5,6 +5,8 @@ import type { Leader } from '../../contract/leader.js';
 interface Surroundings {
   /** @throws why the servers can not be reached */
   assertReachable(): void;
+  /** What the application calls it. */
+  nameOf(key: string): string;
   /** Has somebody else lead where the test wants that and nobody is there. */
   contend(name: string): Promise<void>;
   isOther(request: CampaignRequest): boolean;
@@ -24,11 +26,12 @@ export class ScriptedElections implements Elections {
   async campaign(request: CampaignRequest): Promise<WonElection | null> {
     if (this.#world.isOther(request)) return this.#lead(await this.#inner.campaign(request));
     this.#world.assertReachable();
-    const won = await this.#inner.campaign(request);
+    const won = await this.#inner.campaign({ ...request, key: this.#world.nameOf(request.key) });
     return won && { lease: won.lease, proclaim: (value) => this.#proclaim(won, value) };
   }
 
-  async look(name: string, signal: AbortSignal): Promise<Sighting> {
+  async look(key: string, signal: AbortSignal): Promise<Sighting> {
+    const name = this.#world.nameOf(key);
     this.#world.assertReachable();
     await this.#world.contend(name);
     const { leader, changed } = await this.#inner.look(name, signal);

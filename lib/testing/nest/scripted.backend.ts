@@ -3,6 +3,7 @@ import type { CoordinationBackend } from '../../contract/coordination-backend.js
 import { LockLostError, LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { BackendState } from '../../contract/lock-backend.js';
+import { nameOf } from '../../contract/keyed-request.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { PermitCounts } from '../../contract/permit-counts.js';
 import type { RecordStore } from '../../contract/record-store.js';
@@ -12,6 +13,7 @@ import { MemoryCoordination } from '../../memory/memory-coordination.js';
 import { electionLine, MemoryElections } from '../../memory/memory-elections.js';
 import { MemoryBackend } from '../../memory/memory.backend.js';
 import { MemoryRecords } from '../../memory/memory-records.js';
+import { isJobLockKey, jobLockKey } from '../../service/keys.js';
 import type { ResolvedLockTestingOptions } from './lock-testing.options.js';
 import { OtherContender } from './other-contender.js';
 import type { OtherMode } from './other-contender.js';
@@ -39,6 +41,7 @@ export class ScriptedBackend extends MemoryBackend {
     }),
     {
       assertReachable: this.#assertReachable,
+      nameOf: (key) => this.#withoutService(key),
       contend: (name) => this.#contendFor(name),
       isOther: (request) => this.#others.hasAsked(request),
     },
@@ -48,6 +51,7 @@ export class ScriptedBackend extends MemoryBackend {
   readonly #owned = new Set<GrantedLease>();
   readonly #others: OtherContenders;
   #isReachable: boolean;
+  #service: string | undefined;
 
   constructor({ mode, keys }: ResolvedLockTestingOptions) {
     super();
@@ -57,6 +61,11 @@ export class ScriptedBackend extends MemoryBackend {
       this.contend(key, 'exclusive');
       this.contend(key, 'leader');
     }
+  }
+
+  /** Whose the names are: a test says them as the application does, without its service. */
+  serve(service: string | undefined): void {
+    this.#service = service;
   }
 
   override get state(): BackendState {
@@ -75,12 +84,17 @@ export class ScriptedBackend extends MemoryBackend {
     if (this.#others.hasAsked(request)) return super.standIn(line, request);
     request.signal.throwIfAborted();
     this.#assertReachable();
-    if (this.isEmpty(line) && this.#others.want(request.key)) this.#comeBefore(line, request);
+    if (this.isEmpty(line) && this.#others.want(nameOf(request))) this.#comeBefore(line, request);
     const lease = await super.standIn(line, request).catch((error: unknown) => {
       throw this.explain(error);
     });
     if (lease) this.#own(lease);
     return lease;
+  }
+
+  protected override lineFor(request: LockRequest): string {
+    const { key } = request;
+    return super.lineFor(isJobLockKey(key) ? { ...request, key: jobLockKey(nameOf(request)) } : request);
   }
 
   // Nobody hears of a grant while no server answers, but for those whom others answer.
@@ -106,8 +120,10 @@ export class ScriptedBackend extends MemoryBackend {
   }
 
   contend(key: string, mode: OtherMode): OtherContender {
-    const other = new OtherContender(key, mode === 'leader' ? 'exclusive' : mode);
-    return mode === 'leader' ? this.#campaign(other) : this.#place(this.lineFor(other.request), other);
+    const other = new OtherContender(key, mode === 'leader' || mode === 'job' ? 'exclusive' : mode);
+    if (mode === 'leader') return this.#campaign(other);
+    const at = mode === 'job' ? jobLockKey(key) : key;
+    return this.#place(this.lineFor({ ...other.request, key: at, name: key }), other);
   }
 
   /** Everybody else gives the key back, and does not come again; without a key, every key. */
@@ -140,11 +156,18 @@ export class ScriptedBackend extends MemoryBackend {
   }
 
   /** Has somebody else have what is asked for. */
-  #comeBefore(line: string, { key, permits }: LockRequest): void {
+  #comeBefore(line: string, request: LockRequest): void {
+    const { permits } = request;
+    const key = nameOf(request);
     if (line === electionLine(this.identify(key))) return void this.contend(key, 'leader');
     if (!permits) return void this.#place(line, new OtherContender(key, 'exclusive'));
     const all = { ...permits, count: this.permits.mostOf(key, permits.of) };
     this.#place(line, new OtherContender(key, 'permit', all));
+  }
+
+  #withoutService(key: string): string {
+    const own = `${this.#service}/`;
+    return key.startsWith(own) ? key.slice(own.length) : key;
   }
 
   async #contendFor(election: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { nameOf } from '../../contract/keyed-request.js';
 import { randomUUID } from 'node:crypto';
 import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
 import { contenderData, contenderId } from '../recipes/contender-data.js';
@@ -119,7 +120,8 @@ export class Claiming {
 
   #itemsOf(name: string, czxid: bigint, node: ItemNode | undefined): readonly TakenItem[] {
     const { items, claims } = this.#place;
-    const { key, label } = this.#request;
+    const { label } = this.#request;
+    const key = nameOf(this.#request);
     const { payloads, id } = (node && readItemData(node.data)) ?? { payloads: [node?.data ?? EMPTY], id: '' };
     const ownId = id === '' ? `${node?.stat.czxid.toString(16)}-${name}` : id;
     const what = { key, label, path: `${items.path}/${name}`, id: ownId, payload: payloads[0] ?? EMPTY };

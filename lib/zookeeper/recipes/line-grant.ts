@@ -1,6 +1,7 @@
 import { settledWithin } from '../../async/timer.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
+import { nameOf } from '../../contract/keyed-request.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
@@ -27,7 +28,7 @@ export class LineGrant implements Grant {
     request: LockRequest,
     giveBack: () => Promise<void>,
   ) {
-    this.key = request.key;
+    this.key = nameOf(request);
     this.fencingToken = fencingTokenOf(contender.czxid);
     this.giveBack = giveBack;
     this.#session = session;

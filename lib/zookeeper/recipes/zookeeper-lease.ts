@@ -2,6 +2,7 @@ import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import type { Grant } from '../../contract/granted-lease.js';
+import { nameOf } from '../../contract/keyed-request.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
@@ -21,7 +22,7 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
-  const ground = { key: request.key, nodes: contender, contenders: [contender] };
+  const ground = { key: nameOf(request), nodes: contender, contenders: [contender] };
   return leaseOn(session, directory, ground, (giveBack) => {
     return new LineGrant(session, directory, contender, request, giveBack);
   });
@@ -32,8 +33,10 @@ export function grantPermits(
   session: Session,
   directory: LockDirectory,
   permits: PermitNodes,
-  { key, mode }: LockRequest,
+  request: LockRequest,
 ): GrantedLease {
+  const { mode } = request;
+  const key = nameOf(request);
   const fencingToken = fencingTokenOf(permits.czxid);
   const isCurrent = () => session.isCurrent && !permits.isGone;
   const ground = { key, nodes: permits, contenders: permits.contenders };

@@ -1,4 +1,4 @@
-import { GrantedLease, UNCHANGED } from 'nestjs-distributed-lock';
+import { GrantedLease, nameOf, UNCHANGED } from 'nestjs-distributed-lock';
 import type {
   BackendState,
   CampaignRequest,
@@ -59,8 +59,15 @@ class NoElections implements Elections {
   }
 }
 
-function granted({ key, mode }: LockRequest): GrantedLease {
-  return new GrantedLease({ key, mode, fencingToken: 0n, isCurrent: () => true, giveBack: async () => {} });
+function granted(request: LockRequest): GrantedLease {
+  const { mode } = request;
+  return new GrantedLease({
+    key: nameOf(request),
+    mode,
+    fencingToken: 0n,
+    isCurrent: () => true,
+    giveBack: async () => {},
+  });
 }
 
 /** A backend that grants everybody everything at once: the same shop without locks, to see what they are for. */

@@ -1,3 +1,4 @@
+import { nameOf } from 'nestjs-distributed-lock';
 import type {
   BackendState,
   Contender,
@@ -48,7 +49,8 @@ class WatchedBackend implements LockBackend {
   }
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const { key, mode } = request;
+    const key = nameOf(request);
+    const { mode } = request;
     tellConductor({ kind: 'asks', key });
     let lease: GrantedLease | null = null;
     try {

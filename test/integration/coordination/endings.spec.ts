@@ -14,7 +14,7 @@ describe('what ends in good order after it was held for long', () => {
     const { one, basePath } = await coordinated(connectString);
     await one.queue('q').put('slow');
     const item = (await one.queue('q').take())!;
-    await untilWatched(connectString, `${basePath}/%queues/q/claims/`);
+    await untilWatched(connectString, `${basePath}/%queues/test%2Fq/claims/`);
     await item.ack();
     expect(item.signal.aborted).toBe(false);
     expect(item.isHeld()).toBe(false);
@@ -22,7 +22,7 @@ describe('what ends in good order after it was held for long', () => {
 
   it('is a member that leaves, the last one also', async () => {
     const { one, other, client, basePath } = await coordinated(connectString);
-    const path = `${basePath}/%double-barriers/d`;
+    const path = `${basePath}/%double-barriers/test%2Fd`;
     const members = await Promise.all([one, other].map((of) => of.doubleBarrier('d', { count: 2 }).enter()));
     const own = (await contendersAt(client, path)).filter((name) => name !== 'ready');
     await Promise.all(own.map((name) => untilWatched(connectString, `${path}/${name}`)));
@@ -65,7 +65,7 @@ describe('a queue whose numbers are used up', () => {
     const { one, basePath } = await coordinated(server.connectString);
     const queue = one.queue('q');
     await queue.put('first');
-    server.setSequence(`${basePath}/%queues/q/items`, 2 ** 31 - 9);
+    server.setSequence(`${basePath}/%queues/test%2Fq/items`, 2 ** 31 - 9);
     await queue.put('last');
     await expect(queue.put('no more', { waitMs: 30 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
     const putting = queue.put('anew');
@@ -141,7 +141,7 @@ describe('a process that stood still for longer than its session timeout', () =>
   it('is not told that it is in a double barrier that it has left', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
     const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
-    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
+    await untilContenders(client, `${basePath}/%double-barriers/test%2Fd`, 1);
     await unlucky.barrier('b').isUp();
     proxy.delay(DELAY_MS, 'toClient');
     const member = await other.doubleBarrier('d', { count: 2 }).enter();

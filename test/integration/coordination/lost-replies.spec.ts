@@ -45,7 +45,7 @@ describe.each([
     expect(items.map(({ value }) => value)).toEqual([2, 3]);
     expect(await other.queue('q').take({ waitMs: 0 })).toBeNull();
     await Promise.all(items.map((item) => item.ack()));
-    expect(await untilContenders(client, `${basePath}/%queues/q/claims`, 1)).toHaveLength(1);
+    expect(await untilContenders(client, `${basePath}/%queues/test%2Fq/claims`, 1)).toHaveLength(1);
     expect(await other.queue('q').size()).toBe(1);
   });
 
@@ -58,7 +58,7 @@ describe.each([
     await cut;
     expect(await other.queue('q').size()).toBe(1);
     expect((await other.queue('q').take({ waitMs: 0 }))?.value).toBe(2);
-    expect(await contendersAt(client, `${basePath}/%queues/q/claims`)).toHaveLength(1);
+    expect(await contendersAt(client, `${basePath}/%queues/test%2Fq/claims`)).toHaveLength(1);
   });
 
   it('adds to a counter once, whatever others add', async () => {
@@ -109,12 +109,12 @@ describe.each([
   it('lets all into a double barrier', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     const first = other.doubleBarrier('d', { count: 2 }).enter();
-    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
+    await untilContenders(client, `${basePath}/%double-barriers/test%2Fd`, 1);
     const cut = steal(isApplied);
     const members = await Promise.all([victim.doubleBarrier('d', { count: 2 }).enter(), first]);
     await cut;
     await Promise.all(members.map((member) => member.leave()));
-    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+    expect(await contendersAt(client, `${basePath}/%double-barriers/test%2Fd`)).toEqual([]);
   });
 
   it('leaves a double barrier last', async () => {
@@ -122,11 +122,11 @@ describe.each([
     const enter = (of: typeof victim) => of.doubleBarrier('d', { count: 2 }).enter();
     const [mine, others] = await Promise.all([enter(victim), enter(other)]);
     await others.goOut();
-    await untilContenders(client, `${basePath}/%double-barriers/d`, 2);
+    await untilContenders(client, `${basePath}/%double-barriers/test%2Fd`, 2);
     const cut = steal(isApplied);
     await mine.leave();
     await cut;
-    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+    expect(await contendersAt(client, `${basePath}/%double-barriers/test%2Fd`)).toEqual([]);
   });
 });
 

@@ -17,7 +17,7 @@ async function withDoomed() {
   await valueOf(doomed).set('warm');
   const [session] = server.sessions();
   const other = await openCoordination(options);
-  const path = `${options.basePath}/%values/v`;
+  const path = `${options.basePath}/%values/test%2Fv`;
   const lose = async (isApplied: boolean, mine: Write, theirs: Write) => {
     const target = { op: 'create', path: /%writes/ } as const;
     const lost = isApplied ? server.loseReply(target) : server.loseRequest(target);

@@ -34,7 +34,7 @@ describe('a session that the servers expire', () => {
 
   it('has takers stand in line again, and loops go on', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
-    const line = `${basePath}/%queues/q/takers`;
+    const line = `${basePath}/%queues/test%2Fq/takers`;
     const abort = new AbortController();
     const seen: unknown[] = [];
     const loop = (async () => {
@@ -70,7 +70,7 @@ describe('a session that the servers expire', () => {
 
   it('has those who wait at a double barrier enter again', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
-    const path = `${basePath}/%double-barriers/d`;
+    const path = `${basePath}/%double-barriers/test%2Fd`;
     const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
     const [before] = await untilContenders(client, path, 1);
     await proxy.expireSessions();
@@ -91,7 +91,7 @@ describe('a session that the servers expire', () => {
     expect(await ended(lost!.signal)).toMatchObject({ code: 'LOCK_LOST' });
     await expect(lost!.leave()).rejects.toMatchObject({ code: 'LOCK_LOST' });
     await Promise.all(others.map((member) => member.leave()));
-    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+    expect(await contendersAt(client, `${basePath}/%double-barriers/test%2Fd`)).toEqual([]);
     const next = await Promise.all([unlucky, other, other].map(enter));
     await Promise.all(next.map((member) => member.leave()));
   });
@@ -118,10 +118,10 @@ describe('a connection that is cut', () => {
     const item = (await unlucky.queue('q').take())!;
     const second = (await other.queue('q').take())!;
     const waiting = unlucky.queue('q').take();
-    const line = await untilContenders(client, `${basePath}/%queues/q/takers`, 1);
+    const line = await untilContenders(client, `${basePath}/%queues/test%2Fq/takers`, 1);
     proxy.disconnect();
     await item.ack();
-    expect(await contendersAt(client, `${basePath}/%queues/q/takers`)).toEqual(line);
+    expect(await contendersAt(client, `${basePath}/%queues/test%2Fq/takers`)).toEqual(line);
     await second.nack();
     expect((await waiting)?.value).toBe(2);
   });
@@ -136,7 +136,7 @@ describe('members that die while the others leave', () => {
     const leaving = members.at(-1)!.leave();
     await proxy.expireSessions();
     await leaving;
-    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+    expect(await contendersAt(client, `${basePath}/%double-barriers/test%2Fd`)).toEqual([]);
   });
 });
 
@@ -146,7 +146,7 @@ describe('a wake-up that means nothing', () => {
     await other.barrier('b').raise();
     const waiting = unlucky.barrier('b').wait({ waitMs: 700 });
     const refused = expect(waiting).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
-    const change = { type: 'setData', path: `${basePath}/%barriers/b`, data: Buffer.from('touched') } as const;
+    const change = { type: 'setData', path: `${basePath}/%barriers/test%2Fb`, data: Buffer.from('touched') } as const;
     await client.multi([change]);
     proxy.disconnect();
     await unlucky.barrier('b').isUp();
@@ -158,7 +158,7 @@ describe('a wake-up that means nothing', () => {
     const { unlucky, client, proxy, basePath } = await withUnlucky();
     const entering = unlucky.doubleBarrier('d', { count: 2 }).enter({ waitMs: 700 });
     const refused = expect(entering).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
-    await untilContenders(client, `${basePath}/%double-barriers/d`, 1);
+    await untilContenders(client, `${basePath}/%double-barriers/test%2Fd`, 1);
     proxy.disconnect();
     await unlucky.barrier('b').isUp();
     await refused;
@@ -168,7 +168,7 @@ describe('a wake-up that means nothing', () => {
 describe('members that all die inside a double barrier', () => {
   it('do not let in those who come later before they are enough', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
-    const path = `${basePath}/%double-barriers/d`;
+    const path = `${basePath}/%double-barriers/test%2Fd`;
     const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 2 }).enter({ waitMs });
     await Promise.all([enter(unlucky), enter(unlucky)]);
     await proxy.expireSessions();
@@ -181,7 +181,7 @@ describe('members that all die inside a double barrier', () => {
 
   it('nor several who come at once', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
-    const path = `${basePath}/%double-barriers/d`;
+    const path = `${basePath}/%double-barriers/test%2Fd`;
     const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 3 }).enter({ waitMs });
     await Promise.all([enter(unlucky), enter(unlucky), enter(unlucky)]);
     await proxy.expireSessions();

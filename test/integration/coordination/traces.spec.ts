@@ -66,7 +66,7 @@ describe('on a server of its own', () => {
 
   it(`an item that is put wakes one of ${WAITERS} takers, and nobody else`, async () => {
     const { one, other, client, basePath } = await coordinated(server.connectString);
-    const line = `${basePath}/%queues/q/takers`;
+    const line = `${basePath}/%queues/test%2Fq/takers`;
     await one.queue('q').put('warm');
     await (await one.queue('q').take())?.ack();
     const takes: Promise<void>[] = [];
@@ -108,6 +108,6 @@ describe('on a server of its own', () => {
     await untilContenders(client, `${basePath}/%writes`, 0);
     await walk(basePath);
     expect(left).toEqual([]);
-    expect(await contendersAt(client, `${basePath}/%double-barriers/d`)).toEqual([]);
+    expect(await contendersAt(client, `${basePath}/%double-barriers/test%2Fd`)).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import type { CronMessage, CronOrders } from './orders.js';
 const { connectString, basePath, sessionTimeoutMs, job } = ordersOf<CronOrders>();
 const backend = zookeeper({ connectString, basePath, sessionTimeoutMs });
 
-@Module({ imports: [LockModule.forRoot({ backend }), ScheduleModule.forRoot()], providers: [JOBS] })
+@Module({ imports: [LockModule.forRoot({ service: 'test', backend }), ScheduleModule.forRoot()], providers: [JOBS] })
 class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'], abortOnError: false });

@@ -5,6 +5,7 @@ import { LockService } from '../../../lib/service/lock.service.js';
 export async function connected(backend: LockBackend): Promise<LockService> {
   const service = new LockService(backend, {
     connectionName: 'default',
+    service: 'test',
     waitMs: 120_000,
     drainTimeoutMs: 0,
     connectOnStart: 'required',

@@ -1,7 +1,13 @@
 import { CoordinationService, LockService } from '../../../lib/index.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 
-const OPTIONS = { connectionName: 'default', waitMs: 20_000, drainTimeoutMs: 0, connectOnStart: 'required' } as const;
+const OPTIONS = {
+  connectionName: 'default',
+  service: 'test',
+  waitMs: 20_000,
+  drainTimeoutMs: 0,
+  connectOnStart: 'required',
+} as const;
 
 /** Two services that share one memory. */
 export async function inMemory() {

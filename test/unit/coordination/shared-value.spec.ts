@@ -15,7 +15,11 @@ it('an update that was sent before its time ran out is no time-out', async () =>
   const cells = { read: async () => undefined, write };
   const backend = Object.assign(new MemoryBackend(), { coordination: { cells } });
   const locks = new LockService(backend, OPTIONS);
-  const counter = new SharedCounter('c', { codec: INT32_CODEC, initial: 4 }, new Waiting(locks, NEVER));
+  const counter = new SharedCounter(
+    { key: 'c', at: 'shop/c' },
+    { codec: INT32_CODEC, initial: 4 },
+    new Waiting(locks, NEVER),
+  );
   setTimeout(() => answer.resolve({ isApplied: true, version: 0 }), 60);
   expect(await counter.add(1, { waitMs: 10 })).toEqual({ value: 5, version: 0 });
 });

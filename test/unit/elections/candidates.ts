@@ -18,6 +18,7 @@ export function startCandidates(count = 2) {
 export function startCandidate(backend: SharedBackend, drainTimeoutMs = 60_000) {
   const locks = new LockService(backend.connection(), {
     connectionName: 'default',
+    service: 'test',
     waitMs: 60_000,
     drainTimeoutMs,
     connectOnStart: 'required',

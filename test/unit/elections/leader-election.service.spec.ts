@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LeaderElectionService } from '../../../lib/elections/leader-election.service.js';
 import type { Leader } from '../../../lib/contract/leader.js';
 import { LockLostError } from '../../../lib/contract/errors.js';
+import type { Elections } from '../../../lib/contract/elections.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { eventually } from '../../support/eventually.js';
@@ -102,6 +103,28 @@ describe('campaign()', () => {
     await other.close();
     await waiting;
     await expect(other.elections.campaign('poller')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
+  });
+
+  it('has its name also on a backend that tells only keys', async () => {
+    const { backend } = startCandidates();
+    const connection = backend.connection();
+    const campaign: Elections['campaign'] = (request) =>
+      backend.memory.elections.campaign({ ...request, name: undefined });
+    const elections: Elections = { campaign, look: (...at) => backend.memory.elections.look(...at) };
+    const options = {
+      connectionName: 'default',
+      service: 'test',
+      waitMs: 0,
+      drainTimeoutMs: 0,
+      connectOnStart: 'required',
+    } as const;
+    const service = new LeaderElectionService(
+      new LockService({ ...connection, state: 'connected', elections }, options),
+    );
+    const term = await service.campaign('poller');
+    expect([term.key, service.term('poller')]).toEqual(['poller', term]);
+    await service.resign('poller');
+    expect(term.isHeld()).toBe(false);
   });
 
   it('says which backend holds no elections', async () => {

@@ -4,9 +4,9 @@ import { electionLine } from '../../../lib/memory/memory-elections.js';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 
 class OpenMemory extends MemoryBackend {
-  /** Who stands for the election, the leader first. */
+  /** The candidates of an election of the service `test`, the leader first. */
   candidatesOf(election: string) {
-    return this.standingIn(electionLine(election)).map(({ contender }) => contender);
+    return this.standingIn(electionLine(`test/${election}`)).map(({ contender }) => contender);
   }
 }
 
@@ -34,7 +34,7 @@ export class SharedBackend {
     };
   }
 
-  /** The leadership that stands. */
+  /** The leadership that stands, of an election of the service `test`. */
   leaseOn(election: string): GrantedLease | undefined {
     return this.memory.candidatesOf(election).find(({ lease }) => lease)?.lease;
   }

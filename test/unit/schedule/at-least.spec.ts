@@ -70,7 +70,8 @@ describe('atLeastMs', () => {
 
   it('is the interval of an @Interval, less what timers may be off by', () => {
     const atLeastMs = (schedule: Schedule, options: CronLockOptions = {}) =>
-      scheduledJob('A.b', { name: undefined, schedule }, resolveCronLockOptions('A.b', options)).atLeastMs;
+      scheduledJob('Reports.daily', { name: undefined, schedule }, resolveCronLockOptions('Reports.daily', options))
+        .atLeastMs;
     expect(atLeastMs({ kind: 'interval', ms: 1_000 })).toBe(900);
     expect(atLeastMs(EVERY_MINUTE)).toBe(59_000);
     expect(atLeastMs(EVERY_MINUTE, { atLeastMs: 10 })).toBe(10);
@@ -83,7 +84,7 @@ describe('a job without ticks', () => {
     const { nodes, other } = cluster(5);
     const ran = vi.fn<() => Promise<void>>(async () => {});
     const job = jobWith({}, ONCE);
-    const looking = await other.locks.acquire(KEY);
+    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
     const firings = nodes.map(({ jobs }) => jobs.fire(job, ran));
     await looking.release();
     await Promise.all(firings);

@@ -7,7 +7,10 @@ import { currentLease } from '../../../lib/service/held-leases.js';
 import { ObservedBackend } from '../service/observed.backend.js';
 import { startNode } from './jobs.js';
 
+/** The job's key, as the application has it. */
 export const KEY = 'cron/daily';
+/** The key of the job's lock, as the backend has it. */
+export const LOCK = '#jobs/test/cron/daily';
 export const TICK = Date.UTC(2026, 0, 1, 12);
 
 /** Some nodes on one backend, whose wall clocks stand still until they are set. */
@@ -31,7 +34,7 @@ export function blocking() {
 
 /** The instance that holds the lock has died: the servers end its lease, and nobody hears of its run any more. */
 export async function die(backend: ObservedBackend): Promise<void> {
-  const lease = backend.leaseOn(KEY);
+  const lease = backend.leaseOn(LOCK);
   lease?.lose(new LockLostError(KEY, 'died'));
   await lease?.release();
 }

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 describe('a lock that somebody has who runs nothing', () => {
   it('is looked at for half a minute, and then the tick is skipped', async () => {
     const { one, other } = cluster(2);
-    const held = await other.locks.acquire(KEY);
+    const held = await other.locks.jobLock(KEY, 'fifo').acquire();
     const firing = one.jobs.fire(jobWith(), async () => 'ran');
     await vi.advanceTimersByTimeAsync(29_000);
     expect(one.skips).toEqual([]);

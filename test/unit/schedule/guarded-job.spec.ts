@@ -10,7 +10,7 @@ import {
 import type { CronLockOptions } from '../../../lib/schedule/cron-lock.options.js';
 import { currentRun } from '../../../lib/schedule/current-run.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
-import { blocking, cluster, die, KEY, TICK } from './cluster.js';
+import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
 
 const nothing = async () => {};
@@ -62,7 +62,7 @@ describe('a firing', () => {
     'is not lost to somebody who has the lock and only looks: %j',
     async (options) => {
       const { one, other, backend } = cluster(2);
-      const looking = await other.locks.acquire(KEY);
+      const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
       const firing = one.jobs.fire(jobWith(options), async () => 'ran');
       await vi.waitUntil(() => backend.requests.length > 2, 30_000);
       await looking.release();
@@ -77,7 +77,7 @@ describe('a firing', () => {
     await crashed.entered;
     await die(backend);
     clock.now += 1_000;
-    const looking = await other.locks.acquire(KEY);
+    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
     const firing = other.jobs.fire(jobWith(), async () => 'ran');
     await vi.waitUntil(() => backend.requests.length > 3, 30_000);
     await looking.release();
@@ -102,7 +102,7 @@ describe('a firing', () => {
 
   it('that is not decided gives way to the next', async () => {
     const { one, other, clock } = cluster(2);
-    const looking = await other.locks.acquire(KEY);
+    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
     const first = one.jobs.fire(jobWith(), async () => 'first');
     clock.now += 1_000;
     const second = one.jobs.fire(jobWith(), async () => currentRun()?.tick);
@@ -123,10 +123,11 @@ describe('a firing', () => {
     expect(await outlives).toBeUndefined();
   });
 
-  it('may enter its own key again', async () => {
-    const { one } = cluster(1);
-    const body = () => one.locks.using(KEY, async (lease) => lease.isHeld());
-    expect(await one.jobs.fire(jobWith(), body)).toBe(true);
+  it('holds no lock that others may want by its key', async () => {
+    const { one, other, backend } = cluster(2);
+    await using _others = await other.locks.acquire(KEY);
+    const body = async () => [await one.locks.tryAcquire(KEY), backend.leaseOn(LOCK)?.isHeld()];
+    expect(await one.jobs.fire(jobWith(), body)).toEqual([null, true]);
   });
 
   it('is not said to have crashed when it ends while somebody looks', async () => {
@@ -145,7 +146,7 @@ describe('a firing', () => {
 
   it('writes over a marker that is none', async () => {
     const { one, backend } = cluster(1);
-    await backend.records.write([{ name: 'cron/cron%2Fdaily', value: '{"name":1}' }]);
+    await backend.records.write([{ name: 'cron/test/cron%2Fdaily', value: '{"name":1}' }]);
     expect(await one.runs.list()).toEqual([]);
     expect(await one.jobs.fire(jobWith(), async () => 'ran')).toBe('ran');
     expect(await one.runs.list()).toHaveLength(1);
@@ -210,7 +211,7 @@ describe('servers that can not be asked', () => {
     const write = vi.spyOn(backend.records, 'write');
     let retries = 0;
     await one.jobs.fire(jobWith(), async () => {
-      backend.leaseOn(KEY)?.revoke();
+      backend.leaseOn(LOCK)?.revoke();
       const again = backend.records.write.bind(backend.records);
       const until = setTimeout(() => write.mockRestore(), 50);
       write.mockImplementation(async (changes) => {
@@ -238,7 +239,7 @@ describe('a lease that is lost while the method runs', () => {
     const running = one.jobs.fire(jobWith(options), body);
     running.catch(() => {});
     const { lease } = await entered;
-    backend.leaseOn(KEY)?.lose(new LockLostError(KEY, 'test'));
+    backend.leaseOn(LOCK)?.lose(new LockLostError(KEY, 'test'));
     end('result');
     return { one, running, lease };
   }
@@ -255,7 +256,7 @@ describe('a lease that is lost while the method runs', () => {
     const { one, backend } = cluster(1);
     const write = backend.records.write.bind(backend.records);
     vi.spyOn(backend.records, 'write').mockImplementationOnce((changes) => {
-      backend.leaseOn(KEY)?.lose(new LockLostError(KEY, 'test'));
+      backend.leaseOn(LOCK)?.lose(new LockLostError(KEY, 'test'));
       return write(changes);
     });
     const ran = vi.fn<() => Promise<void>>(nothing);

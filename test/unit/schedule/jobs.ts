@@ -40,7 +40,13 @@ export interface Node {
 }
 
 export function startNode(backend = new ObservedBackend(), wallNow?: () => number, periodMs = 1_000): Node {
-  const options = { connectionName: 'default', waitMs: 60_000, drainTimeoutMs: 0, connectOnStart: 'required' } as const;
+  const options = {
+    connectionName: 'default',
+    service: 'test',
+    waitMs: 60_000,
+    drainTimeoutMs: 0,
+    connectOnStart: 'required',
+  } as const;
   const locks = new LockService(backend, options);
   const runs = new CronRunsService(locks, { followingOf: () => followingEvery(periodMs) }, wallNow);
   const events: JobEvent[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { currentRun } from '../../../lib/schedule/current-run.js';
 import type { JobEvent } from '../../../lib/schedule/job-event.js';
-import { blocking, cluster, die, KEY, TICK } from './cluster.js';
+import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
 import type { Node } from './jobs.js';
 
@@ -31,11 +31,11 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     const body = vi.fn<() => Promise<unknown>>(async () => [currentRun()?.tick, currentRun()?.attempt]);
     const [, two, three, four] = nodes as [Node, Node, Node, Node];
     await Promise.all([two, three, four].map(({ jobs }) => jobs.fire(job, body)));
-    await backend.standing(KEY, 4);
+    await backend.standing(LOCK, 4);
     const finished = nextEvent(two, 'finished');
     await die(backend);
     expect(await finished).toMatchObject({ run: { tick: new Date(TICK), state: 'done', attempt: 2 } });
-    await backend.standing(KEY, 0);
+    await backend.standing(LOCK, 0);
     expect(body).toHaveBeenCalledTimes(1);
     expect(await two.runs.last('daily')).toMatchObject({ state: 'done', attempt: 2 });
     expect([two, three, four].map(({ skips }) => skips)).toEqual([['taken'], ['taken'], ['taken']]);
@@ -46,20 +46,20 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     const { backend, other, holder, held } = await running(1);
     const body = vi.fn<() => Promise<void>>(nothing);
     await other.jobs.fire(job, body);
-    await backend.standing(KEY, 2);
+    await backend.standing(LOCK, 2);
     holder.end('done');
     expect(await held).toBe('done');
-    await backend.standing(KEY, 0);
+    await backend.standing(LOCK, 0);
     expect(body).not.toHaveBeenCalled();
   });
 
   it('is not when the method fails', async () => {
     const { backend, other, holder, held } = await running(1);
     await other.jobs.fire(job, nothing);
-    await backend.standing(KEY, 2);
+    await backend.standing(LOCK, 2);
     holder.fail(new Error('its own'));
     await expect(held).rejects.toThrow('its own');
-    await backend.standing(KEY, 0);
+    await backend.standing(LOCK, 0);
     expect(await other.runs.last('daily')).toMatchObject({ state: 'failed', attempt: 1 });
   });
 
@@ -69,7 +69,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
       await other.jobs.fire(job, nothing);
       clock.now += 1_000;
     }
-    await backend.standing(KEY, 2);
+    await backend.standing(LOCK, 2);
     expect(other.skips).toEqual(['taken', 'overrun', 'overrun']);
     expect(backend.requests).toHaveLength(2);
   });
@@ -78,7 +78,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     const { backend, other, holder, held } = await running(1);
     const finished = nextEvent(other, 'finished');
     await other.jobs.fire(job, nothing);
-    await backend.standing(KEY, 2);
+    await backend.standing(LOCK, 2);
     await die(backend);
     await finished;
     holder.end('late');
@@ -117,7 +117,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     second.end('gone');
     first.end('gone');
     await dead;
-    await backend.standing(KEY, 0);
+    await backend.standing(LOCK, 0);
     const third = vi.fn<() => Promise<unknown>>(async () => currentRun()?.tick);
     await one.jobs.resume(twice, third);
     expect(await one.jobs.fire(twice, third)).toBeUndefined();
@@ -130,11 +130,11 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     const { backend, other, clock } = await running(1);
     clock.now += 2_000;
     await other.jobs.fire(job, nothing);
-    await backend.standing(KEY, 2);
+    await backend.standing(LOCK, 2);
     const finished = nextEvent(other, 'finished');
     await die(backend);
     expect(await finished).toMatchObject({ run: { tick: new Date(TICK) } });
-    await backend.standing(KEY, 0);
+    await backend.standing(LOCK, 0);
     clock.now += 1_000;
     expect(await other.jobs.fire(job, async () => currentRun()?.tick)).toEqual(new Date(TICK + 3_000));
   });
@@ -170,7 +170,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     let later: Promise<unknown> | undefined;
     const body = async () => {
       ticks.push(currentRun()?.tick);
-      const lease = backend.leaseOn(KEY)!;
+      const lease = backend.leaseOn(LOCK)!;
       const release = lease.release.bind(lease);
       vi.spyOn(lease, 'release').mockImplementationOnce(async () => {
         clock.now = TICK + 2_000;
@@ -198,9 +198,9 @@ describe('shutting down', () => {
   it('lets no run begin, and gives up standing by', async () => {
     const { backend, other } = await running(1);
     await other.jobs.fire(job, nothing);
-    await backend.standing(KEY, 2);
+    await backend.standing(LOCK, 2);
     other.runs.onModuleDestroy();
-    await backend.standing(KEY, 1);
+    await backend.standing(LOCK, 1);
     expect(await other.jobs.fire(job, nothing)).toBeUndefined();
     expect(other.skips).toEqual(['taken', 'shutdown']);
   });
@@ -218,13 +218,13 @@ describe('shutting down', () => {
     const body = vi.fn<() => Promise<void>>(nothing);
     const asked = call === 'fire' ? jobWith() : job;
     await other.jobs[call](asked, body);
-    await backend.standing(KEY, 0);
+    await backend.standing(LOCK, 0);
     expect([body.mock.calls.length, other.skips]).toEqual([0, call === 'fire' ? ['shutdown'] : []]);
   });
 
   it('ends what is not decided', async () => {
     const { one, other } = cluster(2);
-    const looking = await other.locks.acquire(KEY);
+    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
     const firing = one.jobs.fire(jobWith(), nothing);
     one.runs.onModuleDestroy();
     expect(await firing).toBeUndefined();

@@ -1,0 +1,73 @@
+import 'reflect-metadata';
+import { Injectable } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
+import { CronLock, currentLease } from '../../lib/index.js';
+import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
+import type { LockTestingModuleOptions } from '../../lib/testing/index.js';
+import { started } from './app.js';
+
+@Injectable()
+class Reports {
+  @CronLock({ atLeastMs: 60_000 })
+  async daily(): Promise<string | undefined> {
+    const lease = currentLease();
+    this.entered.resolve();
+    await this.end;
+    return lease?.state;
+  }
+
+  readonly entered = deferred();
+  end: Promise<unknown> = Promise.resolve();
+}
+
+async function startReports(options: LockTestingModuleOptions = {}) {
+  const imports = [LockTestingModule.forRoot(options)];
+  const app = await started(Test.createTestingModule({ imports, providers: [Reports] }).compile());
+  return { reports: app.get(Reports), testing: app.get(LockTesting) };
+}
+
+describe('@CronLock under LockTestingModule', () => {
+  it('runs, and the journal has it by the key of the job', async () => {
+    const { reports, testing } = await startReports();
+    expect(await reports.daily()).toBe('held');
+    const rows = testing.journal.where({ key: 'cron/Reports.daily' });
+    expect(rows.map(({ event }) => event)).toEqual(['asked', 'acquired', 'released']);
+  });
+
+  it('does not run while somebody else runs it, until the test has them let go', async () => {
+    const { reports, testing } = await startReports();
+    const other = testing.contend('cron/Reports.daily', 'job');
+    await other.held;
+    const firing = reports.daily();
+    await testing.journal.seen({ event: 'timed out', key: 'cron/Reports.daily' });
+    await testing.letGo('cron/Reports.daily');
+    expect(await firing).toBe('held');
+  });
+
+  it('is not kept from running by somebody who has a lock of that key', async () => {
+    const { reports, testing } = await startReports();
+    testing.contend('cron/Reports.daily');
+    expect(await reports.daily()).toBe('held');
+  });
+
+  it('waits for somebody else with mode contended', async () => {
+    const { reports, testing } = await startReports({ mode: 'contended', keys: ['cron/Reports.daily'] });
+    const firing = reports.daily();
+    await testing.journal.seen({ event: 'timed out', key: 'cron/Reports.daily' });
+    await testing.letGo('cron/Reports.daily');
+    expect(await firing).toBe('held');
+  });
+
+  it('loses the lease that the test has lost, by the key of the job', async () => {
+    const { reports, testing } = await startReports();
+    const mayEnd = deferred();
+    reports.end = mayEnd.promise;
+    const running = reports.daily();
+    await reports.entered.promise;
+    testing.loseLease('cron/Reports.daily');
+    mayEnd.resolve();
+    await expect(running).rejects.toMatchObject({ code: 'LOCK_LOST', key: 'cron/Reports.daily' });
+  });
+});
