@@ -159,7 +159,7 @@ describe('a job', () => {
   it.each(['#jobs', '#jobs/shop/cron/cleanup'])('has a lock that cannot be asked for by the key %s', async (key) => {
     const [app] = await startServices('shop');
     const locks = app.get(LockService);
-    const message = `key must not begin with "#jobs", where the locks of jobs are; choose another one, got "${key}"`;
+    const message = `key must not begin with "#jobs", where the locks of jobs are; choose another one, got the string "${key}"`;
     for (const lock of [
       () => locks.mutex(key),
       () => locks.readWriteLock(key),

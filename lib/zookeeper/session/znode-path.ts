@@ -8,7 +8,16 @@ const LONGEST_PATH_BYTES = 1_024;
 const ENCODED = /[%\ue000-\uf8ff\ufff0-\uffff\u{10000}-\u{10ffff}]/gu;
 
 /** Directories under the base path for what is no contender: it must not stand among the contenders of a key. */
-const PLACES = ['records', 'elections', 'queues', 'barriers', 'double-barriers', 'values', 'writes', 'segments'] as const;
+const PLACES = [
+  'records',
+  'elections',
+  'queues',
+  'barriers',
+  'double-barriers',
+  'values',
+  'writes',
+  'segments',
+] as const;
 type Place = (typeof PLACES)[number];
 
 /**

@@ -10,6 +10,7 @@ export function startLocks(options: Partial<LockServiceOptions> = {}) {
   const defaults = {
     localLine: false,
     connectionName: 'default',
+    service: 'test',
     waitMs: 60_000,
     drainTimeoutMs: 60_000,
     connectOnStart: 'required',
