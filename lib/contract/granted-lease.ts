@@ -134,6 +134,13 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#onLost?.();
   }
 
+  /** Tells a follower that came later what has become of this lease before. */
+  catchUp(follower: LeaseFollower): void {
+    if (this.#state === 'suspended') follower.suspend();
+    if (this.#state === 'revoking') follower.revoke();
+    if (this.#state === 'lost') follower.lose(this.#abortReason as LockError);
+  }
+
   /** Whatever becomes of this lease from now on becomes of `follower`, too. */
   addFollower(follower: LeaseFollower): void {
     (this.#followers ??= new Set()).add(follower);

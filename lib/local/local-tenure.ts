@@ -107,8 +107,7 @@ export class LocalTenure implements LeaseFollower {
     this.#handOvers++;
     this.#bounds.handedOver();
     const place = this.#holders.join({ lease, label });
-    if (this.#lease.state === 'suspended') lease.suspend();
-    if (this.#lease.state === 'revoking') lease.revoke();
+    this.#lease.catchUp(lease);
     return lease;
   }
 

@@ -128,7 +128,8 @@ describe('calls of one application', () => {
   it('are skipped where others wait already, and run when nobody does', async () => {
     const { till, backend, outcomes } = await whileCounting(1);
     expect(await till.maybe()).toBeUndefined();
-    expect(backend.requests).toHaveLength(1);
+    // The call that waits may have lined up as well, when the time of the holder's process was over.
+    expect(backend.requests.filter(({ wait }) => !wait)).toEqual([]);
     till.open();
     await outcomes;
     expect(await till.maybe()).toBe('counted');

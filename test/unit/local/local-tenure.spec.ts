@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LockShutdownError } from '../../../lib/contract/errors.js';
+import { LockLostError, LockShutdownError } from '../../../lib/contract/errors.js';
 import { MOST_HAND_OVERS } from '../../../lib/contract/fencing-token.js';
-import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import { LocalTenure } from '../../../lib/local/local-tenure.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { Callers, settled, startCallers } from './callers.js';
 
@@ -318,5 +319,26 @@ describe('over the memory backend', () => {
     expect(contenders).toBeLessThanOrEqual(4);
     expect(tokens.toSorted((a, b) => Number(a - b))).toEqual(tokens);
     expect(processes.map((callers) => callers.forgot())).toEqual([true, true]);
+  });
+});
+
+describe('a caller that is let in late', () => {
+  it.each(['suspended', 'revoking', 'lost'] as const)('is told that the lease is %s', (state) => {
+    const lease = new GrantedLease({
+      key: 'k',
+      mode: 'read',
+      fencingToken: 1n,
+      isCurrent: () => true,
+      giveBack: async () => {},
+    });
+    const tenure = new LocalTenure(lease, false, { left: async () => {}, closed: () => {}, known: () => {} });
+    const reason = new LockLostError('k', 'the session is over');
+    if (state === 'suspended') lease.suspend();
+    else if (state === 'revoking') lease.revoke();
+    else lease.lose(reason);
+    const own = tenure.grant({ key: 'k', mode: 'read', identity: 'k', keepMs: 0 }, undefined);
+    expect(own.state).toBe(state);
+    expect(own.signal.aborted).toBe(state !== 'suspended');
+    if (state === 'lost') expect(own.signal.reason).toBe(reason);
   });
 });
