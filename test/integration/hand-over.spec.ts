@@ -16,7 +16,7 @@ const sessionTimeoutMs = 40_000;
 let server: ZooKeeperServer;
 
 beforeAll(async () => {
-  server = await ZooKeeperServer.start();
+  server = await ZooKeeperServer.start({ tickTimeMs: sessionTimeoutMs / 20 });
   return () => server.stop();
 });
 
