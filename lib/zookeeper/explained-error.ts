@@ -8,6 +8,10 @@ export function explained(error: unknown, key: string): unknown {
   if (!(error instanceof KeeperError)) return error;
   const isRefused = isKeeperError(error, 'noAuth') || isKeeperError(error, 'invalidAcl');
   const message = `"${key}": ${error.message}`;
+  if (isKeeperError(error, 'noChildrenForEphemerals')) {
+    const why = 'it lies below an ephemeral znode, which has no children; use another key';
+    return new LockConfigurationError(`${message}; ${why}`, details);
+  }
   return isRefused
     ? new LockConfigurationError(`${message}; check the auth and acl options of zookeeper()`, details)
     : new LockUnavailableError(message, details);

@@ -1,10 +1,28 @@
 import { describe, expect, inject, it } from 'vitest';
 import { LockConfigurationError } from '../../lib/contract/errors.js';
 import { LeaderElectionService } from '../../lib/elections/leader-election.service.js';
+import { CreateMode } from '../../lib/zookeeper/session/requests.js';
+import type { LockService } from '../../lib/service/lock.service.js';
 import { twoProcesses } from '../support/two-processes.js';
 
 const connectString = inject('zookeeper');
 const options = { waitMs: 10_000 };
+const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
+
+/** Every way to ask for a key. */
+const WAYS: Readonly<Record<string, (locks: LockService, key: string) => Promise<unknown>>> = {
+  exclusive: (locks, key) => locks.acquire(key),
+  'without a line': (locks, key) => locks.mutex(key, { line: 'none' }).acquire(),
+  'asked once': (locks, key) => locks.tryAcquire(key),
+  read: (locks, key) => locks.readWriteLock(key).read.acquire(),
+  write: (locks, key) => locks.readWriteLock(key).write.acquire(),
+  semaphore: (locks, key) => locks.semaphore(key, { permits: 2 }).acquire({ permits: 2 }),
+  'semaphore asked once': (locks, key) => locks.semaphore(key, { permits: 2 }).tryAcquire(),
+  set: (locks, key) => locks.multi([key, `${key}b`]).acquire(),
+  'atomic set': (locks, key) => locks.multi([key, `${key}b`], { atomic: true }).acquire(),
+  election: (locks, key) => new LeaderElectionService(locks).campaign(key),
+};
+const ways = Object.keys(WAYS);
 
 describe('a key below another one', () => {
   it.each([
@@ -54,5 +72,42 @@ describe('a key below another one', () => {
     await expect(one.contenders(key)).rejects.toBeInstanceOf(LockConfigurationError);
     await expect(one.revoke(key)).rejects.toBeInstanceOf(LockConfigurationError);
     await expect(client.children(basePath)).rejects.toMatchObject({ code: -101 });
+  });
+});
+
+describe('a key of many levels', () => {
+  // The longest path that there may be, and one with more levels than anybody has attempts.
+  it.each(ways)('is granted: %s', async (way) => {
+    const { one, basePath } = await twoProcesses(connectString);
+    const most = Math.floor((1_024 - basePath.length - 'b'.length) / '/a'.length);
+    for (const levels of [65, 100, most]) {
+      const key = Array(levels).fill('a').join('/');
+      expect(await WAYS[way]?.(one, key)).toMatchObject({ state: 'held' });
+    }
+  });
+});
+
+describe('the levels of a key', () => {
+  it('are made by several at the same time', async () => {
+    const { one, other } = await twoProcesses(connectString);
+    const key = Array(200).fill('a').join('/');
+    const calls = [one, other, one, other].map((locks) =>
+      locks.using(key, ({ fencingToken }) => fencingToken, options),
+    );
+    expect(new Set(await Promise.all(calls)).size).toBe(4);
+  });
+});
+
+describe('a key below an ephemeral znode', () => {
+  it.each(ways)('is refused, because nothing can be made there: %s', async (way) => {
+    const { one, client, basePath } = await twoProcesses(connectString);
+    await one.using('x', () => {});
+    await client.create({ path: `${basePath}/x/alive`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.ephemeral });
+    for (const key of ['x/alive/k', 'x/alive/a/b/k']) {
+      const error: unknown = await WAYS[way]?.(one, key).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(LockConfigurationError);
+      expect((error as Error).message).toMatch(/lies below an ephemeral znode, which has no children; use another key/);
+      expect((error as Error).message).toContain(`${basePath}/x/alive`);
+    }
   });
 });

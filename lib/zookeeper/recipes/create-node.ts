@@ -7,11 +7,14 @@ import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/re
 import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
+import { missingParents } from './missing-parents.js';
 import { refusedAt } from './refusal.js';
 
 const EMPTY = Buffer.alloc(0);
-// Every attempt learns one level; more than this means that somebody removes parents as fast as they are made.
+// More than this means that others remove parents as fast as they are made.
 const MOST_ATTEMPTS = 64;
+// Up to so many missing levels are found by trying; of a deeper path it is quicker to ask which are missing.
+const MOST_TRIED_LEVELS = 4;
 
 export interface NewNode {
   /** The name below the directory; of a sequential znode, without the number. */
@@ -71,10 +74,17 @@ export async function multiBelow(
     const { results, zxid } = await requests.multi([...parents.map((parent) => parentOp(parent, directory)), ...ops]);
     const failed = refusedAt(results);
     if (failed < 0) return { results: results.slice(parents.length), zxid };
-    missing += levelsFurther(results[failed]?.error, failed < parents.length, directory.path);
+    const further = levelsFurther(results[failed]?.error, failed < parents.length, directory.path);
+    const isDeep = missing >= MOST_TRIED_LEVELS && ancestors.length > MOST_TRIED_LEVELS;
+    missing = isDeep ? await missingLevels(requests, directory.path) : missing + further;
     if (missing < 0 || missing > ancestors.length) break;
   }
   throw new KeeperError(ErrorCode.noNode, directory.path);
+}
+
+/** How many levels of the directory are missing, itself included. */
+async function missingLevels(requests: Requests, path: string): Promise<number> {
+  return (await missingParents(requests, [`${path}/_`])).length;
 }
 
 /** One more level when a parent's parent is missing, one less when somebody made one of the parents meanwhile. */

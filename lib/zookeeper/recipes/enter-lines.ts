@@ -73,7 +73,7 @@ async function createAll(
     if (failed < 0) return results.slice(parents.length).map(({ path = '' }) => ({ path, czxid: zxid }));
     const { error = ErrorCode.runtimeInconsistency } = results[failed] ?? {};
     const isOfParents = error === ErrorCode.noNode || (error === ErrorCode.nodeExists && failed < parents.length);
-    if (!isOfParents) throw new KeeperError(error, directories[failed - parents.length]?.path);
+    if (!isOfParents) throw new KeeperError(error, parents[failed]?.path ?? directories[failed - parents.length]?.path);
     parents = await parentOps(requests, directories);
   }
   throw new KeeperError(ErrorCode.noNode, directories[0]?.path);

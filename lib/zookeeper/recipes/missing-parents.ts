@@ -7,14 +7,9 @@ export async function missingParents(
   requests: Pick<Requests, 'read'>,
   paths: readonly string[],
 ): Promise<readonly string[]> {
-  const missing = new Set<string>();
-  for (const path of paths) {
-    for (const parent of withAncestors(path).slice(1)) {
-      if (missing.has(parent) || (await isThere(requests, parent))) break;
-      missing.add(parent);
-    }
-  }
-  return [...missing].sort((a, b) => a.length - b.length);
+  const parents = [...new Set(paths.flatMap((path) => withAncestors(path).slice(1)))];
+  const areThere = await Promise.all(parents.map((parent) => isThere(requests, parent)));
+  return parents.filter((_, place) => !areThere[place]).sort((a, b) => a.length - b.length);
 }
 
 async function isThere(requests: Pick<Requests, 'read'>, path: string): Promise<boolean> {
@@ -23,6 +18,8 @@ async function isThere(requests: Pick<Requests, 'read'>, path: string): Promise<
     return true;
   } catch (error) {
     if (isKeeperError(error, 'noNode')) return false;
+    // What may not be read is there.
+    if (isKeeperError(error, 'noAuth')) return true;
     throw error;
   }
 }
