@@ -1,10 +1,12 @@
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
+import { CounterStuckError } from './recipes/counter.js';
 import { isKeeperError, KeeperError, RequestTooLargeError } from './session/requests.js';
 
 /** A refusal, of the servers or before them, as the error that tells the caller what to do; any other error as it is. */
 export function explained(error: unknown, key: string): unknown {
   const details = { key, cause: error };
   if (error instanceof RequestTooLargeError) return new LockConfigurationError(`"${key}": ${error.message}`, details);
+  if (error instanceof CounterStuckError) return new LockUnavailableError(`"${key}": ${error.message}`, details);
   if (!(error instanceof KeeperError)) return error;
   const isRefused = isKeeperError(error, 'noAuth') || isKeeperError(error, 'invalidAcl');
   const message = `"${key}": ${error.message}`;

@@ -3,6 +3,7 @@ import type { CampaignRequest, Elections, Sighting, WonElection } from '../contr
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { askSessions } from './across-sessions.js';
 import type { Attempt } from './attempt.js';
+import type { LockDirectory } from './recipes/lock-directory.js';
 import { explained } from './explained-error.js';
 import type { Places } from './places.js';
 import { campaignIn } from './recipes/leader-election.js';
@@ -16,7 +17,11 @@ interface Grounds {
   readonly sessions: SessionSupervisor;
   readonly places: Places;
   /** Begins again on the next session when one ends. */
-  acquire<T>(request: CampaignRequest, attempt: Attempt<CampaignRequest, T>): Promise<T | null>;
+  acquire<T>(
+    request: CampaignRequest,
+    attempt: Attempt<CampaignRequest, T>,
+    directory: LockDirectory,
+  ): Promise<T | null>;
 }
 
 /** Elections as znodes. A name that begins with a slash is the path of the candidates, as in Curator's LeaderLatch. */
@@ -29,7 +34,8 @@ export class ZooKeeperElections implements Elections {
 
   async campaign(request: CampaignRequest): Promise<WonElection | null> {
     const directory = this.#grounds.places.directory('elections', request.key);
-    const won = await this.#grounds.acquire(request, (session, limited) => campaignIn(session, directory, limited));
+    const attempt = (session: Session, limited: CampaignRequest) => campaignIn(session, directory, limited);
+    const won = await this.#grounds.acquire(request, attempt, directory);
     if (!won) return null;
     const { lease, proclaim } = won;
     const proclaimed = (value: string) => proclaim(value).catch((error: unknown) => Promise.reject(told(error, lease)));

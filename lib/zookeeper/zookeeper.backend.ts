@@ -11,10 +11,12 @@ import { askSessions } from './across-sessions.js';
 import { canBeginAgain } from './attempt.js';
 import type { Attempt } from './attempt.js';
 import { explained } from './explained-error.js';
+import { CounterEndingError, EndingCounters } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
 import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
+import { GATE, PERMITS } from './recipes/permit-name.js';
 import { semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
@@ -49,6 +51,8 @@ export class ZooKeeperBackend implements LockBackend {
   /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
   readonly #paths = new BoundedMap<string>(MOST_PATHS);
 
+  readonly #ending = new EndingCounters();
+
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
     const { connect, sessionTimeoutMs, auth, tls, connectTimeoutMs } = options;
@@ -64,7 +68,7 @@ export class ZooKeeperBackend implements LockBackend {
     this.elections = new ZooKeeperElections({
       sessions: this.#sessions,
       places: new Places(options),
-      acquire: (request, attempt) => this.#acquire(request, attempt),
+      acquire: (request, attempt, { path }) => this.#acquire(request, attempt, () => [path]),
     });
   }
 
@@ -97,12 +101,12 @@ export class ZooKeeperBackend implements LockBackend {
     const [first] = requests;
     if (!first) return Promise.resolve([]);
     const members = requests.map((request) => ({ directory: this.#directoryOf(request.key), request }));
-    return this.#acquire(first, (session, { signal }) =>
+    const attempt: Attempt<LockRequest, readonly GrantedLease[]> = (session, { signal }) =>
       acquireMutexSet(
         session,
         members.map(({ directory, request }) => ({ directory, request: { ...request, signal } })),
-      ),
-    );
+      );
+    return this.#acquire(first, attempt, () => members.map(({ directory }) => directory.path));
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
@@ -126,22 +130,32 @@ export class ZooKeeperBackend implements LockBackend {
     await this.#sessions.close();
   }
 
-  #acquire<R extends LockRequest, T>(request: R, attempt: Attempt<R, T>): Promise<T | null> {
-    if (request.wait) return this.#untilAnswered(request, attempt);
-    // Who asks once does not wait for others, and for the servers no longer than to be told that there are none.
-    return this.#sessions.inTime((signal) => this.#untilAnswered({ ...request, signal }, attempt), request.signal);
+  /** @param directories where the attempt makes contenders */
+  #acquire<R extends LockRequest, T>(
+    request: R,
+    attempt: Attempt<R, T>,
+    directories = () => this.#directoriesOf(request),
+  ): Promise<T | null> {
+    const untilAnswered = (limited: R) => this.#untilAnswered(limited, attempt, directories);
+    if (request.wait) return untilAnswered(request);
+    // A request that does not wait for others waits for the servers no longer than to be told that there are none.
+    return this.#sessions.inTime((signal) => untilAnswered({ ...request, signal }), request.signal);
   }
 
-  async #untilAnswered<R extends LockRequest, T>(request: R, attempt: Attempt<R, T>): Promise<T | null> {
+  async #untilAnswered<R extends LockRequest, T>(
+    request: R,
+    attempt: Attempt<R, T>,
+    directories: () => readonly string[],
+  ): Promise<T | null> {
     for (;;) {
       const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
       try {
+        if (!this.#ending.isEmpty && !(await this.#ending.areRestarted(session, directories(), request))) return null;
         return await attempt(session, request);
       } catch (error) {
-        const goesOn = await canBeginAgain(error, session, request);
-        if (goesOn === undefined)
+        if (error instanceof CounterEndingError) this.#ending.seen(error);
+        else if (!canBeginAgain(error))
           throw error === request.signal.reason ? this.explain(error) : explained(error, nameOf(request));
-        if (!goesOn) return null;
       }
     }
   }
@@ -152,6 +166,11 @@ export class ZooKeeperBackend implements LockBackend {
     if (mode === 'permit') throw new LockConfigurationError(`mode 'permit' needs permits`, { key: request.key });
     if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
     return acquireMutex(session, directory, request);
+  }
+
+  #directoriesOf({ key, permits }: LockRequest): readonly string[] {
+    const path = this.identify(key);
+    return permits ? [`${path}/${GATE}`, `${path}/${PERMITS}`] : [path];
   }
 
   #directoryOf(key: string): LockDirectory {

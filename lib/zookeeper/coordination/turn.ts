@@ -45,9 +45,9 @@ async function takeTurn(
     try {
       return await acquireMutex(session, directory, { ...request, mode: 'exclusive', line: 'fifo' });
     } catch (error) {
-      const isEnding = error instanceof CounterEndingError;
-      if (!isEnding && !(error instanceof PlaceLostError)) throw error;
-      if (isEnding && !(await restartCounter(session, directory.path, request.wait, request.signal))) return null;
+      if (error instanceof PlaceLostError) continue;
+      if (!(error instanceof CounterEndingError)) throw error;
+      if (!(await restartCounter(session, error, request.wait, request.signal))) return null;
     }
   }
 }

@@ -1,26 +1,41 @@
 /**
- * The end of the numbers. A directory numbers its children with a counter of 32 bits that counts every create and that
- * the servers do not let wrap: at the end several contenders get the same number, and no order can be told. So long
- * before, nobody lines up any more, and when the last has left the directory is made anew, which starts the counter again.
+ * The end of the numbers. A directory numbers its children with a counter of 32 bits that counts every create, directories
+ * of nested keys included. The servers do not let it wrap: at the end several contenders get the same number, and their
+ * order cannot be told. So long before, no contender of ours is granted any more; when the last one has left, the directory is
+ * removed, and the next contender makes it again with a new counter. A directory with children that are no contenders
+ * cannot be removed: then the key is refused with an error that names them. They may be in use by others, and are not ours
+ * to delete.
  */
 import { pause } from '../../async/timer.js';
+import type { LockRequest } from '../../contract/lock-request.js';
 import { isKeeperError } from '../session/requests.js';
+import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
+import { withoutMark } from '../session/contender-name.js';
+import { childrenOf } from './line-view.js';
 import { numberOf } from './standing.js';
 
 /** After so many the numbers of a directory are about to be used up. */
 export const MOST_CREATES = 2 ** 31 - 2 ** 20;
 const LOOK_AGAIN_MS = 100;
+const MOST_SHOWN = 3;
+const BEYOND = 2n ** 63n;
+
+type Asking = Pick<LockRequest, 'wait' | 'signal'>;
 
 /** Nobody may line up here before the directory was made anew. */
 export class CounterEndingError extends Error {
   readonly directory: string;
+  /** A directory that was made after this zxid is another one. */
+  readonly czxid: bigint;
 
-  /** @param path of the contender whose number says so */
-  constructor(path: string) {
+  /** @param contender whose number says so */
+  constructor({ path, czxid }: CreatedNode) {
     super(`the numbers of ${path} are used up`);
     this.name = 'CounterEndingError';
     this.directory = path.slice(0, path.lastIndexOf('/'));
+    this.czxid = czxid;
   }
 }
 
@@ -33,10 +48,26 @@ export function isNearTheEnd(number: number | undefined): boolean {
   return number !== undefined && (number > MOST_CREATES || number < 0);
 }
 
-/** Removes the directory once it is empty. `false`: it is not, and the caller does not wait. */
+/** The directory cannot be made anew: it has children that do not leave by themselves. */
+export class CounterStuckError extends Error {
+  constructor(path: string, others: readonly string[]) {
+    const shown = others.slice(0, MOST_SHOWN).map((name) => `"${name}"`);
+    const more = others.length > shown.length ? ` and ${others.length - shown.length} more` : '';
+    const cure = 'remove them when nothing uses the keys below it, or use another key';
+    super(
+      `the numbers of ${path} are used up, and ${shown.join(', ')}${more} below it keep it from being made anew; ${cure}`,
+    );
+    this.name = 'CounterStuckError';
+  }
+}
+
+/**
+ * Removes the directory once it is empty, unless it was made anew since. `false`: it is not, and the caller does not wait.
+ * @throws CounterStuckError when there are no contenders whose leaving would be worth the wait
+ */
 export async function restartCounter(
   session: Session,
-  path: string,
+  { directory: path, czxid }: Pick<CounterEndingError, 'directory' | 'czxid'>,
   wait: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -48,7 +79,41 @@ export async function restartCounter(
       if (isKeeperError(error, 'noNode')) return true;
       if (!isKeeperError(error, 'notEmpty')) throw error;
     }
+    if ((await madeAt(session, path, signal)) > czxid) return true;
+    const names = await childrenOf(session, path, signal);
+    const others = names.filter((name) => withoutMark(name) === name);
+    if (others.length > 0 && others.length === names.length) throw new CounterStuckError(path, others);
     if (!wait) return false;
     await pause(LOOK_AGAIN_MS, signal);
+  }
+}
+
+/** The zxid of the directory's creation; that of none is beyond all others. */
+async function madeAt(session: Session, path: string, signal: AbortSignal): Promise<bigint> {
+  const read = session.persistently(() => session.requests.read(path), signal);
+  return (await unlessMissing(read, undefined))?.stat.czxid ?? BEYOND;
+}
+
+/** The directories whose numbers were seen to be used up: an attempt there would only use up one more. */
+export class EndingCounters {
+  readonly #directories = new Map<string, CounterEndingError>();
+
+  get isEmpty(): boolean {
+    return this.#directories.size === 0;
+  }
+
+  seen(error: CounterEndingError): void {
+    this.#directories.set(error.directory, error);
+  }
+
+  /** Restarts those of the counters where that is due. `false`: not this time. @throws as `restartCounter` */
+  async areRestarted(session: Session, directories: readonly string[], { wait, signal }: Asking): Promise<boolean> {
+    for (const directory of directories) {
+      const ending = this.#directories.get(directory);
+      if (!ending) continue;
+      if (!(await restartCounter(session, ending, wait, signal))) return false;
+      this.#directories.delete(directory);
+    }
+    return true;
   }
 }

@@ -75,7 +75,7 @@ function fits({ contenders }: PermitNodes, names: readonly string[], most: numbe
 
 function checkNumbers({ contenders }: PermitNodes): void {
   const last = contenders.find(({ name }) => isNearTheEnd(permitNumber(name)));
-  if (last) throw new CounterEndingError(last.path);
+  if (last) throw new CounterEndingError(last);
 }
 
 function lostWithout({ contenders }: PermitNodes): (error: unknown) => never {

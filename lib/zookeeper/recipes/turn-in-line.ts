@@ -44,7 +44,7 @@ function isNow(place: Place): boolean {
 
 /** The predecessors that the contender has to wait for. @throws CounterEndingError */
 async function ahead(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
-  if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender.path);
+  if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender);
   return listed(place, signal);
 }
 

@@ -26,6 +26,8 @@ export class AnsweringClient implements ZooKeeperClient {
   readonly asked: string[] = [];
   /** The znodes that can be read, by the zxid of their creation. */
   readonly czxids = new Map<string, bigint>();
+  /** What every directory has. */
+  names: readonly string[] = [];
   /** What the next requests reject with, one each; the others are answered. */
   readonly failures: unknown[] = [];
   unansweredSince: number | undefined;
@@ -62,12 +64,15 @@ export class AnsweringClient implements ZooKeeperClient {
     this.#ask(`delete ${path}`);
   }
 
+  async children(): Promise<readonly string[]> {
+    return this.names;
+  }
+
   async close(): Promise<void> {
     this.asked.push('close');
   }
 
   readonly create = notAsked;
-  readonly children = notAsked;
   readonly watch = notAsked;
   readonly watchData = notAsked;
   readonly watchExistence = notAsked;
