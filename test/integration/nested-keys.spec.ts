@@ -10,7 +10,7 @@ const options = { waitMs: 10_000 };
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
 /** Every way to ask for a key. */
-const WAYS: Readonly<Record<string, (locks: LockService, key: string) => Promise<unknown>>> = {
+const WAYS: Readonly<Record<string, (locks: LockService, key: string, basePath: string) => Promise<unknown>>> = {
   exclusive: (locks, key) => locks.acquire(key),
   'without a line': (locks, key) => locks.mutex(key, { line: 'none' }).acquire(),
   'asked once': (locks, key) => locks.tryAcquire(key),
@@ -20,7 +20,7 @@ const WAYS: Readonly<Record<string, (locks: LockService, key: string) => Promise
   'semaphore asked once': (locks, key) => locks.semaphore(key, { permits: 2 }).tryAcquire(),
   set: (locks, key) => locks.multi([key, `${key}b`]).acquire(),
   'atomic set': (locks, key) => locks.multi([key, `${key}b`], { atomic: true }).acquire(),
-  election: (locks, key) => new LeaderElectionService(locks).campaign(key),
+  election: (locks, key, basePath) => new LeaderElectionService(locks).campaign(`${basePath}/${key}`),
 };
 const ways = Object.keys(WAYS);
 
@@ -45,9 +45,9 @@ describe('a key below another one', () => {
   });
 
   it('is no candidate of the election above it', async () => {
-    const { one, other } = await twoProcesses(connectString);
+    const { one, other, basePath } = await twoProcesses(connectString);
     await one.acquire('office/latch-0000000000');
-    const term = await new LeaderElectionService(other).campaign('office', options);
+    const term = await new LeaderElectionService(other).campaign(`${basePath}/office`, options);
     expect(term.isHeld()).toBe(true);
   });
 
@@ -55,6 +55,17 @@ describe('a key below another one', () => {
     const { one, other } = await twoProcesses(connectString);
     await one.acquire('pool/leases/release-0000000000');
     expect((await other.semaphore('pool', { permits: 1 }).tryAcquire())?.isHeld()).toBe(true);
+  });
+
+  it.each(['pool/locks', 'pool/leases', 'pool/permits'])('is no part of the semaphore above it: %s', async (inner) => {
+    const { one, other } = await twoProcesses(connectString);
+    const held = await one.acquire(inner);
+    const pool = other.semaphore('pool', { permits: 1 });
+    await pool.setPermits(5);
+    expect((await pool.tryAcquire({ permits: 5 }))?.isHeld()).toBe(true);
+    expect(await other.contenders(inner)).toHaveLength(1);
+    await held.release();
+    expect(await pool.permits()).toBe(5);
   });
 
   it('stands below the base path under a name that no lock on the base path would parse', async () => {
@@ -82,7 +93,7 @@ describe('a key of many levels', () => {
     const most = Math.floor((1_024 - basePath.length - 'b'.length) / '/a'.length);
     for (const levels of [65, 100, most]) {
       const key = Array(levels).fill('a').join('/');
-      expect(await WAYS[way]?.(one, key)).toMatchObject({ state: 'held' });
+      expect(await WAYS[way]?.(one, key, basePath)).toMatchObject({ state: 'held' });
     }
   });
 });
@@ -104,7 +115,7 @@ describe('a key below an ephemeral znode', () => {
     await one.using('x', () => {});
     await client.create({ path: `${basePath}/x/alive`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.ephemeral });
     for (const key of ['x/alive/k', 'x/alive/a/b/k']) {
-      const error: unknown = await WAYS[way]?.(one, key).catch((reason: unknown) => reason);
+      const error: unknown = await WAYS[way]?.(one, key, basePath).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(LockConfigurationError);
       expect((error as Error).message).toMatch(/lies below an ephemeral znode, which has no children; use another key/);
       expect((error as Error).message).toContain(`${basePath}/x/alive`);

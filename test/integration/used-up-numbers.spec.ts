@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LockUnavailableError } from '../../lib/contract/errors.js';
 import { LeaderElectionService } from '../../lib/elections/leader-election.service.js';
+import { CreateMode } from '../../lib/zookeeper/session/requests.js';
 import type { LockService } from '../../lib/service/lock.service.js';
 import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
 import { openClient, untilContenders } from '../support/znodes.js';
 
+const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 const LAST = 2 ** 31 - 1;
 // The first number that is not granted any more.
 const ENDING = 2 ** 31 - 2 ** 20 + 1;
@@ -103,10 +105,10 @@ describe('a key whose directory has used up its numbers, with keys below it', ()
   });
 
   it('does not refuse another kind of the same key', async () => {
-    const { one, path } = await nested();
+    const { one, client, path } = await nested();
     const semaphore = one.semaphore('order', { permits: 1 });
     await semaphore.using(() => {});
-    await one.using('order/leases/x', () => {});
+    await client.create({ path: `${path}/leases/x`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.persistent });
     server.setSequence(`${path}/leases`, ENDING);
     await expect(semaphore.tryAcquire()).rejects.toThrow(`the numbers of ${path}/leases are used up, and "x" below it`);
     await expect(semaphore.acquire()).rejects.toThrow('are used up');

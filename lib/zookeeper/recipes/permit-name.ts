@@ -4,12 +4,9 @@
  * `<path>/leases` has one znode a permit, `_c_<uuid>-lease-0000000007`, as Curator's InterProcessSemaphoreV2 writes them;
  * anything else there is no permit and takes none. They are no contenders of a lock: nothing is in order among them.
  */
-import { markedNumber, PERMIT_MARK } from '../session/contender-name.js';
+import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from '../session/contender-name.js';
 
-/** Where a semaphore's parts are, below its path. */
-export const GATE = 'locks';
-export const PERMITS = 'leases';
-export const COUNT = 'permits';
+export const { gate: GATE, permits: PERMITS, count: COUNT } = SEMAPHORE_PARTS;
 
 const MARKS = [PERMIT_MARK] as const;
 

@@ -10,11 +10,15 @@ export const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ
 /** What stands before the number of a permit. */
 export const PERMIT_MARK = 'lease-';
 
+/** The directories of a semaphore, below its path: the queue for its permits, the permits, and how many there are. */
+export const SEMAPHORE_PARTS = { gate: 'locks', permits: 'leases', count: 'permits' } as const;
+
 /** What stands before the number of a queue's item. */
 export const ITEM_MARK = 'queue-';
 
 // kazoo's locks: ours do not parse them, but kazoo would take such a directory for a contender.
 const KAZOO_MARKS = ['__lock__', '__rlock__'] as const;
+const PARTS: readonly string[] = Object.values(SEMAPHORE_PARTS);
 const MARKS = [...Object.values(CONTENDER_MARKS), PERMIT_MARK, ...KAZOO_MARKS] as const;
 
 // `%010d` of an int32: a minus sign counts as one of the ten places, which the largest numbers exceed by one.
@@ -47,6 +51,11 @@ export function itemNumber(name: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
+/** The name of a directory below a key, as no semaphore takes it for a part of its own: the first letter is encoded. */
+export function withoutPart(name: string): string {
+  return PARTS.includes(name) ? `${percentEncoded(name.charCodeAt(0))}${name.slice(1)}` : name;
+}
+
 /**
  * The name as no recipe parses it: the last character before the number is percent-encoded. Names that no recipe parses
  * are returned as they are.
@@ -54,11 +63,11 @@ export function itemNumber(name: string): number | undefined {
 export function withoutMark(name: string): string {
   const begin = ITEM.test(name) ? ITEM_MARK.length : markedNumber(name, MARKS)?.begin;
   if (begin === undefined) return name;
-  const code = name
-    .charCodeAt(begin - 1)
-    .toString(16)
-    .toUpperCase();
-  return `${name.slice(0, begin - 1)}%${code}${name.slice(begin)}`;
+  return `${name.slice(0, begin - 1)}${percentEncoded(name.charCodeAt(begin - 1))}${name.slice(begin)}`;
+}
+
+function percentEncoded(ascii: number): string {
+  return `%${ascii.toString(16).toUpperCase()}`;
 }
 
 function beginningAt<M extends string>(name: string, begin: number, marks: readonly M[]): MarkedNumber<M> | undefined {

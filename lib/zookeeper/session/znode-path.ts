@@ -1,6 +1,6 @@
 import { badKey, checkKey } from '../../contract/key.js';
 import { segmentOfKey } from '../../contract/segment-key.js';
-import { withoutMark } from './contender-name.js';
+import { withoutMark, withoutPart } from './contender-name.js';
 
 // A path is sent with every request and kept with every znode; ZooKeeper itself only limits the whole request.
 const LONGEST_PATH_BYTES = 1_024;
@@ -112,9 +112,10 @@ function absolutePath(key: string): string {
   throw badKey(key, `has the segment "${marked}", ${why}; write "${withoutMark(marked)}" instead`);
 }
 
-/** The segments of a relative key, as ZooKeeper takes them, and such that no recipe parses one. */
+/** The segments of a relative key, as ZooKeeper takes them, and such that no recipe of the key above takes one for its own. */
 function unmarkedSegments(key: string): string[] {
-  return encoded(key).split('/').map(withoutMark);
+  const [first = '', ...below] = encoded(key).split('/').map(withoutMark);
+  return [first, ...below.map(withoutPart)];
 }
 
 function encoded(key: string): string {

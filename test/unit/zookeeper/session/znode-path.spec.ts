@@ -201,6 +201,22 @@ describe('a segment that reads like a contender', () => {
   });
 });
 
+describe('a segment that is named like a part of a semaphore', () => {
+  it.each([
+    ['pool/locks', '/locks/pool/%6Cocks'],
+    ['pool/leases/a', '/locks/pool/%6Ceases/a'],
+    ['pool/permits', '/locks/pool/%70ermits'],
+  ])('is escaped below a key: %s', (key, path) => {
+    expect(lockPath(key, '/locks')).toBe(path);
+    expect(decodeURIComponent(path)).toBe(`/locks/${key}`);
+  });
+
+  it('is taken as it is where no key is above it, and in an absolute key', () => {
+    expect(lockPath('locks/a', '/base')).toBe('/base/locks/a');
+    expect(lockPath('/app/locks', '/base')).toBe('/app/locks');
+  });
+});
+
 describe('the key of a segment', () => {
   it.each([
     ['stock/#0007', '/locks/%segments/stock/0007'],
