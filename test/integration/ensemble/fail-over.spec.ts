@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Lease, LeaseState } from '../../../lib/contract/lease.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
-import { FaultProxy, ZooKeeperEnsemble } from '../../../lib/testing/index.js';
+import { FaultProxy } from '../../../lib/testing/index.js';
 import type { EnsembleServer } from '../../../lib/testing/index.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { LeaseChanges } from '../../support/lease-changes.js';
@@ -10,6 +10,7 @@ import { lost } from '../../support/lost.js';
 import { closeService, openService } from '../../support/services.js';
 import { openClient, untilContenders } from '../../support/znodes.js';
 import { flood } from './flood.js';
+import { ThreeServers } from './three-servers.js';
 
 // A lease is kept where the client and two servers get their turns in time, also on a busy machine.
 const SESSION_MS = 8_000;
@@ -24,12 +25,7 @@ interface Roamer {
 }
 
 describe('while others are well', { timeout: LIMIT_MS }, () => {
-  let ensemble: ZooKeeperEnsemble;
-  beforeAll(async () => {
-    ensemble = await ZooKeeperEnsemble.start();
-  });
-  afterEach(() => ensemble.restore());
-  afterAll(() => ensemble.stop());
+  const three = new ThreeServers();
 
   /** Connected to one of `at`, which is one of `servers`, all of which it knows. */
   const roam = async (at: readonly EnsembleServer[], servers = at, basePath = freshBasePath()): Promise<Roamer> => {
@@ -49,7 +45,7 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
 
   /** What a holder saw of the fault, and what it should have seen. */
   const whenFollower = async (fault: Fault) => {
-    const roamer = await roam(await ensemble.followers());
+    const roamer = await roam(await three.ensemble.followers());
     const lease = await roamer.holder.acquire('k');
     await pause(SESSION_MS);
     return { seen: await through(() => fault(roamer), lease), expected: kept(lease) };
@@ -73,14 +69,14 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
   });
 
   it('a lease is kept when its leader is killed', async () => {
-    const leader = await ensemble.leader();
-    const { holder } = await roam([leader], ensemble.servers);
+    const leader = await three.ensemble.leader();
+    const { holder } = await roam([leader], three.ensemble.servers);
     const lease = await holder.acquire('k');
     expect(await through(() => leader.kill(), lease)).toEqual(kept(lease));
   });
 
   it('a lease is kept by one that receives all the time', async () => {
-    const [one, other] = await ensemble.followers();
+    const [one, other] = await three.ensemble.followers();
     const roamer = await roam([one!]);
     const lease = await roamer.holder.acquire('k');
     const received = await flood(roamer, other!);
@@ -89,7 +85,7 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
   });
 
   it('a waiter keeps its place when its server is killed', async () => {
-    const [one, other] = await ensemble.followers();
+    const [one, other] = await three.ensemble.followers();
     const basePath = freshBasePath();
     const path = `${basePath}/k`;
     const holder = await openService({ connectString: other!.connectString, basePath, sessionTimeoutMs: SESSION_MS });
@@ -142,18 +138,18 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
   });
 
   it('keys are granted again within two seconds of the end of a total outage', async () => {
-    const { connectString } = ensemble;
+    const { connectString } = three.ensemble;
     // The outage lasts for as long as three servers take to start.
     const connectTimeoutMs = LIMIT_MS;
     const service = await openService({ connectString, connectTimeoutMs, sessionTimeoutMs: 2_000 });
     const lease = await service.acquire('outage');
-    await Promise.all(ensemble.servers.map((server) => server.kill()));
+    await Promise.all(three.ensemble.servers.map((server) => server.kill()));
     await lost(lease);
     const waiting = service.acquire('outage', { waitMs: LIMIT_MS });
     const granted = waiting.then(() => performance.now());
     granted.catch(() => {});
-    await Promise.all(ensemble.servers.map((server) => server.restart()));
-    await ensemble.leader();
+    await Promise.all(three.ensemble.servers.map((server) => server.restart()));
+    await three.ensemble.leader();
     const returnedAt = performance.now();
     // A service that has just begun has not waited for anything: it shows how slow the machine and the servers are.
     const fresh = await openService({ connectString, connectTimeoutMs, sessionTimeoutMs: SESSION_MS });

@@ -1,23 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { FaultProxy, ZooKeeperEnsemble } from '../../../lib/testing/index.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FaultProxy } from '../../../lib/testing/index.js';
 import type { EnsembleServer } from '../../../lib/testing/index.js';
 import { contest, endOf, handOver, SAFE, SESSION_MS } from './contest.js';
 import { flood } from './flood.js';
+import { ThreeServers } from './three-servers.js';
 
 /** Promise 1: a lease turns lost on the holder's own clock before the servers can hand the key to another. */
 describe('a lease is lost before the next one is granted, when', () => {
-  let ensemble: ZooKeeperEnsemble;
-  beforeAll(async () => {
-    ensemble = await ZooKeeperEnsemble.start();
-  });
-  afterEach(() => ensemble.restore());
-  afterAll(() => ensemble.stop());
-
-  const roles = async (): Promise<[leader: EnsembleServer, one: EnsembleServer, other: EnsembleServer]> => {
-    const [one, other] = await ensemble.followers();
-    return [await ensemble.leader(), one!, other!];
-  };
+  const three = new ThreeServers();
   const proxyOf = async (server: EnsembleServer): Promise<FaultProxy> => {
     const proxy = await FaultProxy.open(server.port);
     onTestFinished(() => proxy.close());
@@ -25,35 +16,35 @@ describe('a lease is lost before the next one is granted, when', () => {
   };
 
   it('the holder’s leader is cut off from its followers', async () => {
-    const [leader, one, other] = await roles();
+    const [leader, one, other] = await three.roles();
     const contested = await contest({ holder: leader, contender: one, observer: other });
-    ensemble.partition(leader);
+    three.ensemble.partition(leader);
     expect(await handOver(contested)).toEqual(SAFE);
   });
 
   it('the holder’s leader stands still until there is another one', async () => {
-    const [leader, one, other] = await roles();
+    const [leader, one, other] = await three.roles();
     const contested = await contest({ holder: leader, contender: one, observer: other });
     await leader.freeze();
     const handingOver = handOver(contested);
-    await ensemble.leader();
+    await three.ensemble.leader();
     await leader.thaw();
     expect(await handingOver).toEqual(SAFE);
   });
 
   it.each(['frozen', 'killed'])('the holder’s leader has no quorum, because its followers are %s', async (how) => {
-    const [leader, one, other] = await roles();
-    const contested = await contest({ holder: leader, contender: ensemble, observer: ensemble });
+    const [leader, one, other] = await three.roles();
+    const contested = await contest({ holder: leader, contender: three.ensemble, observer: three.ensemble });
     const lost = endOf(contested.lease);
     await Promise.all([one, other].map((server) => (how === 'frozen' ? server.freeze() : server.kill())));
     const handingOver = handOver(contested);
     await lost;
-    await ensemble.restore();
+    await three.ensemble.restore();
     expect(await handingOver).toEqual(SAFE);
   });
 
   it.each(['follower', 'leader'] as const)('nothing gets through between the holder and its %s', async (role) => {
-    const [leader, follower, other] = await roles();
+    const [leader, follower, other] = await three.roles();
     const proxy = await proxyOf(role === 'leader' ? leader : follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
     await pause(Math.random() * SESSION_MS);
@@ -62,7 +53,7 @@ describe('a lease is lost before the next one is granted, when', () => {
   });
 
   it('nothing that the holder says reaches its server', async () => {
-    const [, follower, other] = await roles();
+    const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
     proxy.blackHole('toServer');
@@ -70,7 +61,7 @@ describe('a lease is lost before the next one is granted, when', () => {
   });
 
   it('nothing that the holder says reaches its server, and what the server says keeps coming', async () => {
-    const [, follower, other] = await roles();
+    const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
     const received = await flood(contested, other);
@@ -81,7 +72,7 @@ describe('a lease is lost before the next one is granted, when', () => {
   });
 
   it('nothing that its server says reaches the holder, and every connection fails', async () => {
-    const [, follower, other] = await roles();
+    const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
     proxy.blackHole('toClient');
@@ -90,7 +81,7 @@ describe('a lease is lost before the next one is granted, when', () => {
   });
 
   it('nothing that its server says reaches the holder, while it can say that it wants its session back', async () => {
-    const [, follower, other] = await roles();
+    const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
     proxy.blackHole('toClient');
