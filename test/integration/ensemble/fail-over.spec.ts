@@ -115,24 +115,25 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
   it('a waiter keeps its place when there is no quorum for longer than a session lasts', async () => {
     const basePath = freshBasePath();
     const path = `${basePath}/k`;
-    const options = { connectString: ensemble.connectString, basePath, sessionTimeoutMs: SESSION_MS };
+    const { connectString, servers } = three.ensemble;
+    const sessionTimeoutMs = 2_000;
+    const options = { connectString, basePath, sessionTimeoutMs };
     const [holder, waiter] = await Promise.all([openService(options), openService(options)]);
     const lease = await holder.acquire('k');
-    const lost = new Promise((resolve) => lease.signal.addEventListener('abort', resolve));
-    const waiting = waiter.acquire('k', { waitMs: 50_000 });
-    const before = await untilContenders(await openClient(ensemble.connectString), path, 2);
+    const waiting = waiter.acquire('k', { waitMs: LIMIT_MS });
+    const before = await untilContenders(await openClient(connectString), path, 2);
 
-    const [one, other] = ensemble.servers;
+    const [one, other] = servers;
     await Promise.all([one!.kill(), other!.kill()]);
-    await lost;
+    await lost(lease);
     // By then the third has closed the connection without an answer for longer than a session lasts.
-    await pause(2 * SESSION_MS);
+    await pause(2 * sessionTimeoutMs);
     expect(waiter.state).toBe('suspended');
     await Promise.all([one!.restart(), other!.restart()]);
 
     const next = await waiting;
     expect(waiter.state).toBe('connected');
-    const client = await openClient(ensemble.connectString);
+    const client = await openClient(connectString);
     expect(await untilContenders(client, path, 1)).toEqual(before.slice(1));
     await next.release();
   });
