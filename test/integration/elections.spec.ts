@@ -106,7 +106,7 @@ describe('an election', () => {
       fencingToken: fencingTokenOf(foreign.czxid),
       isOwn: false,
     });
-    const waiting = one.campaign(path);
+    const waiting = one.campaign('poller');
     await untilContenders(client, path, 3);
     await client.delete(foreign.path);
     expect((await waiting).isHeld()).toBe(true);
