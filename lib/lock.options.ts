@@ -77,7 +77,7 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
   return { ...resolved, service, ...resolveSharingOptions(resolved, SHARING_DEFAULTS) };
 }
 
-function withoutUndefined(options: LockModuleOptions): LockModuleOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as LockModuleOptions &
-    object;
+/** A field that is `undefined` takes its default, as one that is not there. */
+export function withoutUndefined<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

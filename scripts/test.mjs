@@ -27,6 +27,7 @@ try {
   }
   await must('build', npmScript('build'));
   const left = isReal ? [] : leftOut();
+  if (left.length === projects.length) throw new Error(NO_ZOOKEEPER);
   counts = await runTests(
     projectArgs(
       projects.filter((name) => !left.includes(name)),

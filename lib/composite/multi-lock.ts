@@ -1,4 +1,5 @@
 import { now } from '../async/clock.js';
+import { nextTurn } from '../async/loop-turn.js';
 import { checkMs, checkSignal, checkWork } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
@@ -86,7 +87,10 @@ export class MultiLock implements Lock {
         return await run({ round, next, told });
       } catch (error) {
         if (!round.isBrokenBy(error)) throw error;
+        options.signal?.throwIfAborted();
         if (remaining() === 0) throw new LockTimeoutError(this.#key, waitMs, LOST_BEFORE);
+        // However often a round is broken, timers and answers of the servers get their turn.
+        await nextTurn();
       } finally {
         round.end();
       }

@@ -5,12 +5,12 @@ import { checkKey } from './key.js';
 /** What a value of a key may be. A number and its text make the same key. */
 export type KeyValue = string | number | bigint | boolean;
 
-// The percent sign as well: it begins what takes the place of the others.
-const NOT_PLAIN = /[%/\u0000-\u001f\u007f-\u009f]/g;
+// The percent sign as well: it begins what takes the place of the others. The number sign begins names of this package's own.
+const NOT_PLAIN = /[%#/\u0000-\u001f\u007f-\u009f]/g;
 
 /**
  * Makes a key of a template: ``key`order/${dto.id}` ``. Each value is part of one segment, whatever it contains: slashes,
- * percent signs and control characters in it are written as `%2F` and the like, and so are the values `.` and `..`.
+ * percent and number signs and control characters in it are written as `%2F` and the like, and so are the values `.` and `..`.
  *
  * Two different lists of values never make the same key of one template. Where a segment has several values, the character
  * that follows one of them is escaped in it: ``key`${'a-b'}-${'c'}` `` is `a%2Db-c`.

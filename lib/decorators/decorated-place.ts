@@ -54,6 +54,8 @@ function need(isMet: boolean, what: string, why: string): asserts isMet {
 function placeOf(target: unknown, name: unknown, descriptor: unknown): string {
   if (isStandardContext(name)) return name.kind === 'class' ? `class ${String(name.name)}` : String(name.name);
   const owner = isClass(target) ? target.name : isObject(target) ? target.constructor?.name : 'a class';
+  // A decorator of the application's own need not hand on the name.
+  if (isPrototype(target) && typeof name !== 'string' && typeof name !== 'symbol') return `a member of ${owner}`;
   const member = name === undefined ? owner : `${owner}.${String(name as PropertyKey)}`;
   if (typeof descriptor === 'number') return `a parameter of ${name === undefined ? `new ${owner}` : member}`;
   return name === undefined ? `class ${owner}` : member;
@@ -61,7 +63,8 @@ function placeOf(target: unknown, name: unknown, descriptor: unknown): string {
 
 function isDecoratorCall(call: ArrayLike<unknown>): boolean {
   const [target, name] = [call[0], call[1]];
-  if (isStandardContext(name)) return true;
+  // Also of a decorator that a function of the application's makes, which is used without parentheses itself.
+  if (isStandardContext(name) || isPrototype(target)) return true;
   if (call.length === 1) return isClass(target);
   const isTarget = isClass(target) || (isObject(target) && !Array.isArray(target));
   return isTarget && (call.length > 2 || typeof name === 'string' || typeof name === 'symbol');
@@ -75,6 +78,10 @@ function isStandardContext(name: unknown): name is { readonly kind: unknown; rea
 /** A function that may be one of the arguments has a prototype that can be replaced, or none. */
 function isClass(value: unknown): value is Function {
   return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
+}
+
+function isPrototype(value: unknown): boolean {
+  return isObject(value) && Object.hasOwn(value, 'constructor') && value.constructor?.prototype === value;
 }
 
 function isObject(value: unknown): value is object {

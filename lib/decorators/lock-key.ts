@@ -1,5 +1,6 @@
 import { check } from '../contract/check.js';
 import { checkKey } from '../contract/key.js';
+import { refuseJobLockKey } from '../service/keys.js';
 
 /**
  * What a method locks: a fixed key, or a function of the method's arguments (annotate its parameters; `this` is the
@@ -37,7 +38,7 @@ function readerOf<K extends string | readonly string[]>(
 ): KeyReader<K> {
   if (typeof source !== 'function') {
     checkIt(title, source);
-    [source].flat().forEach((key) => checkKey(key, `${title}: the key`));
+    [source].flat().forEach((key) => checkFixed(key, `${title}: the key`));
     return () => source;
   }
   return (instance, args) => {
@@ -45,6 +46,11 @@ function readerOf<K extends string | readonly string[]>(
     checkIt(title, key);
     return key;
   };
+}
+
+function checkFixed(key: string, field: string): void {
+  checkKey(key, field);
+  refuseJobLockKey(key, field);
 }
 
 function checkText(title: string, key: unknown): asserts key is string {

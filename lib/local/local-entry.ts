@@ -1,3 +1,4 @@
+import { promised } from '../async/promised.js';
 import { putBack, takeController } from '../async/spare-controllers.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { requestOf } from '../contract/lock-request.js';
@@ -19,7 +20,7 @@ export class LocalEntry {
     this.#backend = backend;
     this.lastNumber = lastNumber;
     this.keeps = first.request.keepMs > 0;
-    this.lease = backend.acquire(requestOf(first.request, this.#abort.signal));
+    this.lease = promised(() => backend.acquire(requestOf(first.request, this.#abort.signal)));
   }
 
   /** There is a lease: nobody abandons it any more. */

@@ -1,6 +1,7 @@
 import { orAbort } from '../async/abort.js';
 import { nextTurn } from '../async/loop-turn.js';
 import type { LoopTurn } from '../async/loop-turn.js';
+import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
@@ -13,6 +14,13 @@ import type { TenureListener } from './local-tenure.js';
 import type { LocalWaiter, WaiterListener } from './local-waiter.js';
 import { Rest } from './rest.js';
 import { WaitingCallers } from './waiting-callers.js';
+
+/** A try on its way to the backend. */
+interface SentTry {
+  readonly number: number;
+  /** `undefined`: granted; `null`: not this time; or the error. */
+  readonly refusal: Promise<unknown>;
+}
 
 /**
  * The callers of one process that want one key in one mode, behind one contender of the backend's. A release hands the
@@ -33,8 +41,9 @@ export class LocalLine implements TenureListener, WaiterListener {
   #entry: LocalEntry | undefined;
   /** Tries under way; the line stays for as long as there are any. */
   #tries = 0;
-  /** Settles with the try that found nothing here; later callers wait for it, since they may share what it brings. */
-  #firstTry: Promise<unknown> | undefined;
+  /** Tries that were sent to the backend so far. */
+  #sent = 0;
+  #sentTry: SentTry | undefined;
 
   /**
    * @param turn counts the hand-overs of this process
@@ -69,26 +78,34 @@ export class LocalLine implements TenureListener, WaiterListener {
       const waiter = this.#waiting.add(request, resolve, reject);
       if (request.givenUp) return this.gaveUp(waiter, request.givenUp.reason);
       request.onGivenUp(waiter);
-      if (this.#tenure) void this.#follow(this.#tenure);
-      else this.#enter();
+      this.#goAhead();
     });
   }
 
   /**
    * Asks once: the standing lease, then the backend. `null` when this process excludes the caller, or the backend says so.
+   * One try is on its way at a time. Its lease is shared with all that wait for it, its refusal with those that had come
+   * before it was sent: to the others, the key may have been free ever since.
    * @throws what the backend says, the reason why the caller gave up
    */
   async ask(request: CallerRequest): Promise<GrantedLease | null> {
+    const sentBefore = this.#sent;
     this.#tries++;
     try {
-      if (this.#isUndecided) await this.#untilDecided(request);
-      const lease = this.takeNow(request, request.label);
-      if (lease) return lease;
-      return this.#isTaken(request) ? null : await this.#askBackend(request);
+      for (;;) {
+        if (this.#isUndecided) await this.#untilDecided(request);
+        const lease = this.takeNow(request, request.label);
+        if (lease) return lease;
+        if (this.#isTaken(request)) return null;
+        const sent = this.#sentTry;
+        if (!sent) return await this.#askBackend(request);
+        const refusal = await orAbort(sent.refusal, request.signal);
+        if (refusal instanceof LockUnavailableError) throw refusal;
+        if (refusal === null && sent.number > sentBefore) return null;
+      }
     } finally {
       this.#tries--;
-      if (this.#tenure) void this.#follow(this.#tenure);
-      else this.#enter();
+      this.#goAhead();
     }
   }
 
@@ -123,19 +140,17 @@ export class LocalLine implements TenureListener, WaiterListener {
   /** Whether a caller of this process excludes this one: it holds the key, or is ahead in a queue that moves. */
   #isTaken({ mode }: CallerRequest): boolean {
     if (mode === 'read') return false;
-    if (this.#tenure) return this.#tenure.admission === 'full' || this.#waiting.size > 0;
+    if (this.#tenure) return !this.#tenure.isIdle || this.#waiting.size > 0;
     // Out of reach of the servers, it is not known whether the key is taken: the backend says that.
     return this.#backend.state === 'connected' && this.#waiting.size > 0;
   }
 
-  /** Whether it is about to be known what becomes of a caller that comes now. */
+  /** Whether a lease stands here that a caller may be let into within a round trip, or a turn of the event loop. */
   get #isUndecided(): boolean {
-    return this.#firstTry !== undefined || this.#turn.isLong || this.#tenure?.admission === 'in doubt';
+    return this.#turn.isLong || this.#tenure?.admission === 'in doubt';
   }
 
-  /** Waits for an earlier try's answer, and until it is known whether another process waits for a lease kept here. */
   async #untilDecided(request: CallerRequest): Promise<void> {
-    if (this.#firstTry) await orAbort(this.#firstTry, request.signal);
     while (this.#tenure?.admission === 'in doubt') await orAbort(this.#tenure.untilKnown(), request.signal);
     while (this.#turn.isLong) await nextTurn();
     if (request.givenUp) throw request.givenUp.reason;
@@ -143,14 +158,25 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   async #askBackend(request: CallerRequest): Promise<GrantedLease | null> {
     const asked = this.#backend.acquire(requestOf(request));
-    const isFirst = !this.#tenure && !this.#entry && this.#tries === 1 && this.#waiting.size === 0;
-    if (isFirst) this.#firstTry = asked.catch(() => {});
+    const refusal = asked.then(
+      (lease) => (lease ? undefined : null),
+      (error: unknown) => error,
+    );
+    this.#sentTry = { number: ++this.#sent, refusal };
     try {
       const granted = await asked;
       return granted && this.#grant(this.#begin(granted, request.keepMs > 0), request, request.label);
     } finally {
-      if (isFirst) this.#firstTry = undefined;
+      this.#sentTry = undefined;
+      // Before the next try is sent: callers that wait are delayed by one try at most.
+      this.#goAhead();
     }
+  }
+
+  /** Callers that wait follow those inside, or line up. */
+  #goAhead(): void {
+    if (this.#tenure) void this.#follow(this.#tenure);
+    else this.#enter();
   }
 
   /** Lets in the callers who may come in, and lines up anew for those who may not follow the ones inside. */
@@ -162,11 +188,12 @@ export class LocalLine implements TenureListener, WaiterListener {
     return undefined;
   }
 
-  /** The newest lease is the one that callers join; an older one, of readers only, stays with those inside. */
+  /** Callers join the lease that was granted last; an older one, of readers only, stays with those inside. */
   #begin(lease: GrantedLease, mayKeep: boolean): LocalTenure {
     const older = this.#tenure;
     const tenure = (this.#tenure = new LocalTenure(lease, mayKeep, this));
-    if (older) void this.#retire(older);
+    if (older?.isIdle) void older.end();
+    else if (older) this.#close(older);
     return tenure;
   }
 
@@ -201,20 +228,20 @@ export class LocalLine implements TenureListener, WaiterListener {
   async #giveUp(tenure: LocalTenure): Promise<void> {
     if (tenure !== this.#tenure) return;
     this.#tenure = undefined;
-    if (!tenure.isIdle) this.#closed.add(tenure);
+    const { isIdle } = tenure;
+    if (!isIdle) this.#close(tenure);
     this.#enter();
-    await this.#retire(tenure);
+    if (isIdle) await tenure.end();
   }
 
   /** Nobody comes in any more; the lease goes back with the last caller inside. */
-  async #retire(tenure: LocalTenure): Promise<void> {
-    if (tenure.isIdle) return tenure.end();
+  #close(tenure: LocalTenure): void {
     this.#closed.add(tenure);
     tenure.close();
   }
 
   #enter(): void {
-    if (this.#tenure || this.#entry || this.#firstTry) return;
+    if (this.#tenure || this.#entry || this.#sentTry) return;
     const { first } = this.#waiting;
     if (!first) return this.#closed.size === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
     const entry = new LocalEntry(this.#backend, first, this.#waiting.lastNumber);
@@ -227,13 +254,23 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   async #entered(entry: LocalEntry, lease: GrantedLease | null): Promise<void> {
     this.#entry = undefined;
-    if (!lease) return this.#enter();
+    if (!lease) {
+      this.#waiting.failGivenUp(entry.abandonedBy);
+      return this.#enter();
+    }
     entry.granted();
+    // A try was granted a lease meanwhile, and nobody waits for a second one.
+    if (this.#tenure && !this.#waiting.first) return this.#notNeeded(entry, lease);
     const tenure = this.#begin(lease, entry.keeps);
     // The first caller learns what becomes of the lease, even of one whose time is up already.
     if (this.#waiting.first && lease.isHeld()) this.#hand(tenure, this.#waiting.first);
     await this.#goOn(tenure);
     this.#waiting.failGivenUp(entry.abandonedBy);
+  }
+
+  async #notNeeded({ abandonedBy }: LocalEntry, lease: GrantedLease): Promise<void> {
+    await lease.release();
+    this.#waiting.failGivenUp(abandonedBy);
   }
 
   #refused({ abandonedBy, lastNumber }: LocalEntry, error: unknown): void {

@@ -39,7 +39,8 @@ export class CronRunsService {
   }
 
   /**
-   * The latest run of the job of this name, or key; `undefined` when there has been none. Asks the servers. A run that
+   * The latest run of the job of this name, or key; `undefined` when there has been none. A job whose key is a path goes
+   * by that path alone. Asks the servers. A run that
    * nobody is seen to hold the lock of is `crashed`; looking takes and gives back that lock.
    * @throws LockUnavailableError; LockConfigurationError when no service is set
    */
@@ -47,7 +48,8 @@ export class CronRunsService {
     const { marker } = await this.markers.read(isAbsolute(name) ? name : defaultKey(name));
     if (marker) return this.latest(marker);
     if (isAbsolute(name)) return undefined;
-    return (await this.list()).find((run) => run.name === name || run.key === name);
+    // A job whose key is a path may be another service's, and is meant only where the path is given.
+    return (await this.list()).find((run) => !isAbsolute(run.key) && (run.name === name || run.key === name));
   }
 
   /**

@@ -45,6 +45,7 @@ export class GuardedJobs {
   /** @throws LockConfigurationError for a key that is none, and when it needs a service and none is set */
   check(job: ScheduledJob): void {
     lockOf(job, this.#crew.locks);
+    this.#crew.markers.check(job.key);
   }
 
   /** One firing of the job. @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError */

@@ -1,3 +1,4 @@
+import { badKey } from '../contract/key.js';
 import type { RecordStore, StoredRecord } from '../contract/record-store.js';
 import { isAbsolute } from '../service/service-names.js';
 import type { ServiceNames } from '../service/service-names.js';
@@ -12,6 +13,9 @@ export interface Marked {
   readonly writtenAt: number;
 }
 
+// In bytes; beside it a base path has room in a path of ZooKeeper.
+const LONGEST_NAME = 900;
+
 const NOTHING: Marked = { marker: undefined, version: 'absent', writtenAt: -Infinity };
 
 /**
@@ -25,6 +29,13 @@ export class Markers {
   constructor(records: RecordStore, names: ServiceNames) {
     this.#records = records;
     this.#names = names;
+  }
+
+  /** @throws LockConfigurationError when the record of the job would be too long to be written */
+  check(key: string): void {
+    const { length } = encodeURIComponent(this.#nameOf(key));
+    const why = `is too long to remember its runs by: ${length} bytes where ${LONGEST_NAME} fit; choose a shorter one`;
+    if (length > LONGEST_NAME) throw badKey(key, why, 'the key of a job');
   }
 
   async read(key: string): Promise<Marked> {

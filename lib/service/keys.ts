@@ -1,3 +1,4 @@
+import type { LockConfigurationError } from '../contract/errors.js';
 import { badKey, hasMissingValue } from '../contract/key.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 
@@ -12,8 +13,17 @@ export function jobLockKey(job: string): string {
 }
 
 /** Whether it is the key of a job's lock, or leads to some. */
-export function isJobLockKey(key: string): boolean {
-  return key === JOBS || key.startsWith(`${JOBS}/`);
+export function isJobLockKey(key: string, root = JOBS): boolean {
+  return key === root || key.startsWith(`${root}/`);
+}
+
+/** @throws LockConfigurationError for the key of a job's lock */
+export function refuseJobLockKey(key: string, field?: string): void {
+  if (isJobLockKey(key)) throw jobLockRefusal(key, field);
+}
+
+function jobLockRefusal(key: string, field?: string): LockConfigurationError {
+  return badKey(key, `must not begin with "${JOBS}", where the locks of jobs are; choose another one`, field);
 }
 
 /** The keys of one connection, each of which passes here before anything else is done with it. */
@@ -21,6 +31,7 @@ export class Keys {
   readonly #backend: Pick<LockBackend, 'identify'>;
   readonly #warn: (message: string) => void;
   readonly #warned = new Set<string>();
+  #jobs: string | undefined;
 
   constructor(backend: Pick<LockBackend, 'identify'>, warn: (message: string) => void) {
     this.#backend = backend;
@@ -30,8 +41,8 @@ export class Keys {
   /** What the backend calls the key. @throws LockConfigurationError that says what is wrong with the key */
   identify(key: string): string {
     const identity = this.#backend.identify(key);
-    if (isJobLockKey(key))
-      throw badKey(key, `must not begin with "${JOBS}", where the locks of jobs are; choose another one`);
+    this.#jobs ??= this.#backend.identify(JOBS);
+    if (isJobLockKey(identity, this.#jobs)) throw jobLockRefusal(key);
     if (hasMissingValue(key)) this.#warnOnce(key);
     return identity;
   }

@@ -6,6 +6,8 @@ import { PermitCount } from './recipes/permit-count.js';
 import type { Wanted } from './recipes/semaphore.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
+import { countPath } from './session/znode-path.js';
+import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
 type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
 
@@ -13,9 +15,15 @@ type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
 export class ZooKeeperPermits implements PermitCounts {
   readonly #sessions: Sessions;
   readonly #directoryOf: (key: string) => LockDirectory;
+  readonly #options: Pick<ResolvedZooKeeperOptions, 'basePath' | 'connect'>;
 
-  constructor(sessions: Sessions, directoryOf: (key: string) => LockDirectory) {
+  constructor(
+    sessions: Sessions,
+    options: Pick<ResolvedZooKeeperOptions, 'basePath' | 'connect'>,
+    directoryOf: (key: string) => LockDirectory,
+  ) {
     this.#sessions = sessions;
+    this.#options = options;
     this.#directoryOf = directoryOf;
   }
 
@@ -37,8 +45,13 @@ export class ZooKeeperPermits implements PermitCounts {
 
   #countOf(key: string, of: SemaphoreSize): PermitCount {
     const { sharedCount } = of;
-    const path = sharedCount === undefined ? undefined : this.#directoryOf(sharedCount).path;
+    const path = sharedCount === undefined ? undefined : this.#pathOf(sharedCount);
     return new PermitCount(this.#directoryOf(key), of, path);
+  }
+
+  #pathOf(sharedCount: string): string {
+    const { connect, basePath } = this.#options;
+    return connect.chroot + countPath(sharedCount, basePath);
   }
 
   #ask<T>(key: string, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -63,7 +63,7 @@ export class ZooKeeperBackend implements LockBackend {
       (handshake) => this.#timeout.granted(handshake),
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
-    this.permitCounts = new ZooKeeperPermits(this.#sessions, (key) => this.#directoryOf(key));
+    this.permitCounts = new ZooKeeperPermits(this.#sessions, options, (key) => this.#directoryOf(key));
     this.coordination = new ZooKeeperCoordination(this.#sessions, options);
     this.elections = new ZooKeeperElections({
       sessions: this.#sessions,

@@ -313,6 +313,26 @@ describe('the number of permits', () => {
     expect((await waiting)?.isHeld()).toBe(true);
   });
 
+  it('is the one of another semaphore, as the key of that number is written', async () => {
+    const { services } = await twoPools();
+    const pdf = services.one.semaphore('pdf', { permits: 4 });
+    const ocr = services.other.semaphore('ocr', { permits: 4, sharedCount: 'pdf/permits' });
+    await pdf.acquire();
+    await pdf.setPermits(1);
+    expect(await ocr.permits()).toBe(1);
+    await ocr.acquire();
+    expect(await ocr.tryAcquire()).toBeNull();
+  });
+
+  it('is not written into the directory of a lock, which goes with the lock', async () => {
+    const { services } = await twoPools();
+    await services.other.acquire('cfg/n/x');
+    const pool = services.one.semaphore('pool', { permits: 4, sharedCount: 'cfg/n' });
+    await expect(pool.setPermits(1)).rejects.toThrow(
+      'use another sharedCount, at and below which no key of a lock lies',
+    );
+  });
+
   it('that is none is an error that says so', async () => {
     const { services, client, basePath } = await twoPools();
     await client.create({ path: `${basePath}`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.persistent });

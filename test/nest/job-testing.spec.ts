@@ -36,6 +36,29 @@ describe('@CronLock under LockTestingModule', () => {
     expect(rows.map(({ event }) => event)).toEqual(['asked', 'acquired', 'released']);
   });
 
+  it('has the service test, also where the options name none', async () => {
+    const { reports } = await startReports({ service: undefined });
+    expect(await reports.daily()).toBe('held');
+  });
+
+  it('may have a path for a key, and does not run while somebody else runs it', async () => {
+    @Injectable()
+    class Shared {
+      @CronLock({ key: '/shared/report', atLeastMs: 60_000 })
+      async run(): Promise<string | undefined> {
+        return 'ran';
+      }
+    }
+    const imports = [LockTestingModule.forRoot()];
+    const app = await started(Test.createTestingModule({ imports, providers: [Shared] }).compile());
+    const testing = app.get(LockTesting);
+    await testing.contend('/shared/report', 'job').held;
+    const running = app.get(Shared).run();
+    await testing.journal.seen({ event: 'timed out', key: '/shared/report' });
+    await testing.letGo('/shared/report');
+    expect(await running).toBe('ran');
+  });
+
   it('does not run while somebody else runs it, until the test has them let go', async () => {
     const { reports, testing } = await startReports();
     const other = testing.contend('cron/Reports.daily', 'job');

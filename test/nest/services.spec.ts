@@ -9,6 +9,7 @@ import {
   CronLock,
   CronRunsService,
   currentLease,
+  currentRun,
   LeaderElectionService,
   LeaderOnly,
   LockConfigurationError,
@@ -46,16 +47,18 @@ class Chores {
 }
 
 /** Applications of these services, whose names are all the same. */
-function startServices(...services: readonly string[]) {
+function startServices(...services: readonly (string | readonly [string, Type[]])[]) {
   const servers = new Servers();
   const backend = { name: 'shared', create: () => servers };
-  const start = (service: string) =>
-    started(
+  const start = (one: (typeof services)[number]) => {
+    const [service, providers] = typeof one === 'string' ? [one, [Chores]] : one;
+    return started(
       Test.createTestingModule({
         imports: [LockModule.forRoot({ service, backend, waitMs: 0, drainTimeoutMs: 0 }), ScheduleModule.forRoot()],
-        providers: [Chores],
+        providers,
       }).compile(),
     );
+  };
   return Promise.all(services.map(start)) as Promise<[INestApplication, INestApplication]>;
 }
 
@@ -169,6 +172,23 @@ describe('a job', () => {
       expect(lock).toThrow(LockConfigurationError);
       expect(lock).toThrow(message);
     }
+  });
+});
+
+describe('the registry of runs', () => {
+  it('does not find a job of another service by its name, when the key of that job is a path', async () => {
+    class Pay {
+      @CronLock({ key: '/pay/nightly', atLeastMs: 60_000 })
+      async run() {
+        return currentRun()?.key;
+      }
+    }
+    const [shop, billing] = await startServices(['shop', []], ['billing', [Pay]]);
+    expect(await billing.get(Pay).run()).toBe('/pay/nightly');
+    const runs = shop.get(CronRunsService);
+    expect([await runs.last('Pay.run'), await runs.forget('Pay.run')]).toEqual([undefined, false]);
+    expect(await runs.last('/pay/nightly')).toMatchObject({ name: 'Pay.run' });
+    expect(await billing.get(Pay).run()).toBeUndefined();
   });
 });
 

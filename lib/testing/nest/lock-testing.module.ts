@@ -1,8 +1,9 @@
 import { Inject, Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { checkFields } from '../../contract/check.js';
+import { needParentheses } from '../../decorators/decorated-place.js';
 import { withConnection } from '../../lock.module.js';
-import { LOCK_MODULE_FIELDS } from '../../lock.options.js';
+import { LOCK_MODULE_FIELDS, withoutUndefined } from '../../lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from '../../lock.options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../service/lock-service.token.js';
 import { LockTesting } from './lock-testing.js';
@@ -31,6 +32,7 @@ export function getLockTestingToken(name: string = DEFAULT_CONNECTION): typeof L
 
 /** Injects the `LockTesting` of a connection by name. */
 export function InjectLockTesting(name?: string): PropertyDecorator & ParameterDecorator {
+  needParentheses('@InjectLockTesting()', arguments);
   return Inject(getLockTestingToken(name));
 }
 
@@ -39,8 +41,8 @@ export function InjectLockTesting(name?: string): PropertyDecorator & ParameterD
  * memory. What happens to them a test says with the connection's `LockTesting`: `app.get(LockTesting)`. Excludes nobody
  * in another process, so it is for tests only.
  *
- * Unlike with `LockModule`, there is a default `service`, which is `'test'`; the application starts also with mode `'unavailable'`, unless `connectOnStart` is
- * `'required'`; and `app.close()` waits for no holder, unless `drainTimeoutMs` says so.
+ * Unlike with `LockModule`, there is a default `service`, which is `'test'`; the application starts also with mode
+ * `'unavailable'`, unless `connectOnStart` is `'required'`; and `app.close()` waits for no holder, unless `drainTimeoutMs` says so.
  */
 @Module({})
 export class LockTestingModule {
@@ -57,7 +59,7 @@ export class LockTestingModule {
     return withConnection(definition, { isGlobal, name }, (connectionName) => ({
       provide: getLockServiceToken(connectionName),
       inject: [handle.provide],
-      useFactory: (locks: LockTesting) => locks.open({ ...DEFAULTS, ...settings }, connectionName),
+      useFactory: (locks: LockTesting) => locks.open({ ...DEFAULTS, ...withoutUndefined(settings) }, connectionName),
     }));
   }
 }

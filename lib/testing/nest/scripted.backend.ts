@@ -14,6 +14,7 @@ import { electionLine, MemoryElections } from '../../memory/memory-elections.js'
 import { MemoryBackend } from '../../memory/memory.backend.js';
 import { MemoryRecords } from '../../memory/memory-records.js';
 import { isJobLockKey, jobLockKey } from '../../service/keys.js';
+import { isAbsolute } from '../../service/service-names.js';
 import type { ResolvedLockTestingOptions } from './lock-testing.options.js';
 import { OtherContender } from './other-contender.js';
 import type { OtherMode } from './other-contender.js';
@@ -122,7 +123,7 @@ export class ScriptedBackend extends MemoryBackend {
   contend(key: string, mode: OtherMode): OtherContender {
     const other = new OtherContender(key, mode === 'leader' || mode === 'job' ? 'exclusive' : mode);
     if (mode === 'leader') return this.#campaign(other);
-    const at = mode === 'job' ? jobLockKey(key) : key;
+    const at = mode === 'job' && !isAbsolute(key) ? jobLockKey(key) : key;
     return this.#place(this.lineFor({ ...other.request, key: at, name: key }), other);
   }
 

@@ -62,7 +62,8 @@ export class CounterStuckError extends Error {
 }
 
 /**
- * Removes the directory once it is empty, unless it was made anew since. `false`: it is not, and the caller does not wait.
+ * Removes the directory once it is empty; one that was made anew since is left to those who stand in it. `false`: it is not
+ * empty, and the caller does not wait.
  * @throws CounterStuckError when there are no contenders whose leaving would be worth the wait
  */
 export async function restartCounter(

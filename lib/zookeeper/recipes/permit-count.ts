@@ -7,6 +7,7 @@ import { LockConfigurationError } from '../../contract/errors.js';
 import type { SemaphoreSize } from '../../contract/lock-request.js';
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
 import type { Requests, Watch } from '../session/requests.js';
+import { unlessMissing } from '../session/watch.js';
 import { createNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
 import { COUNT } from './permit-name.js';
@@ -58,15 +59,23 @@ export class PermitCount {
     }
   }
 
-  /** @throws KeeperError; after a lost connection it can be done once more */
+  /**
+   * Writes over a number only: the directory of a lock at the same path would go with the lock, and the number with it.
+   * @throws KeeperError; after a lost connection it can be done once more. LockConfigurationError
+   */
   async write(requests: Requests, permits: number): Promise<void> {
     const [data, path] = [asData(permits), this.path];
     for (;;) {
-      const { results } = await requests.multi([{ type: 'setData', path, data }]);
+      const there = await unlessMissing(requests.read(path), undefined);
+      if (!there) {
+        if (await this.#create(requests, permits)) return;
+        continue;
+      }
+      this.#parsed(there.data);
+      const { results } = await requests.multi([{ type: 'setData', path, data, version: there.stat.version }]);
       const error = results[0]?.error ?? ErrorCode.ok;
       if (error === ErrorCode.ok) return;
-      if (error !== ErrorCode.noNode) throw new KeeperError(error, path);
-      if (await this.#create(requests, permits)) return;
+      if (error !== ErrorCode.noNode && error !== ErrorCode.badVersion) throw new KeeperError(error, path);
     }
   }
 
@@ -106,7 +115,10 @@ export class PermitCount {
   #parsed(data: Buffer): number {
     const permits = data.length === 4 ? data.readInt32BE() : -1;
     if (permits >= 0) return permits;
-    throw new LockConfigurationError(`what is at ${this.path} is no number of permits`);
+    const cure = 'use another sharedCount, at and below which no key of a lock lies';
+    throw new LockConfigurationError(
+      `what is at ${this.path} is no number of permits, but ${data.length} bytes; ${cure}`,
+    );
   }
 }
 

@@ -42,6 +42,16 @@ export function recordPath(name: string, basePath: string): string {
   return checkedPath(name, plainPath(name, placeAt('records', basePath)));
 }
 
+/**
+ * Where a number of permits lives: `pdf/permits` is the one of the semaphore `pdf`, which no key of a lock leads to.
+ * @throws LockConfigurationError that says what is wrong with the key
+ */
+export function countPath(key: string, basePath: string): string {
+  checkKey(key);
+  const isRelative = !key.startsWith('/');
+  return checkedPath(key, isRelative ? `${basePath}/${markless(key).join('/')}` : plainPath(key, basePath));
+}
+
 /** What has a place of its own beside the locks: of the same key, each kind is another thing. */
 export type PlaceKind = Exclude<Place, 'records' | 'writes' | 'segments'>;
 
@@ -114,8 +124,12 @@ function absolutePath(key: string): string {
 
 /** The segments of a relative key, as ZooKeeper takes them, and such that no recipe of the key above takes one for its own. */
 function unmarkedSegments(key: string): string[] {
-  const [first = '', ...below] = encoded(key).split('/').map(withoutMark);
+  const [first = '', ...below] = markless(key);
   return [first, ...below.map(withoutPart)];
+}
+
+function markless(key: string): string[] {
+  return encoded(key).split('/').map(withoutMark);
 }
 
 function encoded(key: string): string {

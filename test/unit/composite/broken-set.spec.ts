@@ -99,6 +99,21 @@ describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
     expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
   });
 
+  it.each(['lost', 'revoked'])(
+    'rejects with the caller’s own reason when that is another lease that was %s',
+    async (how) => {
+      const { locks, backend } = startLocks();
+      await locks.acquire('b');
+      const job = await locks.acquire('job');
+      const taken = take(locks, { signal: job.signal, waitMs: Infinity });
+      await backend.standing('b', 2);
+      if (how === 'lost') backend.leaseOn('job')?.lose(lost('job'));
+      else backend.leaseOn('job')?.revoke();
+      await expect(taken).rejects.toBe(job.signal.reason);
+      expect(backend.leaseOn('a')).toBeUndefined();
+    },
+  );
+
   it('lines up again when the key is lost in the very moment in which the last one is granted', async () => {
     const { backend, blocker, taken, first } = await waitingSet(take);
     const released = blocker.release();
@@ -180,6 +195,20 @@ describe('a set of which a call further out holds a key', () => {
     });
     await revoked;
     expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('rejects with the loss also where that key was revoked before', async () => {
+    const { locks, backend } = startLocks();
+    const blocker = await locks.acquire('b');
+    const outer = locks.using('a', async () => {
+      const inner = locks.multi(KEYS).using(() => expect.unreachable(), { waitMs: Infinity });
+      await backend.standing('b', 2);
+      backend.leaseOn('a')?.revoke();
+      backend.leaseOn('a')?.lose(lost('a'));
+      await blocker.release();
+      await expect(inner).rejects.toMatchObject({ code: 'LOCK_LOST', key: 'a' });
+    });
+    await expect(outer).rejects.toMatchObject({ code: 'LOCK_REVOKED' });
   });
 
   it('gets that key itself when the call further out gives it back meanwhile', async () => {

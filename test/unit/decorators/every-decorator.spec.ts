@@ -1,9 +1,12 @@
 import { runInThisContext } from 'node:vm';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import ts from 'typescript-6';
 import { describe, expect, it } from 'vitest';
-import * as api from '../../../lib/index.js';
+import * as lib from '../../../lib/index.js';
+import { InjectLockTesting } from '../../../lib/testing/index.js';
 
-const { LockConfigurationError } = api;
+const api = { ...lib, InjectLockTesting };
+const { LockConfigurationError } = lib;
 
 type Factory = (...args: unknown[]) => (...args: unknown[]) => void;
 
@@ -25,6 +28,7 @@ const WRITTEN: Readonly<Record<string, { readonly text: string; readonly args: r
   InjectCoordination: { text: '@InjectCoordination()', args: [] },
   InjectCronRuns: { text: '@InjectCronRuns()', args: [] },
   InjectLeaderElection: { text: '@InjectLeaderElection()', args: [] },
+  InjectLockTesting: { text: '@InjectLockTesting()', args: [] },
   InjectLocks: { text: '@InjectLocks()', args: [] },
   LeaderOnly: { text: "@LeaderOnly('name')", args: ['name'] },
   OnDeposed: { text: "@OnDeposed('name')", args: ['name'] },
@@ -131,6 +135,23 @@ describe.each(FACTORIES)('%s without parentheses', (name, factory) => {
     for (const call of calls) expect(() => factory(...call)).toThrow(refusal(name, 'Orders.place'));
     expect(() => factory(prototype.place, { kind: 'method', name: 'place' })).toThrow(refusal(name, 'place'));
     expect(() => factory(undefined, { kind: 'field', name: 'place' })).toThrow(refusal(name, 'place'));
+  });
+
+  it('in a decorator of the application that hands on what it is given', () => {
+    class Orders {
+      async place() {}
+    }
+    const { prototype } = Orders;
+    const team = (...given: unknown[]) =>
+      applyDecorators(SetMetadata('team', true), factory(...given) as MethodDecorator);
+    const withFirst = (first: unknown) => factory(first);
+    const withOptions = (first: unknown) => factory(first, { waitMs: 5 });
+    for (const wrapper of [team, withFirst, withOptions]) {
+      const decorate = wrapper as (...call: unknown[]) => unknown;
+      expect(() => decorate(prototype, 'place', undefined)).toThrow(
+        /(Orders\.place|a member of Orders) needs parentheses/,
+      );
+    }
   });
 
   it('is not taken for a use with parentheses', () => {

@@ -101,10 +101,53 @@ describe('callers that try at the same time', () => {
     const tries = Promise.allSettled(['a', 'b'].map((name) => callers.ask(name, { mode, waitMs: 0 })));
     const cutOff = () => new LockUnavailableError('no server answered', { key: 'k' });
     callers.backend.last.refuse(cutOff());
-    await settled();
-    callers.backend.last.refuse(cutOff());
     expect((await tries).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(callers.backend.entries).toHaveLength(1);
     expect(callers.forgot()).toBe(true);
+  });
+
+  it.each(['exclusive', 'read'] as const)('make two contenders at most, however many they are (%s)', async (mode) => {
+    const callers = startCallers();
+    const tries = Array.from({ length: 1_000 }, (_, place) => callers.ask(`${place}`, { mode, waitMs: 0 }));
+    await settled();
+    callers.backend.last.decline();
+    await settled();
+    callers.backend.last.decline();
+    expect(new Set(await Promise.all(tries))).toEqual(new Set([null]));
+    expect(callers.backend.entries).toHaveLength(2);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('make no contender while a caller of their process holds the key, whoever else waits', async () => {
+    const callers = startCallers();
+    void callers.ask('holder');
+    await settled();
+    callers.backend.last.grant();
+    await settled();
+    clock.ms += PAST_THE_BOUNDS_MS;
+    callers.backend.last.demand.want();
+    expect(await callers.acquire({ waitMs: 0 })).toBeNull();
+    expect(callers.backend.entries).toHaveLength(1);
+  });
+
+  it('delay a caller that waits by one of them at most', async () => {
+    const callers = startCallers();
+    const keepTrying = async () => {
+      while (!callers.told.includes('waits: granted')) {
+        const lease = await callers.acquire({ mode: 'read', waitMs: 0 });
+        await lease?.release();
+      }
+    };
+    const trying = [keepTrying(), keepTrying()];
+    void callers.ask('waits', READ);
+    callers.backend.last.decline();
+    await settled();
+    const [, entry] = callers.backend.entries;
+    expect(entry?.request.wait).toBe(true);
+    entry?.grant();
+    await settled();
+    callers.backend.standing.filter(({ lease }) => !lease).forEach((each) => each.decline());
+    await Promise.all(trying);
   });
 
   it('are told by the backend, and not by a caller that waits, while it is out of reach', async () => {

@@ -53,6 +53,16 @@ describe.each(USES)('a key of %s', (_name, use) => {
   });
 });
 
+describe('the key of a job', () => {
+  it.each(['#jobs', '#jobs/shop/a', '/base/#jobs', '/base/#jobs/shop/a'])(
+    'is refused, however it is written: %s',
+    (name) => {
+      const identify = (text: string) => (text.startsWith('/') ? text : `/base/${text}`);
+      expect(() => new Keys({ identify }, () => {}).identify(name)).toThrow('must not begin with "#jobs"');
+    },
+  );
+});
+
 describe('warnings', () => {
   it('end when there have been many', () => {
     const told: string[] = [];
