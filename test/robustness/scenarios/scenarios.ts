@@ -21,8 +21,8 @@ const BUSY: TrafficShape = {
   knows: 'all servers',
   // Nested ones too, so that directories of keys have directories below them, and one that reads like a contender.
   busyKeys: ['stock', 'stock/coupons', 'stock/block-0000000000', 'prices'],
-  readOnlyKeys: ['catalogue', 'prices/catalogue'],
-  readOnlyShare: 0.1,
+  readOnlyKeys: ['prices/catalogue'],
+  readOnlyShare: 0.2,
   keptKeys: ['orders/1', 'orders/2', 'orders/3', 'poller', 'reports'],
   keptShare: 0.06,
   keptMs: [SESSION_MS / 2, 4 * SESSION_MS],

@@ -38,7 +38,7 @@ function whatOf(random: Random, shape: TrafficShape): Omit<Ask, 'watchfulness' |
   if (random.chance(shape.readOnlyShare)) {
     const kind = random.weighted<AskKind>(READ_ONLY_KINDS);
     const [keys, waitMs] = [random.sample(shape.readOnlyKeys, 1), kind === 'try' ? 0 : random.pick(shape.waitsMs)];
-    return { kind, keys, mode: 'read', waitMs, abortAfterMs: undefined, holdMs: random.int(0, 40) };
+    return { kind, keys, mode: 'read', waitMs, abortAfterMs: undefined, holdMs: random.int(10, 60) };
   }
   const kind = random.weighted<AskKind>(shape.kinds);
   return {
