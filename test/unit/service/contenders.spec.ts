@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Contender } from '../../../lib/contract/contender.js';
 import type { LocalCaller } from '../../../lib/local/local-callers.js';
 import { withLocalCallers } from '../../../lib/service/contenders.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
+
+// However busy the machine is, the time in which a process hands a key on is not over.
+vi.mock('../../../lib/async/clock.js', async (original) => ({ ...(await original<object>()), now: () => 1_000 }));
 
 const LOCAL = { localLine: true };
 
