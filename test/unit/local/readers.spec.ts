@@ -3,6 +3,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import { LockUnavailableError } from '../../../lib/contract/errors.js';
 import { MOST_HAND_OVERS } from '../../../lib/contract/fencing-token.js';
 import { settled, startCallers } from './callers.js';
+import type { CallOptions } from './callers.js';
 
 // Time passes when a test says so.
 const clock = vi.hoisted(() => ({ ms: 1_000 }));
@@ -165,7 +166,7 @@ describe('callers that try at the same time', () => {
 describe('a warm lease that nobody uses', () => {
   const KEPT = { keepMs: 60_000 };
 
-  async function whileItIsKept() {
+  async function whileItIsKept(asking: CallOptions = {}) {
     const callers = startCallers();
     void callers.ask('first', KEPT);
     await settled();
@@ -175,7 +176,7 @@ describe('a warm lease that nobody uses', () => {
     const answer = deferred();
     callers.backend.last.demand.answering = answer.promise;
     await callers.lease('first').release();
-    return { callers, answer, trying: callers.ask('try', { ...KEPT, waitMs: 0 }) };
+    return { callers, answer, trying: callers.ask('try', { ...KEPT, ...asking, waitMs: 0 }) };
   }
 
   it('is granted to a caller that tries, as soon as it is known that no other process waits', async () => {
@@ -198,16 +199,8 @@ describe('a warm lease that nobody uses', () => {
   });
 
   it('leaves no trace of a caller that gives up before that is known', async () => {
-    const callers = startCallers();
-    void callers.ask('first', KEPT);
-    await settled();
-    callers.backend.last.grant();
-    await settled();
-    clock.ms += PAST_THE_BOUNDS_MS;
-    callers.backend.last.demand.answering = deferred().promise;
-    await callers.lease('first').release();
     const abort = new AbortController();
-    const trying = callers.ask('try', { ...KEPT, waitMs: 0, signal: abort.signal });
+    const { callers, trying } = await whileItIsKept({ signal: abort.signal });
     abort.abort(new Error('enough'));
     await expect(trying).rejects.toThrow('enough');
     await callers.admission.local.giveUpKept();
