@@ -7,13 +7,16 @@ import type { ZooKeeperClient } from '../../lib/zookeeper/client/zookeeper-clien
 import { isKeeperError } from '../../lib/zookeeper/session/requests.js';
 import { eventually } from './eventually.js';
 
+/** Long enough for a process that a busy machine does not run for a while. */
+const SESSION_MS = 30_000;
+
 /** A bare client of its own, to look at znodes and to meddle with them from outside. */
 export async function openClient(connectString: string, auth?: string): Promise<ZooKeeperClient> {
   const connected = deferred();
   const { servers } = parseConnectString(connectString);
   const credentials = auth === undefined ? [] : [{ scheme: 'digest', credentials: auth }];
   const client = new NodeZooKeeperClient(
-    { servers, sessionTimeoutMs: 4_000, auth: credentials },
+    { servers, sessionTimeoutMs: SESSION_MS, auth: credentials },
     { connected: () => connected.resolve(), disconnected() {}, ended() {}, answered() {} },
   );
   onTestFinished(() => client.close(1_000));

@@ -12,6 +12,8 @@ import { connectClient } from './support/observed-client.js';
 import { createEphemeral } from './support/open-session.js';
 
 const SESSION_MS = 2_000;
+/** For a lease that outlives a restart of the server, also on a machine that takes its time for it. */
+const LONG_SESSION_MS = 15_000;
 
 describe('a server that comes back without its data', () => {
   let server: ZooKeeperServer;
@@ -22,14 +24,15 @@ describe('a server that comes back without its data', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'rewound-'));
     data = join(dataDir, 'data', 'version-2');
     basePath = freshBasePath();
-    server = await ZooKeeperServer.start({ dataDir, tickTimeMs: SESSION_MS / 4 });
+    server = await ZooKeeperServer.start({ dataDir, tickTimeMs: SESSION_MS / 2 });
     onTestFinished(async () => {
       await server.stop();
       rmSync(dataDir, { recursive: true });
     });
   });
 
-  const open = () => openService({ connectString: server.connectString, basePath, sessionTimeoutMs: SESSION_MS });
+  const open = (sessionTimeoutMs = SESSION_MS) =>
+    openService({ connectString: server.connectString, basePath, sessionTimeoutMs });
 
   /** Repeats what application code repeats: every acquisition until one succeeds. */
   const untilAcquired = (service: Awaited<ReturnType<typeof open>>) =>
@@ -58,7 +61,7 @@ describe('a server that comes back without its data', () => {
   });
 
   it('lets go of what came back with a backup that knows the session', async () => {
-    const service = await open();
+    const service = await open(LONG_SESSION_MS);
     const lease = await service.acquire('k');
     const backup = `${data}.backup`;
     await restartWith(() => cpSync(data, backup, { recursive: true }));

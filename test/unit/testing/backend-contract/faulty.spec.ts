@@ -11,7 +11,11 @@ import * as options from './faulty-options.js';
 import * as records from './faulty-records.js';
 import { MemoryClient } from './memory-service.js';
 
+/** For what is planted: it must be found soon, and not because time ran out elsewhere. */
 const LIMIT_MS = 100;
+
+/** For what is sound: a busy machine may take its time. */
+const SOUND_LIMIT_MS = 20_000;
 
 /** Runs one check by its title. */
 async function run(title: string, subject: ContractSubject): Promise<void> {
@@ -182,10 +186,11 @@ describe('the contract of a backend finds out', () => {
     expect(await found(check, together(Client))).toMatch(/\w/);
   });
 
-  it('nothing in a sound one, within the same time', async () => {
+  it('nothing in a sound one', async () => {
+    const patiently = (subject: ContractSubject) => ({ ...subject, limitMs: SOUND_LIMIT_MS });
     for (const { title } of BACKEND_CHECKS) {
-      await expect(run(title, alone(MemoryBackend)), title).resolves.toBeUndefined();
-      await expect(run(title, together(MemoryClient)), title).resolves.toBeUndefined();
+      await expect(run(title, patiently(alone(MemoryBackend))), title).resolves.toBeUndefined();
+      await expect(run(title, patiently(together(MemoryClient))), title).resolves.toBeUndefined();
     }
   });
 
