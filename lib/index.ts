@@ -43,6 +43,7 @@ export type { KeyValue } from './contract/key-template.js';
 
 // What code calls.
 export { LockService } from './service/lock.service.js';
+export type { GlobalTransaction, GlobalTransactionOptions, RowLeases } from './service/global-transaction.js';
 export type { MutexOptions } from './service/lock-service.options.js';
 export type { AtomicMultiLock } from './service/atomic-multi-lock.js';
 export type { MultiOptions } from './service/multi.options.js';
