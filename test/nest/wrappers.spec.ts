@@ -66,7 +66,7 @@ function warnings(): string[] {
   return warned;
 }
 
-const places = (warned: readonly string[]) => warned.map((warning) => warning.split(' stands below ')[0]).sort();
+const places = (warned: readonly string[]) => warned.map((warning) => warning.replace(/ stands below .*/, '')).sort();
 
 describe('a lock below a decorator that wraps the method', () => {
   it('is warned about once, with what it means and what to do', async () => {
