@@ -26,7 +26,7 @@ export interface GlobalTransactionOptions extends Pick<AcquireOptions, 'label'> 
 /** The leases on several rows, one for each key. */
 export type RowLeases<K extends readonly string[]> = { readonly [Place in keyof K]: Lease };
 
-/** What a transaction needs of the connection that its rows are locked on. */
+/** @internal What a transaction needs of the connection that its rows are locked on. */
 export interface RowLocks {
   readonly waitMs: number;
   targetOf(key: string): LockTarget;
