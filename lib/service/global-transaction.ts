@@ -159,7 +159,10 @@ export class GlobalTransaction {
       try {
         await undo();
       } catch (error) {
-        logger.error(`global transaction "${this.#title}": a branch could not be rolled back, and stays committed`, error);
+        logger.error(
+          `global transaction "${this.#title}": a branch could not be rolled back, and stays committed`,
+          error,
+        );
       }
     }
   }
