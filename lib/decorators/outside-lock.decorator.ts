@@ -17,15 +17,17 @@ import { noteWrapper } from './wrappers.js';
  * ```
  * @throws LockConfigurationError when the class is loaded, for what is no method decorator, and where there is no method
  */
-export function OutsideLock(decorator: MethodDecorator): MethodDecorator {
+export function OutsideLock<D extends (target: never, name: never, descriptor: never) => unknown>(decorator: D): D {
   needParentheses('@OutsideLock(Decorator())', arguments);
   check(typeof decorator === 'function', '@OutsideLock: the decorator', decorator, 'a method decorator');
-  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>) => {
+  const decorate = decorator as unknown as MethodDecorator;
+  const outside = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>) => {
     decoratedPlace('@OutsideLock', target, name, descriptor);
     const original = descriptor.value;
-    const replaced = decorator(target, name, descriptor) ?? descriptor;
+    const replaced = decorate(target, name, descriptor) ?? descriptor;
     const wrapper = replaced.value;
     if (typeof wrapper === 'function' && typeof original === 'function') noteWrapper(wrapper, original);
     return replaced;
   };
+  return outside as unknown as D;
 }

@@ -56,3 +56,18 @@ it.each(WRAPPERS)('%s below a lock, or in OutsideLock, is not', async (_name, wr
   }
   expect(await warningsOf(Orders)).toEqual([]);
 });
+
+it('OutsideLock takes each as it is typed', async () => {
+  @Injectable()
+  class Orders {
+    @OutsideLock(ClsTransactional())
+    @OutsideLock(TypeOrmTransactional())
+    @OutsideLock(MikroTransactional())
+    @OutsideLock(CreateRequestContext())
+    @OutsideLock(EnsureRequestContext())
+    @OutsideLock(UseCls())
+    @DistributedLock('order')
+    async place() {}
+  }
+  expect(await warningsOf(Orders)).toEqual([]);
+});
