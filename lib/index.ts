@@ -26,6 +26,7 @@ export { LeaderOnly } from './decorators/leader-only.decorator.js';
 export type { LeaderOnlyOptions } from './decorators/leader-only.decorator.js';
 export { OnDeposed, OnElected } from './decorators/election-hook.decorator.js';
 export type { ElectionHookDecorator, ElectionHookOptions } from './decorators/election-hook.decorator.js';
+export { OutsideLock } from './decorators/outside-lock.decorator.js';
 export { ReadLock, WriteLock } from './decorators/read-write-lock.decorator.js';
 export type { ReadLockOptions, WriteLockOptions } from './decorators/read-write-lock.decorator.js';
 export { SegmentLock } from './decorators/segment-lock.decorator.js';
@@ -42,6 +43,7 @@ export type { KeyValue } from './contract/key-template.js';
 
 // What code calls.
 export { LockService } from './service/lock.service.js';
+export type { GlobalTransaction, GlobalTransactionOptions, RowLeases } from './service/global-transaction.js';
 export type { MutexOptions } from './service/lock-service.options.js';
 export type { AtomicMultiLock } from './service/atomic-multi-lock.js';
 export type { MultiOptions } from './service/multi.options.js';

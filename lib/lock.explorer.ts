@@ -1,9 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from './contract/errors.js';
-import { lockedMethodsOf } from './decorators/locked-method.js';
+import { lockedMethodsOf, lockedMethodsOn } from './decorators/locked-method.js';
 import type { LockedMethod } from './decorators/locked-method.js';
+import { wrapperWarning } from './decorators/wrappers.js';
 import { orCloseConnections } from './failed-start.js';
 import { LockService } from './service/lock.service.js';
 import { connectionOf } from './service/lock-service.token.js';
@@ -14,9 +15,12 @@ interface Binding {
   readonly service: LockService;
 }
 
+const logger = new Logger('DistributedLock');
+
 /**
  * Gives the instances that factories and values brought into the application their `LockService`: Nest injects
- * properties only into what it constructs. Runs once per application, before any other module's `onModuleInit`.
+ * properties only into what it constructs. Warns about locks below decorators that wrap the method.
+ * Runs once per application, before any other module's `onModuleInit`.
  */
 @Injectable()
 export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
@@ -31,11 +35,25 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
       const services = this.services();
       this.bindings = this.broughtIn().flatMap((instance) => bindingsOf(instance, services));
       for (const { instance, method, service } of this.bindings) method.slot.bind(instance, service);
+      this.warnOfWrappers();
     });
   }
 
   onApplicationShutdown(): void {
     for (const { instance, method, service } of this.bindings) method.slot.unbind(instance, service);
+  }
+
+  private warnOfWrappers(): void {
+    const methods = new Set(this.prototypes().flatMap(lockedMethodsOn));
+    for (const warning of [...methods].map(wrapperWarning)) if (warning !== undefined) logger.warn(warning);
+  }
+
+  /** Of the classes whose instances the application has, or will make. */
+  private prototypes(): readonly object[] {
+    const wrappers = [...this.discovery.getControllers(), ...this.discovery.getProviders()];
+    const ofClasses = wrappers.filter((wrapper) => !wrapper.isNotMetatype).map(({ metatype }) => metatype?.prototype);
+    const ofInstances = this.broughtIn().map((instance): unknown => Object.getPrototypeOf(instance));
+    return [...ofClasses, ...ofInstances].filter(isObject);
   }
 
   private services(): ReadonlyMap<string, LockService> {

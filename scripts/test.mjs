@@ -19,6 +19,7 @@ let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   await installDependencies();
   await installDependencies('test/nest-11');
+  await installDependencies('test/transactions');
   await installDependencies('bench');
   const isReal = await usesReal();
   if (!isLong) {

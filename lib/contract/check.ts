@@ -38,13 +38,8 @@ export function checkSignal(signal: unknown): void {
 }
 
 /** What is run under a lock; one that is missing must not cost a lock first. @throws LockConfigurationError */
-export function checkWork(work: unknown): void {
-  check(
-    typeof work === 'function',
-    'the work to run under the lock',
-    work,
-    'a function, as in using(async (lease) => …)',
-  );
+export function checkWork(work: unknown, usage = 'using(async (lease) => …)'): void {
+  check(typeof work === 'function', 'the work to run under the lock', work, `a function, as in ${usage}`);
 }
 
 /** Of a contender: it travels with each, and is kept in its znode. @throws LockConfigurationError that names the field */

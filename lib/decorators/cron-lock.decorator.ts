@@ -10,6 +10,7 @@ import { disguised } from './disguised.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { CronLockDecorator } from './scheduled-method-check.js';
+import { noteLock } from './wrappers.js';
 
 const NAME = '@CronLock';
 
@@ -38,14 +39,14 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
   needParentheses(`${NAME}()`, arguments);
   return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(NAME, target, name, descriptor);
-    const { title, place, prototype } = at;
+    const { title } = at;
     const resolved = resolveCronLockOptions(title, options);
     const original = descriptor.value;
     if (typeof original !== 'function') return;
     refuseGenerator(title, original);
     const job = new DeclaredJob(at, resolved, original);
-    const method = registerLockedMethod(prototype, { title, place, job }, resolved.connection);
-    descriptor.value = disguised(original, async (instance, args) => {
+    const method = registerLockedMethod({ ...at, job }, resolved.connection);
+    const wrapper = disguised(original, async (instance, args) => {
       const jobs = jobsFor(method, instance);
       const call = () => job.call(instance as object, args);
       const scheduled = job.jobOf(instance as object);
@@ -53,6 +54,8 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
       const isPart = currentRun()?.key === scheduled.key && job.isOverriddenIn(instance as object);
       return isPart ? call() : jobs.fire(scheduled, call);
     });
+    descriptor.value = wrapper;
+    noteLock(method, wrapper, original);
   };
 }
 

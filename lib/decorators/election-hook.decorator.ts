@@ -48,10 +48,10 @@ export function OnDeposed(name: string, options: ElectionHookOptions = {}): Elec
 function hook(decorator: string, election: string, part: ElectionPart, options: ElectionHookOptions) {
   return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(decorator, target, name, descriptor);
-    const { title, place, prototype } = at;
+    const { title } = at;
     checkFields(title, options, ['connection'], `${title}: the options`);
     const { connection = DEFAULT_CONNECTION } = options;
     check(typeof connection === 'string' && connection !== '', `${title}: connection`, connection, 'a name');
-    registerLockedMethod(prototype, { title, place, election: new ElectionRole(at, election, part) }, connection);
+    registerLockedMethod({ ...at, election: new ElectionRole(at, election, part) }, connection);
   };
 }

@@ -13,6 +13,7 @@ import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import { checkLock, complete } from './stand-in.js';
+import { noteLock } from './wrappers.js';
 
 /** What one kind of lock decorator adds to the mechanism that all share. */
 export interface Locking {
@@ -31,11 +32,13 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
   return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(decorator, target, name, descriptor);
     const locking = configure(at);
-    const { title, place } = at;
     const { election, options } = locking;
-    const method = registerLockedMethod(at.prototype, { title, place, election }, options.connection);
+    const method = registerLockedMethod({ ...at, election }, options.connection);
     const original = descriptor.value;
-    if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at));
+    if (typeof original !== 'function') return;
+    const wrapper = locked(original, method, locking, startOf(original, at));
+    descriptor.value = wrapper;
+    noteLock(method, wrapper, original);
   };
 }
 

@@ -10,6 +10,9 @@ export interface LockedMethod {
   readonly title: string;
   /** `Orders.place` */
   readonly place: string;
+  /** Of the class that has the decorator. */
+  readonly prototype: object;
+  readonly name: string | symbol;
   readonly slot: ServiceSlot;
   /** What it is run as, when it has `@CronLock`. */
   readonly job?: DeclaredJob;
@@ -20,22 +23,24 @@ export interface LockedMethod {
 const methodsByPrototype = new WeakMap<object, LockedMethod[]>();
 
 /** Notes that a method of the class is locked, and has Nest inject what it needs. */
-export function registerLockedMethod(
-  prototype: object,
-  at: Omit<LockedMethod, 'slot'>,
-  connection: string,
-): LockedMethod {
+export function registerLockedMethod(at: Omit<LockedMethod, 'slot'>, connection: string): LockedMethod {
+  const { prototype, title } = at;
   const methods = methodsByPrototype.get(prototype) ?? [];
   const known = methods.find(({ slot }) => slot.connection === connection);
-  const method = { ...at, slot: known?.slot ?? new ServiceSlot(prototype, connection, at.title) };
+  const method = { ...at, slot: known?.slot ?? new ServiceSlot(prototype, connection, title) };
   methodsByPrototype.set(prototype, [...methods, method]);
   return method;
 }
 
 /** The locked methods of an instance, inherited ones included. Touches no property of it. */
 export function lockedMethodsOf(instance: object): readonly LockedMethod[] {
+  return lockedMethodsOn(Object.getPrototypeOf(instance));
+}
+
+/** The locked methods of a class, inherited ones included. Touches no property of it. */
+export function lockedMethodsOn(prototype: object | null): readonly LockedMethod[] {
   const methods: LockedMethod[] = [];
-  for (let chain = Object.getPrototypeOf(instance); chain; chain = Object.getPrototypeOf(chain)) {
+  for (let chain = prototype; chain; chain = Object.getPrototypeOf(chain)) {
     methods.push(...(methodsByPrototype.get(chain) ?? []));
   }
   return methods;

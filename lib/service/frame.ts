@@ -14,21 +14,35 @@ interface Stretch {
 export class Frame {
   #stretch: Stretch | undefined;
   #outer: Frame | undefined;
+  #isOver = false;
   #inLine = 0;
   #lastInLine: Promise<void> = Promise.resolve();
 
-  constructor(stretch: Stretch, outer: Frame | undefined) {
+  /** @param stretch none where the leases come while the frame lasts */
+  constructor(stretch: Stretch | undefined, outer: Frame | undefined) {
     this.#stretch = stretch;
     this.#outer = outer;
   }
 
   /** Empties the frame: promises made inside refer to it for as long as they live, and must not keep all that was. */
   end(): void {
+    this.#isOver = true;
     this.#stretch = undefined;
   }
 
+  /** Puts frames of further leases around this one, which goes on with `stretch`. */
+  grow(stretch: Stretch, around: readonly Stretch[]): readonly Frame[] {
+    const frames: Frame[] = [];
+    for (const one of around) {
+      this.#outer = new Frame(one, this.#outer);
+      frames.push(this.#outer);
+    }
+    this.#stretch = stretch;
+    return frames;
+  }
+
   get isActive(): boolean {
-    return this.#stretch !== undefined;
+    return !this.#isOver;
   }
 
   get tenure(): Tenure | undefined {

@@ -92,6 +92,47 @@ export function runNested<T>(tenure: Tenure, lease: Lease, work: () => T | Promi
   return runInside(tenure, lease, work);
 }
 
+/**
+ * Leases that come while `work` runs. Each is held until the work has ended, and nested calls that the work makes enter it.
+ * They are given back together.
+ */
+export class HoldScope {
+  readonly #frame = new Frame(
+    undefined,
+    innermost((frame) => frame.isActive),
+  );
+  readonly #ends: (() => Promise<void>)[] = [];
+
+  /** Runs `work` with the leases that are in the scope, and that come into it. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return context.run(this.#frame, work);
+  }
+
+  /** @param set what is the current lease from now on */
+  hold(members: readonly HeldMember[], set: Lease): void {
+    const around = members.map(({ lease, holding }) => {
+      const tenure = new Tenure(lease, holding, { giveBack: () => lease.release() });
+      return { tenure, lease, stay: tenure.enter(lease.mode) };
+    });
+    const inSet = new Tenure(set, undefined, { giveBack: async () => {} });
+    inSet.enter(set.mode);
+    const frames = this.#frame.grow({ tenure: inSet, lease: set }, around);
+    around.forEach(({ stay }, place) =>
+      this.#ends.push(() => {
+        frames[place]?.end();
+        return stay.leave();
+      }),
+    );
+  }
+
+  /** Resolves when nobody is kept waiting any more by a lease of the scope. */
+  async end(): Promise<void> {
+    this.#frame.end();
+    // Not one after the other: what is given back in one turn is one transaction.
+    await Promise.all(this.#ends.splice(0).map((end) => end()));
+  }
+}
+
 async function runInside<T>(
   tenure: Tenure,
   lease: Lease,
@@ -130,7 +171,7 @@ export function* heldLeases(): Generator<Lease> {
  */
 export function assertHeld(): Lease {
   // Not the next one further out when the innermost was released early: the caller means the one it is under.
-  const lease = innermost((frame) => frame.isActive)?.lease;
+  const lease = innermost((frame) => frame.lease !== undefined)?.lease;
   if (!lease) throw new LockConfigurationError('assertHeld() was called outside of a decorated method and of using()');
   assertStands(lease);
   return lease;

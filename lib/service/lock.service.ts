@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
-import { checkFields } from '../contract/check.js';
+import { checkFields, checkWork } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
@@ -15,6 +15,8 @@ import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { Admission } from './admission.js';
 import type { AtomicMultiLock } from './atomic-multi-lock.js';
 import { Candidates } from './candidates.js';
+import { GlobalTransaction } from './global-transaction.js';
+import type { GlobalTransactionOptions } from './global-transaction.js';
 import { Keys } from './keys.js';
 import { withLocalCallers } from './contenders.js';
 import { revokeKey } from './revocation.js';
@@ -183,6 +185,26 @@ export class LockService {
   /** Short for `mutex(key).using(work, options)`. */
   async using<T>(key: string, work: (lease: Lease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     return this.mutex(key).using(work, options);
+  }
+
+  /**
+   * Runs `work` as a transaction over several stores: the rows that it locks stay locked until `work` has resolved, or
+   * until every branch has been rolled back, and are given back together. See docs/global-locks.md.
+   *
+   * - Two transactions exclude each other on a row from the first `lock` of it until the end of the whole transaction.
+   * - When `work` rejects, its branches are rolled back, the latest first.
+   * - When a lease is lost meanwhile, it is not committed: its branches are rolled back, and it rejects.
+   * @throws what `work` throws, untouched; LockTimeoutError and the others of `GlobalTransaction.lock`; LockLostError after
+   *   `work` has ended, when a lease was lost; LockConfigurationError that names the wrong option
+   */
+  async globalTransaction<T>(
+    work: (transaction: GlobalTransaction) => T | Promise<T>,
+    options: GlobalTransactionOptions = {},
+  ): Promise<T> {
+    checkWork(work, 'globalTransaction(async (transaction) => …)');
+    const targetOf = (key: string) => this.targets.of(key, 'exclusive', 'fifo', {});
+    const lockOn = (keys: readonly string[]) => this.multi(keys);
+    return new GlobalTransaction({ waitMs: this.waitMs, targetOf, lockOn }, options).run(work);
   }
 
   /** @internal Connects before anything that depends on this service starts. */

@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** The files that a page claims to show, with what it shows of each. */
 function shownIn(page: string): ReadonlyMap<string, string> {
-  const blocks = page.matchAll(/^<!-- (test\/examples\/\S+) -->\n+```ts\n([^]*?)^```$/gm);
+  const blocks = page.matchAll(/^<!-- (test\/\S+) -->\n+```ts\n([^]*?)^```$/gm);
   return new Map([...blocks].map(([, path = '', code = '']) => [path, code]));
 }
 
@@ -23,6 +23,19 @@ describe(`the examples of ${DOC}`, () => {
 
   it('are all that there are', () => {
     expect([...shown.keys()].sort()).toEqual(filesBelow(EXAMPLES).sort());
+  });
+});
+
+describe('the examples of docs/transactions.md', () => {
+  const shown = shownIn(read('docs/transactions.md'));
+
+  it('are parts of the files that are run, letter by letter', () => {
+    for (const [path, code] of shown) expect(read(path), path).toContain(code);
+  });
+
+  it('are of all files that have one', () => {
+    const files = filesBelow('test/transactions').filter((path) => read(path).includes('@DistributedLock('));
+    expect([...shown.keys()].sort()).toEqual(files.filter((path) => !path.endsWith('.spec.ts')).sort());
   });
 });
 

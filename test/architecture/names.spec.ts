@@ -14,7 +14,7 @@ const OF_ONE_MACHINE: readonly (readonly [what: string, pattern: RegExp])[] = [
 const EMPTY_WORD = /(^|[-._]|(?<=[a-z]))(managers?|helpers?|impl|utils?|Managers?|Helpers?|Impl|Utils?)(?=[-._]|$)/;
 
 const TEXTS = ['lib', 'docs', 'sample-app', 'scripts', '.ci', 'README.md', 'CHANGELOG.md', 'package.json', '.npmrc'];
-const LOCKS = ['package-lock.json', 'test/nest-11/package-lock.json', 'bench/package-lock.json'];
+const LOCKS = ['', 'test/nest-11/', 'test/transactions/', 'bench/'].map((folder) => `${folder}package-lock.json`);
 
 const complaintsAbout = (text: string) =>
   OF_ONE_MACHINE.filter(([, pattern]) => pattern.test(text)).map(([what]) => what);

@@ -1,30 +1,42 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConflictException, Injectable } from '@nestjs/common';
-import { DistributedLock, key } from 'nestjs-distributed-lock';
+import { key, LockService } from 'nestjs-distributed-lock';
+import type { GlobalTransaction } from 'nestjs-distributed-lock';
 import { ShopFiles } from '../files/shop-files.js';
-import { GlobalTransaction } from './global-transaction.js';
 import { rowsOf } from './trip.js';
 import type { Trip } from './trip.js';
 
+const COMMIT_TAKES_MS = 3;
 const BANK_TAKES_MS = 5;
 
 @Injectable()
 export class TripsService {
-  constructor(private readonly files: ShopFiles) {}
+  constructor(
+    private readonly locks: LockService,
+    private readonly files: ShopFiles,
+  ) {}
 
-  /** The rows stay locked until the transaction has been committed, or rolled back. */
-  @DistributedLock((trip: Trip) => [key`row/seats/${trip.flight}`, key`row/wallets/${trip.guest}`])
+  /** The rows stay locked until both changes are there to stay, or both have been taken back. */
   async book(trip: Trip): Promise<void> {
-    const transaction = new GlobalTransaction(this.files);
     const [seats, wallet] = rowsOf(trip);
-    try {
-      await transaction.change(seats, -1);
-      await transaction.change(wallet, -trip.euros);
+    await this.locks.globalTransaction(async (transaction) => {
+      await transaction.lock([key`row/seats/${trip.flight}`, key`row/wallets/${trip.guest}`]);
+      await this.change(transaction, seats, -1);
+      await this.change(transaction, wallet, -trip.euros);
       await pause(BANK_TAKES_MS);
       if (trip.isRefused) throw new ConflictException('refused by the bank');
-    } catch (error) {
-      await transaction.rollBack();
-      throw error;
-    }
+    });
+  }
+
+  /** Commits in the row's store at once; what it was before is right to go back to while the row is locked. */
+  private async change(transaction: GlobalTransaction, row: string, by: number): Promise<void> {
+    const before = await this.files.read<number>(row);
+    await transaction.branch(
+      async () => {
+        await pause(COMMIT_TAKES_MS);
+        await this.files.write(row, before + by);
+      },
+      () => this.files.write(row, before),
+    );
   }
 }

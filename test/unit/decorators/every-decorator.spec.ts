@@ -33,6 +33,7 @@ const WRITTEN: Readonly<Record<string, { readonly text: string; readonly args: r
   LeaderOnly: { text: "@LeaderOnly('name')", args: ['name'] },
   OnDeposed: { text: "@OnDeposed('name')", args: ['name'] },
   OnElected: { text: "@OnElected('name')", args: ['name'] },
+  OutsideLock: { text: '@OutsideLock(Decorator())', args: [() => {}] },
   ReadLock: { text: "@ReadLock('key')", args: ['key'] },
   SegmentLock: {
     text: "@SegmentLock({ key: 'key', segments: 16 })",

@@ -1,0 +1,33 @@
+import { check } from '../contract/check.js';
+import { decoratedPlace, needParentheses } from './decorated-place.js';
+import { noteWrapper } from './wrappers.js';
+
+/**
+ * Applies a decorator that is meant to stand above a lock, such as one for traces or metrics. At start-up a lock below
+ * a decorator that wraps the method is warned about; what is applied through this one is not.
+ *
+ * What the decorator does after the method happens when the lease has been given back. So a transaction must not
+ * be in here: its commit would come too late.
+ *
+ * @example
+ * ```ts
+ * @OutsideLock(Span('orders.place'))
+ * @DistributedLock('orders')
+ * async place() {}
+ * ```
+ * @throws LockConfigurationError when the class is loaded, for what is no method decorator, and where there is no method
+ */
+export function OutsideLock<D extends (target: never, name: never, descriptor: never) => unknown>(decorator: D): D {
+  needParentheses('@OutsideLock(Decorator())', arguments);
+  check(typeof decorator === 'function', '@OutsideLock: the decorator', decorator, 'a method decorator');
+  const decorate = decorator as unknown as MethodDecorator;
+  const outside = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>) => {
+    decoratedPlace('@OutsideLock', target, name, descriptor);
+    const original = descriptor.value;
+    const replaced = decorate(target, name, descriptor) ?? descriptor;
+    const wrapper = replaced.value;
+    if (typeof wrapper === 'function' && typeof original === 'function') noteWrapper(wrapper, original);
+    return replaced;
+  };
+  return outside as unknown as D;
+}

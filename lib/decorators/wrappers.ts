@@ -1,0 +1,53 @@
+import type { LockedMethod } from './locked-method.js';
+
+/** What stands on the prototype because of each locked method. */
+const locks = new WeakMap<LockedMethod, object>();
+
+/** The function that each known wrapper has replaced: a lock's, or one that is meant to be outside of the lock. */
+const replacedBy = new WeakMap<object, object>();
+
+/** Notes that a decorator of this package has put `wrapper` in the place of `original`. */
+export function noteLock(method: LockedMethod, wrapper: object, original: object): void {
+  locks.set(method, wrapper);
+  noteWrapper(wrapper, original);
+}
+
+/** Notes that `wrapper` has taken the place of `original`, and may stand above a lock. */
+export function noteWrapper(wrapper: object, original: object): void {
+  if (wrapper !== original) replacedBy.set(wrapper, original);
+}
+
+/**
+ * The function that a decorator above the lock has put in its place, unless it is known. `undefined` where there is none, and
+ * where it cannot be seen without calling a getter.
+ */
+function strangeWrapperOf(method: LockedMethod): Function | undefined {
+  const lock = locks.get(method);
+  let above: unknown = Object.getOwnPropertyDescriptor(method.prototype, method.name)?.value;
+  while (lock && typeof above === 'function' && above !== lock) {
+    const below = replacedBy.get(above);
+    if (!below) return above;
+    above = below;
+  }
+  return undefined;
+}
+
+/** What is to be said of a method whose lock stands below another wrapper; `undefined` when there is none. */
+export function wrapperWarning(method: LockedMethod): string | undefined {
+  const wrapper = strangeWrapperOf(method);
+  if (!wrapper) return undefined;
+  const { title, name } = method;
+  const [decorator] = title.split(' ');
+  return (
+    `${title} stands below a decorator that wraps the method${wrapperName(wrapper, name)}. What that one does after the ` +
+    `method, such as a commit, happens when the lease has been given back. Put ${decorator} above it, or use ` +
+    'LockInterceptor. If the order is meant (traces, metrics), write @OutsideLock(ThatDecorator())'
+  );
+}
+
+/** Its own name, where it has one that says more than the method's. */
+function wrapperName(wrapper: Function, method: string | symbol): string {
+  const name: unknown = Object.getOwnPropertyDescriptor(wrapper, 'name')?.value;
+  const saysNothing = typeof name !== 'string' || ['', 'value', String(method)].includes(name);
+  return saysNothing ? '' : ` (its function is called "${name}")`;
+}

@@ -1,0 +1,305 @@
+import 'reflect-metadata';
+import { applyDecorators, Controller, Get, Injectable, Logger, Scope, UseInterceptors } from '@nestjs/common';
+import type { NestInterceptor } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { MessagePattern } from '@nestjs/microservices';
+import { Cron, ScheduleModule } from '@nestjs/schedule';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  CronLock,
+  DistributedLock,
+  LeaderOnly,
+  OnElected,
+  OutsideLock,
+  ReadLock,
+  SegmentLock,
+  Semaphore,
+  WriteLock,
+} from '../../lib/index.js';
+import { startApp } from './app.js';
+
+const NEVER = '0 0 1 1 *';
+
+/** What `@Transactional` does, whoever makes it: it does something after the method. */
+function Transactional(): MethodDecorator {
+  return (_target, _name, descriptor) => {
+    const method = descriptor.value as unknown as Function;
+    descriptor.value = async function (this: unknown, ...args: unknown[]) {
+      return await Reflect.apply(method, this, args);
+    } as never;
+  };
+}
+
+/** The same with a Proxy, which looks like the method. */
+function TransactionalProxy(): MethodDecorator {
+  return (_target, _name, descriptor) => {
+    const method = descriptor.value as unknown as Function;
+    descriptor.value = new Proxy(method, { apply: (target, self, args) => Reflect.apply(target, self, args) }) as never;
+  };
+}
+
+/** Calls it with the method's own name on it. */
+function Named(name: string): MethodDecorator {
+  return (_target, _name, descriptor) => {
+    const method = descriptor.value as unknown as Function;
+    const wrapper = (...args: unknown[]) => Reflect.apply(method, undefined, args);
+    descriptor.value = Object.defineProperty(wrapper, 'name', { value: name }) as never;
+  };
+}
+
+/** What `@autobind` does. */
+function Bound(): MethodDecorator {
+  return (_target, _name, { value }) => ({
+    get: () => {
+      got++;
+      return value as never;
+    },
+  });
+}
+
+let got = 0;
+
+function warnings(): string[] {
+  const warned: string[] = [];
+  const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation((message: string) => void warned.push(message));
+  onTestFinished(() => warn.mockRestore());
+  return warned;
+}
+
+const places = (warned: readonly string[]) => warned.map((warning) => warning.replace(/ stands below .*/, '')).sort();
+
+describe('a lock below a decorator that wraps the method', () => {
+  it('is warned about once, with what it means and what to do', async () => {
+    @Injectable()
+    class Orders {
+      @Transactional()
+      @DistributedLock('order')
+      async place() {}
+    }
+    @Injectable()
+    class SpecialOrders extends Orders {}
+    const warned = warnings();
+    await startApp({ providers: [Orders, SpecialOrders, { provide: 'again', useValue: new Orders() }] });
+    expect(warned).toEqual([
+      '@DistributedLock on Orders.place stands below a decorator that wraps the method. What that one does after the ' +
+        'method, such as a commit, happens when the lease has been given back. Put @DistributedLock above it, or use ' +
+        'LockInterceptor. If the order is meant (traces, metrics), write @OutsideLock(ThatDecorator())',
+    ]);
+  });
+
+  it('is seen whatever the lock and the wrapper are', async () => {
+    @Injectable()
+    class Orders {
+      @TransactionalProxy()
+      @DistributedLock('a')
+      async mutex() {}
+      @Transactional()
+      @ReadLock('a')
+      async read() {}
+      @Transactional()
+      @WriteLock('a')
+      async write() {}
+      @Transactional()
+      @Semaphore('a', { permits: 2 })
+      async semaphore() {}
+      @Transactional()
+      @SegmentLock({ key: 'b', segments: 2 })
+      async segment() {}
+      @Transactional()
+      @LeaderOnly('leader')
+      async leader() {}
+      @Cron(NEVER)
+      @Transactional()
+      @CronLock()
+      async nightly() {}
+    }
+    const warned = warnings();
+    await startApp({ imports: [ScheduleModule.forRoot()], providers: [Orders] });
+    expect(places(warned)).toEqual(
+      [
+        '@CronLock on Orders.nightly',
+        '@DistributedLock on Orders.mutex',
+        '@LeaderOnly on Orders.leader',
+        '@ReadLock on Orders.read',
+        '@SegmentLock on Orders.segment',
+        '@Semaphore on Orders.semaphore',
+        '@WriteLock on Orders.write',
+      ].sort(),
+    );
+  });
+
+  it('is seen wherever Nest makes the instance, or is given it', async () => {
+    class Base {
+      @Transactional()
+      @DistributedLock('inherited')
+      async inherited() {}
+    }
+    @Controller()
+    class Api extends Base {
+      @Get()
+      @Transactional()
+      @DistributedLock('api')
+      async get() {}
+    }
+    @Injectable({ scope: Scope.REQUEST })
+    class PerRequest {
+      @Transactional()
+      @DistributedLock('request')
+      async handle() {}
+    }
+    class Made {
+      @Transactional()
+      @DistributedLock('made')
+      async run() {}
+    }
+    class Value {
+      @Transactional()
+      @DistributedLock('value')
+      async run() {}
+    }
+    const warned = warnings();
+    await startApp({
+      controllers: [Api],
+      providers: [
+        PerRequest,
+        { provide: 'made', useFactory: () => new Made() },
+        { provide: 'v', useValue: new Value() },
+      ],
+    });
+    expect(places(warned)).toEqual(
+      ['Base.inherited', 'Api.get', 'PerRequest.handle', 'Made.run', 'Value.run']
+        .map((place) => `@DistributedLock on ${place}`)
+        .sort(),
+    );
+  });
+
+  it('is seen between two locks: only the lower one', async () => {
+    @Injectable()
+    class Orders {
+      @DistributedLock('above')
+      @Transactional()
+      @Semaphore('below', { permits: 2 })
+      async place() {}
+    }
+    const warned = warnings();
+    await startApp({ providers: [Orders] });
+    expect(places(warned)).toEqual(['@Semaphore on Orders.place']);
+  });
+
+  it('is called by its name where it has one', async () => {
+    @Injectable()
+    class Orders {
+      @Named('runInTransaction')
+      @DistributedLock('a')
+      async place() {}
+      @Named('cancel')
+      @DistributedLock('a')
+      async cancel() {}
+    }
+    const warned = warnings();
+    await startApp({ providers: [Orders] });
+    expect(warned.map((warning) => / \(its function is called "(.*)"\)/.exec(warning)?.[1])).toEqual([
+      'runInTransaction',
+      undefined,
+    ]);
+  });
+});
+
+describe('what is not warned about', () => {
+  it('a lock above the wrapper, locks on locks, what Nest puts above a method, and a class that no application has', async () => {
+    const Locked = () => applyDecorators(Get('all'), DistributedLock('a') as MethodDecorator);
+    const noop: NestInterceptor = { intercept: (_context, next) => next.handle() };
+    @Controller()
+    class Orders {
+      @DistributedLock('order')
+      @Transactional()
+      async place() {}
+      @DistributedLock('one')
+      @ReadLock('other')
+      @Semaphore('third', { permits: 2 })
+      async locks() {}
+      @Cron(NEVER)
+      @CronLock()
+      @LeaderOnly('leader')
+      async nightly() {}
+      @OnEvent('event')
+      @MessagePattern('message')
+      @UseInterceptors(noop)
+      @Get()
+      @DistributedLock('order')
+      async get() {}
+      @Locked()
+      async all() {}
+      @OnElected('leader')
+      @Transactional()
+      async elected() {}
+      @Transactional()
+      @OnElected('leader')
+      async electedBelow() {}
+    }
+    @Injectable()
+    class Careful extends Orders {
+      override async place() {
+        return super.place();
+      }
+    }
+    class Unused {
+      @Transactional()
+      @DistributedLock('unused')
+      async run() {}
+    }
+    const warned = warnings();
+    await startApp({ imports: [ScheduleModule.forRoot()], controllers: [Orders], providers: [Careful] });
+    expect(Unused).toBeDefined();
+    expect(warned).toEqual([]);
+  });
+
+  it('an instance behind a Proxy, and a prototype whose method a getter hands out: it is not called', async () => {
+    class Proxied {
+      @DistributedLock('a')
+      async run() {}
+    }
+    @Injectable()
+    class WithGetter {
+      @Bound()
+      @DistributedLock('a')
+      async run() {}
+      get now(): number {
+        throw new Error('must not be read');
+      }
+    }
+    const warned = warnings();
+    const traced = new Proxy(new Proxied(), { get: (target, name) => Reflect.get(target, name) });
+    await startApp({ providers: [WithGetter, { provide: 'proxied', useValue: traced }] });
+    expect(warned).toEqual([]);
+    expect(got).toBe(0);
+  });
+
+  it('a wrapper that is meant: OutsideLock; the next one above it is still seen', async () => {
+    @Injectable()
+    class Orders {
+      @OutsideLock(Transactional())
+      @OutsideLock(TransactionalProxy())
+      @DistributedLock('a')
+      async meant() {}
+      @Transactional()
+      @OutsideLock(Transactional())
+      @DistributedLock('a')
+      async forgotten() {}
+      @OutsideLock(Get())
+      @DistributedLock('a')
+      async unwrapped() {}
+    }
+    const warned = warnings();
+    const { app } = await startApp({ providers: [Orders] });
+    expect(places(warned)).toEqual(['@DistributedLock on Orders.forgotten']);
+    await app.get(Orders).meant();
+  });
+
+  it('OutsideLock is refused without a decorator, and where there is no method', () => {
+    expect(() => OutsideLock(undefined as never)).toThrow(
+      '@OutsideLock: the decorator must be a method decorator, got undefined',
+    );
+    expect(() => OutsideLock(Get())({}, 'place', { get: () => undefined })).toThrow(/cannot lock an accessor/);
+  });
+});
