@@ -1,4 +1,5 @@
 import { Observable } from 'rxjs';
+import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import type { LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
@@ -12,6 +13,7 @@ import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
+import { ResultCheck } from './result-check.js';
 import { checkLock, complete } from './stand-in.js';
 
 /** What one kind of lock decorator adds to the mechanism that all share. */
@@ -21,6 +23,17 @@ export interface Locking {
   lockOf(service: LockService, instance: unknown, args: unknown[]): Pick<Lock, 'using'>;
   /** What the method is to an election, where it is only run by a leader. */
   readonly election?: ElectionRole;
+}
+
+/** Runs the method without its lock. */
+type Run = (instance: unknown, args: unknown[]) => unknown;
+
+/** What is known of a decorated method. */
+interface Decorated {
+  readonly method: LockedMethod;
+  readonly locking: Locking;
+  readonly run: Run;
+  readonly start: Start;
 }
 
 /** Starts one call: the way a method's result is handed out depends on what it declares. */
@@ -35,22 +48,39 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     const { election, options } = locking;
     const method = registerLockedMethod(at.prototype, { title, place, election }, options.connection);
     const original = descriptor.value;
-    if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at));
+    if (typeof original !== 'function') return;
+    const result = new ResultCheck(at);
+    const run: Run = (instance, args) => result.checked(Reflect.apply(original, instance, args));
+    descriptor.value = locked(original, { method, locking, run, start: startOf(original, at) });
   };
 }
 
-function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
-  return disguised(original, (instance, args, target) =>
+function locked<F extends object>(original: F, { method, locking, run, start }: Decorated): F {
+  const { title } = method;
+  return disguised(original, (instance, args) =>
     start({
-      title: method.title,
+      title,
       options: locking.options,
       lock: () => {
-        const service = complete(serviceFor(method, instance), method.title);
-        return checkLock(locking.lockOf(service, instance, args), method.title);
+        const service = complete(serviceFor(method, instance), title);
+        return checkLock(
+          named(title, () => locking.lockOf(service, instance, args)),
+          title,
+        );
       },
-      run: () => Reflect.apply(target as unknown as Function, instance, args),
+      run: () => run(instance, args),
     }),
   );
+}
+
+/** What `find` returns. A refusal that does not say where it comes from is made to: a bad key may be of any method. */
+function named<T>(title: string, find: () => T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof LockConfigurationError) || error.message.startsWith(title)) throw error;
+    throw new LockConfigurationError(`${title}: ${error.message}`, { key: error.key, cause: error });
+  }
 }
 
 function startOf(original: object, at: DecoratedPlace): Start {
