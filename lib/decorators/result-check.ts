@@ -37,9 +37,8 @@ export class ResultCheck {
 
   #observableRemedy(): string {
     const isEmitted = Reflect.hasMetadata('design:type', this.#at.prototype, this.#at.name);
-    const remedy = isEmitted
-      ? 'Write the return type ": Observable<…>" at the method'
-      : 'Set "emitDecoratorMetadata": true in tsconfig.json, and write the return type ": Observable<…>" at the method';
+    const first = isEmitted ? '' : 'Set "emitDecoratorMetadata": true in tsconfig.json. ';
+    const remedy = `${first}Write the return type ": Observable<…>" at the method, and import Observable without "type"`;
     return `the method returned an Observable, and its callers get a Promise of it. ${remedy}`;
   }
 }
