@@ -28,16 +28,18 @@ export interface Locking {
 /** Runs the method without its lock. */
 type Run = (instance: unknown, args: unknown[]) => unknown;
 
-/** What is known of a decorated method. */
-interface Decorated {
-  readonly method: LockedMethod;
-  readonly locking: Locking;
+/** How calls are run, which depends on what the method declares to return. */
+interface Way {
+  /** Starts one call, and hands its result out. */
+  readonly start: (call: LockedCall) => unknown;
   readonly run: Run;
-  readonly start: Start;
 }
 
-/** Starts one call: the way a method's result is handed out depends on what it declares. */
-type Start = (call: LockedCall) => unknown;
+/** What is known of a decorated method. */
+interface Decorated extends Way {
+  readonly method: LockedMethod;
+  readonly locking: Locking;
+}
 
 /** A method decorator that runs each call of the method under the lock that `configure` names. */
 export function lockMethod(decorator: string, configure: (at: DecoratedPlace) => Locking) {
@@ -49,9 +51,7 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     const method = registerLockedMethod(at.prototype, { title, place, election }, options.connection);
     const original = descriptor.value;
     if (typeof original !== 'function') return;
-    const result = new ResultCheck(at);
-    const run: Run = (instance, args) => result.checked(Reflect.apply(original, instance, args));
-    descriptor.value = locked(original, { method, locking, run, start: startOf(original, at) });
+    descriptor.value = locked(original, { method, locking, ...wayOf(original, at) });
   };
 }
 
@@ -83,12 +83,13 @@ function named<T>(title: string, find: () => T): T {
   }
 }
 
-function startOf(original: object, at: DecoratedPlace): Start {
+function wayOf(original: Function, at: DecoratedPlace): Way {
+  const run: Run = (instance, args) => Reflect.apply(original, instance, args);
   if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') {
-    return (call) => new LazyGenerator(() => holdDuring(call));
+    return { run, start: (call) => new LazyGenerator(() => holdDuring(call)) };
   }
   const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
-  return declared === Observable
-    ? (call) => lazyObservable((gone) => holdDuring(call, gone))
-    : (call) => holdDuring(call);
+  if (declared === Observable) return { run, start: (call) => lazyObservable((gone) => holdDuring(call, gone)) };
+  const result = new ResultCheck(at);
+  return { run: (instance, args) => result.checked(run(instance, args)), start: (call) => holdDuring(call) };
 }

@@ -149,7 +149,7 @@ export class Acquisition implements CallerRequest {
 function whyNot(): string | undefined {
   const held = heldLock();
   if (!held) return undefined;
-  const cure = 'two calls that take two keys in opposite orders wait for each other, so take both at once with multi()';
+  const cure = 'calls that take two keys in opposite orders wait for each other; multi() takes both at once';
   return `is locked by somebody else, while this call holds "${held.key}": ${cure}`;
 }
 
