@@ -22,11 +22,19 @@ export type LockModuleAsyncOptions = ConfigurableModuleAsyncOptions<LockModuleOp
 /** The token of a connection's options, inside the module that registers it. */
 export const OPTIONS = Symbol('LOCK_MODULE_OPTIONS');
 
+// In what forRoot and forRootAsync make, and not in the class itself.
+const REGISTERED = Symbol('LOCK_MODULE_REGISTERED');
+const REGISTRATION = { provide: REGISTERED, useValue: true };
+
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createLockOptions')
   .setExtras<LockModuleExtras>({ isGlobal: true, name: DEFAULT_CONNECTION }, (definition, extras) =>
-    withConnection(definition, extras, serviceProvider),
+    withConnection(
+      { ...definition, providers: [...(definition.providers ?? []), REGISTRATION] },
+      extras,
+      serviceProvider,
+    ),
   )
   .build();
 
@@ -40,9 +48,9 @@ export class LockModule extends ConfigurableModuleClass {
    * @internal
    * @throws LockConfigurationError when a module imports the class itself
    */
-  constructor(@Optional() @Inject(OPTIONS) options?: LockModuleOptions) {
+  constructor(@Optional() @Inject(REGISTERED) isRegistered?: true) {
     super();
-    if (options !== undefined) return;
+    if (isRegistered) return;
     throw new LockConfigurationError(
       'a module imports LockModule itself, which registers nothing: import LockModule.forRoot({ backend: zookeeper({…}) }) ' +
         'in the root module, and nothing in the others, which see its services',

@@ -81,6 +81,7 @@ export const STARTED: Mistakes = {
   'registered-twice': () => refusalOf(() => boot({ imports: [locks(), locks()] })),
   'no-backend': () => refusalOf(() => boot({ imports: [LockModule.forRoot(unchecked({}))] })),
   'backend-from-factory': () => refusalOf(() => boot({ imports: [fromFactory(zookeeper())] })),
+  'nothing-from-factory': () => refusalOf(() => boot({ imports: [fromFactory(undefined)] })),
   'unknown-module-option': () => refusalOf(() => boot({ imports: [locks({ waitms: 5 })] })),
   'no-service': () => refusalOf(() => boot({ imports: [locks({ service: undefined })], providers: [Poller] })),
   'no-schedule': () => refusalOf(() => boot({ imports: [locks()], providers: [Unscheduled] })),
