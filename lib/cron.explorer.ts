@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from './contract/errors.js';
@@ -10,6 +10,9 @@ import { orCloseConnections } from './failed-start.js';
 import { fixedInstances } from './fixed-instances.js';
 import { guardedJobsOf } from './schedule/guarded-jobs.js';
 import type { ScheduledJob } from './schedule/scheduled-job.js';
+import { Scheduler } from './schedule/scheduler.js';
+
+const logger = new Logger('CronLock');
 
 /** A job, and an instance that it is run on. */
 interface Placed {
@@ -28,7 +31,10 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   private placed: readonly Placed[] = [];
 
-  constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
+  constructor(
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(Scheduler) private readonly scheduler: Scheduler,
+  ) {}
 
   /**
    * @throws LockConfigurationError for a job that is never due, a bad key, a job without a service, a name that does not
@@ -41,8 +47,19 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
     });
   }
 
+  /** No error: an application may leave its jobs to other instances of the service. */
+  private warnOfUncalled(): void {
+    const scheduled = this.placed.filter(({ job }) => job.schedule !== undefined);
+    if (scheduled.length === 0 || this.scheduler.isThere()) return;
+    const places = [...new Set(scheduled.map(({ method }) => method.place))].join(', ');
+    logger.warn(
+      `nothing calls ${places} on schedule: import ScheduleModule.forRoot() of @nestjs/schedule in the root module`,
+    );
+  }
+
   /** Waits for nothing: a run that must be finished may take its time, and so may a connection. */
   onApplicationBootstrap(): void {
+    this.warnOfUncalled();
     for (const { instance, method, declared, job } of this.placed) {
       void jobsFor(method, instance).resume(job, () => declared.call(instance, []));
     }

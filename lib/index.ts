@@ -65,7 +65,12 @@ export type { MultiLock } from './composite/multi-lock.js';
 export { currentSegment } from './service/segments.js';
 export type { Migrate, SegmentChange } from './composite/segment-resize.js';
 export type { SegmentedLock } from './composite/segmented-lock.js';
-export type { SegmentAcquireOptions, SegmentLease, SegmentUsingOptions } from './contract/segment-lease.js';
+export type {
+  SegmentAcquireOptions,
+  SegmentLease,
+  SegmentLeaseJson,
+  SegmentUsingOptions,
+} from './contract/segment-lease.js';
 export type { SegmentOptions, SegmentRoute } from './contract/segment.options.js';
 export type { Deduction, Leftover } from './stock/deduction.js';
 export type { AddRequest, PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from './stock/segment-store.js';
@@ -78,7 +83,7 @@ export type {
   StockCallOptions,
   StockOptions,
 } from './stock/stock.options.js';
-export type { Lease, LeaseMode, LeaseState } from './contract/lease.js';
+export type { Lease, LeaseJson, LeaseMode, LeaseState } from './contract/lease.js';
 export type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from './contract/lock.js';
 export type { SemaphoreLock } from './contract/semaphore.js';
 export type { SemaphoreAcquireOptions, SemaphoreOptions, SemaphoreUsingOptions } from './contract/semaphore.options.js';

@@ -7,6 +7,7 @@ import type { LockedMethod } from './decorators/locked-method.js';
 import { wrapperWarning } from './decorators/wrappers.js';
 import { orCloseConnections } from './failed-start.js';
 import { LockService } from './service/lock.service.js';
+import { registrationOf } from './service/connection-token.js';
 import { connectionOf } from './service/lock-service.token.js';
 
 interface Binding {
@@ -89,7 +90,8 @@ function isObject(value: unknown): value is object {
 function unknownConnection({ title, slot }: LockedMethod, names: readonly string[]): LockConfigurationError {
   const registered = names.map((name) => `"${name}"`).join(', ');
   return new LockConfigurationError(
-    `${title}: no connection is named "${slot.connection}" (registered: ${registered})`,
+    `${title}: no connection is named "${slot.connection}" (registered: ${registered}): import ` +
+      `${registrationOf(slot.connection)} in the root module`,
   );
 }
 

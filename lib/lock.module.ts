@@ -1,6 +1,7 @@
-import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Inject, Module, Optional } from '@nestjs/common';
 import type { ConfigurableModuleAsyncOptions, DynamicModule, FactoryProvider } from '@nestjs/common';
 import { check } from './contract/check.js';
+import { LockConfigurationError } from './contract/errors.js';
 import { getCoordinationToken } from './coordination/coordination-service.token.js';
 import { CoordinationService } from './coordination/coordination.service.js';
 import { LockCoreModule } from './lock-core.module.js';
@@ -21,11 +22,19 @@ export type LockModuleAsyncOptions = ConfigurableModuleAsyncOptions<LockModuleOp
 /** The token of a connection's options, inside the module that registers it. */
 export const OPTIONS = Symbol('LOCK_MODULE_OPTIONS');
 
+// In what forRoot and forRootAsync make, and not in the class itself.
+const REGISTERED = Symbol('LOCK_MODULE_REGISTERED');
+const REGISTRATION = { provide: REGISTERED, useValue: true };
+
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createLockOptions')
   .setExtras<LockModuleExtras>({ isGlobal: true, name: DEFAULT_CONNECTION }, (definition, extras) =>
-    withConnection(definition, extras, serviceProvider),
+    withConnection(
+      { ...definition, providers: [...(definition.providers ?? []), REGISTRATION] },
+      extras,
+      serviceProvider,
+    ),
   )
   .build();
 
@@ -35,6 +44,19 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOpti
  */
 @Module({})
 export class LockModule extends ConfigurableModuleClass {
+  /**
+   * @internal
+   * @throws LockConfigurationError when a module imports the class itself
+   */
+  constructor(@Optional() @Inject(REGISTERED) isRegistered?: true) {
+    super();
+    if (isRegistered) return;
+    throw new LockConfigurationError(
+      'a module imports LockModule itself, which registers nothing: import LockModule.forRoot({ backend: zookeeper({…}) }) ' +
+        'in the root module, and nothing in the others, which see its services',
+    );
+  }
+
   /** @throws LockConfigurationError that names the wrong option; for most of them when the application is created */
   static override forRoot(options: LockModuleOptions & LockModuleExtras): DynamicModule {
     check(typeof options === 'object' && options !== null, 'LockModule options', options, 'an object');

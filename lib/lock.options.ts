@@ -55,6 +55,7 @@ export const LOCK_MODULE_FIELDS = [
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLockModuleOptions {
+  refuseBackendAlone(options);
   checkFields('LockModule options', options, LOCK_MODULE_FIELDS);
   const resolved = { ...DEFAULTS, ...withoutUndefined(options) };
   check(
@@ -75,6 +76,17 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
     "'required' or 'background'",
   );
   return { ...resolved, service, ...resolveSharingOptions(resolved, SHARING_DEFAULTS) };
+}
+
+/** What `useFactory` returns is easily the backend itself. */
+function refuseBackendAlone(options: unknown): void {
+  const isBackend = typeof options === 'object' && options !== null && 'create' in options;
+  check(
+    !isBackend,
+    'LockModule options',
+    options,
+    'an object such as { backend: zookeeper({…}) }, not the backend alone',
+  );
 }
 
 /** A field that is `undefined` takes its default, as one that is not there. */

@@ -2,7 +2,7 @@ import { onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import type { Lease } from '../contract/lease.js';
 import { LeaseView } from '../contract/lease-view.js';
-import type { SegmentLease } from '../contract/segment-lease.js';
+import type { SegmentLease, SegmentLeaseJson } from '../contract/segment-lease.js';
 
 /** What identifies a segmented key in this process: the backend that grants it and the name that the backend gives it. */
 export interface SegmentedKey {
@@ -48,6 +48,10 @@ export class HeldSegment extends LeaseView implements SegmentLease {
   /** Whether it was granted there, and stands. */
   isOn(scope: object): boolean {
     return this.#place.of.scope === scope && this.isHeld();
+  }
+
+  override toJSON(): SegmentLeaseJson {
+    return { ...super.toJSON(), segment: this.segment, segments: this.segments };
   }
 
   async release(): Promise<void> {

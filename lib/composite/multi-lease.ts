@@ -1,6 +1,7 @@
 import { anyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
-import type { Lease, LeaseState } from '../contract/lease.js';
+import { leaseJson } from '../contract/lease.js';
+import type { Lease, LeaseJson, LeaseState } from '../contract/lease.js';
 
 // The state of a set is that of its member in the worst state.
 const WORST_FIRST: readonly LeaseState[] = ['lost', 'released', 'revoking', 'suspended', 'held'];
@@ -46,6 +47,11 @@ export class MultiLease implements Lease {
   async release(): Promise<void> {
     this.detach();
     await this.releaseAll(this.leases);
+  }
+
+  /** With the members' own tokens, in the order of `leases`. */
+  toJSON(): LeaseJson & { readonly leases: readonly LeaseJson[] } {
+    return { ...leaseJson(this), leases: this.leases.map((lease) => lease.toJSON()) };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -2,6 +2,28 @@ import { LockConfigurationError } from './errors.js';
 
 const LONGEST_LABEL = 256;
 
+const NO_TTL = 'a lease has no time to live: it lasts until it is released or its session ends';
+
+/** Fields of other lock libraries: why there is none here, and the fields that come closest. */
+const HABITS: readonly { fields: readonly string[]; why: string; instead: readonly string[] }[] = [
+  {
+    fields: ['ttl', 'duration', 'expire', 'expiry', 'expireIn', 'leaseTime', 'lockAtMostFor'],
+    why: NO_TTL,
+    instead: ['maxHeldMs', 'atMostMs'],
+  },
+  { fields: ['lockAtLeastFor'], why: 'the time between two runs is in milliseconds', instead: ['atLeastMs'] },
+  {
+    fields: ['retryCount', 'retryDelay', 'retryJitter', 'retries', 'retryInterval'],
+    why: 'nothing is retried: a call waits in the queue until its turn comes',
+    instead: ['waitMs'],
+  },
+  {
+    fields: ['timeout', 'wait', 'waitTime', 'maxWait', 'acquireTimeout'],
+    why: 'the longest wait is in milliseconds',
+    instead: ['waitMs'],
+  },
+];
+
 /** @throws LockConfigurationError that names the field, the kind of the value and what is allowed */
 export function check(allowed: boolean, field: string, value: unknown, expected: string): asserts allowed {
   if (!allowed) throw new LockConfigurationError(`${field} must be ${expected}, got ${describe(value)}`);
@@ -21,8 +43,18 @@ export function checkFields(
   check(typeof options === 'object' && options !== null && !Array.isArray(options), named, options, expected);
   for (const field of Object.keys(options as object)) {
     if (known.includes(field)) continue;
-    throw new LockConfigurationError(`${what}: unknown field "${field}" (known: ${known.join(', ')})`);
+    throw new LockConfigurationError(
+      `${what}: unknown field "${field}" (known: ${known.join(', ')})${hintOn(field, known)}`,
+    );
   }
+}
+
+/** What to do instead of setting a field that other lock libraries have. */
+function hintOn(field: string, known: readonly string[]): string {
+  const { why, instead = [] } = HABITS.find(({ fields }) => fields.includes(field)) ?? {};
+  const use = instead.find((name) => known.includes(name));
+  if (use !== undefined) return `; ${why}, see ${use}`;
+  return why === NO_TTL ? `; ${why}` : '';
 }
 
 /** A number of milliseconds; with `atLeast` 1 where zero makes no sense. */

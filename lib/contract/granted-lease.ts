@@ -1,6 +1,7 @@
 import { LockLostError, LockRevokedError } from './errors.js';
 import type { LockError } from './errors.js';
-import type { Lease, LeaseMode, LeaseState } from './lease.js';
+import { leaseJson } from './lease.js';
+import type { Lease, LeaseJson, LeaseMode, LeaseState } from './lease.js';
 
 /** What a backend granted, and how it is checked and given back. */
 export interface Grant {
@@ -172,6 +173,10 @@ export class GrantedLease implements Lease, LeaseFollower {
   release(): Promise<void> {
     if (this.#state !== 'lost') this.#state = 'released';
     return (this.#release ??= this.#giveBack());
+  }
+
+  toJSON(): LeaseJson {
+    return leaseJson(this);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

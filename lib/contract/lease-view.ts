@@ -1,4 +1,5 @@
-import type { Lease, LeaseMode, LeaseState } from './lease.js';
+import { leaseJson } from './lease.js';
+import type { Lease, LeaseJson, LeaseMode, LeaseState } from './lease.js';
 
 /** A lease as somebody sees it: another's in everything, but for how it is given back. */
 export abstract class LeaseView implements Lease {
@@ -36,6 +37,10 @@ export abstract class LeaseView implements Lease {
   }
 
   abstract release(): Promise<void>;
+
+  toJSON(): LeaseJson {
+    return leaseJson(this);
+  }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();

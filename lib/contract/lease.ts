@@ -31,4 +31,22 @@ export interface Lease extends AsyncDisposable {
   isHeld(): boolean;
   /** Gives the key back. Idempotent, never rejects; resolves once nobody else is kept waiting by this lease. */
   release(): Promise<void>;
+  /** The lease as JSON may carry it: `JSON.stringify(lease)`, or `return { lease }` from a controller. */
+  toJSON(): LeaseJson;
+}
+
+/** A lease at one instant, as data. */
+export interface LeaseJson {
+  readonly key: string;
+  readonly mode: LeaseMode;
+  /** In decimal digits: JSON has no integers of 64 bits. `BigInt(text)` reads it. */
+  readonly fencingToken: string;
+  /** In the ISO format. */
+  readonly acquiredAt: string;
+  readonly state: LeaseState;
+}
+
+/** What `toJSON()` of every lease begins with. */
+export function leaseJson({ key, mode, fencingToken, acquiredAt, state }: Lease): LeaseJson {
+  return { key, mode, fencingToken: String(fencingToken), acquiredAt: acquiredAt.toISOString(), state };
 }

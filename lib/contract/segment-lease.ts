@@ -1,4 +1,4 @@
-import type { Lease } from './lease.js';
+import type { Lease, LeaseJson } from './lease.js';
 import type { AcquireOptions, UsingOptions } from './lock.js';
 
 /** The lease on one segment of a key. Its `key` is the segment's own, and its tokens grow segment by segment. */
@@ -6,6 +6,12 @@ export interface SegmentLease extends Lease {
   /** The segment's number, from 0 on. */
   readonly segment: number;
   /** How many segments the key has for as long as this lease is held. */
+  readonly segments: number;
+  toJSON(): SegmentLeaseJson;
+}
+
+export interface SegmentLeaseJson extends LeaseJson {
+  readonly segment: number;
   readonly segments: number;
 }
 

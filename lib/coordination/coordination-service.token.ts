@@ -1,12 +1,10 @@
-import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
+import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
 import { CoordinationService } from './coordination.service.js';
-
-const PREFIX = 'nestjs-distributed-lock:coordination:';
 
 /**
  * The injection token of the `CoordinationService` of a connection: the class itself for the default one, a symbol that is
  * the same for the same name for the others.
  */
 export function getCoordinationToken(name: string = DEFAULT_CONNECTION): typeof CoordinationService | symbol {
-  return name === DEFAULT_CONNECTION ? CoordinationService : Symbol.for(PREFIX + name);
+  return name === DEFAULT_CONNECTION ? CoordinationService : connectionToken('CoordinationService', name);
 }

@@ -5,6 +5,7 @@ import { scheduledJob } from '../schedule/scheduled-job.js';
 import type { ScheduledJob } from '../schedule/scheduled-job.js';
 import { isOverriddenIn } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
+import { ResultCheck } from './result-check.js';
 
 /**
  * A method with `@CronLock`, in its class and in all that inherit it. When it runs is read off the method as the
@@ -14,10 +15,12 @@ export class DeclaredJob {
   readonly #at: DecoratedPlace;
   readonly #options: ResolvedCronLockOptions;
   readonly #original: Function;
+  readonly #result: ResultCheck;
   readonly #jobs = new WeakMap<object, ScheduledJob>();
 
   constructor(at: DecoratedPlace, options: ResolvedCronLockOptions, original: Function) {
     this.#at = at;
+    this.#result = new ResultCheck(at);
     this.#options = options;
     this.#original = original;
   }
@@ -40,7 +43,7 @@ export class DeclaredJob {
 
   /** The method without its lock. */
   call(instance: object, args: readonly unknown[]): unknown {
-    return Reflect.apply(this.#original, instance, args);
+    return this.#result.checked(Reflect.apply(this.#original, instance, args));
   }
 
   #scheduleIn(prototype: object): ScheduleOf {

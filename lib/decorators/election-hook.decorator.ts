@@ -6,12 +6,13 @@ import { ElectionRole } from './election-role.js';
 import type { ElectionPart } from './election-role.js';
 import { registerLockedMethod } from './locked-method.js';
 import type { LockingOptions } from './locking.options.js';
+import type { NotStatic } from './method-check.js';
 
 export type ElectionHookOptions = Pick<LockingOptions, 'connection'>;
 
 /** A method decorator for methods that take a term, or nothing. */
 export type ElectionHookDecorator = <T extends (term: Term) => unknown>(
-  target: object & { readonly prototype?: never },
+  target: NotStatic,
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<T>,
 ) => void;

@@ -12,6 +12,6 @@ export function heldStream(value: unknown, end: StreamEnd): object | undefined {
   return isAsyncIterable(value) ? heldIterable(value, end) : undefined;
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

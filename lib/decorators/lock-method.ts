@@ -1,4 +1,5 @@
 import { Observable } from 'rxjs';
+import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import type { LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
@@ -12,6 +13,7 @@ import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
+import { ResultCheck } from './result-check.js';
 import { checkLock, complete } from './stand-in.js';
 import { noteLock } from './wrappers.js';
 
@@ -24,8 +26,21 @@ export interface Locking {
   readonly election?: ElectionRole;
 }
 
-/** Starts one call: the way a method's result is handed out depends on what it declares. */
-type Start = (call: LockedCall) => unknown;
+/** Runs the method without its lock. */
+type Run = (instance: unknown, args: unknown[]) => unknown;
+
+/** How calls are run, which depends on what the method declares to return. */
+interface Way {
+  /** Starts one call, and hands its result out. */
+  readonly start: (call: LockedCall) => unknown;
+  readonly run: Run;
+}
+
+/** What is known of a decorated method. */
+interface Decorated extends Way {
+  readonly method: LockedMethod;
+  readonly locking: Locking;
+}
 
 /** A method decorator that runs each call of the method under the lock that `configure` names. */
 export function lockMethod(decorator: string, configure: (at: DecoratedPlace) => Locking) {
@@ -36,32 +51,47 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     const method = registerLockedMethod({ ...at, election }, options.connection);
     const original = descriptor.value;
     if (typeof original !== 'function') return;
-    const wrapper = locked(original, method, locking, startOf(original, at));
+    const wrapper = locked(original, { method, locking, ...wayOf(original, at) });
     descriptor.value = wrapper;
     noteLock(method, wrapper, original);
   };
 }
 
-function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
-  return disguised(original, (instance, args, target) =>
+function locked<F extends object>(original: F, { method, locking, run, start }: Decorated): F {
+  const { title } = method;
+  return disguised(original, (instance, args) =>
     start({
-      title: method.title,
+      title,
       options: locking.options,
       lock: () => {
-        const service = complete(serviceFor(method, instance), method.title);
-        return checkLock(locking.lockOf(service, instance, args), method.title);
+        const service = complete(serviceFor(method, instance), title);
+        return checkLock(
+          named(title, () => locking.lockOf(service, instance, args)),
+          title,
+        );
       },
-      run: () => Reflect.apply(target as unknown as Function, instance, args),
+      run: () => run(instance, args),
     }),
   );
 }
 
-function startOf(original: object, at: DecoratedPlace): Start {
+/** What `find` returns. A refusal that does not say where it comes from is made to: a bad key may be of any method. */
+function named<T>(title: string, find: () => T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof LockConfigurationError) || error.message.startsWith(title)) throw error;
+    throw new LockConfigurationError(`${title}: ${error.message}`, { key: error.key, cause: error });
+  }
+}
+
+function wayOf(original: Function, at: DecoratedPlace): Way {
+  const run: Run = (instance, args) => Reflect.apply(original, instance, args);
   if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') {
-    return (call) => new LazyGenerator(() => holdDuring(call));
+    return { run, start: (call) => new LazyGenerator(() => holdDuring(call)) };
   }
   const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
-  return declared === Observable
-    ? (call) => lazyObservable((gone) => holdDuring(call, gone))
-    : (call) => holdDuring(call);
+  if (declared === Observable) return { run, start: (call) => lazyObservable((gone) => holdDuring(call, gone)) };
+  const result = new ResultCheck(at);
+  return { run: (instance, args) => result.checked(run(instance, args)), start: (call) => holdDuring(call) };
 }

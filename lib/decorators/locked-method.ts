@@ -63,6 +63,6 @@ function unboundReason(connection: string): string {
     `has no LockService (connection "${connection}"), so it did not run: its instance was not made by Nest. Make the ` +
     'class a provider of an application that imports LockModule.forRoot(). What "new" makes, outside of Nest or in a ' +
     'factory that is request-scoped, transient or loaded lazily, cannot be given its locks. In unit ' +
-    "tests import LockTestingModule.forRoot() of 'nestjs-distributed-lock/testing'."
+    "tests write LockTesting.bind(new Service()), or import LockTestingModule.forRoot(), of 'nestjs-distributed-lock/testing'."
   );
 }

@@ -7,10 +7,15 @@ import type { OnContention } from './locking.options.js';
  * of the arguments, if the decorator takes one), and which are not static.
  */
 export type LockDecorator<A extends unknown[], C extends OnContention, B extends unknown[] = []> = <T>(
-  target: object & { readonly prototype?: never },
+  target: NotStatic,
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T, A, C> | RouteComplaint<T, B>>,
 ) => void;
+
+/** What an instance method stands on. A class has a `prototype`, which is not this sentence. */
+export type NotStatic = object & {
+  readonly prototype?: 'a lock goes on an instance method: a static method has no instance to be given its locks';
+};
 
 // Complaints are sentences, `never` is none: a union of checks must not lose a sentence.
 export type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
@@ -19,14 +24,21 @@ type Complaint<T, A extends unknown[], C extends OnContention> = T extends (...a
   ? KeyComplaint<P, A> | ReturnComplaint<R, C>
   : 'a lock goes on a method, not on an accessor or a property';
 
-type KeyComplaint<P extends unknown[], A extends unknown[]> = ((...args: A) => void) extends (...args: P) => void
+type KeyComplaint<P extends unknown[], A extends unknown[]> = FitComplaint<P, A, 'key'>;
+
+type FitComplaint<P extends unknown[], A extends unknown[], Of extends string> = ((...args: A) => void) extends (
+  ...args: P
+) => void
   ? never
-  : 'the key function must take what the method takes, and no more';
+  : ((...args: A) => void) extends (...args: Given<P>) => void
+    ? `a parameter of the method may be undefined: the ${Of} function must take undefined there as well`
+    : `the ${Of} function must take what the method takes, and no more`;
+
+/** The parameters of calls that leave none out. */
+type Given<P extends unknown[]> = { [I in keyof P]-?: Exclude<P[I], undefined> };
 
 type RouteComplaint<T, B extends unknown[]> = T extends (...args: infer P) => unknown
-  ? ((...args: B) => void) extends (...args: P) => void
-    ? never
-    : 'the routeBy function must take what the method takes, and no more'
+  ? FitComplaint<P, B, 'routeBy'>
   : never;
 
 type ReturnComplaint<R, C extends OnContention> = 0 extends 1 & R

@@ -1,9 +1,9 @@
 /** What the compiler checks about a method with `@CronLock`. Each refusal is a sentence that can be read in the error. */
-import type { UndefinedComplaint, Unless } from './method-check.js';
+import type { NotStatic, UndefinedComplaint, Unless } from './method-check.js';
 
 /** A method decorator for methods that a scheduler calls: not static, and with nothing for it to do with a result. */
 export type CronLockDecorator = <T>(
-  target: object & { readonly prototype?: never },
+  target: NotStatic,
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T>>,
 ) => void;

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import type { LockService } from '../service/lock.service.js';
+import { registrationOf } from '../service/connection-token.js';
 import { getLockServiceToken } from '../service/lock-service.token.js';
 
 /**
@@ -18,7 +19,8 @@ export class ServiceSlot {
     readonly connection: string,
     usedBy: string,
   ) {
-    this.key = Symbol(`LockService of connection "${connection}", for ${usedBy}: ${remedyOf(connection)}`);
+    const remedy = `import ${registrationOf(connection)} in the root module`;
+    this.key = Symbol(`LockService of connection "${connection}", for ${usedBy}: ${remedy}`);
     const bind = (instance: object, service: LockService) => this.bind(instance, service);
     Object.defineProperty(prototype, this.key, {
       configurable: true,
@@ -56,10 +58,4 @@ export class ServiceSlot {
     const hidden = { value: services, enumerable: false, configurable: true, writable: true };
     if (!Reflect.defineProperty(instance, this.#hidden, hidden)) this.#ofFrozen.set(instance, services);
   }
-}
-
-function remedyOf(connection: string): string {
-  const call =
-    connection === 'default' ? 'LockModule.forRoot({…})' : `LockModule.forRoot({ name: '${connection}', … })`;
-  return `import ${call} in the root module`;
 }

@@ -1,12 +1,10 @@
-import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
+import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
 import { CronRunsService } from './cron-runs.service.js';
-
-const PREFIX = 'nestjs-distributed-lock:cron-runs:';
 
 /**
  * The injection token of the `CronRunsService` of a connection: the class itself for the default one, a symbol that is
  * the same for the same name for the others.
  */
 export function getCronRunsToken(name: string = DEFAULT_CONNECTION): typeof CronRunsService | symbol {
-  return name === DEFAULT_CONNECTION ? CronRunsService : Symbol.for(PREFIX + name);
+  return name === DEFAULT_CONNECTION ? CronRunsService : connectionToken('CronRunsService', name);
 }

@@ -31,6 +31,11 @@ export class Scheduler implements TickSource {
 
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
 
+  /** Whether anything in the application calls methods on a schedule. */
+  isThere(): boolean {
+    return this.findRegistry() !== undefined;
+  }
+
   followingOf(schedule: CronSchedule): Following {
     return followingBy(this.registered(schedule) ?? this.madeFor(schedule));
   }
@@ -62,14 +67,15 @@ export class Scheduler implements TickSource {
 
   /** What is registered now: jobs may be added and deleted. Their class is kept, for a job that is running all the same. */
   private jobs(): ReturnType<Registry['getCronJobs']> {
-    this.registry ??= this.discovery
-      .getProviders()
-      .map((wrapper): unknown => wrapper.instance)
-      .find(isRegistry);
-    const jobs: ReturnType<Registry['getCronJobs']> = this.registry?.getCronJobs() ?? new Map();
+    const jobs: ReturnType<Registry['getCronJobs']> = this.findRegistry()?.getCronJobs() ?? new Map();
     const [job] = jobs.values();
     if (job) this.cronTimeClass = job.cronTime.constructor as CronTimeClass;
     return jobs;
+  }
+
+  private findRegistry(): Registry | undefined {
+    const instances = () => this.discovery.getProviders().map((wrapper): unknown => wrapper.instance);
+    return (this.registry ??= instances().find(isRegistry));
   }
 }
 

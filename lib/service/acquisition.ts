@@ -6,6 +6,7 @@ import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
+import { heldLock } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
 
 /** What a caller says of its acquisition. */
@@ -117,7 +118,7 @@ export class Acquisition implements CallerRequest {
   }
 
   timedOut(): void {
-    this.#timeout = new LockTimeoutError(this.key, this.#waitMs);
+    this.#timeout = new LockTimeoutError(this.key, this.#waitMs, whyNot());
     this.giveUp(this.#timeout);
   }
 
@@ -142,6 +143,14 @@ export class Acquisition implements CallerRequest {
     clearTimeout(this.#deadline);
     this.#unlisten?.();
   }
+}
+
+/** What stood in the way, where it may be more than another holder. */
+function whyNot(): string | undefined {
+  const held = heldLock();
+  if (!held) return undefined;
+  const cure = 'calls that take two keys in opposite orders wait for each other; multi() takes both at once';
+  return `is locked by somebody else, while this call holds "${held.key}": ${cure}`;
 }
 
 function timeOut(acquisition: Acquisition): void {

@@ -172,9 +172,16 @@ export function* heldLeases(): Generator<Lease> {
 export function assertHeld(): Lease {
   // Not the next one further out when the innermost was released early: the caller means the one it is under.
   const lease = innermost((frame) => frame.lease !== undefined)?.lease;
-  if (!lease) throw new LockConfigurationError('assertHeld() was called outside of a decorated method and of using()');
+  if (!lease) throw new LockConfigurationError(`assertHeld() was called ${outside()}`);
   assertStands(lease);
   return lease;
+}
+
+/** Where the running code is that is under no lease. */
+function outside(): string {
+  return context.getStore()
+    ? 'after the decorated method, or using(), that it was started in had ended: await there what is started there'
+    : 'outside of a decorated method and of using()';
 }
 
 function innermost(matches: (frame: Frame) => boolean): Frame | undefined {

@@ -1,20 +1,17 @@
+import { connectionIn, connectionToken, DEFAULT_CONNECTION } from './connection-token.js';
 import { LockService } from './lock.service.js';
 
-export const DEFAULT_CONNECTION = 'default';
-
-const PREFIX = 'nestjs-distributed-lock:connection:';
+export { DEFAULT_CONNECTION };
 
 /**
  * The injection token of the `LockService` of a connection: the class itself for the default one, a symbol that is
  * the same for the same name for the others.
  */
 export function getLockServiceToken(name: string = DEFAULT_CONNECTION): typeof LockService | symbol {
-  return name === DEFAULT_CONNECTION ? LockService : Symbol.for(PREFIX + name);
+  return name === DEFAULT_CONNECTION ? LockService : connectionToken('LockService', name);
 }
 
 /** The name behind a token, or `undefined` when the token is not one of `getLockServiceToken`. */
 export function connectionOf(token: unknown): string | undefined {
-  if (token === LockService) return DEFAULT_CONNECTION;
-  const registered = typeof token === 'symbol' ? Symbol.keyFor(token) : undefined;
-  return registered?.startsWith(PREFIX) ? registered.slice(PREFIX.length) : undefined;
+  return token === LockService ? DEFAULT_CONNECTION : connectionIn(token, 'LockService');
 }

@@ -21,7 +21,8 @@ export function resolveAuth(auth: unknown): readonly ZooKeeperAuth[] {
   if (auth === undefined) return [];
   const list: readonly unknown[] = Array.isArray(auth) ? auth : [auth];
   return list.map((entry) => {
-    const { scheme, credentials } = Object(entry) as Partial<ZooKeeperAuth>;
+    if (typeof entry !== 'object' || entry === null) throw wrongAuth(entry);
+    const { scheme, credentials } = entry as Partial<ZooKeeperAuth>;
     check(typeof scheme === 'string' && scheme !== '', 'auth.scheme', scheme, "a string such as 'digest'");
     if (typeof credentials !== 'string') throw wrongCredentials(credentials);
     return { scheme, credentials };
@@ -52,6 +53,13 @@ function resolveEntry(entry: unknown): Acl {
 }
 
 // The value is a secret, or next to one: only its kind is told.
+function wrongAuth(auth: unknown): LockConfigurationError {
+  const expected = "{ scheme: 'digest', credentials: 'user:password' }";
+  return new LockConfigurationError(
+    `auth must be an object such as ${expected}, got ${auth === null ? 'null' : typeof auth}`,
+  );
+}
+
 function wrongCredentials(credentials: unknown): LockConfigurationError {
   const kind = typeof credentials === 'object' ? describe(credentials) : typeof credentials;
   return new LockConfigurationError(`auth.credentials must be a string such as "user:password", got ${kind}`);

@@ -1,3 +1,4 @@
+import { NEVER } from '../async/abort.js';
 import { nameOf } from '../contract/keyed-request.js';
 import type { KeyedRequest } from '../contract/keyed-request.js';
 import { explained } from './explained-error.js';
@@ -8,8 +9,8 @@ import type { SessionSupervisor } from './session/session-supervisor.js';
 
 /** What is asked needs of the sessions. */
 export interface AskedSessions<S> {
-  session(signal: AbortSignal): Promise<S>;
-  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T>;
+  session(signal: AbortSignal, key: string): Promise<S>;
+  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T>;
 }
 
 /** Asks one session after the other: what was asked of one that ends, or loses its place, is asked once more. */
@@ -20,7 +21,7 @@ export async function acrossSessions<S, T>(
   ask: (session: S) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const session = await sessions.session(signal);
+    const session = await sessions.session(signal, key);
     try {
       return await ask(session);
     } catch (error) {
@@ -39,9 +40,10 @@ export function askSessions<S, T>(
   sessions: AskedSessions<S>,
   key: string,
   ask: (session: S, signal: AbortSignal) => Promise<T>,
-  given?: AbortSignal,
+  given: AbortSignal = NEVER,
 ): Promise<T> {
-  return sessions.inTime((signal) => acrossSessions(sessions, key, signal, (session) => ask(session, signal)), given);
+  const asking = (signal: AbortSignal) => acrossSessions(sessions, key, signal, (session) => ask(session, signal));
+  return sessions.inTime(asking, given, key);
 }
 
 /** What somebody asks, and how long it may take. */
@@ -61,8 +63,8 @@ export class SessionCalls {
 
   make<T>(asked: Call, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { wait, signal } = asked;
-    const call = (limit: AbortSignal) =>
-      acrossSessions(this.#sessions, nameOf(asked), limit, (session) => ask(session, limit));
-    return wait ? call(signal) : this.#sessions.inTime(call, signal);
+    const name = nameOf(asked);
+    const call = (limit: AbortSignal) => acrossSessions(this.#sessions, name, limit, (session) => ask(session, limit));
+    return wait ? call(signal) : this.#sessions.inTime(call, signal, name);
   }
 }

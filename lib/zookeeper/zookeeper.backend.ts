@@ -123,7 +123,7 @@ export class ZooKeeperBackend implements LockBackend {
   explain(reason: unknown): unknown {
     // Cut off from the servers, nobody knows whether somebody else still has the key.
     const isCutOff = reason instanceof LockTimeoutError && this.state !== 'connected';
-    return isCutOff ? this.#sessions.unavailable(reason.waitMs) : reason;
+    return isCutOff ? this.#sessions.unavailable(reason.waitMs, reason.key) : reason;
   }
 
   async close(): Promise<void> {
@@ -139,7 +139,8 @@ export class ZooKeeperBackend implements LockBackend {
     const untilAnswered = (limited: R) => this.#untilAnswered(limited, attempt, directories);
     if (request.wait) return untilAnswered(request);
     // A request that does not wait for others waits for the servers no longer than to be told that there are none.
-    return this.#sessions.inTime((signal) => untilAnswered({ ...request, signal }), request.signal);
+    const within = (signal: AbortSignal) => untilAnswered({ ...request, signal });
+    return this.#sessions.inTime(within, request.signal, nameOf(request));
   }
 
   async #untilAnswered<R extends LockRequest, T>(
@@ -148,7 +149,7 @@ export class ZooKeeperBackend implements LockBackend {
     directories: () => readonly string[],
   ): Promise<T | null> {
     for (;;) {
-      const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal));
+      const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal, nameOf(request)));
       try {
         if (!this.#ending.isEmpty && !(await this.#ending.areRestarted(session, directories(), request))) return null;
         return await attempt(session, request);

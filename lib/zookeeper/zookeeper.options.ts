@@ -121,10 +121,15 @@ function resolveBasePath(basePath: unknown): string {
     'a path that begins with a slash',
   );
   if (basePath === '/') return '';
+  check(!basePath.endsWith('/'), 'basePath', basePath, `a path without a slash at its end, "${trimmed(basePath)}"`);
   try {
     checkRoot(basePath);
     return basePath;
   } catch (cause) {
     throw new LockConfigurationError(`basePath: ${(cause as Error).message}`, { cause });
   }
+}
+
+function trimmed(path: string): string {
+  return path.replace(/\/+$/, '') || '/';
 }

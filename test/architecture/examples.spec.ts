@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
 const EXAMPLES = 'test/examples';
-const DOC = 'docs/testing.md';
+const DOCS = ['docs/testing.md', 'docs/zookeeper.md'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
@@ -14,8 +14,8 @@ function shownIn(page: string): ReadonlyMap<string, string> {
   return new Map([...blocks].map(([, path = '', code = '']) => [path, code]));
 }
 
-describe(`the examples of ${DOC}`, () => {
-  const shown = shownIn(read(DOC));
+describe(`the examples of ${DOCS.join(' and ')}`, () => {
+  const shown = new Map(DOCS.flatMap((page) => [...shownIn(read(page))]));
 
   it('are the files that are run, letter by letter', () => {
     for (const [path, code] of shown) expect(code, path).toBe(read(path));

@@ -151,7 +151,7 @@ export const LAYERS: Layers = {
   'testing/faults': { folder: 'testing/faults', mayImport: ['zookeeper/wire'], packages: ['node:*'] },
   'testing/nest': {
     folder: 'testing/nest',
-    mayImport: ['root', 'decorators', 'service', 'memory', 'contract', 'async'],
+    mayImport: ['root', 'decorators', 'schedule', 'elections', 'service', 'memory', 'contract', 'async'],
     packages: ['@nestjs/common'],
   },
   'testing/backend-contract': {

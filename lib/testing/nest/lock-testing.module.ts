@@ -7,14 +7,12 @@ import { LOCK_MODULE_FIELDS, withoutUndefined } from '../../lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from '../../lock.options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../service/lock-service.token.js';
 import { LockTesting } from './lock-testing.js';
-import { LOCK_TESTING_FIELDS } from './lock-testing.options.js';
+import { LOCK_TESTING_FIELDS, MODULE_DEFAULTS } from './lock-testing.options.js';
 import type { LockTestingOptions } from './lock-testing.options.js';
 
 /** What is said of the world, and what `LockModule.forRoot` takes but for the backend. */
 export interface LockTestingModuleOptions
   extends LockTestingOptions, Omit<LockModuleOptions, 'backend'>, LockModuleExtras {}
-
-const DEFAULTS = Object.freeze({ service: 'test', connectOnStart: 'background', drainTimeoutMs: 0 } as const);
 
 const FIELDS = [
   ...LOCK_TESTING_FIELDS,
@@ -59,7 +57,8 @@ export class LockTestingModule {
     return withConnection(definition, { isGlobal, name }, (connectionName) => ({
       provide: getLockServiceToken(connectionName),
       inject: [handle.provide],
-      useFactory: (locks: LockTesting) => locks.open({ ...DEFAULTS, ...withoutUndefined(settings) }, connectionName),
+      useFactory: (locks: LockTesting) =>
+        locks.open({ ...MODULE_DEFAULTS, ...withoutUndefined(settings) }, connectionName),
     }));
   }
 }

@@ -27,6 +27,13 @@ export type ResolvedLockTestingOptions = Required<Omit<LockTestingOptions, 'keys
 
 export const DEFAULTS = Object.freeze({ mode: 'free', longestWaitMs: Infinity } as const);
 
+/** Of what `LockModule` is told, what a test need not say. */
+export const MODULE_DEFAULTS = Object.freeze({
+  service: 'test',
+  connectOnStart: 'background',
+  drainTimeoutMs: 0,
+} as const);
+
 export const LOCK_TESTING_FIELDS = ['mode', 'keys', 'longestWaitMs'] as const;
 
 const MODES: readonly unknown[] = ['free', 'contended', 'unavailable'];

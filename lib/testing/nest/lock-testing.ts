@@ -7,8 +7,9 @@ import { LockService } from '../../service/lock.service.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../service/lock-service.token.js';
 import { Journal } from './journal.js';
 import { JournalledAdmission } from './journalled-admission.js';
-import { resolveLockTestingOptions } from './lock-testing.options.js';
+import { MODULE_DEFAULTS, resolveLockTestingOptions } from './lock-testing.options.js';
 import type { LockTestingOptions } from './lock-testing.options.js';
+import { bindMethods, Companions, connectionsOf } from './made-with-new.js';
 import type { OtherContender, OtherMode } from './other-contender.js';
 import { ScriptedBackend } from './scripted.backend.js';
 
@@ -19,13 +20,46 @@ export class LockTesting {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   private readonly backend: ScriptedBackend;
   private readonly longestWaitMs: number;
-  private isTaken = false;
+  private service: LockService | undefined;
+  private companions: Companions | undefined;
 
   /** @throws LockConfigurationError that names the wrong field */
   constructor(options: LockTestingOptions = {}) {
     const resolved = resolveLockTestingOptions(options);
     this.backend = new ScriptedBackend(resolved);
     this.longestWaitMs = resolved.longestWaitMs;
+  }
+
+  /**
+   * Gives an instance that was made with `new`, outside of Nest, locks in memory: its decorated methods run under them.
+   * @param locks what happens to the locks, where the test says so: for an instance that uses several connections by
+   *   the names of these. A connection without one has locks that nobody else wants
+   * @returns the instance
+   * @throws LockConfigurationError when its class has no decorated method, or none of a connection that is named
+   */
+  static bind<T extends object>(instance: T, locks: LockTesting | Readonly<Record<string, LockTesting>> = {}): T {
+    const connections = connectionsOf(instance);
+    const given = locks instanceof LockTesting ? byConnection(connections, locks) : locks;
+    Object.keys(given).forEach((name) => refuseUnused(name, connections));
+    const all = new Map(connections.map((name) => [name, given[name] ?? new LockTesting()]));
+    bindMethods(instance, (name) => (all.get(name) ?? new LockTesting()).serviceFor(name));
+    all.forEach((each) => each.companions?.start());
+    return instance;
+  }
+
+  /** The locks as code calls them: for what takes a `LockService` in its constructor. */
+  get locks(): LockService {
+    return this.service ?? this.serviceFor(DEFAULT_CONNECTION);
+  }
+
+  /**
+   * Ends what the instances do that it was bound to: callers that wait are refused, leases are lost, nothing is granted any
+   * more. An application closes its own; without anything that waits or campaigns there is nothing to end.
+   */
+  async close(): Promise<void> {
+    this.companions?.stop();
+    this.service?.beforeApplicationShutdown();
+    await this.service?.onApplicationShutdown();
   }
 
   /**
@@ -81,17 +115,38 @@ export class LockTesting {
 
   /** @internal The service that all this happens to. */
   open(options: Omit<LockModuleOptions, 'backend'>, connectionName: string): LockService {
-    if (this.isTaken) {
+    if (this.service) {
       throw new LockConfigurationError('a LockTesting serves one application; make one for each that a test creates');
     }
-    this.isTaken = true;
     const backend: LockBackendDefinition = { name: this.backend.name, create: () => this.backend };
     const { backend: own, ...resolved } = resolveLockModuleOptions({ ...options, backend });
     this.backend.serve(resolved.service);
     const made = own.create();
     const admission = new JournalledAdmission(made, this.journal, this.longestWaitMs);
-    return new LockService(made, { connectionName, ...resolved }, admission);
+    this.service = new LockService(made, { connectionName, ...resolved }, admission);
+    return this.service;
   }
+
+  private serviceFor(connectionName: string): LockService {
+    if (this.service) return this.service;
+    const service = this.open(MODULE_DEFAULTS, connectionName);
+    this.companions = new Companions(service);
+    return service;
+  }
+}
+
+function byConnection(connections: readonly string[], locks: LockTesting): Readonly<Record<string, LockTesting>> {
+  if (connections.length === 1) return Object.fromEntries(connections.map((name) => [name, locks]));
+  const all = connections.map((name) => `"${name}"`).join(', ');
+  throw new LockConfigurationError(
+    `LockTesting.bind(): the class uses the connections ${all}: name them, as in { ${connections[0]}: new LockTesting() }`,
+  );
+}
+
+function refuseUnused(name: string, connections: readonly string[]): void {
+  if (connections.includes(name)) return;
+  const all = connections.map((one) => `"${one}"`).join(', ');
+  throw new LockConfigurationError(`LockTesting.bind(): no method uses the connection "${name}" (used: ${all})`);
 }
 
 /** What is needed of Nest's `TestingModuleBuilder`. */

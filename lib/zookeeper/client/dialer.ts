@@ -28,6 +28,7 @@ export class Dialer {
   readonly #events: SocketEvents;
   #socket: Socket | undefined;
   #cancelAttempt: Dispose = () => {};
+  #isAccepted = false;
   /** What went wrong last. */
   lastError: Error | undefined;
 
@@ -44,6 +45,7 @@ export class Dialer {
 
   /** The handshake is done. */
   succeeded(): void {
+    this.#isAccepted = true;
     this.#cancelAttempt();
     this.#rotation.succeeded();
   }
@@ -63,11 +65,15 @@ export class Dialer {
     const events = this.#events;
     const socket = openSocket(server, this.#options.tls, () => events.connected());
     this.#socket = socket;
+    this.#isAccepted = false;
     events.opened(socket);
     socket.on('data', (bytes: Buffer) => events.data(bytes));
     socket.on('drain', () => events.drain());
-    socket.on('error', (error) => (this.lastError = error));
-    socket.on('end', () => events.ended());
+    socket.on('error', (error) => (this.lastError = this.#options.tls ? overTls(error) : error));
+    socket.on('end', () => {
+      if (!this.#isAccepted) this.lastError = closedEarly();
+      events.ended();
+    });
     socket.on('close', (hasError) => {
       this.#cancelAttempt();
       events.closed(hasError);
@@ -78,4 +84,18 @@ export class Dialer {
       this.hangUp(tooLate);
     });
   }
+}
+
+/** Also what a server without TLS does with the first bytes of TLS: it closes, or answers in plain text. */
+function overTls(error: NodeJS.ErrnoException): Error {
+  const isPlain = error.code === 'ECONNRESET' || error.code === 'ERR_SSL_WRONG_VERSION_NUMBER';
+  if (!isPlain) return error;
+  const why = 'is it a port without TLS? The tls option needs the secureClientPort of the servers';
+  return new Error(`${error.message}: ${why}`, { cause: error });
+}
+
+function closedEarly(): Error {
+  return new Error(
+    'a server closed the connection before it accepted the session: it is not serving, has too many clients, or its port needs TLS',
+  );
 }

@@ -61,22 +61,29 @@ export class SessionSupervisor {
     if (!this.#client && !this.#isClosed) this.#open();
   }
 
-  /** The connected session, or the next one. @throws LockUnavailableError after `connectTimeoutMs` without a server */
-  async session(signal: AbortSignal = NEVER): Promise<Session> {
+  /**
+   * The connected session, or the next one.
+   * @param key what the session is for, for the error
+   * @throws LockUnavailableError after `connectTimeoutMs` without a server
+   */
+  async session(signal: AbortSignal = NEVER, key?: string): Promise<Session> {
     this.start();
     const connected = orTimeout(this.#connected.promise, this.#connectTimeoutMs, () =>
-      this.unavailable(this.#connectTimeoutMs),
+      this.unavailable(this.#connectTimeoutMs, key),
     );
     return orAbort(connected, signal).catch((error: unknown) => {
-      // Nobody was in line: the time did not run out behind somebody else.
-      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs) : error;
+      // The time did not run out behind another contender: no server was asked.
+      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
     });
   }
 
-  /** Runs `work` with a signal that aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers. */
-  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given?: AbortSignal): Promise<T> {
+  /**
+   * Runs `work` with a signal that aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
+   * @param key what the work is about, for the error
+   */
+  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
     const limit = new AbortController();
-    const cancel = after(this.#connectTimeoutMs, () => limit.abort(this.unavailable(this.#connectTimeoutMs)));
+    const cancel = after(this.#connectTimeoutMs, () => limit.abort(this.unavailable(this.#connectTimeoutMs, key)));
     const limits = anyAbort([given, limit.signal]);
     return work(limits.signal).finally(() => {
       cancel();
@@ -141,11 +148,15 @@ export class SessionSupervisor {
     this.#isConnected = false;
   }
 
-  /** The error for those who waited for a server in vain. */
-  unavailable(waitedMs: number): LockUnavailableError {
+  /** The error of a caller that no server answered. @param key what the caller asked for */
+  unavailable(waitedMs: number, key?: string): LockUnavailableError {
     const cause = this.#client?.lastError;
+    const about = key === undefined ? '' : `"${key}": `;
     const hint = cause ? ` (${cause.message})` : '';
-    return new LockUnavailableError(`no ZooKeeper server answered within ${waitedMs} ms${hint}`, { cause });
+    return new LockUnavailableError(`${about}no ZooKeeper server answered within ${waitedMs} ms${hint}`, {
+      key,
+      cause,
+    });
   }
 }
 

@@ -46,7 +46,21 @@ export class FrameSplitter {
 
   #frameLength(bytes: Buffer, offset: number): number {
     const length = bytes.readInt32BE(offset);
-    if (length < 0 || length > this.#largestFrame) throw new RangeError(`a frame of ${length} bytes`);
-    return length;
+    if (length >= 0 && length <= this.#largestFrame) return length;
+    throw new RangeError(strangerIn(bytes.subarray(offset)) ?? `a frame of ${length} bytes`);
   }
+}
+
+const PRINTABLE = /^[\x20-\x7e]{4}$/;
+const FIRST_TLS_RECORD = 0x14;
+const LAST_TLS_RECORD = 0x17;
+const TLS_VERSION = 3;
+
+/** What speaks in the place of a ZooKeeper server, where its first bytes tell. */
+function strangerIn(bytes: Buffer): string | undefined {
+  const text = bytes.toString('latin1', 0, LENGTH_BYTES);
+  if (PRINTABLE.test(text)) return `the answer begins with "${text}": the port is not that of a ZooKeeper server`;
+  const [type = 0, version] = bytes;
+  const isTls = type >= FIRST_TLS_RECORD && type <= LAST_TLS_RECORD && version === TLS_VERSION;
+  return isTls ? 'the server speaks TLS: set the tls option, or use its port without TLS' : undefined;
 }

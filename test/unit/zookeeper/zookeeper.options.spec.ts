@@ -5,6 +5,7 @@ import type { ZooKeeperOptions } from '../../../lib/zookeeper/zookeeper.options.
 
 const resolve = (options: unknown) => resolveZooKeeperOptions(options as ZooKeeperOptions);
 const SECRET = 'hunter2';
+const AUTH = "an object such as { scheme: 'digest', credentials: 'user:password' }";
 
 function refusalOf(options: unknown): LockConfigurationError {
   try {
@@ -81,7 +82,11 @@ describe('the base path', () => {
     expect(resolve({ basePath: '/' }).basePath).toBe('');
   });
 
-  it.each(['/locks/', '/a//b', '/a/../b', '/a\n', '/zookeeper'])('is refused like a key: %j', (basePath) => {
+  it('has no slash at its end', () => {
+    expect(refusalOf({ basePath: '/locks/' }).message).toContain('without a slash at its end, "/locks"');
+  });
+
+  it.each(['/a//b', '/a/../b', '/a\n', '/zookeeper'])('is refused like a key: %j', (basePath) => {
     const error = refusalOf({ basePath });
     expect(error.message).toMatch(/^basePath: key /);
     expect(error.cause).toBeInstanceOf(LockConfigurationError);
@@ -153,8 +158,8 @@ describe('a wrong option', () => {
     [{ acl: [{ ...entry, permissions: 32 }] }, 'acl.permissions', permissions, 'the number 32'],
     [{ acl: [{ ...entry, permissions: 1.5 }] }, 'acl.permissions', permissions, 'the number 1.5'],
     [{ acl: [entry, { ...entry, permissions: 'all' }] }, 'acl.permissions', permissions, 'the string "all"'],
-    [{ auth: 'digest' }, 'auth.scheme', "a string such as 'digest'", 'undefined'],
-    [{ auth: null }, 'auth.scheme', "a string such as 'digest'", 'undefined'],
+    [{ auth: 'digest' }, 'auth', AUTH, 'string'],
+    [{ auth: null }, 'auth', AUTH, 'null'],
     [{ auth: { scheme: '', credentials: SECRET } }, 'auth.scheme', "a string such as 'digest'", 'the string ""'],
     [{ auth: [{ scheme: 7, credentials: SECRET }] }, 'auth.scheme', "a string such as 'digest'", 'the number 7'],
   ])('is named with what is allowed and what came: %o', (options, field, allowed, came) => {

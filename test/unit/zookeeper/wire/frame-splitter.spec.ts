@@ -50,12 +50,24 @@ describe('a frame of an impossible length', () => {
     ['ffffffff', -1],
     ['80000000', -(2 ** 31)],
     ['04000001', 64 * 1024 * 1024 + 1],
-    ['48545450', 0x48545450],
+    ['48545401', 0x48545401],
   ])('is refused as soon as its length is there: %s', (hex, length) => {
     const splitter = new FrameSplitter();
     const bytes = Buffer.from(hex, 'hex');
     expect(splitter.push(bytes.subarray(0, 3))).toEqual([]);
     expect(() => splitter.push(bytes.subarray(3))).toThrow(new RangeError(`a frame of ${length} bytes`));
+  });
+
+  it.each([
+    [
+      'an HTTP server',
+      Buffer.from('HTTP/1.1 400 Bad Request'),
+      'the answer begins with "HTTP": the port is not that of a',
+    ],
+    ['Redis', Buffer.from('-ERR unknown command'), 'the answer begins with "-ERR": the port is not that of a'],
+    ['a server with TLS', Buffer.from('15030300020246', 'hex'), 'the server speaks TLS: set the tls option'],
+  ])('says so when it is %s that answers', (_who, bytes, message) => {
+    expect(() => new FrameSplitter().push(bytes)).toThrow(message);
   });
 
   it('is not one of exactly 64 MB', () => {

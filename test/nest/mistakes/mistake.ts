@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { Logger } from '@nestjs/common';
+import type { ModuleMetadata } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { vi } from 'vitest';
+import { started } from '../app.js';
+
+/** Makes a mistake. @returns what is printed */
+export type Mistake = () => Promise<string> | string;
+
+/** Mistakes by the names that docs/troubleshooting.md has them under. */
+export type Mistakes = Readonly<Record<string, Mistake>>;
+
+const PAGE = new URL('../../../docs/troubleshooting.md', import.meta.url);
+
+/** What the page says is printed, by the name of the mistake. `…` stands for what differs from case to case. */
+export function printedOnPage(page = readFileSync(PAGE, 'utf8')): ReadonlyMap<string, string> {
+  const blocks = page.matchAll(/^<!-- (\S+) -->\n+```text\n([^]*?)^```$/gm);
+  return new Map([...blocks].map(([, name = '', text = '']) => [name, inOneLine(text)]));
+}
+
+/** What matches the text of the page. */
+export function patternOf(text: string): RegExp {
+  const parts = text.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`, 'u');
+}
+
+export function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** The message of what the work throws, or rejects with. */
+export async function refusalOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '(nothing is refused)';
+}
+
+/** The warnings that are logged while the work is done. */
+export async function warningsOf(work: () => unknown): Promise<string> {
+  const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  try {
+    await work();
+    return warn.mock.calls.map(([message]) => String(message)).join('\n');
+  } finally {
+    warn.mockRestore();
+  }
+}
+
+export const boot = (metadata: ModuleMetadata) => started(Test.createTestingModule(metadata).compile());
+
+/** What `work` does with something that does not belong there, without a check of types. */
+export const unchecked = <T>(value: unknown) => value as T;
