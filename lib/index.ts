@@ -96,6 +96,10 @@ export type { SharedCounter } from './coordination/shared-counter.js';
 export type { SharedValue, Versioned } from './coordination/shared-value.js';
 export type { CallOptions, WaitOptions } from './coordination/wait.options.js';
 
+// What remote clients see of what went wrong.
+export { LockExceptionFilter } from './transports/lock-exception.filter.js';
+export type { LockExceptionFilterOptions, PublicLockError } from './transports/public-error.js';
+
 // What can go wrong.
 export {
   LockConfigurationError,

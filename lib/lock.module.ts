@@ -3,6 +3,7 @@ import type { ConfigurableModuleAsyncOptions, DynamicModule, FactoryProvider } f
 import { check } from './contract/check.js';
 import { getCoordinationToken } from './coordination/coordination-service.token.js';
 import { CoordinationService } from './coordination/coordination.service.js';
+import { exceptionFilterSetting } from './exception-filter.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
@@ -24,8 +25,9 @@ export const OPTIONS = Symbol('LOCK_MODULE_OPTIONS');
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createLockOptions')
-  .setExtras<LockModuleExtras>({ isGlobal: true, name: DEFAULT_CONNECTION }, (definition, extras) =>
-    withConnection(definition, extras, serviceProvider),
+  .setExtras<LockModuleExtras>(
+    { isGlobal: true, name: DEFAULT_CONNECTION, exceptionFilter: undefined },
+    (definition, extras) => withConnection(definition, extras, serviceProvider),
   )
   .build();
 
@@ -56,15 +58,16 @@ export function withConnection(
   extras: LockModuleExtras,
   serviceOf: (connectionName: string) => FactoryProvider<LockService>,
 ): DynamicModule {
-  const { isGlobal = true, name = DEFAULT_CONNECTION } = extras;
+  const { isGlobal = true, name = DEFAULT_CONNECTION, exceptionFilter } = extras;
   check(typeof isGlobal === 'boolean', 'LockModule: isGlobal', isGlobal, 'true or false');
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
   const own = [serviceOf(name), cronRunsProvider(name), coordinationProvider(name), leaderElectionProvider(name)];
+  const settings = exceptionFilter === undefined ? [] : [exceptionFilterSetting(name, exceptionFilter)];
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
-    providers: [...(definition.providers ?? []), ...own],
+    providers: [...(definition.providers ?? []), ...settings, ...own],
     exports: [...(definition.exports ?? []), ...own.map(({ provide }) => provide)],
   };
 }
