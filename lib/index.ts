@@ -32,6 +32,7 @@ export { SegmentLock } from './decorators/segment-lock.decorator.js';
 export type { SegmentLockOptions, SegmentRouteBy } from './decorators/segment-lock.decorator.js';
 export { Semaphore } from './decorators/semaphore.decorator.js';
 export type { SemaphoreDecoratorOptions } from './decorators/semaphore.decorator.js';
+export { LockInterceptor } from './decorators/lock.interceptor.js';
 export type { LockKey, LockKeys } from './decorators/lock-key.js';
 export type { DistributedLockOptions, LockingOptions, OnContention } from './decorators/locking.options.js';
 export type { LockDecorator } from './decorators/method-check.js';

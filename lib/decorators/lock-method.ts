@@ -11,7 +11,8 @@ import { LazyGenerator } from './lazy-generator.js';
 import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
-import type { ResolvedLockingOptions } from './locking.options.js';
+import type { OnContention, ResolvedLockingOptions } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
 import { checkLock, complete } from './stand-in.js';
 
 /** What one kind of lock decorator adds to the mechanism that all share. */
@@ -27,8 +28,11 @@ export interface Locking {
 type Start = (call: LockedCall) => unknown;
 
 /** A method decorator that runs each call of the method under the lock that `configure` names. */
-export function lockMethod(decorator: string, configure: (at: DecoratedPlace) => Locking) {
-  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+export function lockMethod<A extends unknown[], C extends OnContention, B extends unknown[] = []>(
+  decorator: string,
+  configure: (at: DecoratedPlace) => Locking,
+): LockDecorator<A, C, B> {
+  const decorate = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(decorator, target, name, descriptor);
     const locking = configure(at);
     const { title, place } = at;
@@ -37,6 +41,7 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     const original = descriptor.value;
     if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at));
   };
+  return decorate as LockDecorator<A, C, B>;
 }
 
 function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
@@ -44,13 +49,21 @@ function locked<F extends object>(original: F, method: LockedMethod, locking: Lo
     start({
       title: method.title,
       options: locking.options,
-      lock: () => {
-        const service = complete(serviceFor(method, instance), method.title);
-        return checkLock(locking.lockOf(service, instance, args), method.title);
-      },
+      lock: () => lockOfCall(method, locking, instance, args),
       run: () => Reflect.apply(target as unknown as Function, instance, args),
     }),
   );
+}
+
+/** @throws LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock */
+export function lockOfCall(
+  method: LockedMethod,
+  locking: Locking,
+  instance: unknown,
+  args: unknown[],
+): Pick<Lock, 'using'> {
+  const service = complete(serviceFor(method, instance), method.title);
+  return checkLock(locking.lockOf(service, instance, args), method.title);
 }
 
 function startOf(original: object, at: DecoratedPlace): Start {
