@@ -36,7 +36,7 @@ const NAME = '@CronLock';
  */
 export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
   needParentheses(`${NAME}()`, arguments);
-  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+  const decorate = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(NAME, target, name, descriptor);
     const { title, place, prototype } = at;
     const resolved = resolveCronLockOptions(title, options);
@@ -54,6 +54,7 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
       return isPart ? call() : jobs.fire(scheduled, call);
     });
   };
+  return decorate as CronLockDecorator;
 }
 
 /** The jobs of the connection that the instance was given. @throws LockConfigurationError when there are none */
