@@ -33,6 +33,7 @@ export { SegmentLock } from './decorators/segment-lock.decorator.js';
 export type { SegmentLockOptions, SegmentRouteBy } from './decorators/segment-lock.decorator.js';
 export { Semaphore } from './decorators/semaphore.decorator.js';
 export type { SemaphoreDecoratorOptions } from './decorators/semaphore.decorator.js';
+export { LockInterceptor } from './decorators/lock.interceptor.js';
 export type { LockKey, LockKeys } from './decorators/lock-key.js';
 export type { DistributedLockOptions, LockingOptions, OnContention } from './decorators/locking.options.js';
 export type { LockDecorator } from './decorators/method-check.js';
@@ -102,6 +103,10 @@ export type { ConsumeOptions, QueueOptions, TakeBatchOptions, TakeOptions } from
 export type { SharedCounter } from './coordination/shared-counter.js';
 export type { SharedValue, Versioned } from './coordination/shared-value.js';
 export type { CallOptions, WaitOptions } from './coordination/wait.options.js';
+
+// What remote clients see of what went wrong.
+export { LockExceptionFilter } from './transports/lock-exception.filter.js';
+export type { LockExceptionFilterOptions, PublicLockError } from './transports/public-error.js';
 
 // What can go wrong.
 export {

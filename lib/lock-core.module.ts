@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { CronExplorer } from './cron.explorer.js';
 import { ElectionExplorer } from './election.explorer.js';
+import { exceptionFilterExports, exceptionFilterProviders } from './exception-filter.js';
 import { LockExplorer } from './lock.explorer.js';
 import { Scheduler } from './schedule/scheduler.js';
 
@@ -9,7 +10,7 @@ import { Scheduler } from './schedule/scheduler.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler],
-  exports: [Scheduler],
+  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler, ...exceptionFilterProviders],
+  exports: [Scheduler, ...exceptionFilterExports],
 })
 export class LockCoreModule {}

@@ -4,6 +4,7 @@ import { check } from './contract/check.js';
 import { LockConfigurationError } from './contract/errors.js';
 import { getCoordinationToken } from './coordination/coordination-service.token.js';
 import { CoordinationService } from './coordination/coordination.service.js';
+import { exceptionFilterSetting } from './exception-filter.js';
 import { LockCoreModule } from './lock-core.module.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
@@ -29,12 +30,14 @@ const REGISTRATION = { provide: REGISTERED, useValue: true };
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOptions>({ optionsInjectionToken: OPTIONS })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createLockOptions')
-  .setExtras<LockModuleExtras>({ isGlobal: true, name: DEFAULT_CONNECTION }, (definition, extras) =>
-    withConnection(
-      { ...definition, providers: [...(definition.providers ?? []), REGISTRATION] },
-      extras,
-      serviceProvider,
-    ),
+  .setExtras<LockModuleExtras>(
+    { isGlobal: true, name: DEFAULT_CONNECTION, exceptionFilter: undefined },
+    (definition, extras) =>
+      withConnection(
+        { ...definition, providers: [...(definition.providers ?? []), REGISTRATION] },
+        extras,
+        serviceProvider,
+      ),
   )
   .build();
 
@@ -78,15 +81,16 @@ export function withConnection(
   extras: LockModuleExtras,
   serviceOf: (connectionName: string) => FactoryProvider<LockService>,
 ): DynamicModule {
-  const { isGlobal = true, name = DEFAULT_CONNECTION } = extras;
+  const { isGlobal = true, name = DEFAULT_CONNECTION, exceptionFilter } = extras;
   check(typeof isGlobal === 'boolean', 'LockModule: isGlobal', isGlobal, 'true or false');
   check(typeof name === 'string' && name !== '', 'LockModule: name', name, 'text that is not empty');
   const own = [serviceOf(name), cronRunsProvider(name), coordinationProvider(name), leaderElectionProvider(name)];
+  const settings = exceptionFilter === undefined ? [] : [exceptionFilterSetting(name, exceptionFilter)];
   return {
     ...definition,
     global: isGlobal,
     imports: [...(definition.imports ?? []), LockCoreModule],
-    providers: [...(definition.providers ?? []), ...own],
+    providers: [...(definition.providers ?? []), ...settings, ...own],
     exports: [...(definition.exports ?? []), ...own.map(({ provide }) => provide)],
   };
 }

@@ -3,6 +3,7 @@ import type { LockBackendDefinition } from './contract/lock-backend.js';
 import { checkService } from './service/service-names.js';
 import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/sharing.options.js';
 import type { SharingOptions } from './service/sharing.options.js';
+import type { LockExceptionFilterOptions } from './transports/public-error.js';
 
 /** What one connection is made with. */
 export interface LockModuleOptions extends SharingOptions {
@@ -31,6 +32,11 @@ export interface LockModuleExtras {
   readonly isGlobal?: boolean;
   /** The connection's name, for applications with several. Default `'default'`. */
   readonly name?: string;
+  /**
+   * How a `LockError` is answered to remote clients. `LockModule` registers `LockExceptionFilter` below every filter of the
+   * application's own; `false`: it registers none. Of several connections one says it, for the whole application.
+   */
+  readonly exceptionFilter?: false | LockExceptionFilterOptions;
 }
 
 export type ResolvedLockModuleOptions = Required<Omit<LockModuleOptions, 'service'>> & {

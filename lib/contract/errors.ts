@@ -17,13 +17,14 @@ export interface LockErrorDetails {
 }
 
 /**
- * Base of every error this package throws. Carries the signature of http-errors (`status`,
- * `statusCode`, `expose`), so Nest answers with the right status without a filter.
+ * Base of every error this package throws. Carries the signature of http-errors (`status`, `statusCode`, `expose`):
+ * whatever answers a request without `LockExceptionFilter` has the right status, and leaves out the message, which
+ * names keys and hosts.
  */
 export abstract class LockError extends Error {
   readonly key: string | undefined;
   readonly statusCode: number;
-  readonly expose: boolean;
+  readonly expose = false;
 
   protected constructor(
     readonly code: LockErrorCode,
@@ -35,7 +36,6 @@ export abstract class LockError extends Error {
     this.name = new.target.name;
     this.key = details.key;
     this.statusCode = status;
-    this.expose = status < 500;
   }
 }
 

@@ -37,7 +37,7 @@ const NAME = '@CronLock';
  */
 export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
   needParentheses(`${NAME}()`, arguments);
-  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+  const decorate = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(NAME, target, name, descriptor);
     const { title } = at;
     const resolved = resolveCronLockOptions(title, options);
@@ -57,6 +57,7 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
     descriptor.value = wrapper;
     noteLock(method, wrapper, original);
   };
+  return decorate as CronLockDecorator;
 }
 
 /** The jobs of the connection that the instance was given. @throws LockConfigurationError when there are none */

@@ -61,7 +61,8 @@ function placeOf(target: unknown, name: unknown, descriptor: unknown): string {
   return name === undefined ? `class ${owner}` : member;
 }
 
-function isDecoratorCall(call: ArrayLike<unknown>): boolean {
+/** Whether the arguments are what a compiler calls a decorator with. */
+export function isDecoratorCall(call: ArrayLike<unknown>): boolean {
   const [target, name] = [call[0], call[1]];
   // Also of a decorator that a function of the application's makes, which is used without parentheses itself.
   if (isStandardContext(name) || isPrototype(target)) return true;

@@ -3,9 +3,11 @@ import type { Lock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { LockService } from '../service/lock.service.js';
 import { needParentheses } from './decorated-place.js';
+import type { DecoratedPlace } from './decorated-place.js';
 import { readerOfKeys } from './lock-key.js';
 import type { LockKeys } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
+import type { Locking } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
 import type { DistributedLockOptions, OnContention, ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
@@ -37,14 +39,21 @@ export function DistributedLock<A extends unknown[], C extends OnContention = 't
   options: DistributedLockOptions & { readonly onContention?: C } = {},
 ): LockDecorator<A, C> {
   needParentheses(`${NAME}('key')`, arguments);
-  return lockMethod(NAME, (at) => {
-    const keyOf = readerOfKeys(at.title, key);
-    const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line', 'atomic']);
-    return {
-      options: resolved,
-      lockOf: (service, instance, args) => mutexOf(at.title, service, keyOf(instance, args), resolved),
-    };
-  });
+  return lockMethod(NAME, (at) => mutexLocking(at, key, options));
+}
+
+/** @throws LockConfigurationError for wrong options and fixed keys, which names the place */
+export function mutexLocking<A extends unknown[]>(
+  at: Pick<DecoratedPlace, 'title' | 'place'>,
+  key: LockKeys<A>,
+  options: DistributedLockOptions,
+): Locking {
+  const keyOf = readerOfKeys(at.title, key);
+  const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line', 'atomic']);
+  return {
+    options: resolved,
+    lockOf: (service, instance, args) => mutexOf(at.title, service, keyOf(instance, args), resolved),
+  };
 }
 
 function mutexOf(

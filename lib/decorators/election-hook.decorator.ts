@@ -6,16 +6,22 @@ import { ElectionRole } from './election-role.js';
 import type { ElectionPart } from './election-role.js';
 import { registerLockedMethod } from './locked-method.js';
 import type { LockingOptions } from './locking.options.js';
-import type { NotStatic } from './method-check.js';
+import type { CannotLock, NotStatic, SecondChoice } from './method-check.js';
 
 export type ElectionHookOptions = Pick<LockingOptions, 'connection'>;
 
 /** A method decorator for methods that take a term, or nothing. */
-export type ElectionHookDecorator = <T extends (term: Term) => unknown>(
-  target: NotStatic,
-  name: string | symbol,
-  descriptor: TypedPropertyDescriptor<T>,
-) => void;
+export interface ElectionHookDecorator {
+  <T extends (term: Term) => unknown>(
+    target: NotStatic,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<T>,
+  ): void;
+  (
+    target: object & SecondChoice,
+    name: string | symbol,
+  ): CannotLock<'a hook of an election is a method of an instance that takes the term, or nothing'>;
+}
 
 /**
  * Calls the method, with the term, each time that this application is elected. Makes the application campaign, as
@@ -46,8 +52,13 @@ export function OnDeposed(name: string, options: ElectionHookOptions = {}): Elec
   return hook('@OnDeposed', name, 'deposed', options);
 }
 
-function hook(decorator: string, election: string, part: ElectionPart, options: ElectionHookOptions) {
-  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+function hook(
+  decorator: string,
+  election: string,
+  part: ElectionPart,
+  options: ElectionHookOptions,
+): ElectionHookDecorator {
+  const decorate = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(decorator, target, name, descriptor);
     const { title } = at;
     checkFields(title, options, ['connection'], `${title}: the options`);
@@ -55,4 +66,5 @@ function hook(decorator: string, election: string, part: ElectionPart, options: 
     check(typeof connection === 'string' && connection !== '', `${title}: connection`, connection, 'a name');
     registerLockedMethod({ ...at, election: new ElectionRole(at, election, part) }, connection);
   };
+  return decorate as ElectionHookDecorator;
 }

@@ -52,7 +52,8 @@ async function underLock(
     if (isEntered) return result;
   } catch (error) {
     if (isEntered || !isSkippable(call, error)) throw error;
-    logger.debug(`${call.options.label} was skipped: ${error.message}`);
+    // An election says by itself, once for each change, who does not lead.
+    if (error instanceof LockTimeoutError) logger.debug(`${call.options.label} was skipped: ${error.message}`);
     return undefined;
   }
   throw neverRun(call.title);

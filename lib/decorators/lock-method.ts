@@ -12,7 +12,8 @@ import { LazyGenerator } from './lazy-generator.js';
 import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
-import type { ResolvedLockingOptions } from './locking.options.js';
+import type { OnContention, ResolvedLockingOptions } from './locking.options.js';
+import type { LockDecorator } from './method-check.js';
 import { ResultCheck } from './result-check.js';
 import { checkLock, complete } from './stand-in.js';
 import { noteLock } from './wrappers.js';
@@ -43,8 +44,11 @@ interface Decorated extends Way {
 }
 
 /** A method decorator that runs each call of the method under the lock that `configure` names. */
-export function lockMethod(decorator: string, configure: (at: DecoratedPlace) => Locking) {
-  return <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
+export function lockMethod<A extends unknown[], C extends OnContention, B extends unknown[] = []>(
+  decorator: string,
+  configure: (at: DecoratedPlace) => Locking,
+): LockDecorator<A, C, B> {
+  const decorate = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>): void => {
     const at = decoratedPlace(decorator, target, name, descriptor);
     const locking = configure(at);
     const { election, options } = locking;
@@ -55,23 +59,32 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     descriptor.value = wrapper;
     noteLock(method, wrapper, original);
   };
+  return decorate as LockDecorator<A, C, B>;
 }
 
 function locked<F extends object>(original: F, { method, locking, run, start }: Decorated): F {
-  const { title } = method;
   return disguised(original, (instance, args) =>
     start({
-      title,
+      title: method.title,
       options: locking.options,
-      lock: () => {
-        const service = complete(serviceFor(method, instance), title);
-        return checkLock(
-          named(title, () => locking.lockOf(service, instance, args)),
-          title,
-        );
-      },
+      lock: () => lockOfCall(method, locking, instance, args),
       run: () => run(instance, args),
     }),
+  );
+}
+
+/** @throws LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock */
+export function lockOfCall(
+  method: LockedMethod,
+  locking: Locking,
+  instance: unknown,
+  args: unknown[],
+): Pick<Lock, 'using'> {
+  const { title } = method;
+  const service = complete(serviceFor(method, instance), title);
+  return checkLock(
+    named(title, () => locking.lockOf(service, instance, args)),
+    title,
   );
 }
 

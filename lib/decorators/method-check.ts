@@ -6,11 +6,40 @@ import type { OnContention } from './locking.options.js';
  * A method decorator for methods whose parameters fit `A` (those of the key function) and `B` (those of a second function
  * of the arguments, if the decorator takes one), and which are not static.
  */
-export type LockDecorator<A extends unknown[], C extends OnContention, B extends unknown[] = []> = <T>(
-  target: NotStatic,
-  name: string | symbol,
-  descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T, A, C> | RouteComplaint<T, B>>,
-) => void;
+export interface LockDecorator<A extends unknown[], C extends OnContention, B extends unknown[] = []> {
+  <T>(
+    target: NotStatic,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T, A, C> | RouteComplaint<T, B>>,
+  ): void;
+  <O extends object, K extends string | symbol>(
+    target: O & SecondChoice,
+    name: K,
+  ): CannotLock<OrElse<Complaint<MemberOf<O, K>, A, C> | RouteComplaint<MemberOf<O, K>, B>>>;
+}
+
+/**
+ * What the second signature of a decorator returns: it is there for `applyDecorators`, and for a method that the first one
+ * does not fit. No decorator may return this, so the compiler refuses the method and shows the sentence.
+ */
+export interface CannotLock<Sentence> {
+  readonly why: Sentence;
+}
+
+/** The sentence for what has none, and for private methods, which types do not show. */
+export type OrElse<Sentence> = [Sentence] extends [never]
+  ? 'a lock goes on an async method of an instance that takes what the key function takes'
+  : Sentence;
+
+declare const SECOND_CHOICE: unique symbol;
+
+/** A compiler that has the choice prefers a signature without optional properties, and only then the first. */
+export interface SecondChoice {
+  readonly [SECOND_CHOICE]?: never;
+}
+
+/** `never` for a private member. */
+export type MemberOf<O, K> = K extends keyof O ? O[K] : never;
 
 /** What an instance method stands on. A class has a `prototype`, which is not this sentence. */
 export type NotStatic = object & {

@@ -39,12 +39,12 @@ export function WriteLock<A extends unknown[], C extends OnContention = 'throw'>
   return lockSide('@WriteLock', (lock) => lock.write, key, options);
 }
 
-function lockSide<A extends unknown[]>(
+function lockSide<A extends unknown[], C extends OnContention>(
   decorator: string,
   sideOf: (lock: ReadWriteLock) => Lock,
   key: LockKey<A>,
   options: ReadLockOptions,
-) {
+): LockDecorator<A, C> {
   return lockMethod(decorator, (at) => {
     const keyOf = readerOfKey(at.title, key);
     const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS]);

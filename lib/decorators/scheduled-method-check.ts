@@ -1,12 +1,18 @@
 /** What the compiler checks about a method with `@CronLock`. Each refusal is a sentence that can be read in the error. */
-import type { NotStatic, UndefinedComplaint, Unless } from './method-check.js';
+import type { CannotLock, MemberOf, NotStatic, OrElse, SecondChoice, UndefinedComplaint, Unless } from './method-check.js';
 
 /** A method decorator for methods that a scheduler calls: not static, and with nothing for it to do with a result. */
-export type CronLockDecorator = <T>(
-  target: NotStatic,
-  name: string | symbol,
-  descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T>>,
-) => void;
+export interface CronLockDecorator {
+  <T>(
+    target: NotStatic,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T>>,
+  ): void;
+  <O extends object, K extends string | symbol>(
+    target: O & SecondChoice,
+    name: K,
+  ): CannotLock<OrElse<Complaint<MemberOf<O, K>>>>;
+}
 
 type Complaint<T> = T extends (...args: never) => infer R
   ? ReturnComplaint<R>

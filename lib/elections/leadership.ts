@@ -30,6 +30,7 @@ export class Leadership implements Pick<Lock, 'using'> {
   #office: Office | undefined;
   #isCampaigning = false;
   #trouble: string | undefined;
+  #isKnownToFollow = false;
 
   constructor(name: string, terms: HeldTerms) {
     this.#name = name;
@@ -61,8 +62,17 @@ export class Leadership implements Pick<Lock, 'using'> {
 
   /** Runs the work under the term. @throws LockNotLeaderError when there is none; the work did not run */
   async using<T>(work: (lease: Lease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
-    if (!this.#office?.admits) throw new LockNotLeaderError(this.#name);
+    if (!this.#office?.admits) throw this.#refusal();
     return this.#office.run(work, options.onLost);
+  }
+
+  /** Says once, until it leads again, why nothing runs: a method may be called many times a second. */
+  #refusal(): LockNotLeaderError {
+    const error = new LockNotLeaderError(this.#name);
+    if (this.#office || this.#isKnownToFollow) return error;
+    this.#isKnownToFollow = true;
+    logger.debug(`"${this.#name}": does not lead; what only the leader does is left out until it does`);
+    return error;
   }
 
   async #campaign(): Promise<void> {
@@ -100,6 +110,7 @@ export class Leadership implements Pick<Lock, 'using'> {
   async #serve(term: HeldTerm, signal: AbortSignal): Promise<void> {
     logger.log(`"${this.#name}": leads (term ${term.fencingToken})`);
     this.#trouble = undefined;
+    this.#isKnownToFollow = false;
     const begun = now();
     const office = new Office(term);
     this.#office = office;

@@ -14,6 +14,7 @@ export interface Layer {
 export type Layered =
   | 'root'
   | 'decorators'
+  | 'transports'
   | 'schedule'
   | 'coordination'
   | 'elections'
@@ -57,6 +58,7 @@ export const LAYERS: Layers = {
     folder: '',
     mayImport: [
       'decorators',
+      'transports',
       'schedule',
       'coordination',
       'elections',
@@ -75,6 +77,7 @@ export const LAYERS: Layers = {
     mayImport: ['schedule', 'elections', 'service', 'contract'],
     packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks'],
   },
+  transports: { folder: 'transports', mayImport: ['contract'], packages: [...NEST, 'rxjs', 'node:http'] },
   schedule: {
     folder: 'schedule',
     mayImport: ['service', 'contract', 'async'],

@@ -21,6 +21,7 @@ import {
 import type { Lease, Term } from '../../lib/index.js';
 import { memory } from '../../lib/memory/memory.backend.js';
 import { eventually } from '../support/eventually.js';
+import { watchLog } from '../support/log-lines.js';
 import { SharedBackend } from '../unit/elections/shared.backend.js';
 import { started } from './app.js';
 
@@ -99,6 +100,14 @@ describe('@LeaderOnly', () => {
     expect(follower.poller.log).toEqual([]);
     await expect(follower.poller.strict()).rejects.toBeInstanceOf(LockNotLeaderError);
     expect(await leader.poller.pollTwice()).toEqual(['polled 1', 'polled 2']);
+  });
+
+  it('leaves the log to the election, which says once that this instance does not lead', async () => {
+    const { follower } = await startTwo();
+    const log = watchLog();
+    for (let call = 0; call < 3; call++) await follower.poller.poll('a');
+    expect(log.debug.length).toBeLessThanOrEqual(1);
+    expect(log.contexts).not.toContain('DistributedLock');
   });
 
   it('goes above @Interval and below @Cron', async () => {

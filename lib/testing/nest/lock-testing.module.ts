@@ -19,6 +19,7 @@ const FIELDS = [
   ...LOCK_MODULE_FIELDS.filter((field) => field !== 'backend'),
   'isGlobal',
   'name',
+  'exceptionFilter',
 ];
 
 const PREFIX = 'nestjs-distributed-lock:testing:';
@@ -46,7 +47,7 @@ export function InjectLockTesting(name?: string): PropertyDecorator & ParameterD
 export class LockTestingModule {
   /** @throws LockConfigurationError that names the wrong option, when the application is created */
   static forRoot(options: LockTestingModuleOptions = {}): DynamicModule {
-    const { mode, keys, longestWaitMs, isGlobal, name, ...settings } = options;
+    const { mode, keys, longestWaitMs, isGlobal, name, exceptionFilter, ...settings } = options;
     const testing = { mode, keys, longestWaitMs };
     const useFactory = () => {
       checkFields('LockTestingModule options', options, FIELDS);
@@ -54,7 +55,7 @@ export class LockTestingModule {
     };
     const handle = { provide: getLockTestingToken(name), useFactory };
     const definition = { module: LockTestingModule, providers: [handle], exports: [handle.provide] };
-    return withConnection(definition, { isGlobal, name }, (connectionName) => ({
+    return withConnection(definition, { isGlobal, name, exceptionFilter }, (connectionName) => ({
       provide: getLockServiceToken(connectionName),
       inject: [handle.provide],
       useFactory: (locks: LockTesting) =>

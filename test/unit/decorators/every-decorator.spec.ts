@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import * as lib from '../../../lib/index.js';
 import { InjectLockTesting } from '../../../lib/testing/index.js';
 
-const api = { ...lib, InjectLockTesting };
+// LockInterceptor makes a class for @UseInterceptors: test/nest/lock-interceptor.spec.ts has what it refuses.
+const { LockInterceptor: _interceptor, ...decorators } = lib;
+const api = { ...decorators, InjectLockTesting };
 const { LockConfigurationError } = lib;
 
 type Factory = (...args: unknown[]) => (...args: unknown[]) => void;

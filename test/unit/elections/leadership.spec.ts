@@ -5,6 +5,7 @@ import { currentTerm } from '../../../lib/elections/entered-term.js';
 import { leadershipsOf } from '../../../lib/elections/leaderships.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import { eventually } from '../../support/eventually.js';
+import { watchLog } from '../../support/log-lines.js';
 import { startCandidate } from './candidates.js';
 import { SharedBackend } from './shared.backend.js';
 
@@ -54,6 +55,27 @@ describe('work of the leader', () => {
       status: 503,
       key: 'poller',
     });
+  });
+
+  it('is refused with one line in the log for each time that the application begins to follow', async () => {
+    const { backend, one, other } = startTwo();
+    const log = watchLog();
+    const lines = async () => {
+      for (let call = 0; call < 3; call++) await other.leadership.using(() => 1).catch(() => {});
+      return log.debug.length;
+    };
+    expect(await lines()).toBe(1);
+    other.elections.start();
+    await untilOpen(other);
+    one.elections.start();
+    await eventually(() => backend.standing('poller') === 2 || undefined, 'two candidates');
+    expect(await lines()).toBe(1);
+    void other.leadership.resign();
+    await eventually(async () => (await lines()) === 2 || undefined, 'it follows again');
+    expect(await lines()).toBe(2);
+    const line = '"poller": does not lead; what only the leader does is left out until it does';
+    expect(log.debug).toEqual([[line], [line]]);
+    expect(new Set(log.contexts)).toEqual(new Set(['LeaderElection']));
   });
 
   it('runs nowhere before the application has started', async () => {

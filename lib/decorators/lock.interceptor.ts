@@ -1,0 +1,54 @@
+import type { CallHandler, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import { LockConfigurationError } from '../contract/errors.js';
+import { isDecoratorCall } from './decorated-place.js';
+import { mutexLocking } from './distributed-lock.decorator.js';
+import { holdDuring } from './hold-during.js';
+import { lazyObservable } from './lazy-observable.js';
+import type { LockKeys } from './lock-key.js';
+import { lockOfCall } from './lock-method.js';
+import { registerLockedMethod } from './locked-method.js';
+import type { DistributedLockOptions } from './locking.options.js';
+
+const NAME = 'LockInterceptor';
+
+/**
+ * An interceptor that holds a lease on `key` around the interceptors after it and the handler, for `@UseInterceptors` above
+ * a handler or a class: where an interceptor has a transaction, `@DistributedLock` is given back before that commits.
+ *
+ * - The order is that of `@UseInterceptors`; interceptors of the class go around those of its handlers.
+ * - Guards run before it. Pipes run inside: the key function sees the request as it came, before it is validated.
+ * - The lease ends when the handler's stream ends, or when nobody is subscribed to it any more; then the client is answered.
+ * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by default.
+ *   With `onContention: 'skip'` the handler does not run and the client gets an empty answer.
+ *
+ * @param key the key, several keys, or a function of the handler's `ExecutionContext`
+ * @throws LockConfigurationError for wrong options and keys, when the class is loaded
+ */
+export function LockInterceptor(
+  key: LockKeys<[context: ExecutionContext]>,
+  options: DistributedLockOptions = {},
+): Type<NestInterceptor> {
+  if (new.target || isDecoratorCall(arguments)) {
+    throw new LockConfigurationError(`${NAME} needs a key: write @UseInterceptors(${NAME}('key'))`);
+  }
+  const locking = mutexLocking({ title: NAME, place: NAME }, key, options);
+
+  class HandlerLockInterceptor implements NestInterceptor {
+    intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+      const place = `${context.getClass().name}.${context.getHandler().name}`;
+      const { label = place } = options;
+      const call = {
+        title: `${NAME} on ${place}`,
+        options: { ...locking.options, label },
+        lock: () => lockOfCall(method, locking, this, [context]),
+        run: () => next.handle(),
+      };
+      return lazyObservable((gone) => holdDuring(call, gone));
+    }
+  }
+
+  const { prototype } = HandlerLockInterceptor;
+  const method = registerLockedMethod(prototype, { title: NAME, place: NAME }, locking.options.connection);
+  return HandlerLockInterceptor;
+}

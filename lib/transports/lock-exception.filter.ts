@@ -1,0 +1,93 @@
+import { STATUS_CODES } from 'node:http';
+import { Catch, Inject, Logger } from '@nestjs/common';
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { LockError } from '../contract/errors.js';
+import { isProgrammingError, publicErrorOf } from './public-error.js';
+import type { LockExceptionFilterOptions, PublicLockError } from './public-error.js';
+
+/** The token of the application's `LockExceptionFilterOptions`. */
+export const FILTER_OPTIONS = Symbol('LOCK_EXCEPTION_FILTER_OPTIONS');
+
+const RETRY_AFTER_SECONDS = '1';
+
+const logger = new Logger('LockExceptionFilter');
+
+/**
+ * Answers a `LockError` to HTTP, RPC, WebSocket and GraphQL clients: with its status, its `code` and a message that names
+ * neither keys nor hosts. `LockModule` registers it below every filter of the application's own, so that those win.
+ *
+ * Nest asks no global filter in two places, where `@UseFilters(LockExceptionFilter)` goes above the class: gateways, and
+ * controllers of a microservice that `connectMicroservice` starts without `inheritAppConfig: true`.
+ */
+@Catch(LockError)
+export class LockExceptionFilter implements ExceptionFilter<LockError> {
+  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  constructor(
+    @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
+    @Inject(FILTER_OPTIONS) private readonly options: LockExceptionFilterOptions,
+  ) {}
+
+  /** @throws the error itself where the caller is code of this process, which sees to it */
+  catch(error: LockError, host: ArgumentsHost): Observable<never> | void {
+    log(error);
+    const answer = publicErrorOf(error, this.options);
+    switch (host.getType<string>()) {
+      case 'http':
+        if (!isResponse(host.getArgByIndex(1))) throw error;
+        return this.reply(host.switchToHttp().getResponse(), answer);
+      case 'rpc':
+        return throwError(() => ({ status: 'error', ...answer }));
+      case 'ws':
+        return emit(host, answer);
+      case 'graphql':
+        throw graphqlError(answer);
+      default:
+        throw error;
+    }
+  }
+
+  private reply(response: unknown, answer: PublicLockError): void {
+    const { httpAdapter } = this.adapterHost;
+    if (httpAdapter.isHeadersSent(response)) {
+      httpAdapter.end(response);
+      return;
+    }
+    if (answer.retryable) httpAdapter.setHeader(response, 'Retry-After', RETRY_AFTER_SECONDS);
+    httpAdapter.reply(response, { ...answer, error: STATUS_CODES[answer.statusCode] }, answer.statusCode);
+  }
+}
+
+/** A caller that finds a key taken is everyday life; a stack tells nothing but about mistakes in the program. */
+function log(error: LockError): void {
+  const line = `${error.name}: ${error.message}`;
+  if (isProgrammingError(error)) logger.error(line, error.stack);
+  else if (error.code === 'LOCK_TIMEOUT' || error.code === 'LOCK_NOT_LEADER') logger.debug(line);
+  else logger.warn(line);
+}
+
+/** Packages that call handlers by themselves may say `http` of calls that have no response. */
+function isResponse(value: unknown): boolean {
+  return hasMethod(value, 'end') || hasMethod(value, 'send');
+}
+
+function emit(host: ArgumentsHost, answer: PublicLockError): void {
+  const ws = host.switchToWs();
+  const payload = { status: 'error', ...answer, cause: { pattern: ws.getPattern(), data: ws.getData<unknown>() } };
+  const client = ws.getClient<unknown>();
+  // A plain WebSocket has an emit() as well, which does not send.
+  if (hasMethod(client, 'send') && 'readyState' in client) {
+    client.send(JSON.stringify({ event: 'exception', data: payload }));
+  } else if (hasMethod(client, 'emit')) client.emit('exception', payload);
+}
+
+/** GraphQL servers take an error's `extensions` over. */
+function graphqlError({ message, ...extensions }: PublicLockError): Error {
+  return Object.assign(new Error(message), { extensions });
+}
+
+function hasMethod<K extends string>(value: unknown, name: K): value is Record<K, (...args: unknown[]) => unknown> {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === 'function';
+}

@@ -1,0 +1,23 @@
+import { Logger } from '@nestjs/common';
+import { onTestFinished, vi } from 'vitest';
+
+const LEVELS = ['debug', 'log', 'warn', 'error'] as const;
+
+/** What Nest's loggers are told during the test, at each level: the arguments of every call. */
+export interface LogLines extends Readonly<Record<(typeof LEVELS)[number], readonly (readonly unknown[])[]>> {
+  /** The contexts of the loggers that were told something. */
+  readonly contexts: readonly string[];
+}
+
+export function watchLog(): LogLines {
+  const lines = { debug: [], log: [], warn: [], error: [] } as Record<(typeof LEVELS)[number], unknown[][]>;
+  const contexts: string[] = [];
+  for (const level of LEVELS) {
+    const spy = vi.spyOn(Logger.prototype, level).mockImplementation(function (this: unknown, ...line: unknown[]) {
+      lines[level].push(line);
+      contexts.push((this as { context: string }).context);
+    });
+    onTestFinished(() => spy.mockRestore());
+  }
+  return { ...lines, contexts };
+}
