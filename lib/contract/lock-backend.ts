@@ -10,6 +10,17 @@ import type { ResolvedRevokeOptions } from './revoke.options.js';
 /** What may be assumed of a backend: it answers; it is out of reach but nothing is lost yet; its leases are lost. */
 export type BackendState = 'connected' | 'suspended' | 'lost';
 
+/** Whose leases are asked about, and how long the answer may take. */
+export interface HoldersQuestion {
+  readonly key: string;
+  /** Holders of permits of the key, or of the key itself. */
+  readonly of: 'permits' | 'key';
+  /** The answer need not have more of them than this, and should not cost more requests than they take. */
+  readonly most: number;
+  /** Ends the question. */
+  readonly signal: AbortSignal;
+}
+
 /** Who grants leases. Implementations live in folders of their own and never see each other. */
 export interface LockBackend {
   readonly name: string;
@@ -42,6 +53,11 @@ export interface LockBackend {
   acquireAll?(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null>;
   /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
   lineOf(key: string): Promise<readonly Contender[]>;
+  /**
+   * The contenders of `lineOf` that hold, those that came first. It is asked when waits run out: it must cost little also
+   * where thousands wait. Without it, `lineOf` is asked.
+   */
+  holdersOf?(question: HoldersQuestion): Promise<readonly Contender[]>;
   /** Is told where to say what an operator should know of the connection: a line for the log, as often as need be. */
   warnTo?(warn: (message: string) => void): void;
   /**

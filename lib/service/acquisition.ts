@@ -2,7 +2,10 @@ import { onAbort } from '../async/abort.js';
 import type { Dispose, OwnAbortController } from '../async/abort.js';
 import type { Place } from '../async/roster.js';
 import { putBack, takeController } from '../async/spare-controllers.js';
+import { now } from '../async/clock.js';
 import { LONGEST_TIMER_MS } from '../async/timer.js';
+import { leadTimeMs } from '../composite/lead-time.js';
+import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
@@ -20,9 +23,13 @@ export interface AcquisitionOptions {
   readonly isHandle: boolean;
 }
 
-/** Who is told how acquisitions end. */
-export interface SettledListener {
+/** Is told how acquisitions end, and knows who holds what they wait for. */
+export interface AcquisitionListener {
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void;
+  /** The deadline is near. */
+  mayTimeOut(target: LockTarget): void;
+  /** As far as they are known. */
+  holdersOf(target: LockTarget): readonly Contender[];
 }
 
 /**
@@ -36,8 +43,8 @@ export class Acquisition implements CallerRequest {
   readonly label: string | undefined;
   givenUp: { readonly reason: unknown } | undefined = undefined;
   readonly #waitMs: number;
-  readonly #listener: SettledListener;
-  readonly #deadline: NodeJS.Timeout | undefined;
+  readonly #listener: AcquisitionListener;
+  #deadline: NodeJS.Timeout | undefined;
   readonly #unlisten: Dispose | undefined;
   #place: Place<Acquisition> | undefined;
   #timeout: LockTimeoutError | undefined;
@@ -45,7 +52,7 @@ export class Acquisition implements CallerRequest {
   #controller: OwnAbortController | undefined;
 
   /** @param wait whether it may stand in line at all */
-  constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: SettledListener) {
+  constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: AcquisitionListener) {
     const { waitMs, leftMs, signal, label } = options;
     this.target = target;
     this.wait = wait;
@@ -53,8 +60,7 @@ export class Acquisition implements CallerRequest {
     this.label = label;
     this.#waitMs = waitMs;
     this.#listener = listener;
-    // Not a closure: there may be ten thousand of them.
-    if (wait && leftMs <= LONGEST_TIMER_MS) this.#deadline = setTimeout(timeOut, leftMs, this);
+    if (wait && leftMs <= LONGEST_TIMER_MS) this.#deadline = timeOutAfter(this, leftMs);
     if (signal) this.#unlisten = onAbort(signal, (reason) => this.giveUp(reason));
   }
 
@@ -116,8 +122,15 @@ export class Acquisition implements CallerRequest {
     this.#controller?.abort(reason);
   }
 
+  /** The one timer runs until shortly before the deadline, and then until it: waits that are granted ask nothing. */
+  nearsEnd(end: number, leadMs: number): void {
+    const leftMs = Math.min(leadMs, Math.max(0, end - now()));
+    this.#deadline = setTimeout(timeOut, Math.ceil(leftMs), this);
+    this.#listener.mayTimeOut(this.target);
+  }
+
   timedOut(): void {
-    this.#timeout = new LockTimeoutError(this.key, this.#waitMs);
+    this.#timeout = new LockTimeoutError(this.key, this.#waitMs, undefined, this.#listener.holdersOf(this.target));
     this.giveUp(this.#timeout);
   }
 
@@ -142,6 +155,17 @@ export class Acquisition implements CallerRequest {
     clearTimeout(this.#deadline);
     this.#unlisten?.();
   }
+}
+
+// No closures: there may be ten thousand of them.
+function timeOutAfter(acquisition: Acquisition, leftMs: number): NodeJS.Timeout {
+  const leadMs = leadTimeMs(leftMs);
+  if (leadMs === 0) return setTimeout(timeOut, leftMs, acquisition);
+  return setTimeout(nearEnd, Math.ceil(leftMs - leadMs), acquisition, now() + leftMs, leadMs);
+}
+
+function nearEnd(acquisition: Acquisition, end: number, leadMs: number): void {
+  acquisition.nearsEnd(end, leadMs);
 }
 
 function timeOut(acquisition: Acquisition): void {

@@ -1,21 +1,26 @@
 import { Roster } from '../async/roster.js';
 import { settledWithin } from '../async/timer.js';
+import type { Contender } from '../contract/contender.js';
 import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import { LocalLines } from '../local/local-lines.js';
 import { Acquisition } from './acquisition.js';
-import type { AcquisitionOptions, SettledListener } from './acquisition.js';
+import type { AcquisitionListener, AcquisitionOptions } from './acquisition.js';
+import { Holders } from './holders.js';
+import { setOf } from './lock-target.js';
 import type { LockTarget } from './lock-target.js';
 
 /**
  * The gate between callers and a backend, and what shutting down means for both:
  * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
  */
-export class Admission implements SettledListener {
+export class Admission implements AcquisitionListener {
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
+  /** Who holds what callers wait for in vain. */
+  readonly holders: Holders;
   readonly #held = new Roster<GrantedLease>();
   readonly #waiting = new Roster<Acquisition>();
   #isStopping = false;
@@ -24,6 +29,7 @@ export class Admission implements SettledListener {
   constructor(backend: LockBackend) {
     this.#backend = backend;
     this.#local = new LocalLines(backend);
+    this.holders = new Holders(backend, this.#local);
   }
 
   /** The local lines, for whoever wants to know who stands in them. */
@@ -62,7 +68,7 @@ export class Admission implements SettledListener {
     targets: readonly [LockTarget, ...LockTarget[]],
     options: AcquisitionOptions,
   ): Promise<readonly GrantedLease[] | null> {
-    const all = { ...targets[0], key: targets.map(({ key }) => key).join(', ') };
+    const all = setOf(targets);
     if (this.#isClosed) throw new LockShutdownError(all.key);
     const acquisition = this.#begin(all, options);
     const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key, name: key }));
@@ -79,6 +85,19 @@ export class Admission implements SettledListener {
     if (!lease) return;
     if (this.#backend.releasesSignals) acquisition.releaseSignal();
     this.#admit(lease, acquisition.isHandle);
+  }
+
+  mayTimeOut(target: LockTarget): void {
+    this.holders.ask(target);
+  }
+
+  holdersOf(target: LockTarget): readonly Contender[] {
+    return this.holders.known(target);
+  }
+
+  /** The error for a caller that does not wait any longer. */
+  timeout(target: LockTarget, waitMs: number): LockTimeoutError {
+    return new LockTimeoutError(target.key, waitMs, undefined, this.holdersOf(target));
   }
 
   /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */
@@ -156,7 +175,7 @@ export class Admission implements SettledListener {
 
   #turnAway(target: LockTarget, options: AcquisitionOptions): never {
     this.#turnAwayWaiting(target, options);
-    throw new LockTimeoutError(target.key, options.waitMs);
+    throw this.timeout(target, options.waitMs);
   }
 
   /** Whoever would have waited is told why it could not. */

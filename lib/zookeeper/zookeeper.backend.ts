@@ -3,7 +3,7 @@ import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/keyed-request.js';
-import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
+import type { BackendState, HoldersQuestion, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
@@ -116,6 +116,13 @@ export class ZooKeeperBackend implements LockBackend {
     });
   }
 
+  holdersOf({ key, of, most, signal: given }: HoldersQuestion): Promise<readonly Contender[]> {
+    const path = this.identify(key);
+    const look = of === 'key' ? lineIn : semaphoreIn;
+    const ask = (session: Session, signal: AbortSignal) => look(session, path, signal, most);
+    return askSessions(this.#sessions, key, ask, given).then((found) => found.filter(isHeld).slice(0, most));
+  }
+
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
     return revoke(this.#sessions, { key, path: this.identify(key) }, options);
   }
@@ -177,6 +184,10 @@ export class ZooKeeperBackend implements LockBackend {
     const { acl, parents, releaseTimeoutMs } = this.#options;
     return { path: this.identify(key), acl, parents, releaseTimeoutMs, entryDelayMs: ENTRY_DELAY_MS };
   }
+}
+
+function isHeld({ state }: Contender): boolean {
+  return state === 'held';
 }
 
 /**
