@@ -4,12 +4,13 @@ import { CronExplorer } from './cron.explorer.js';
 import { ElectionExplorer } from './election.explorer.js';
 import { LockExplorer } from './lock.explorer.js';
 import { Scheduler } from './schedule/scheduler.js';
+import { ShutdownHooksCheck } from './shutdown-hooks.check.js';
 
 /** What an application needs once, however many connections it registers. Global, so that it is initialised first. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler],
+  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler, ShutdownHooksCheck],
   exports: [Scheduler],
 })
 export class LockCoreModule {}

@@ -58,7 +58,7 @@ export class Deadline {
   }
 
   /** Whether `error` says that this very deadline has passed. */
-  isReasonOf(error: unknown): error is LockTimeoutError {
+  isReasonOf(error: unknown): boolean {
     return this.signal !== undefined && this.signal.aborted && error === this.signal.reason;
   }
 

@@ -52,7 +52,7 @@ export class LockTimeoutError extends LockError {
     /** How long the caller was ready to wait, in milliseconds. */
     readonly waitMs: number,
     /** What stood in the way. */
-    why: string | undefined = undefined,
+    why?: string,
     /** Who held the key a moment before the time ran out, as far as that is known; may be empty. At most 20. */
     readonly holders: readonly Contender[] = [],
   ) {

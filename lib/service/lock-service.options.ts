@@ -22,6 +22,9 @@ export function resolveMutexOptions(options: MutexOptions): Required<Pick<MutexO
   return { line, reentrant };
 }
 
+/** The name of the connection that is registered without one. */
+export const DEFAULT_CONNECTION = 'default';
+
 /** What a `LockService` is made with; `LockModule` fills it from its options. */
 export interface LockServiceOptions extends SharingOptions {
   readonly connectionName: string;
@@ -30,4 +33,5 @@ export interface LockServiceOptions extends SharingOptions {
   readonly waitMs: number;
   readonly drainTimeoutMs: number;
   readonly connectOnStart: 'required' | 'background';
+  readonly warnShutdownHooks?: boolean;
 }

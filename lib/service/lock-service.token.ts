@@ -1,6 +1,7 @@
+import { DEFAULT_CONNECTION } from './lock-service.options.js';
 import { LockService } from './lock.service.js';
 
-export const DEFAULT_CONNECTION = 'default';
+export { DEFAULT_CONNECTION };
 
 const PREFIX = 'nestjs-distributed-lock:connection:';
 

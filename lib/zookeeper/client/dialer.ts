@@ -45,6 +45,7 @@ export class Dialer {
   /** The handshake is done. */
   succeeded(): void {
     this.#cancelAttempt();
+    this.lastError = undefined;
     this.#rotation.succeeded();
   }
 

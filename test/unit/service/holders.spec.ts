@@ -119,7 +119,7 @@ describe('a wait that runs out behind a caller of this process', () => {
         const second = locks.using('k', () => {}, { waitMs: WAIT_MS });
         const error: LockTimeoutError = await second.then(
           () => expect.unreachable(),
-          (reason: never) => reason,
+          (reason: LockTimeoutError) => reason,
         );
         expect(labels(error)).toEqual(['outer']);
         end();
