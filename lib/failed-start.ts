@@ -9,9 +9,13 @@ export async function orCloseConnections(discovery: DiscoveryService, work: () =
   try {
     work();
   } catch (error) {
-    const instances = discovery.getProviders().map((wrapper): unknown => wrapper.instance);
-    const services = instances.filter((instance) => instance instanceof LockService);
-    await Promise.all(services.map((service) => service.onApplicationShutdown()));
+    await Promise.all(lockServicesOf(discovery).map((service) => service.onApplicationShutdown()));
     throw error;
   }
+}
+
+/** The connections of the application. */
+export function lockServicesOf(discovery: DiscoveryService): readonly LockService[] {
+  const instances = discovery.getProviders().map((wrapper): unknown => wrapper.instance);
+  return instances.filter((instance) => instance instanceof LockService);
 }

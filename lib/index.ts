@@ -130,7 +130,13 @@ export type { Barriers, EnteredMember, EnterRequest, PassRequest } from './contr
 export type { Cell, CellChange, Cells, CellWrite } from './contract/cells.js';
 export type { CoordinationBackend } from './contract/coordination-backend.js';
 export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/queues.js';
-export type { BackendState, LockBackend, LockBackendDefinition } from './contract/lock-backend.js';
+export type {
+  BackendState,
+  ConnectionLog,
+  HoldersQuestion,
+  LockBackend,
+  LockBackendDefinition,
+} from './contract/lock-backend.js';
 export type { CampaignRequest, Elections, Sighting, WonElection } from './contract/elections.js';
 export { nameOf } from './contract/keyed-request.js';
 export type { KeyedRequest } from './contract/keyed-request.js';

@@ -24,6 +24,11 @@ export interface LockModuleOptions extends SharingOptions {
    * locks as soon as a server answers; until then acquisitions reject with `LockUnavailableError`.
    */
   readonly connectOnStart?: 'required' | 'background';
+  /**
+   * Whether a warning is logged when nothing in the process listens for SIGTERM, such as `app.enableShutdownHooks()`: then
+   * SIGTERM leaves keys locked until their session ends. Default `true`.
+   */
+  readonly warnShutdownHooks?: boolean;
 }
 
 /** Options that must be known before the module is built, of `forRoot` and of `forRootAsync`. */
@@ -47,6 +52,7 @@ export const DEFAULTS = Object.freeze({
   waitMs: 10_000,
   drainTimeoutMs: 10_000,
   connectOnStart: 'required',
+  warnShutdownHooks: true,
   ...SHARING_DEFAULTS,
 } as const);
 
@@ -56,6 +62,7 @@ export const LOCK_MODULE_FIELDS = [
   'waitMs',
   'drainTimeoutMs',
   'connectOnStart',
+  'warnShutdownHooks',
   ...SHARING_FIELDS,
 ] as const;
 
@@ -74,7 +81,8 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
   if (service !== undefined) checkService(service);
   checkMs('waitMs', resolved.waitMs);
   checkMs('drainTimeoutMs', resolved.drainTimeoutMs);
-  const { connectOnStart } = resolved;
+  const { connectOnStart, warnShutdownHooks } = resolved;
+  check(typeof warnShutdownHooks === 'boolean', 'warnShutdownHooks', warnShutdownHooks, 'true or false');
   check(
     connectOnStart === 'required' || connectOnStart === 'background',
     'connectOnStart',

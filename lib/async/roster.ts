@@ -25,7 +25,12 @@ export class Roster<T> {
 
   /** As they are now, whatever becomes of them while somebody goes through this. */
   get members(): T[] {
-    return this.#upTo(this.#size).map(({ member }) => member);
+    return this.head(this.#size);
+  }
+
+  /** The first of them, up to `most`. */
+  head(most: number): T[] {
+    return this.#upTo(most).map(({ member }) => member);
   }
 
   /** Comes in behind all others. */

@@ -69,7 +69,10 @@ export class AllSegments {
       isInside = true;
       return (outcome = await work({ segments, lease, leases: lease.leases.filter(isSegment), limit: signal }));
     };
-    const waiting = this.#lockOn(segments).using(begin, { ...options, waitMs: deadline.waits ? Infinity : 0 });
+    const waiting = this.#lockOn(segments, deadline).using(begin, {
+      ...options,
+      waitMs: deadline.waits ? Infinity : 0,
+    });
     return waiting.catch((error: unknown) => {
       // That a segment was lost is no failure of work that did not begin.
       if (outcome && 'recorded' in outcome) return outcome;
@@ -79,12 +82,13 @@ export class AllSegments {
     });
   }
 
-  #lockOn(segments: number): MultiLock {
+  #lockOn(segments: number, deadline: Deadline): MultiLock {
     const count = Math.max(segments, this.#atLeast);
-    const { key, waitMs } = this.#setting;
+    const { key, waitMs, holdersAt } = this.#setting;
     const members = upTo(count).map((segment) => {
       const name = segmentKey(key, segment);
-      return { key: name, identity: name, lock: segmentOf(this.#setting, segment, count) };
+      const lock = segmentOf(this.#setting, segment, count);
+      return { key: name, identity: name, lock, awaited: () => deadline.waitsFor(holdersAt(segment)) };
     });
     return new MultiLock(members, waitMs, this.#setting);
   }

@@ -1,14 +1,27 @@
+import { now } from '../async/clock.js';
 import { after } from '../async/timer.js';
 import type { Dispose } from '../async/abort.js';
+import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
+import { leadTimeMs } from './lead-time.js';
+
+/** Tells who holds what somebody waits for. */
+export interface HolderSource {
+  /** The wait is about to end: the answer should be there by then. Never throws. */
+  ask(): void;
+  /** As far as is known without waiting. */
+  known(): readonly Contender[];
+}
 
 /** The end of a wait, shared by everything that is acquired within it. Aborts with its own `LockTimeoutError`. */
 export class Deadline {
   /** `undefined` when there is no end, or no wait. */
   readonly signal: AbortSignal | undefined;
-  readonly dispose: Dispose = () => {};
-
   readonly #why: string | undefined;
+  #cancel: Dispose = () => {};
+  #isNear = false;
+  #holders: HolderSource | undefined;
+  #timeout: LockTimeoutError | undefined;
 
   /** @param why what the error says stood in the way */
   constructor(
@@ -20,7 +33,13 @@ export class Deadline {
     if (waitMs === 0 || waitMs === Infinity) return;
     const controller = new AbortController();
     this.signal = controller.signal;
-    this.dispose = after(waitMs, () => controller.abort(this.timeout()));
+    const [end, leadMs] = [now() + waitMs, leadTimeMs(waitMs)];
+    const timeOut = () => controller.abort(this.timeout());
+    this.#cancel = after(Math.ceil(waitMs - leadMs), () => {
+      if (leadMs === 0) return timeOut();
+      this.#cancel = after(Math.ceil(Math.min(leadMs, Math.max(0, end - now()))), timeOut);
+      this.#nearsEnd();
+    });
   }
 
   /** Whether standing in line is allowed at all. */
@@ -28,12 +47,27 @@ export class Deadline {
     return this.waitMs > 0;
   }
 
+  /** From now on this is waited for, and nothing else. */
+  waitsFor(source: HolderSource): void {
+    this.#holders = source;
+    if (this.#isNear) source.ask();
+  }
+
   timeout(): LockTimeoutError {
-    return new LockTimeoutError(this.key, this.waitMs, this.#why);
+    return (this.#timeout ??= new LockTimeoutError(this.key, this.waitMs, this.#why, this.#holders?.known()));
   }
 
   /** Whether `error` says that this very deadline has passed. */
   isReasonOf(error: unknown): boolean {
     return this.signal !== undefined && this.signal.aborted && error === this.signal.reason;
+  }
+
+  dispose(): void {
+    this.#cancel();
+  }
+
+  #nearsEnd(): void {
+    this.#isNear = true;
+    this.#holders?.ask();
   }
 }

@@ -12,6 +12,8 @@ export interface Member {
   readonly key: string;
   readonly identity: string;
   readonly lock: Lock;
+  /** Told when it is this one that the set waits for. */
+  readonly awaited?: () => void;
 }
 
 /** Runs `work` with the set's lease as the current one. */
@@ -100,7 +102,8 @@ export class MultiLock implements Lock {
   async #takeAll({ round, next, told }: Attempt): Promise<MultiLease> {
     const leases: Lease[] = [];
     try {
-      for (const { key, lock } of this.#members) {
+      for (const { key, lock, awaited } of this.#members) {
+        awaited?.();
         const lease = await lock.acquire(next()).catch((error: unknown) => Promise.reject(told(error, key)));
         leases.push(lease);
         round.granted(lease);
@@ -128,6 +131,7 @@ export class MultiLock implements Lock {
       attempt.round.granted(lease);
       return this.#usingFrom(place + 1, [...leases, lease], work, attempt);
     };
+    member.awaited?.();
     return member.lock.using(next, attempt.next()).catch((error: unknown) => {
       throw isGranted ? error : attempt.told(error, member.key);
     });
@@ -161,7 +165,7 @@ export function inFixedOrder<T extends Pick<Member, 'identity'>>(members: readon
 
 /** A member's time-out, told with the time that the whole set was given; a caller's own reason stays as it is. */
 function timeoutOf(error: unknown, key: string, waitMs: number, options: AcquireOptions): unknown {
-  return isTimeout(error, options) ? new LockTimeoutError(key, waitMs) : error;
+  return isTimeout(error, options) ? new LockTimeoutError(key, waitMs, undefined, error.holders) : error;
 }
 
 function countdown(waitMs: number): () => number {

@@ -15,7 +15,9 @@ import { SegmentVisit } from './segment-visit.js';
 /** Found, or not this time. */
 type Found<T> = { readonly got: T } | undefined;
 
-type Limits = Pick<Search, 'waits' | 'signal'>;
+interface Limits extends Pick<Search, 'waits' | 'signal'> {
+  readonly deadline: Deadline;
+}
 
 /** What is done at a segment of as many as there are thought to be. */
 type VisitOne<T> = (segment: number, segments: number, limits: VisitLimits) => Promise<Visit<T>>;
@@ -28,6 +30,7 @@ export class SegmentAcquisition {
   /** What the calling code holds already. */
   readonly #held: readonly HeldSegment[];
   readonly #visit: SegmentVisit;
+  #deadline: Deadline | undefined;
 
   /** @throws LockConfigurationError */
   constructor(setting: SegmentSetting, { routeBy, only, ...options }: SegmentUsingOptions, waitMs: number) {
@@ -40,7 +43,7 @@ export class SegmentAcquisition {
   }
 
   timeout(): LockTimeoutError {
-    return new LockTimeoutError(this.#setting.key, this.#options.waitMs);
+    return this.#deadline?.timeout() ?? new LockTimeoutError(this.#setting.key, this.#options.waitMs);
   }
 
   /** A lease that its holder gives back. */
@@ -57,11 +60,11 @@ export class SegmentAcquisition {
 
   /** `undefined` when the deadline passed, however that showed. */
   async #within<T>(find: (limits: Limits) => Promise<Found<T>>): Promise<Found<T>> {
-    const deadline = new Deadline(this.#setting.key, this.#options.waitMs);
+    const deadline = (this.#deadline = new Deadline(this.#setting.key, this.#options.waitMs));
     const { signal, dispose } = anyAbort([this.#options.signal, deadline.signal]);
     try {
       signal.throwIfAborted();
-      return await find({ waits: deadline.waits, signal });
+      return await find({ waits: deadline.waits, signal, deadline });
     } catch (error) {
       if (deadline.isReasonOf(error)) return undefined;
       throw error;
@@ -71,11 +74,14 @@ export class SegmentAcquisition {
     }
   }
 
-  async #search<T>(limits: Limits, visitOne: VisitOne<T>): Promise<Found<T>> {
-    const { load } = this.#setting;
+  async #search<T>({ deadline, ...limits }: Limits, visitOne: VisitOne<T>): Promise<Found<T>> {
+    const { load, holdersAt } = this.#setting;
     for (let segments = await this.#guess(limits); ;) {
       const search = { ...limits, candidates: this.#candidates(segments), load };
-      const visit = await visitUntilFound(search, (segment, within) => visitOne(segment, segments, within));
+      const visit = await visitUntilFound(search, (segment, within) => {
+        deadline.waitsFor(holdersAt(segment));
+        return visitOne(segment, segments, within);
+      });
       if (!visit || 'got' in visit) return visit;
       segments = visit.recorded;
     }
@@ -100,7 +106,7 @@ export class SegmentAcquisition {
   }
 
   /** What the count most likely is; exactly, where a wrong guess would look like a wrong option. */
-  async #guess({ signal }: Limits): Promise<number> {
+  async #guess({ signal }: Pick<Limits, 'signal'>): Promise<number> {
     const { count } = this.#setting;
     const { only = [] } = this.#route;
     if (only.every((segment) => segment < count.expected)) return count.expected;

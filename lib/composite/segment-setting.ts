@@ -2,6 +2,7 @@ import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import type { Lock, UsingOptions } from '../contract/lock.js';
 import type { SegmentRoute } from '../contract/segment.options.js';
+import type { HolderSource } from './deadline.js';
 import { HeldSegment } from './held-segment.js';
 import type { SegmentedKey } from './held-segment.js';
 import { MultiLease } from './multi-lease.js';
@@ -20,6 +21,8 @@ export interface SegmentSetting extends SegmentedKey, CallScope {
   readonly limited: (waitMs: number) => number;
   readonly count: SegmentCount;
   readonly load: KeyLoad;
+  /** Tells who holds a segment. */
+  readonly holdersAt: (segment: number) => HolderSource;
   /** The plain lock on a segment. */
   readonly mutexOf: (segment: number) => Lock;
 }

@@ -2,7 +2,7 @@ import { LockTimeoutError } from '../contract/errors.js';
 import type { AcquireOptions } from '../contract/lock.js';
 
 /** Whether an acquisition ended because its time ran out. A caller's own reason is its own, whatever it is. */
-export function isTimeout(error: unknown, { signal }: AcquireOptions): boolean {
+export function isTimeout(error: unknown, { signal }: AcquireOptions): error is LockTimeoutError {
   return error instanceof LockTimeoutError && error !== signal?.reason;
 }
 

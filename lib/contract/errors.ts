@@ -1,3 +1,6 @@
+import type { Contender } from './contender.js';
+import { lockedBy } from './holders-text.js';
+
 /** The stable `code` of every error this package throws. */
 export type LockErrorCode =
   | 'LOCK_TIMEOUT'
@@ -39,16 +42,21 @@ export abstract class LockError extends Error {
   }
 }
 
-/** What was waited for did not come within `waitMs`: of a lock, somebody else held the key all the time. HTTP 423. */
+/**
+ * What was waited for did not come within `waitMs`: of a lock, somebody else held the key all the time. HTTP 423.
+ * The message names holders of the key where they are known. It is for logs, not for remote clients.
+ */
 export class LockTimeoutError extends LockError {
   constructor(
     key: string,
     /** How long the caller was ready to wait, in milliseconds. */
     readonly waitMs: number,
     /** What stood in the way. */
-    why = 'is locked by somebody else',
+    why?: string,
+    /** Who held the key a moment before the time ran out, as far as that is known; may be empty. At most 20. */
+    readonly holders: readonly Contender[] = [],
   ) {
-    super('LOCK_TIMEOUT', 423, `"${key}" ${why} (waited ${waitMs} ms)`, { key });
+    super('LOCK_TIMEOUT', 423, `"${key}" ${why ?? lockedBy(holders)} (waited ${waitMs} ms)`, { key });
   }
 }
 

@@ -43,14 +43,19 @@ export interface LeaseFollower {
   releasing?(): void;
 }
 
+/** One for all leases, not one for each: leases are many. */
+export type LossListener = (lease: GrantedLease, reason: LockError) => void;
+
 /** The one state machine behind every backend's leases. The backend calls `suspend`, `resume`, `revoke` and `lose`. */
 export class GrantedLease implements Lease, LeaseFollower {
   readonly acquiredAt = new Date();
+  /** What its holder called itself, for messages. */
+  label: string | undefined = undefined;
   readonly #grant: Grant;
   #abort: AbortController | undefined;
   #abortReason: unknown;
   #followers: Set<LeaseFollower> | undefined;
-  #onLost: (() => void) | undefined;
+  #onLost: LossListener | undefined;
   #onReleased: (() => void) | undefined;
   #released: Promise<void> | undefined;
   #settleReleased: (() => void) | undefined;
@@ -132,7 +137,7 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#state = 'lost';
     this.#abortWith(reason);
     this.#followers?.forEach((follower) => follower.lose(reason));
-    this.#onLost?.();
+    this.#onLost?.(this, reason);
   }
 
   /** Tells a follower that came later what has become of this lease before. */
@@ -152,9 +157,9 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   /** Calls back when the lease is lost; at once when it is. There is one such listener. */
-  onLost(listener: () => void): void {
+  onLost(listener: LossListener): void {
     this.#onLost = listener;
-    if (this.#state === 'lost') listener();
+    if (this.#state === 'lost') listener(this, this.#abortReason as LockError);
   }
 
   /** Calls back when the holder has given the lease back, lost or not. There is one such listener. */

@@ -10,11 +10,33 @@ import type { ResolvedRevokeOptions } from './revoke.options.js';
 /** What may be assumed of a backend: it answers; it is out of reach but nothing is lost yet; its leases are lost. */
 export type BackendState = 'connected' | 'suspended' | 'lost';
 
+/** Whose leases are asked about, and how long the answer may take. */
+export interface HoldersQuestion {
+  readonly key: string;
+  /** Holders of permits of the key, or of the key itself. */
+  readonly of: 'permits' | 'key';
+  /** The answer need not have more of them than this, and should not cost more requests than they take. */
+  readonly most: number;
+  /** Ends the question. */
+  readonly signal: AbortSignal;
+}
+
+/** Takes lines about a connection, such as a lost session. One line for each change, not for each retry. */
+export interface ConnectionLog {
+  /** What is as it should be. */
+  log(message: string): void;
+  warn(message: string): void;
+}
+
 /** Who grants leases. Implementations live in folders of their own and never see each other. */
 export interface LockBackend {
   readonly name: string;
   readonly state: BackendState;
   readonly records: RecordStore;
+  /**
+   * For how long the keys of a process that ends without `close()` stay locked, in milliseconds. Without it, they do not.
+   */
+  readonly lockedAfterDeathMs?: number;
   /**
    * `true` where nobody looks at a request's signal, or at one that was made of it, once a lease was granted: it serves
    * another request then. On Node 20 to make a signal costs a process more than most of what an acquisition does.
@@ -42,8 +64,13 @@ export interface LockBackend {
   acquireAll?(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null>;
   /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
   lineOf(key: string): Promise<readonly Contender[]>;
-  /** Is told where to say what an operator should know of the connection: a line for the log, as often as need be. */
-  warnTo?(warn: (message: string) => void): void;
+  /**
+   * The contenders of `lineOf` that hold, those that came first. It is asked when waits run out: it must cost little also
+   * where thousands wait. Without it, `lineOf` is asked.
+   */
+  holdersOf?(question: HoldersQuestion): Promise<readonly Contender[]>;
+  /** Is told where to say what an operator should know of the connection. */
+  logTo?(log: ConnectionLog): void;
   /**
    * Asks all who hold the key to give way, and takes it away from those who have not after the grace. Resolves when they
    * are gone; at once when nobody holds. A backend without it can not. @throws `options.signal.reason`, LockUnavailableError

@@ -1,5 +1,6 @@
 import type { GrantedLease } from './granted-lease.js';
 import type { KeyedRequest } from './keyed-request.js';
+import { withKey } from './keyed-error.js';
 import type { LeaseMode } from './lease.js';
 
 /** How contenders wait: in a queue, first come first served, or not at all: a contender that is not first is refused. */
@@ -57,6 +58,11 @@ export interface CallerRequest extends LockRequest, LocalTarget {
   onGivenUp(listener: GivingUpListener): void;
   /** Told once, right before the caller is: with a lease, or with nothing when there is none. */
   settled(lease?: GrantedLease): void;
+}
+
+/** Why a caller's acquisition has failed, with its key; the reason that the caller gave up for stays as it is. */
+export function failureOf({ key, givenUp }: Pick<CallerRequest, 'key' | 'givenUp'>, error: unknown): unknown {
+  return givenUp && givenUp.reason === error ? error : withKey(error, key);
 }
 
 /** What a backend is asked: a plain object that it may copy, with a signal. */

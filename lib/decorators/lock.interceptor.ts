@@ -49,6 +49,6 @@ export function LockInterceptor(
   }
 
   const { prototype } = HandlerLockInterceptor;
-  const method = registerLockedMethod(prototype, { title: NAME, place: NAME }, locking.options.connection);
+  const method = registerLockedMethod({ title: NAME, place: NAME, prototype, name: 'intercept' }, locking.options.connection);
   return HandlerLockInterceptor;
 }

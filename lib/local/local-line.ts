@@ -6,7 +6,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
 import type { GrantingBackend } from './granting-backend.js';
-import { localCallers } from './local-callers.js';
+import { localCallers, localHolders } from './local-callers.js';
 import type { LocalCaller } from './local-callers.js';
 import { LocalEntry } from './local-entry.js';
 import { LocalTenure } from './local-tenure.js';
@@ -63,7 +63,12 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   /** Who holds the key here, and who waits for it, in order. */
   get callers(): LocalCaller[] {
-    return localCallers([...this.#closed, ...(this.#tenure ? [this.#tenure] : [])], this.#waiting);
+    return localCallers(this.#tenures, this.#waiting);
+  }
+
+  /** Who holds the key here: those that came first, up to `most`. */
+  holders(most: number): LocalCaller[] {
+    return localHolders(this.#tenures, most);
   }
 
   /** A lease at once, if the key is here and no caller waits for it. */
@@ -135,6 +140,10 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   known(tenure: LocalTenure): void {
     this.#rest.end(tenure);
+  }
+
+  get #tenures(): LocalTenure[] {
+    return this.#tenure ? [...this.#closed, this.#tenure] : [...this.#closed];
   }
 
   /** Whether a caller of this process excludes this one: it holds the key, or is ahead in a queue that moves. */

@@ -30,7 +30,7 @@ export interface TenureListener {
 export type LocalAdmission = 'open' | 'in doubt' | 'full' | 'over';
 
 /** A caller that holds the key, and what it called itself. */
-interface Holder {
+export interface Holder {
   readonly lease: GrantedLease;
   readonly label: string | undefined;
 }
@@ -62,6 +62,11 @@ export class LocalTenure implements LeaseFollower {
   /** The callers that hold the key now. */
   get holders(): readonly Holder[] {
     return this.#holders.members;
+  }
+
+  /** Those that came first, up to `most`. */
+  firstHolders(most: number): readonly Holder[] {
+    return this.#holders.head(most);
   }
 
   get isIdle(): boolean {

@@ -1,5 +1,6 @@
 import type { Place } from '../async/roster.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import { failureOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 
 // Small numbers take no memory of their own; milliseconds since 1970 do.
@@ -48,6 +49,6 @@ export class LocalWaiter implements GivingUpListener {
 
   failed(error: unknown): void {
     this.request.settled();
-    this.#reject(error);
+    this.#reject(failureOf(this.request, error));
   }
 }

@@ -2,8 +2,12 @@ import { onAbort } from '../async/abort.js';
 import type { Dispose, OwnAbortController } from '../async/abort.js';
 import type { Place } from '../async/roster.js';
 import { putBack, takeController } from '../async/spare-controllers.js';
+import { now } from '../async/clock.js';
 import { LONGEST_TIMER_MS } from '../async/timer.js';
+import { leadTimeMs } from '../composite/lead-time.js';
+import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
+import { lockedBy } from '../contract/holders-text.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { heldLock } from './held-leases.js';
@@ -21,9 +25,13 @@ export interface AcquisitionOptions {
   readonly isHandle: boolean;
 }
 
-/** Who is told how acquisitions end. */
-export interface SettledListener {
+/** Is told how acquisitions end, and knows who holds what they wait for. */
+export interface AcquisitionListener {
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void;
+  /** The deadline is near. */
+  mayTimeOut(target: LockTarget): void;
+  /** As far as they are known. */
+  holdersOf(target: LockTarget): readonly Contender[];
 }
 
 /**
@@ -37,8 +45,8 @@ export class Acquisition implements CallerRequest {
   readonly label: string | undefined;
   givenUp: { readonly reason: unknown } | undefined = undefined;
   readonly #waitMs: number;
-  readonly #listener: SettledListener;
-  readonly #deadline: NodeJS.Timeout | undefined;
+  readonly #listener: AcquisitionListener;
+  #deadline: NodeJS.Timeout | undefined;
   readonly #unlisten: Dispose | undefined;
   #place: Place<Acquisition> | undefined;
   #timeout: LockTimeoutError | undefined;
@@ -46,7 +54,7 @@ export class Acquisition implements CallerRequest {
   #controller: OwnAbortController | undefined;
 
   /** @param wait whether it may stand in line at all */
-  constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: SettledListener) {
+  constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: AcquisitionListener) {
     const { waitMs, leftMs, signal, label } = options;
     this.target = target;
     this.wait = wait;
@@ -54,8 +62,7 @@ export class Acquisition implements CallerRequest {
     this.label = label;
     this.#waitMs = waitMs;
     this.#listener = listener;
-    // Not a closure: there may be ten thousand of them.
-    if (wait && leftMs <= LONGEST_TIMER_MS) this.#deadline = setTimeout(timeOut, leftMs, this);
+    if (wait && leftMs <= LONGEST_TIMER_MS) this.#deadline = timeOutAfter(this, leftMs);
     if (signal) this.#unlisten = onAbort(signal, (reason) => this.giveUp(reason));
   }
 
@@ -117,8 +124,16 @@ export class Acquisition implements CallerRequest {
     this.#controller?.abort(reason);
   }
 
+  /** The one timer runs until shortly before the deadline, and then until it: waits that are granted ask nothing. */
+  nearsEnd(end: number, leadMs: number): void {
+    const leftMs = Math.min(leadMs, Math.max(0, end - now()));
+    this.#deadline = setTimeout(timeOut, Math.ceil(leftMs), this);
+    this.#listener.mayTimeOut(this.target);
+  }
+
   timedOut(): void {
-    this.#timeout = new LockTimeoutError(this.key, this.#waitMs, whyNot());
+    const holders = this.#listener.holdersOf(this.target);
+    this.#timeout = new LockTimeoutError(this.key, this.#waitMs, whyNot(holders), holders);
     this.giveUp(this.#timeout);
   }
 
@@ -146,11 +161,22 @@ export class Acquisition implements CallerRequest {
 }
 
 /** What stood in the way, where it may be more than another holder. */
-function whyNot(): string | undefined {
+function whyNot(holders: readonly Contender[]): string | undefined {
   const held = heldLock();
   if (!held) return undefined;
   const cure = 'calls that take two keys in opposite orders wait for each other; multi() takes both at once';
-  return `is locked by somebody else, while this call holds "${held.key}": ${cure}`;
+  return `${lockedBy(holders)}, while this call holds "${held.key}": ${cure}`;
+}
+
+// No closures: there may be ten thousand of them.
+function timeOutAfter(acquisition: Acquisition, leftMs: number): NodeJS.Timeout {
+  const leadMs = leadTimeMs(leftMs);
+  if (leadMs === 0) return setTimeout(timeOut, leftMs, acquisition);
+  return setTimeout(nearEnd, Math.ceil(leftMs - leadMs), acquisition, now() + leftMs, leadMs);
+}
+
+function nearEnd(acquisition: Acquisition, end: number, leadMs: number): void {
+  acquisition.nearsEnd(end, leadMs);
 }
 
 function timeOut(acquisition: Acquisition): void {

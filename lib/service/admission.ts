@@ -1,34 +1,53 @@
 import { Roster } from '../async/roster.js';
-import { settledWithin } from '../async/timer.js';
+import type { Contender } from '../contract/contender.js';
 import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
-import type { GrantedLease } from '../contract/granted-lease.js';
+import type { GrantedLease, LossListener } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
-import { requestOf } from '../contract/lock-request.js';
+import { failureOf, requestOf } from '../contract/lock-request.js';
 import { LocalLines } from '../local/local-lines.js';
 import { Acquisition } from './acquisition.js';
-import type { AcquisitionOptions, SettledListener } from './acquisition.js';
+import type { AcquisitionListener, AcquisitionOptions } from './acquisition.js';
+import { drained } from './draining.js';
+import { Holders } from './holders.js';
+import { setOf } from './lock-target.js';
 import type { LockTarget } from './lock-target.js';
+import { LostLeases } from './lost-leases.js';
 
 /**
  * The gate between callers and a backend, and what shutting down means for both:
  * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
  */
-export class Admission implements SettledListener {
+export class Admission implements AcquisitionListener {
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
+  /** Who holds what callers wait for in vain. */
+  readonly holders: Holders;
   readonly #held = new Roster<GrantedLease>();
   readonly #waiting = new Roster<Acquisition>();
+  readonly #lost = new LostLeases((message) => this.#warn(message));
+  readonly #onLost: LossListener = (lease, reason) => this.#lost.add(lease, reason);
+  readonly #onHandleLost: LossListener = (lease, reason) => {
+    this.#lost.add(lease, reason);
+    void lease.release();
+  };
+  #warn: (message: string) => void = () => {};
   #isStopping = false;
   #isClosed = false;
 
   constructor(backend: LockBackend) {
     this.#backend = backend;
     this.#local = new LocalLines(backend);
+    this.holders = new Holders(backend, this.#local);
   }
 
   /** The local lines, for whoever wants to know who stands in them. */
   get local(): LocalLines {
     return this.#local;
+  }
+
+  /** Where to say which leases are lost, and which ones a shutdown waits for. */
+  warnTo(warn: (message: string) => void): void {
+    this.#warn = warn;
   }
 
   /** How long somebody waits here who would wait for so long, in milliseconds. */
@@ -62,28 +81,43 @@ export class Admission implements SettledListener {
     targets: readonly [LockTarget, ...LockTarget[]],
     options: AcquisitionOptions,
   ): Promise<readonly GrantedLease[] | null> {
-    const all = { ...targets[0], key: targets.map(({ key }) => key).join(', ') };
+    const all = setOf(targets);
     if (this.#isClosed) throw new LockShutdownError(all.key);
     const acquisition = this.#begin(all, options);
     const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key, name: key }));
     const asked = this.#backend.acquireAll?.(requests) ?? Promise.resolve(null);
-    const leases = await asked.finally(() => acquisition.settled());
+    const leases = await asked
+      .catch((error: unknown) => Promise.reject(failureOf(acquisition, error)))
+      .finally(() => acquisition.settled());
     if (!leases) return this.#turnAwayWaiting(all, options);
     const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
     if (refusal !== undefined) return giveBack(leases, refusal);
-    leases.forEach((lease) => this.#admit(lease, options.isHandle));
+    leases.forEach((lease) => this.#admit(lease, options));
     return leases;
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
     if (!lease) return;
     if (this.#backend.releasesSignals) acquisition.releaseSignal();
-    this.#admit(lease, acquisition.isHandle);
+    this.#admit(lease, acquisition);
+  }
+
+  mayTimeOut(target: LockTarget): void {
+    this.holders.ask(target);
+  }
+
+  holdersOf(target: LockTarget): readonly Contender[] {
+    return this.holders.known(target);
+  }
+
+  /** The error for a caller that does not wait any longer. */
+  timeout(target: LockTarget, waitMs: number): LockTimeoutError {
+    return new LockTimeoutError(target.key, waitMs, undefined, this.holdersOf(target));
   }
 
   /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */
   hold(lease: GrantedLease): void {
-    if (!this.#isClosed) return this.#admit(lease, true);
+    if (!this.#isClosed) return this.#admit(lease, { isHandle: true, label: undefined });
     void lease.release();
     throw new LockShutdownError(lease.key);
   }
@@ -98,17 +132,16 @@ export class Admission implements SettledListener {
   async drain(drainTimeoutMs: number): Promise<void> {
     this.stopWaiting();
     this.#isClosed = true;
-    await settledWithin(Promise.all(this.#held.members.map((lease) => lease.released)), drainTimeoutMs);
-    const overdue = this.#held.members;
+    const overdue = await drained(this.#held, drainTimeoutMs, (message) => this.#warn(message));
     overdue.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
     await Promise.all(overdue.map((lease) => lease.release()));
     await this.#local.giveUpKept();
   }
 
-  #takeNow(target: LockTarget, { label, isHandle }: AcquisitionOptions): GrantedLease | undefined {
+  #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw new LockShutdownError(target.key);
-    const lease = isLocal(target) ? this.#local.takeNow(target, label) : undefined;
-    if (lease) this.#admit(lease, isHandle);
+    const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
+    if (lease) this.#admit(lease, options);
     return lease;
   }
 
@@ -141,7 +174,7 @@ export class Admission implements SettledListener {
   async #answer(acquisition: Acquisition, asked: Promise<GrantedLease | null>): Promise<GrantedLease | null> {
     const lease = await asked.catch((error: unknown) => {
       acquisition.settled();
-      throw error;
+      throw failureOf(acquisition, error);
     });
     const refusal = lease ? this.#refusalOf(lease) : undefined;
     acquisition.settled(refusal === undefined ? (lease ?? undefined) : undefined);
@@ -156,7 +189,7 @@ export class Admission implements SettledListener {
 
   #turnAway(target: LockTarget, options: AcquisitionOptions): never {
     this.#turnAwayWaiting(target, options);
-    throw new LockTimeoutError(target.key, options.waitMs);
+    throw this.timeout(target, options.waitMs);
   }
 
   /** Whoever would have waited is told why it could not. */
@@ -165,9 +198,10 @@ export class Admission implements SettledListener {
     return null;
   }
 
-  #admit(lease: GrantedLease, isHandle: boolean): void {
+  #admit(lease: GrantedLease, { isHandle, label }: Pick<AcquisitionOptions, 'isHandle' | 'label'>): void {
     const place = this.#held.join(lease);
-    if (isHandle) lease.onLost(() => void lease.release());
+    lease.label = label;
+    lease.onLost(isHandle ? this.#onHandleLost : this.#onLost);
     lease.onReleased(() => place.leave());
   }
 }

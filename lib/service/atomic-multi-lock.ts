@@ -1,7 +1,7 @@
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { checkWork } from '../contract/check.js';
-import { LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
+import { LockReentrancyError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
@@ -9,6 +9,7 @@ import { trying } from '../composite/time-out.js';
 import type { Admission } from './admission.js';
 import { guarded } from './guarded.js';
 import { frameHolding, heldLock, runHoldingAll } from './held-leases.js';
+import { setOf } from './lock-target.js';
 import type { LockTarget } from './lock-target.js';
 
 export type Targets = readonly [LockTarget, ...LockTarget[]];
@@ -80,7 +81,7 @@ export class AtomicMultiLock implements Lock {
     const held = heldLock();
     if (held) {
       throw new LockReentrancyError(
-        this.#key,
+        setOf(this.#targets).key,
         `an atomic set must be all that a call asks for, and it holds "${held.key}"`,
       );
     }
@@ -90,10 +91,6 @@ export class AtomicMultiLock implements Lock {
   }
 
   #turnAway({ waitMs }: ResolvedAcquireOptions): never {
-    throw new LockTimeoutError(this.#key, waitMs);
-  }
-
-  get #key(): string {
-    return this.#targets.map(({ key }) => key).join(', ');
+    throw this.#admission.timeout(setOf(this.#targets), waitMs);
   }
 }

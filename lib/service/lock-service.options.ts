@@ -30,4 +30,5 @@ export interface LockServiceOptions extends SharingOptions {
   readonly waitMs: number;
   readonly drainTimeoutMs: number;
   readonly connectOnStart: 'required' | 'background';
+  readonly warnShutdownHooks?: boolean;
 }

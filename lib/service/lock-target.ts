@@ -17,6 +17,13 @@ export interface LockTarget extends Holding {
   readonly keepMs: number;
   /** Whether a call may enter what it already holds, unless it says. Default `true`. */
   readonly reentrant?: boolean;
+  /** Of several keys that are asked for in one step: each of them. */
+  readonly members?: readonly LockTarget[];
   /** How the backend is asked, where it is not for a lock. Goes without a local line. */
   readonly ask?: (request: LockRequest) => Promise<GrantedLease | null>;
+}
+
+/** Several keys that are asked for in one step, as one. */
+export function setOf(targets: readonly [LockTarget, ...LockTarget[]]): LockTarget {
+  return { ...targets[0], key: targets.map(({ key }) => key).join(', '), members: targets };
 }

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { checkFields, checkWork } from '../contract/check.js';
 import type { Contender } from '../contract/contender.js';
+import { LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
 import type { Line } from '../contract/lock-request.js';
@@ -24,6 +25,7 @@ import { MultiLocks } from './multi-locks.js';
 import type { MultiOptions } from './multi.options.js';
 import { Segments } from './segments.js';
 import { Semaphores } from './semaphores.js';
+import { DEFAULT_CONNECTION } from './connection-token.js';
 import { resolveMutexOptions } from './lock-service.options.js';
 import type { LockServiceOptions, MutexOptions } from './lock-service.options.js';
 import { LockTargets } from './lock-targets.js';
@@ -34,8 +36,6 @@ import { SingleLock } from './single-lock.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
-
-const logger = new Logger('LockService');
 
 /**
  * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
@@ -52,6 +52,7 @@ export class LockService {
   readonly admission: Admission;
   /** @internal Whatever takes a key asks here for what the backend calls it. */
   readonly keys: Keys;
+  private readonly logger: Logger;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
@@ -63,8 +64,12 @@ export class LockService {
     private readonly options: LockServiceOptions,
     admission = new Admission(backend),
   ) {
-    backend.warnTo?.((message) => logger.warn(message));
-    this.keys = new Keys(backend, (message) => logger.warn(message));
+    const { connectionName } = options;
+    this.logger = new Logger(connectionName === DEFAULT_CONNECTION ? 'LockService' : `LockService:${connectionName}`);
+    const warn = (message: string) => this.logger.warn(message);
+    backend.logTo?.(this.logger);
+    admission.warnTo(warn);
+    this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
     this.admission = admission;
     this.candidates = new Candidates(backend, admission, this.names);
@@ -90,6 +95,12 @@ export class LockService {
   /** What may be assumed of the connection right now. */
   get state(): BackendState {
     return this.backend.state;
+  }
+
+  /** @internal For how long its keys stay locked when the process dies, in milliseconds; 0 where nobody is to be warned. */
+  get lockedAfterDeathMs(): number {
+    const { warnShutdownHooks = true } = this.options;
+    return warnShutdownHooks ? (this.backend.lockedAfterDeathMs ?? 0) : 0;
   }
 
   /** @internal What this package remembers beside the locks. */
@@ -210,7 +221,9 @@ export class LockService {
   /** @internal Connects before anything that depends on this service starts. */
   async onModuleInit(): Promise<void> {
     const connected = this.backend.connect();
-    if (this.options.connectOnStart === 'background') return void connected.catch(() => {});
+    if (this.options.connectOnStart === 'background') {
+      return void connected.catch((error: unknown) => this.notConnected(error));
+    }
     // Nest does not shut down what failed to start.
     await connected.catch((error: unknown) => this.backend.close().then(() => Promise.reject(error)));
   }
@@ -225,4 +238,15 @@ export class LockService {
     await this.admission.drain(this.options.drainTimeoutMs);
     await this.backend.close();
   }
+
+  private notConnected(error: unknown): void {
+    if (error instanceof LockShutdownError) return;
+    this.logger.warn(
+      `no connection yet: ${messageOf(error)}. The application runs without locks until a server answers`,
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

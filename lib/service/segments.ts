@@ -46,6 +46,7 @@ export class Segments {
     checkSegmentedKey(key);
     const { records } = backend;
     const warn = (message: string) => logger.warn(message);
+    const targetOf = (segment: number) => targets.ofPart(segmentKey(key, segment));
     return new SegmentedLock({
       key,
       scope: backend,
@@ -55,7 +56,8 @@ export class Segments {
       limited,
       count: new SegmentCount({ key, records, initial, known: this.#known, warn }),
       load: this.#load.of(identity),
-      mutexOf: (segment) => new SingleLock(admission, targets.ofPart(segmentKey(key, segment))),
+      holdersAt: (segment) => admission.holders.of(targetOf(segment)),
+      mutexOf: (segment) => new SingleLock(admission, targetOf(segment)),
       enclose: runUnder,
       heldLeases,
     });

@@ -82,6 +82,7 @@ export class SingleLock implements Lock {
 
   async #turn(outer: Frame, options: ResolvedAcquireOptions): Promise<Dispose> {
     const deadline = new Deadline(this.#target.key, options.waitMs);
+    deadline.waitsFor(this.#admission.holders.of(this.#target));
     if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
     const limits = anyAbort([options.signal, deadline.signal]);
     return outer.turn(limits.signal).finally(() => {

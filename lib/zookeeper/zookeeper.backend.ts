@@ -3,9 +3,16 @@ import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/keyed-request.js';
-import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
+import type {
+  BackendState,
+  ConnectionLog,
+  HoldersQuestion,
+  LockBackend,
+  LockBackendDefinition,
+} from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import type { ConnectString } from './client/connect-string.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { askSessions } from './across-sessions.js';
 import { canBeginAgain } from './attempt.js';
@@ -22,6 +29,7 @@ import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
 import { GrantedTimeout } from './session/granted-timeout.js';
 import type { Session } from './session/session.js';
+import { SessionReport } from './session/session-report.js';
 import { SessionSupervisor } from './session/session-supervisor.js';
 import { Places } from './places.js';
 import { lockPath } from './session/znode-path.js';
@@ -47,7 +55,7 @@ export class ZooKeeperBackend implements LockBackend {
   readonly elections: ZooKeeperElections;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
-  readonly #timeout: GrantedTimeout;
+  readonly #report: SessionReport;
   /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
   readonly #paths = new BoundedMap<string>(MOST_PATHS);
 
@@ -56,11 +64,11 @@ export class ZooKeeperBackend implements LockBackend {
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
     const { connect, sessionTimeoutMs, auth, tls, connectTimeoutMs } = options;
-    this.#timeout = new GrantedTimeout(sessionTimeoutMs);
+    this.#report = new SessionReport(serversText(connect), new GrantedTimeout(sessionTimeoutMs));
     this.#sessions = new SessionSupervisor(
       (listener) => new NodeZooKeeperClient({ servers: connect.servers, sessionTimeoutMs, auth, tls }, listener),
       connectTimeoutMs,
-      (handshake) => this.#timeout.granted(handshake),
+      this.#report,
     );
     this.records = new ZooKeeperRecords(this.#sessions, options);
     this.permitCounts = new ZooKeeperPermits(this.#sessions, options, (key) => this.#directoryOf(key));
@@ -84,8 +92,12 @@ export class ZooKeeperBackend implements LockBackend {
     return path;
   }
 
-  warnTo(warn: (message: string) => void): void {
-    this.#timeout.warnTo(warn);
+  get lockedAfterDeathMs(): number {
+    return this.#sessions.connected?.timeoutMs ?? this.#options.sessionTimeoutMs;
+  }
+
+  logTo(log: ConnectionLog): void {
+    this.#report.logTo(log);
   }
 
   async connect(): Promise<void> {
@@ -114,6 +126,13 @@ export class ZooKeeperBackend implements LockBackend {
     return askSessions(this.#sessions, key, async (session, signal) => {
       return (await Promise.all([lineIn(session, path, signal), semaphoreIn(session, path, signal)])).flat();
     });
+  }
+
+  holdersOf({ key, of, most, signal: given }: HoldersQuestion): Promise<readonly Contender[]> {
+    const path = this.identify(key);
+    const look = of === 'key' ? lineIn : semaphoreIn;
+    const ask = (session: Session, signal: AbortSignal) => look(session, path, signal, most);
+    return askSessions(this.#sessions, key, ask, given).then((found) => found.filter(isHeld).slice(0, most));
   }
 
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
@@ -178,6 +197,16 @@ export class ZooKeeperBackend implements LockBackend {
     const { acl, parents, releaseTimeoutMs } = this.#options;
     return { path: this.identify(key), acl, parents, releaseTimeoutMs, entryDelayMs: ENTRY_DELAY_MS };
   }
+}
+
+/** What was given as `connectString`, for messages. */
+function serversText({ servers, chroot }: ConnectString): string {
+  const hosts = servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return hosts.join(',') + chroot;
+}
+
+function isHeld({ state }: Contender): boolean {
+  return state === 'held';
 }
 
 /**

@@ -70,7 +70,7 @@ export const LAYERS: Layers = {
     ],
     typesOnly: ['composite', 'stock'],
     doors: { zookeeper: ['zookeeper/zookeeper.backend.ts', 'zookeeper/zookeeper.options.ts'] },
-    packages: NEST,
+    packages: [...NEST, 'node:worker_threads'],
   },
   decorators: {
     folder: 'decorators',

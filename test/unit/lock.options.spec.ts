@@ -15,6 +15,7 @@ describe('the module’s options', () => {
       waitMs: 10_000,
       drainTimeoutMs: 10_000,
       connectOnStart: 'required',
+      warnShutdownHooks: true,
       localLine: true,
       keepMs: 0,
     });
@@ -27,7 +28,8 @@ describe('the module’s options', () => {
   });
 
   it('win over the defaults', () => {
-    const options = { backend, waitMs: 0, drainTimeoutMs: 1, connectOnStart: 'background', localLine: true, keepMs: 7 };
+    const times = { waitMs: 0, drainTimeoutMs: 1, keepMs: 7 };
+    const options = { backend, ...times, connectOnStart: 'background', warnShutdownHooks: false, localLine: true };
     expect(resolve(options)).toEqual(options);
     const strict = { ...options, localLine: false, keepMs: 0 };
     expect(resolve(strict)).toEqual(strict);
@@ -66,6 +68,7 @@ describe('a wrong option', () => {
     [{ waitMs: '5s' }, 'waitMs must be a number of milliseconds, 0 or more, got the string "5s"'],
     [{ waitMs: null }, 'waitMs must be a number of milliseconds, 0 or more, got null'],
     [{ drainTimeoutMs: -5 }, 'drainTimeoutMs must be a number of milliseconds, 0 or more, got the number -5'],
+    [{ warnShutdownHooks: 'no' }, `warnShutdownHooks must be true or false, got the string "no"`],
     [{ connectOnStart: true }, "connectOnStart must be 'required' or 'background', got the boolean true"],
     [{ connectOnStart: 'no' }, `connectOnStart must be 'required' or 'background', got the string "no"`],
     [{ localLine: 'yes' }, 'localLine must be true or false, got the string "yes"'],
@@ -76,7 +79,7 @@ describe('a wrong option', () => {
     [{ localLine: false, keepMs: 5 }, 'keepMs must be 0 where localLine is false, got the number 5'],
     [
       { waitMS: 5 },
-      'LockModule options: unknown field "waitMS" (known: backend, service, waitMs, drainTimeoutMs, connectOnStart, localLine, keepMs)',
+      'LockModule options: unknown field "waitMS" (known: backend, service, waitMs, drainTimeoutMs, connectOnStart, warnShutdownHooks, localLine, keepMs)',
     ],
   ])('is named: %o', (wrong, message) => {
     const resolving = () => resolve({ backend, ...wrong });

@@ -88,6 +88,13 @@ export class ContractStage implements AsyncDisposable {
     return this.within(this.one.lineOf(this.key), 'lineOf()');
   }
 
+  /** Those that hold the key, up to `most`, of a backend that tells them apart. */
+  async holders(most: number): Promise<readonly Contender[]> {
+    const { signal } = new AbortController();
+    const asked = this.one.holdersOf?.({ key: this.key, of: 'key', most, signal });
+    return this.within(Promise.resolve(asked ?? []), 'holdersOf()');
+  }
+
   /** Resolves when so many stand on the key, holders included. */
   async standing(count: number): Promise<void> {
     const end = performance.now() + this.#limitMs;

@@ -115,4 +115,22 @@ export const LINE = checksOf('the line', {
     leaving.abort(new Error('seen'));
     await reasonOf(stage, asked);
   },
+
+  'shows as many holders as it is asked for, and nobody who waits': async (stage) => {
+    if (!stage.one.holdersOf) return;
+    assert.deepEqual(await stage.holders(2), []);
+    for (const label of ['first', 'second', 'third']) await stage.hold(stage.other, { mode: 'read', label });
+    const { leaving, asked } = await waiter(stage, 1, 3);
+    const held = await stage.holders(2);
+    assert.deepEqual(
+      held.map(({ state, mode, owner }) => [state, mode, owner.label]),
+      [
+        ['held', 'read', 'first'],
+        ['held', 'read', 'second'],
+      ],
+    );
+    assert.equal((await stage.holders(20)).length, 3);
+    leaving.abort(new Error('seen'));
+    await reasonOf(stage, asked);
+  },
 });

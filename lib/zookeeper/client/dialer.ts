@@ -47,6 +47,7 @@ export class Dialer {
   succeeded(): void {
     this.#isAccepted = true;
     this.#cancelAttempt();
+    this.lastError = undefined;
     this.#rotation.succeeded();
   }
 

@@ -19,10 +19,13 @@ export interface SeenNode {
 
 const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusive' } as const;
 
-/** Who stands in the line of a directory, in order. Whoever leaves while it is asked about is left out. */
-export async function lineIn(session: Asked, path: string, signal: AbortSignal): Promise<Contender[]> {
+/**
+ * The contenders in the wait queue of a directory, in order. One that leaves while it is asked about is left out.
+ * @param most how many of them, from the first on
+ */
+export async function lineIn(session: Asked, path: string, signal: AbortSignal, most = Infinity): Promise<Contender[]> {
   const lineup = new Lineup(await childrenOf(session, path, signal));
-  const paths = lineup.inOrder.map(({ name }) => `${path}/${name}`);
+  const paths = lineup.inOrder.slice(0, most).map(({ name }) => `${path}/${name}`);
   return (await present(session, paths, signal)).flatMap((node) => {
     const standing = standingOf(node.name);
     return standing ? [{ ...seen(node, session.id), ...placed(standing, lineup) }] : [];

@@ -14,9 +14,17 @@ interface PermitGroup {
   readonly first: SeenNode;
 }
 
-/** Who has permits of the semaphore at this path, and who stands at its gate, in order. */
-export async function semaphoreIn(session: Asked, path: string, signal: AbortSignal): Promise<Contender[]> {
-  const { gate, holding, waiting } = await lookAt(session, path, signal);
+/**
+ * The acquisitions that have permits of the semaphore at this path, and those at its gate, in order.
+ * @param most at how many permits to look, from those that were made first on; with it, at the first of the gate only
+ */
+export async function semaphoreIn(
+  session: Asked,
+  path: string,
+  signal: AbortSignal,
+  most = Infinity,
+): Promise<Contender[]> {
+  const { gate, holding, waiting } = await lookAt(session, path, signal, most);
   const state = (held: boolean) => ({ state: held ? 'held' : 'waiting', mode: 'permit', isLocal: false }) as const;
   const holders = holding.map(({ first, nodes }): Contender => {
     return { ...seen(first, session.id), ...state(true), permits: nodes.length };
@@ -33,17 +41,28 @@ export async function heldPermits(session: Asked, path: string, signal: AbortSig
   return holding.flatMap(({ nodes }) => nodes.map((node) => node.path));
 }
 
-async function lookAt(session: Asked, path: string, signal: AbortSignal) {
+async function lookAt(session: Asked, path: string, signal: AbortSignal, most = Infinity) {
   const [atGate, permits] = await Promise.all([
     childrenOf(session, `${path}/${GATE}`, signal),
     childrenOf(session, `${path}/${PERMITS}`, signal),
   ]);
-  const inOrder = new Lineup(atGate).inOrder.map(({ name }) => `${path}/${GATE}/${name}`);
-  const taken = permits.filter((name) => permitNumber(name) !== undefined).map((name) => `${path}/${PERMITS}/${name}`);
+  const standings = new Lineup(atGate).inOrder.slice(0, most === Infinity ? most : 1);
+  const inOrder = standings.map(({ name }) => `${path}/${GATE}/${name}`);
+  const taken = permitsInOrder(permits)
+    .slice(0, most)
+    .map((name) => `${path}/${PERMITS}/${name}`);
   const [gate, nodes] = await Promise.all([present(session, inOrder, signal), present(session, taken, signal)]);
   const groups = grouped(nodes);
   const waiting = groups.findLast((group) => isOfFirst(group, gate[0]));
   return { gate, waiting, holding: groups.filter((group) => group !== waiting) };
+}
+
+function permitsInOrder(names: readonly string[]): string[] {
+  const numbered = names.flatMap((name) => {
+    const number = permitNumber(name);
+    return number === undefined ? [] : [{ name, number }];
+  });
+  return numbered.sort((a, b) => a.number - b.number).map(({ name }) => name);
 }
 
 /** By transaction, in the order in which they were made. */

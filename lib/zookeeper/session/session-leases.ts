@@ -16,6 +16,10 @@ export class SessionLeases {
     this.#deadline = deadline;
   }
 
+  get size(): number {
+    return this.#leases.size;
+  }
+
   add(lease: GrantedLease): Dispose {
     const place = this.#leases.join(lease);
     this.#watchClock();

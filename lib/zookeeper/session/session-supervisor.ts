@@ -21,11 +21,23 @@ const GOODBYE_MS = 1_000;
 /** Makes a client for one session that reports to `listener`. */
 export type OpenClient = (listener: ClientListener) => ZooKeeperClient;
 
+/** Is told what becomes of the sessions of one supervisor, until it is closed. */
+export interface SessionListener {
+  /** A server has answered a handshake. */
+  connected(handshake: Handshake): void;
+  /** No server is connected any more; the session may go on. */
+  disconnected(session: Session, error: Error | undefined): void;
+  /** Of a session that there was. */
+  ended(session: Session, why: SessionEnd): void;
+}
+
+const NOBODY: SessionListener = { connected() {}, disconnected() {}, ended() {} };
+
 /** Keeps one session open: the next one is opened when it is over. */
 export class SessionSupervisor {
   readonly #openClient: OpenClient;
   readonly #connectTimeoutMs: number;
-  readonly #onConnected: (handshake: Handshake) => void;
+  readonly #listener: SessionListener;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #client: ZooKeeperClient | undefined;
   #session: Session | undefined;
@@ -35,15 +47,10 @@ export class SessionSupervisor {
   #isClosed = false;
   #cancelNext: Dispose = () => {};
 
-  /** @param onConnected told of every handshake that a server has answered */
-  constructor(
-    openClient: OpenClient,
-    connectTimeoutMs: number,
-    onConnected: (handshake: Handshake) => void = () => {},
-  ) {
+  constructor(openClient: OpenClient, connectTimeoutMs: number, listener: SessionListener = NOBODY) {
     this.#openClient = openClient;
     this.#connectTimeoutMs = connectTimeoutMs;
-    this.#onConnected = onConnected;
+    this.#listener = listener;
   }
 
   get state(): BackendState {
@@ -106,11 +113,13 @@ export class SessionSupervisor {
         if (this.#session) this.#session.connected(handshake);
         else this.#session = new Session(client, handshake);
         this.#succeeded(this.#session);
-        this.#onConnected(handshake);
+        if (!this.#isClosed) this.#listener.connected(handshake);
       },
       disconnected: () => {
-        this.#session?.disconnected();
+        const session = this.#session;
+        session?.disconnected();
         this.#disconnected();
+        if (session && !this.#isClosed) this.#listener.disconnected(session, client.lastError);
       },
       answered: (answer) => this.#session?.answered(answer),
       ended: (why) => this.#ended(why),
@@ -127,9 +136,11 @@ export class SessionSupervisor {
   }
 
   #ended(why: SessionEnd): void {
-    this.#session?.ended(why);
+    const session = this.#session;
+    session?.ended(why);
     this.#session = undefined;
     if (this.#isClosed) return;
+    if (session) this.#listener.ended(session, why);
     this.#hasLost = true;
     this.#disconnected();
     if (why === 'authentication failed') this.#refused();

@@ -68,6 +68,16 @@ export class Session {
     return !this.#end.signal.aborted && now() < this.#clock.deadline;
   }
 
+  /** How many leases stand on it. */
+  get leases(): number {
+    return this.#leases.size;
+  }
+
+  /** For how long its znodes are surely its own. */
+  get leftMs(): number {
+    return this.#clock.deadline - now();
+  }
+
   /** Resolves while a server is connected; rejects when the session is over or `signal` aborts. */
   whenConnected(signal: AbortSignal = NEVER): Promise<void> {
     return orAbort(this.#connection.promise, signal);

@@ -195,7 +195,11 @@ describe('servers that can not be asked', () => {
   it("are the scheduler's to hear of with onUnavailable: 'throw'", async () => {
     const { one, backend } = cluster(1);
     vi.spyOn(backend, 'acquire').mockRejectedValueOnce(unavailable);
-    await expect(one.jobs.fire(jobWith({ onUnavailable: 'throw' }), nothing)).rejects.toBe(unavailable);
+    await expect(one.jobs.fire(jobWith({ onUnavailable: 'throw' }), nothing)).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      key: 'cron/daily',
+      message: '"cron/daily": no server',
+    });
     expect(one.skips).toEqual(['unavailable']);
   });
 

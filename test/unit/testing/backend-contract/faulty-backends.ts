@@ -1,5 +1,6 @@
 /** Backends in memory that break one promise each, as real ones have. */
 import type { Contender } from '../../../../lib/contract/contender.js';
+import type { HoldersQuestion } from '../../../../lib/contract/lock-backend.js';
 import { GrantedLease } from '../../../../lib/contract/granted-lease.js';
 import type { Grant } from '../../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../../lib/contract/lock-request.js';
@@ -159,6 +160,20 @@ export class OneLockForAll extends MemoryBackend {
 export class ShowsNobody extends MemoryBackend {
   override async lineOf(): Promise<readonly Contender[]> {
     return [];
+  }
+}
+
+/** Takes everybody who stands there for a holder. */
+export class ShowsWaitersAsHolders extends MemoryBackend {
+  async holdersOf({ key, most }: HoldersQuestion): Promise<readonly Contender[]> {
+    return (await this.lineOf(key)).slice(0, most);
+  }
+}
+
+/** Shows the whole line, however many are asked for. */
+export class ShowsAllHolders extends MemoryBackend {
+  async holdersOf({ key }: HoldersQuestion): Promise<readonly Contender[]> {
+    return (await this.lineOf(key)).filter(({ state }) => state === 'held');
   }
 }
 

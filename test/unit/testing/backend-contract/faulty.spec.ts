@@ -98,6 +98,12 @@ const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend
   ['PermitsAreLocks', faulty.PermitsAreLocks, 'exclude nobody who locks the same key'],
   ['PermitsAreLocks', faulty.PermitsAreLocks, 'let in those who wait when there are more permits'],
   ['ShowsNobody', faulty.ShowsNobody, 'shows who holds and who waits, in order'],
+  [
+    'ShowsWaitersAsHolders',
+    faulty.ShowsWaitersAsHolders,
+    'shows as many holders as it is asked for, and nobody who waits',
+  ],
+  ['ShowsAllHolders', faulty.ShowsAllHolders, 'shows as many holders as it is asked for, and nobody who waits'],
   ['ShowsTheLastFirst', faulty.ShowsTheLastFirst, 'shows who holds and who waits, in order'],
   ['NeverConnects', faulty.NeverConnects, 'is connected when connect() has resolved'],
   ['NeverCloses', faulty.NeverCloses, 'ends every lease'],

@@ -6,6 +6,7 @@ import { SessionSupervisor } from '../../../../lib/zookeeper/session/session-sup
 /** Clients that only say what the test has them say. */
 function scriptedClients() {
   const listeners: ClientListener[] = [];
+  const told: string[] = [];
   let opened: () => void = () => {};
   const client: ZooKeeperClient = {
     unansweredSince: undefined,
@@ -27,10 +28,20 @@ function scriptedClients() {
     close: async () => listeners.at(-1)?.ended('closed'),
   };
   return {
-    supervisor: new SessionSupervisor((listener) => {
-      listeners.push(listener);
-      return client;
-    }, 60_000),
+    supervisor: new SessionSupervisor(
+      (listener) => {
+        listeners.push(listener);
+        return client;
+      },
+      60_000,
+      {
+        connected: ({ sessionId }) => told.push(`connected ${sessionId}`),
+        disconnected: ({ id }) => told.push(`disconnected ${id}`),
+        ended: ({ id }, why) => told.push(`ended ${id}: ${why}`),
+      },
+    ),
+    /** What its listener was told. */
+    told,
     /** The listener of the client opened last. */
     listener: () => listeners.at(-1) ?? expect.unreachable('no client was opened'),
     nextOpened: () => new Promise<void>((resolve) => (opened = resolve)),
@@ -38,6 +49,29 @@ function scriptedClients() {
 }
 
 const handshake = (sessionId: bigint) => ({ sessionId, timeoutMs: 10_000, sentAt: now() });
+
+describe('the listener of a SessionSupervisor', () => {
+  it('is told of each session, and not of attempts in vain, nor of a shutdown', async () => {
+    const { supervisor, listener, nextOpened, told } = scriptedClients();
+    supervisor.start();
+    for (const end of ['authentication failed', 'unanswered'] as const) {
+      const opened = nextOpened();
+      listener().disconnected();
+      listener().ended(end);
+      await opened;
+    }
+    expect(told).toEqual([]);
+    listener().connected(handshake(1n));
+    const reopened = nextOpened();
+    listener().disconnected();
+    listener().ended('expired');
+    await reopened;
+    listener().connected(handshake(2n));
+    await supervisor.close();
+    listener().disconnected();
+    expect(told).toEqual(['connected 1', 'disconnected 1', 'ended 1: expired', 'connected 2']);
+  });
+});
 
 describe('SessionSupervisor', () => {
   it('hands the next session to those who wait since before the first client failed', async () => {

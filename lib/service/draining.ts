@@ -1,0 +1,32 @@
+import type { Roster } from '../async/roster.js';
+import { now } from '../async/clock.js';
+import { settledWithin } from '../async/timer.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import { leasesText } from './lease-text.js';
+
+const TOLD_EVERY_MS = 1_000;
+
+/**
+ * Waits until all leases are given back, for at most `drainTimeoutMs`, and says once a second which ones it waits for.
+ * @returns those that were not given back
+ */
+export async function drained(
+  held: Roster<GrantedLease>,
+  drainTimeoutMs: number,
+  warn: (message: string) => void,
+): Promise<readonly GrantedLease[]> {
+  const end = now() + drainTimeoutMs;
+  const telling = setInterval(() => {
+    const leftMs = Math.max(0, end - now());
+    const most = leftMs === Infinity ? '' : `. At most ${Math.ceil(leftMs / 1_000)} s more (drainTimeoutMs)`;
+    if (held.size > 0) warn(`app.close() waits for ${leasesText(held.members)}${most}`);
+  }, TOLD_EVERY_MS);
+  await settledWithin(Promise.all(held.members.map((lease) => lease.released)), drainTimeoutMs);
+  clearInterval(telling);
+  const overdue = held.members;
+  if (overdue.length > 0) {
+    const within = `not given back within ${drainTimeoutMs} ms (drainTimeoutMs)`;
+    warn(`app.close() has taken away ${leasesText(overdue)}; ${within}. Their work may still run`);
+  }
+  return overdue;
+}

@@ -1,0 +1,137 @@
+import { orAbort } from '../async/abort.js';
+import { BoundedMap } from '../async/bounded-map.js';
+import { now } from '../async/clock.js';
+import { limited } from '../async/limited.js';
+import type { HolderSource } from '../composite/deadline.js';
+import { LONGEST_LEAD_MS } from '../composite/lead-time.js';
+import type { Contender } from '../contract/contender.js';
+import { MOST_HOLDERS } from '../contract/holders-text.js';
+import type { HoldersQuestion, LockBackend } from '../contract/lock-backend.js';
+import type { LocalLines } from '../local/local-lines.js';
+import type { LockTarget } from './lock-target.js';
+
+// A question is two round trips. However many waits run out, the servers are asked so often at most.
+const MOST_AT_A_TIME = 32;
+const ASKED_AGAIN_AFTER_MS = 100;
+// The answer is of use to the wait that asked, and to waits that end a moment later; timers run late in a busy process.
+const LONGEST_USE_MS = 2 * LONGEST_LEAD_MS;
+
+const MODES = ['exclusive', 'write', 'read'] as const;
+const NOBODY: readonly Contender[] = [];
+
+/** What is asked about one key, and what was answered last. */
+interface Asked {
+  askedAt: number;
+  isPending: boolean;
+  holders: readonly Contender[];
+  /** When the question was asked that they are the answer to. */
+  holdersAsOf: number;
+}
+
+/**
+ * Who holds the keys that callers of this process wait for in vain. Callers of this process are known in memory; the
+ * backend is asked about the others, shortly before a wait runs out, once for all waits on a key.
+ */
+export class Holders {
+  readonly #backend: LockBackend;
+  readonly #local: LocalLines;
+  readonly #asked = new BoundedMap<Asked>(8 * MOST_AT_A_TIME);
+  #pending = 0;
+
+  constructor(backend: LockBackend, local: LocalLines) {
+    this.#backend = backend;
+    this.#local = local;
+  }
+
+  /** What is asked and known about one target. */
+  of(target: LockTarget): HolderSource {
+    return { ask: () => this.ask(target), known: () => this.known(target) };
+  }
+
+  /** Asks the backend, unless the answer is known or on its way. Never throws; nobody waits for the answer. */
+  ask(target: LockTarget): void {
+    if (target.members) return target.members.forEach((member) => this.ask(member));
+    if (target.ask || this.#backend.state !== 'connected' || this.#pending >= MOST_AT_A_TIME) return;
+    if (excludesAll(this.#ownOf(target))) return;
+    const last = this.#asked.get(target.identity);
+    if (last && (last.isPending || now() - last.askedAt < ASKED_AGAIN_AFTER_MS)) return;
+    void this.#askBackend(target);
+  }
+
+  /** The holders, as far as they are known by now. */
+  known(target: LockTarget): readonly Contender[] {
+    if (target.members) return this.#knownOfSet(target.members);
+    const own = this.#ownOf(target);
+    if (excludesAll(own)) return own;
+    const others = this.#answerAbout(target).filter(
+      ({ isOwn, mode }) => !isOwn || !this.#local.find(mode, target.identity),
+    );
+    return own.length === 0 ? others : [...own, ...others].slice(0, MOST_HOLDERS);
+  }
+
+  /** The servers show the contenders of a set that still waits as holders, where they are first: own ones do not count. */
+  #knownOfSet(members: readonly LockTarget[]): readonly Contender[] {
+    const all = members.flatMap((member) => {
+      const others = this.#answerAbout(member).filter(({ isOwn }) => !isOwn);
+      return [...this.#ownOf(member), ...others];
+    });
+    return all.slice(0, MOST_HOLDERS);
+  }
+
+  #answerAbout({ identity }: LockTarget): readonly Contender[] {
+    const asked = this.#asked.get(identity);
+    return asked && now() - asked.holdersAsOf < LONGEST_USE_MS ? asked.holders : NOBODY;
+  }
+
+  /** The callers of this process that hold the key. */
+  #ownOf({ identity }: LockTarget): readonly Contender[] {
+    for (const mode of MODES) {
+      const holders = this.#local.find(mode, identity)?.holders(MOST_HOLDERS);
+      if (holders && holders.length > 0) return holders.map(({ label, since }) => ownHolder(mode, label, since));
+    }
+    return NOBODY;
+  }
+
+  async #askBackend({ identity, at, key: name, mode }: LockTarget): Promise<void> {
+    const asked = this.#asked.get(identity) ?? {
+      askedAt: 0,
+      isPending: false,
+      holders: NOBODY,
+      holdersAsOf: -Infinity,
+    };
+    this.#asked.set(identity, asked);
+    asked.askedAt = now();
+    asked.isPending = true;
+    this.#pending++;
+    const about = { key: at ?? name, of: mode === 'permit' ? 'permits' : 'key', most: MOST_HOLDERS } as const;
+    try {
+      const holders = await limited(LONGEST_LEAD_MS, undefined, (signal) =>
+        orAbort(this.#holdersOf({ ...about, signal }), signal),
+      );
+      if (holders) Object.assign(asked, { holders, holdersAsOf: asked.askedAt });
+    } catch {
+      // The wait ends all the same, and its error says what is known.
+    } finally {
+      asked.isPending = false;
+      this.#pending--;
+    }
+  }
+
+  async #holdersOf(question: HoldersQuestion): Promise<readonly Contender[]> {
+    if (this.#backend.holdersOf) return this.#backend.holdersOf(question);
+    const { key, of, most } = question;
+    const line = await this.#backend.lineOf(key);
+    const isAsked = ({ state, mode }: Contender) => state === 'held' && (mode === 'permit') === (of === 'permits');
+    return line.filter(isAsked).slice(0, most);
+  }
+}
+
+/** Whether nobody else can hold the key beside these. */
+function excludesAll(holders: readonly Contender[]): boolean {
+  return holders.some(({ mode }) => mode === 'exclusive' || mode === 'write');
+}
+
+function ownHolder(mode: Contender['mode'], label: string | undefined, since: Date): Contender {
+  const owner = { pid: process.pid, label };
+  return { state: 'held', mode, owner, since, isOwn: true, isLocal: true, isKept: false };
+}

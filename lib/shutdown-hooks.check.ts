@@ -1,0 +1,46 @@
+import { isMainThread } from 'node:worker_threads';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { lockServicesOf } from './failed-start.js';
+
+// main.ts may enable the hooks after `listen()`, and await other things in between. Scripts are over by then.
+const CHECK_AFTER_MS = 10_000;
+
+const logger = new Logger('LockService');
+
+/**
+ * Warns once when SIGTERM would end the process without `app.close()`, which leaves its keys locked until their session
+ * ends. Nest's hooks and handlers of the application's own show as listeners of the process.
+ */
+@Injectable()
+export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestroy {
+  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
+
+  onApplicationBootstrap(): void {
+    // Signals reach the main thread only.
+    if (!isMainThread || this.lockedMs() === 0) return;
+    this.timer = setTimeout(() => this.check(), CHECK_AFTER_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearTimeout(this.timer);
+  }
+
+  private check(): void {
+    const lockedMs = this.lockedMs();
+    if (lockedMs === 0 || process.listenerCount('SIGTERM') > 0) return;
+    logger.warn(
+      `SIGTERM ends this process without app.close(): the keys that it holds stay locked for up to ${lockedMs} ms. ` +
+        'Call app.enableShutdownHooks() in main.ts, or set warnShutdownHooks: false in LockModule',
+    );
+  }
+
+  /** For how long the keys of this process stay locked when it dies, in milliseconds. */
+  private lockedMs(): number {
+    return Math.max(0, ...lockServicesOf(this.discovery).map((service) => service.lockedAfterDeathMs));
+  }
+}

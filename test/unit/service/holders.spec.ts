@@ -1,0 +1,224 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { LockTimeoutError } from '../../../lib/contract/errors.js';
+import type { Lock } from '../../../lib/contract/lock.js';
+import { LockService } from '../../../lib/service/lock.service.js';
+import type { LockServiceOptions } from '../../../lib/service/lock-service.options.js';
+import { OthersBackend } from './others.backend.js';
+
+const WAIT_MS = 80;
+
+function start(options: Partial<LockServiceOptions> = {}) {
+  const backend = new OthersBackend();
+  const locks = new LockService(backend, {
+    connectionName: 'default',
+    service: 'test',
+    waitMs: WAIT_MS,
+    drainTimeoutMs: 0,
+    connectOnStart: 'required',
+    ...options,
+  });
+  onTestFinished(() => backend.close());
+  return { backend, locks };
+}
+
+/** The error of a lock that is not to be had. */
+const refused = (lock: Pick<Lock, 'acquire'>, options?: Parameters<Lock['acquire']>[0]): Promise<LockTimeoutError> =>
+  lock.acquire(options).then(
+    () => expect.unreachable('it was granted'),
+    (error: LockTimeoutError) => error,
+  );
+
+const labels = ({ holders }: LockTimeoutError) => holders.map(({ owner }) => owner.label);
+
+describe('a wait that runs out behind another process', () => {
+  it('says who holds, where and since when', async () => {
+    const { backend, locks } = start();
+    await backend.other('k', 'Report.run');
+    const error = await refused(locks.mutex('k'));
+    expect(error.code).toBe('LOCK_TIMEOUT');
+    expect(error.holders).toMatchObject([
+      { state: 'held', mode: 'exclusive', owner: { label: 'Report.run', host: 'elsewhere', pid: 7 }, isOwn: false },
+    ]);
+    expect(error.message).toMatch(
+      /^"k" is locked by Report\.run \(host elsewhere, pid 7\) since \d{4}-.*Z \(waited 80 ms\)$/,
+    );
+  });
+
+  it('says it of a writer to a reader, and of readers to a writer', async () => {
+    const { backend, locks } = start();
+    await backend.other('w', 'writer', { mode: 'write' });
+    await backend.other('r', 'reader 1', { mode: 'read' });
+    await backend.other('r', 'reader 2', { mode: 'read' });
+    const [read, write] = await Promise.all([
+      refused(locks.readWriteLock('w').read),
+      refused(locks.readWriteLock('r').write),
+    ]);
+    expect(labels(read)).toEqual(['writer']);
+    expect(labels(write)).toEqual(['reader 1', 'reader 2']);
+    expect(write.message).toMatch(/reader 1 \(host elsewhere, pid 7, reads\) since/);
+  });
+
+  it('says it of permits, and of those alone', async () => {
+    const { backend, locks } = start();
+    await backend.other('pool', 'mutex');
+    await backend.other('pool', 'pair', { mode: 'permit', permits: { count: 2, of: { permits: 2 } } });
+    const error = await refused(locks.semaphore('pool', { permits: 2 }));
+    expect(labels(error)).toEqual(['pair']);
+    expect(error.message).toMatch(/pair \(host elsewhere, pid 7, 2 permits\)/);
+  });
+
+  it('says it of the key of a set that is not to be had, in order and atomic', async () => {
+    const { backend, locks } = start();
+    await backend.other('b', 'holder of b');
+    const keys = ['a', 'b'];
+    const [inOrder, atomic] = [await refused(locks.multi(keys)), await refused(locks.multi(keys, { atomic: true }))];
+    expect([inOrder.key, ...labels(inOrder)]).toEqual(['b', 'holder of b']);
+    expect([atomic.key, ...labels(atomic)]).toEqual(['a, b', 'holder of b']);
+  });
+
+  it('says it of the segment that was waited for, and of all of them', async () => {
+    const { backend, locks } = start();
+    await backend.other('stock/#0000', 'clerk');
+    const stock = locks.segmented('stock', { segments: 1 });
+    expect(labels(await refused(stock))).toEqual(['clerk']);
+    const all = await stock.withAll(() => {}).catch((error: LockTimeoutError) => error);
+    expect(labels(all as LockTimeoutError)).toEqual(['clerk']);
+  });
+
+  it('says it to the caller of tryAcquire with null, as before', async () => {
+    const { backend, locks } = start();
+    await backend.other('k', 'holder');
+    expect(await locks.mutex('k').tryAcquire({ waitMs: WAIT_MS })).toBeNull();
+  });
+});
+
+describe('a wait that runs out behind a caller of this process', () => {
+  it('says so, and asks nobody', async () => {
+    const { backend, locks } = start();
+    await locks.acquire('k', { label: 'Orders.place' });
+    const error = await refused(locks.mutex('k'));
+    expect(error.holders).toMatchObject([{ owner: { label: 'Orders.place', pid: process.pid }, isOwn: true }]);
+    expect(error.message).toMatch(/^"k" is locked by Orders\.place \(this process\) since /);
+    expect(backend.questions).toEqual([]);
+  });
+
+  it('says so at once to one that does not wait', async () => {
+    const { backend, locks } = start();
+    await locks.acquire('k', { label: 'Orders.place' });
+    expect(labels(await refused(locks.mutex('k'), { waitMs: 0 }))).toEqual(['Orders.place']);
+    expect(backend.questions).toEqual([]);
+  });
+
+  it('says so between the branches of one call', async () => {
+    const { locks } = start();
+    let end = () => {};
+    await locks.using(
+      'k',
+      async () => {
+        const first = locks.using('k', () => new Promise<void>((resolve) => (end = resolve)));
+        const second = locks.using('k', () => {}, { waitMs: WAIT_MS });
+        const error: LockTimeoutError = await second.then(
+          () => expect.unreachable(),
+          (reason: LockTimeoutError) => reason,
+        );
+        expect(labels(error)).toEqual(['outer']);
+        end();
+        await first;
+      },
+      { label: 'outer' },
+    );
+  });
+
+  it('says so of readers, with those of other processes', async () => {
+    const { backend, locks } = start();
+    const { read, write } = locks.readWriteLock('k');
+    await read.acquire({ label: 'own reader' });
+    await backend.other('k', 'reader elsewhere', { mode: 'read' });
+    expect(labels(await refused(write))).toEqual(['own reader', 'reader elsewhere']);
+  });
+
+  it('says so in strict order, where the backend knows', async () => {
+    const { locks } = start({ localLine: false });
+    await locks.acquire('k', { label: 'Orders.place' });
+    expect((await refused(locks.mutex('k'))).message).toMatch(/Orders\.place \(this process\)/);
+  });
+});
+
+describe('the question about holders', () => {
+  it('is asked anew where it was not answered before', async () => {
+    const { backend, locks } = start();
+    await backend.other('k', 'holder');
+    backend.answer = () => new Promise(() => {});
+    await refused(locks.mutex('k'));
+    backend.answer = undefined;
+    const isNamed = async () => labels(await refused(locks.mutex('k'))).length;
+    await expect.poll(isNamed).toBe(1);
+  });
+
+  it('is not asked for waits that are granted, nor by callers that do not wait', async () => {
+    const { backend, locks } = start({ waitMs: 60_000 });
+    const holder = await backend.other('k', 'holder');
+    const waits = Array.from({ length: 100 }, () => locks.using('k', () => {}));
+    expect((await refused(locks.mutex('k'), { waitMs: 0 })).holders).toEqual([]);
+    await holder.release();
+    await Promise.all(waits);
+    expect(backend.questions).toEqual([]);
+  });
+
+  it('is asked a few times for 10,000 waits that run out, one at a time', async () => {
+    const { backend, locks } = start();
+    await backend.other('k', 'holder');
+    const begun = performance.now();
+    const waits = Array.from({ length: 10_000 }, (_, at) => refused(locks.mutex('k'), { waitMs: 400 + (at % 200) }));
+    const errors = await Promise.all(waits);
+    const tookMs = performance.now() - begun;
+    expect(backend.mostPending).toBe(1);
+    expect(backend.questions.length).toBeLessThanOrEqual(1 + tookMs / 100);
+    expect(errors.some((error) => labels(error)[0] === 'holder')).toBe(true);
+  });
+
+  it('is asked about some keys at a time, and the other waits end without an answer', async () => {
+    const { backend, locks } = start();
+    const keys = Array.from({ length: 200 }, (_, at) => `k${at}`);
+    for (const key of keys) await backend.other(key, 'holder');
+    backend.answer = () => new Promise(() => {});
+    const errors = await Promise.all(keys.map((key) => refused(locks.mutex(key))));
+    expect(backend.mostPending).toBe(32);
+    expect(errors.every(({ holders }) => holders.length === 0)).toBe(true);
+  });
+
+  it.each<[string, () => Promise<never>]>([
+    ['is never answered', () => new Promise(() => {})],
+    ['is refused', () => Promise.reject(new Error('no server answers'))],
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+  ])('changes nothing when it %s', async (_, answer) => {
+    const { backend, locks } = start();
+    await backend.other('k', 'holder');
+    backend.answer = answer;
+    const error = await refused(locks.mutex('k'));
+    expect(error.message).toBe('"k" is locked by somebody else (waited 80 ms)');
+    expect(backend.questions).toHaveLength(1);
+  });
+
+  it('is not asked while no server is connected', async () => {
+    const { backend, locks } = start();
+    await backend.other('k', 'holder');
+    backend.isConnected = false;
+    await refused(locks.mutex('k'));
+    expect(backend.questions).toEqual([]);
+  });
+
+  it('ends by itself when there is no answer', async () => {
+    const { backend, locks } = start();
+    await backend.other('k', 'holder');
+    backend.answer = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    await refused(locks.mutex('k'));
+    await expect.poll(() => backend.pending).toBe(0);
+  });
+});

@@ -1,0 +1,170 @@
+import { Logger } from '@nestjs/common';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { MockInstance } from 'vitest';
+import { LockLostError, LockShutdownError, LockUnavailableError } from '../../../lib/contract/errors.js';
+import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
+import { settled } from '../local/callers.js';
+import { closeService } from '../../support/plain-service.js';
+import { startLocks } from './locks.js';
+
+let warn: MockInstance<Logger['warn']>;
+/** Each line with its context. */
+const lines = () =>
+  warn.mock.calls.map(([message], call) => {
+    const { context } = warn.mock.contexts[call] as unknown as { context: string };
+    return `${context}: ${String(message)}`;
+  });
+
+beforeEach(() => {
+  warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+  return () => {
+    warn.mockRestore();
+    vi.useRealTimers();
+  };
+});
+
+const lose = (backend: MemoryBackend, keys: readonly string[], reason: string) =>
+  keys.forEach((key) => backend.leaseOn(key)?.lose(new LockLostError(key, reason)));
+
+describe('a lost lease', () => {
+  it('is one line with key, label, since when, and why', async () => {
+    const { locks, backend } = startLocks();
+    await locks.acquire('orders/42', { label: 'Orders.place' });
+    lose(backend, ['orders/42'], 'the session is over (expired)');
+    await settled();
+    expect(lines()).toEqual([
+      expect.stringMatching(
+        /^LockService: lost 1 lease: "orders\/42" \(Orders\.place, held since \d{4}-.*Z\)\. Reason: the session is over \(expired\)\. /,
+      ),
+    ]);
+  });
+
+  it('is one line for all that are lost together, ten by name', async () => {
+    const { locks, backend } = startLocks();
+    const keys = Array.from({ length: 300 }, (_, at) => `k${at}`);
+    for (const key of keys) await locks.acquire(key);
+    lose(backend, keys, 'the session is over');
+    await settled();
+    expect(lines()).toHaveLength(1);
+    expect(lines()[0]).toMatch(/lost 300 leases: "k0".*"k9" \(held since [^"]*\) and 290 more\. Reason: /);
+  });
+
+  it('is said of work under using(), and of callers that share a contender', async () => {
+    const { locks, backend } = startLocks({ localLine: true });
+    const work = locks.using(
+      'k',
+      async () => {
+        lose(backend, ['k'], 'test');
+        await settled();
+        expect(lines()).toEqual([expect.stringMatching(/lost 1 lease: "k" \(Orders\.place, /)]);
+      },
+      { label: 'Orders.place' },
+    );
+    await expect(work).rejects.toMatchObject({ code: 'LOCK_LOST' });
+  });
+
+  it('carries the connection’s name where it has one', async () => {
+    const { locks, backend } = startLocks({ connectionName: 'reports' });
+    await locks.acquire('k');
+    lose(backend, ['k'], 'test');
+    await settled();
+    expect(lines()).toEqual([expect.stringMatching(/^LockService:reports: lost 1 lease/)]);
+  });
+});
+
+describe('close()', () => {
+  it('says once a second which leases it waits for, and nothing at the end when they were given back', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { locks } = startLocks();
+    const leases = [await locks.acquire('a', { label: 'Orders.place' }), await locks.acquire('b')];
+    const closing = closeService(locks);
+    expect(lines()).toEqual([]);
+    vi.advanceTimersByTime(1_000);
+    expect(lines()).toEqual([
+      expect.stringMatching(
+        /app\.close\(\) waits for 2 leases: "a" \(Orders\.place, held since .*\), "b" \(held since .*\)\. At most \d+ s more/,
+      ),
+    ]);
+    await leases[0]?.release();
+    vi.advanceTimersByTime(1_000);
+    expect(lines()[1]).toMatch(/for 1 lease: "b" \(/);
+    await leases[1]?.release();
+    await closing;
+    vi.advanceTimersByTime(10_000);
+    expect(lines()).toHaveLength(2);
+  });
+
+  it('names what it takes away after drainTimeoutMs, and calls that no loss', async () => {
+    const { locks } = startLocks({ drainTimeoutMs: 1 });
+    await locks.acquire('a', { label: 'Orders.place' });
+    await closeService(locks);
+    await settled();
+    expect(lines()).toEqual([
+      expect.stringMatching(
+        /app\.close\(\) has taken away 1 lease: "a" \(Orders\.place, .*\); not given back within 1 ms \(drainTimeoutMs\)\./,
+      ),
+    ]);
+  });
+
+  it('says nothing when nothing is held, or is given back at once', async () => {
+    const { locks } = startLocks({ keepMs: 60_000, localLine: true });
+    await locks.using('kept', () => {});
+    const lease = await locks.acquire('a');
+    const closing = closeService(locks);
+    await lease.release();
+    await closing;
+    expect(lines()).toEqual([]);
+  });
+});
+
+describe('a connection that is not there at the start', () => {
+  /** Locks that no server grants. */
+  class UnreachableBackend extends MemoryBackend {
+    constructor(readonly error: Error) {
+      super();
+    }
+
+    override connect(): Promise<void> {
+      return Promise.reject(this.error);
+    }
+
+    override acquire(): Promise<never> {
+      return Promise.reject(this.error);
+    }
+  }
+
+  it('is said when the application starts without it', async () => {
+    const { locks, backend } = startLocks({ connectOnStart: 'background' });
+    vi.spyOn(backend, 'connect').mockRejectedValue(new LockUnavailableError('no server answered'));
+    await locks.onModuleInit();
+    await settled();
+    expect(lines()).toEqual([expect.stringMatching(/no connection yet: no server answered\. The application runs/)]);
+  });
+
+  it('is not said when the application was closed meanwhile', async () => {
+    const { locks, backend } = startLocks({ connectOnStart: 'background' });
+    vi.spyOn(backend, 'connect').mockRejectedValue(new LockShutdownError());
+    await locks.onModuleInit();
+    await settled();
+    expect(lines()).toEqual([]);
+  });
+
+  it.each([true, false])('fails acquisitions with errors that have their key (localLine: %s)', async (localLine) => {
+    const unreachable = new UnreachableBackend(new LockUnavailableError('no server answered'));
+    const { locks, backend } = startLocks({ localLine });
+    vi.spyOn(backend, 'acquire').mockImplementation(() => unreachable.acquire());
+    const failure = { code: 'LOCK_UNAVAILABLE', key: 'k', message: '"k": no server answered' };
+    await expect(locks.using('k', () => {})).rejects.toMatchObject(failure);
+    await expect(locks.acquire('k', { waitMs: 0 })).rejects.toMatchObject(failure);
+    await expect(locks.tryAcquire('k')).rejects.toMatchObject(failure);
+  });
+
+  it('leaves the reason that the caller gave up for as it is', async () => {
+    const { locks } = startLocks({ localLine: true });
+    await locks.acquire('k');
+    const [caller, reason] = [new AbortController(), new LockUnavailableError('the caller’s own')];
+    const waiting = locks.acquire('k', { signal: caller.signal });
+    caller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+});
