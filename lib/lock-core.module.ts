@@ -11,14 +11,7 @@ import { ShutdownHooksCheck } from './shutdown-hooks.check.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [
-    LockExplorer,
-    CronExplorer,
-    ElectionExplorer,
-    Scheduler,
-    ShutdownHooksCheck,
-    ...exceptionFilterProviders,
-  ],
+  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler, ShutdownHooksCheck, ...exceptionFilterProviders],
   exports: [Scheduler, ...exceptionFilterExports],
 })
 export class LockCoreModule {}

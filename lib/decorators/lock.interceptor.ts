@@ -49,6 +49,9 @@ export function LockInterceptor(
   }
 
   const { prototype } = HandlerLockInterceptor;
-  const method = registerLockedMethod({ title: NAME, place: NAME, prototype, name: 'intercept' }, locking.options.connection);
+  const method = registerLockedMethod(
+    { title: NAME, place: NAME, prototype, name: 'intercept' },
+    locking.options.connection,
+  );
   return HandlerLockInterceptor;
 }

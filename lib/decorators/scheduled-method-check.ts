@@ -1,13 +1,17 @@
 /** What the compiler checks about a method with `@CronLock`. Each refusal is a sentence that can be read in the error. */
-import type { CannotLock, MemberOf, NotStatic, OrElse, SecondChoice, UndefinedComplaint, Unless } from './method-check.js';
+import type {
+  CannotLock,
+  MemberOf,
+  NotStatic,
+  OrElse,
+  SecondChoice,
+  UndefinedComplaint,
+  Unless,
+} from './method-check.js';
 
 /** A method decorator for methods that a scheduler calls: not static, and with nothing for it to do with a result. */
 export interface CronLockDecorator {
-  <T>(
-    target: NotStatic,
-    name: string | symbol,
-    descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T>>,
-  ): void;
+  <T>(target: NotStatic, name: string | symbol, descriptor: TypedPropertyDescriptor<T> & Unless<Complaint<T>>): void;
   <O extends object, K extends string | symbol>(
     target: O & SecondChoice,
     name: K,
