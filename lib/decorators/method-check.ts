@@ -15,7 +15,7 @@ export interface LockDecorator<A extends unknown[], C extends OnContention, B ex
   <O extends object, K extends string | symbol>(
     target: O & SecondChoice,
     name: K,
-  ): CannotLock<OrElse<Complaint<MemberOf<O, K>, A, C> | RouteComplaint<MemberOf<O, K>, B>>>;
+  ): CannotLock<OnInstance<O, OrElse<Complaint<MemberOf<O, K>, A, C> | RouteComplaint<MemberOf<O, K>, B>>>>;
 }
 
 /**
@@ -41,10 +41,13 @@ export interface SecondChoice {
 /** `never` for a private member. */
 export type MemberOf<O, K> = K extends keyof O ? O[K] : never;
 
-/** What an instance method stands on. A class has a `prototype`, which is not this sentence. */
-export type NotStatic = object & {
-  readonly prototype?: 'a lock goes on an instance method: a static method has no instance to be given its locks';
-};
+/** What an instance method stands on: a class has a `prototype`. */
+export type NotStatic = object & { readonly prototype?: never };
+
+/** The sentence for a static method, or another one. */
+export type OnInstance<O, Sentence> = O extends { readonly prototype: unknown }
+  ? 'a lock goes on an instance method: a static method has no instance to be given its locks'
+  : Sentence;
 
 // Complaints are sentences, `never` is none: a union of checks must not lose a sentence.
 export type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;

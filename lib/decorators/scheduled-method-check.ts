@@ -3,6 +3,7 @@ import type {
   CannotLock,
   MemberOf,
   NotStatic,
+  OnInstance,
   OrElse,
   SecondChoice,
   UndefinedComplaint,
@@ -15,7 +16,7 @@ export interface CronLockDecorator {
   <O extends object, K extends string | symbol>(
     target: O & SecondChoice,
     name: K,
-  ): CannotLock<OrElse<Complaint<MemberOf<O, K>>>>;
+  ): CannotLock<OnInstance<O, OrElse<Complaint<MemberOf<O, K>>>>>;
 }
 
 type Complaint<T> = T extends (...args: never) => infer R
