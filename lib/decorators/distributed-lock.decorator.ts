@@ -1,3 +1,4 @@
+import type { OnContention } from '../contract/contention.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
@@ -7,7 +8,7 @@ import { readerOfKeys } from './lock-key.js';
 import type { LockKeys } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { DistributedLockOptions, OnContention, ResolvedLockingOptions } from './locking.options.js';
+import type { DistributedLockOptions, ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 const NAME = '@DistributedLock';
@@ -51,10 +52,11 @@ function mutexOf(
   title: string,
   service: LockService,
   key: string | readonly string[],
-  { line, atomic, sharing }: ResolvedLockingOptions,
+  { line, atomic, sharing, holding }: ResolvedLockingOptions,
 ): Lock {
-  if (atomic) return service.multi([key].flat(), { ...sharing, atomic });
-  if (typeof key === 'string') return service.mutex(key, { line, ...sharing });
-  if (line === 'fifo') return service.multi(key, sharing);
+  const options = { ...sharing, ...holding };
+  if (atomic) return service.multi([key].flat(), { ...options, atomic });
+  if (typeof key === 'string') return service.mutex(key, { line, ...options });
+  if (line === 'fifo') return service.multi(key, options);
   throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);
 }

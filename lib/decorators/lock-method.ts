@@ -1,12 +1,12 @@
 import { Observable } from 'rxjs';
 import type { Lock } from '../contract/lock.js';
-import type { LockService } from '../service/lock.service.js';
+import { LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import { disguised } from './disguised.js';
 import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
-import type { LockedCall } from './hold-during.js';
+import type { CallDefaults, LockedCall } from './hold-during.js';
 import { LazyGenerator } from './lazy-generator.js';
 import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
@@ -35,11 +35,18 @@ export function lockMethod(decorator: string, configure: (at: DecoratedPlace) =>
     const { election, options } = locking;
     const method = registerLockedMethod(at.prototype, { title, place, election }, options.connection);
     const original = descriptor.value;
-    if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at));
+    if (typeof original === 'function') descriptor.value = locked(original, method, locking, startOf(original, at), at);
   };
 }
 
-function locked<F extends object>(original: F, method: LockedMethod, locking: Locking, start: Start): F {
+function locked<F extends object>(
+  original: F,
+  method: LockedMethod,
+  locking: Locking,
+  start: Start,
+  { prototype, name }: DecoratedPlace,
+): F {
+  const named = { className: prototype.constructor.name, methodName: String(name) };
   return disguised(original, (instance, args, target) =>
     start({
       title: method.title,
@@ -48,9 +55,16 @@ function locked<F extends object>(original: F, method: LockedMethod, locking: Lo
         const service = complete(serviceFor(method, instance), method.title);
         return checkLock(locking.lockOf(service, instance, args), method.title);
       },
+      defaults: () => defaultsOf(serviceFor(method, instance)),
+      method: { ...named, args },
       run: () => Reflect.apply(target as unknown as Function, instance, args),
     }),
   );
+}
+
+/** A stand-in that a test has put in the place of the service says nothing. */
+function defaultsOf(service: LockService): CallDefaults {
+  return service instanceof LockService ? service.callDefaults : {};
 }
 
 function startOf(original: object, at: DecoratedPlace): Start {

@@ -1,3 +1,4 @@
+import type { OnContention } from '../contract/contention.js';
 import type { Lock, ReadWriteLock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
@@ -6,7 +7,7 @@ import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 export interface ReadLockOptions extends LockingOptions, SharingOptions {}
@@ -48,9 +49,10 @@ function lockSide<A extends unknown[]>(
   return lockMethod(decorator, (at) => {
     const keyOf = readerOfKey(at.title, key);
     const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS]);
+    const lockOptions = { ...resolved.sharing, ...resolved.holding };
     return {
       options: resolved,
-      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), resolved.sharing)),
+      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), lockOptions)),
     };
   });
 }

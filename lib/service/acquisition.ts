@@ -6,10 +6,11 @@ import { LONGEST_TIMER_MS } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
+import type { HolderDetails } from './held.js';
 import type { LockTarget } from './lock-target.js';
 
 /** What a caller says of its acquisition. */
-export interface AcquisitionOptions {
+export interface AcquisitionOptions extends HolderDetails {
   /** How long the caller said that it would wait. */
   readonly waitMs: number;
   /** What is left of that. */
@@ -34,6 +35,7 @@ export class Acquisition implements CallerRequest {
   readonly wait: boolean;
   readonly isHandle: boolean;
   readonly label: string | undefined;
+  readonly place: AcquisitionOptions['place'];
   givenUp: { readonly reason: unknown } | undefined = undefined;
   readonly #waitMs: number;
   readonly #listener: SettledListener;
@@ -46,11 +48,12 @@ export class Acquisition implements CallerRequest {
 
   /** @param wait whether it may stand in line at all */
   constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: SettledListener) {
-    const { waitMs, leftMs, signal, label } = options;
+    const { waitMs, leftMs, signal, label, place } = options;
     this.target = target;
     this.wait = wait;
     this.isHandle = options.isHandle;
     this.label = label;
+    this.place = place;
     this.#waitMs = waitMs;
     this.#listener = listener;
     // Not a closure: there may be ten thousand of them.

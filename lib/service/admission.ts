@@ -7,16 +7,24 @@ import { requestOf } from '../contract/lock-request.js';
 import { LocalLines } from '../local/local-lines.js';
 import { Acquisition } from './acquisition.js';
 import type { AcquisitionOptions, SettledListener } from './acquisition.js';
+import { Held } from './held.js';
+import type { HeldTarget, HolderDetails } from './held.js';
+import { HoldWatch } from './hold-watch.js';
 import type { LockTarget } from './lock-target.js';
+
+/** Who is let in. */
+type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
 
 /**
  * The gate between callers and a backend, and what shutting down means for both:
  * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
  */
 export class Admission implements SettledListener {
+  /** Sees which leases are held for too long. */
+  readonly holds = new HoldWatch();
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
-  readonly #held = new Roster<GrantedLease>();
+  readonly #held = new Roster<Held<GrantedLease>>();
   readonly #waiting = new Roster<Acquisition>();
   #isStopping = false;
   #isClosed = false;
@@ -71,19 +79,19 @@ export class Admission implements SettledListener {
     if (!leases) return this.#turnAwayWaiting(all, options);
     const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
     if (refusal !== undefined) return giveBack(leases, refusal);
-    leases.forEach((lease) => this.#admit(lease, options.isHandle));
+    leases.forEach((lease) => this.#admit(lease, { key: lease.key }, options));
     return leases;
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
     if (!lease) return;
     if (this.#backend.releasesSignals) acquisition.releaseSignal();
-    this.#admit(lease, acquisition.isHandle);
+    this.#admit(lease, acquisition.target, acquisition);
   }
 
   /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */
   hold(lease: GrantedLease): void {
-    if (!this.#isClosed) return this.#admit(lease, true);
+    if (!this.#isClosed) return this.#admit(lease, { key: lease.key }, { isHandle: true });
     void lease.release();
     throw new LockShutdownError(lease.key);
   }
@@ -98,17 +106,18 @@ export class Admission implements SettledListener {
   async drain(drainTimeoutMs: number): Promise<void> {
     this.stopWaiting();
     this.#isClosed = true;
-    await settledWithin(Promise.all(this.#held.members.map((lease) => lease.released)), drainTimeoutMs);
-    const overdue = this.#held.members;
-    overdue.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
-    await Promise.all(overdue.map((lease) => lease.release()));
+    await settledWithin(Promise.all(this.#held.members.map(({ lease }) => lease.released)), drainTimeoutMs);
+    const unfinished = this.#held.members;
+    this.holds.stop();
+    unfinished.forEach(({ lease }) => lease.lose(new LockShutdownError(lease.key)));
+    await Promise.all(unfinished.map(({ lease }) => lease.release()));
     await this.#local.giveUpKept();
   }
 
-  #takeNow(target: LockTarget, { label, isHandle }: AcquisitionOptions): GrantedLease | undefined {
+  #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw new LockShutdownError(target.key);
-    const lease = isLocal(target) ? this.#local.takeNow(target, label) : undefined;
-    if (lease) this.#admit(lease, isHandle);
+    const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
+    if (lease) this.#admit(lease, target, options);
     return lease;
   }
 
@@ -165,10 +174,15 @@ export class Admission implements SettledListener {
     return null;
   }
 
-  #admit(lease: GrantedLease, isHandle: boolean): void {
-    const place = this.#held.join(lease);
+  #admit(lease: GrantedLease, target: HeldTarget, { label, place: site, isHandle }: Holder): void {
+    const held = new Held(lease, target, label, site);
+    const place = this.#held.join(held);
+    const watch = this.holds.watch(held);
     if (isHandle) lease.onLost(() => void lease.release());
-    lease.onReleased(() => place.leave());
+    lease.onReleased(() => {
+      place.leave();
+      watch?.leave();
+    });
   }
 }
 
