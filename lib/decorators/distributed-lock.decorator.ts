@@ -1,4 +1,4 @@
-import type { OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
@@ -33,10 +33,10 @@ const NAME = '@DistributedLock';
  *   LockLostError (503), LockUnavailableError (503), LockReentrancyError (500), LockConfigurationError (500): the
  *   method did not run, except with LockLostError. The method's own error is never replaced.
  */
-export function DistributedLock<A extends unknown[], C extends OnContention = 'throw'>(
+export function DistributedLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKeys<A>,
-  options: DistributedLockOptions & { readonly onContention?: C } = {},
-): LockDecorator<A, C> {
+  options: DistributedLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses(`${NAME}('key')`, arguments);
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKeys(at.title, key);

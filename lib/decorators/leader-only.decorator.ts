@@ -1,5 +1,5 @@
 import { isOnContention, ON_CONTENTION } from '../contract/contention.js';
-import type { OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { check, checkFields } from '../contract/check.js';
 import { needParentheses } from './decorated-place.js';
 import { ElectionRole } from './election-role.js';
@@ -37,10 +37,10 @@ const FIELDS = ['onFollower', 'onLost', 'connection'];
  * @throws LockNotLeaderError (HTTP 503, see `onFollower`): the method did not run; LockLostError after the method has ended;
  *   LockConfigurationError. The method's own error is never replaced.
  */
-export function LeaderOnly<C extends OnContention = 'skip'>(
+export function LeaderOnly<C extends OnContention = 'skip', R = never>(
   name: string,
-  options: LeaderOnlyOptions & { readonly onFollower?: C } = {},
-): LockDecorator<[], C> {
+  options: LeaderOnlyOptions & { readonly onFollower?: C | ContentionHandler<R> } = {},
+): LockDecorator<[], C | ContentionHandler<R>> {
   needParentheses(`${NAME}('name')`, arguments);
   return lockMethod(NAME, (at) => {
     checkFields(at.title, options, FIELDS, `${at.title}: the options`);

@@ -1,4 +1,4 @@
-import type { OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import type { Lock, ReadWriteLock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
@@ -19,10 +19,10 @@ export interface WriteLockOptions extends LockingOptions, SharingOptions {}
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
+export function ReadLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: ReadLockOptions & { readonly onContention?: C } = {},
-): LockDecorator<A, C> {
+  options: ReadLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses("@ReadLock('key')", arguments);
   return lockSide('@ReadLock', (lock) => lock.read, key, options);
 }
@@ -32,10 +32,10 @@ export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
  * same key. In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function WriteLock<A extends unknown[], C extends OnContention = 'throw'>(
+export function WriteLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: WriteLockOptions & { readonly onContention?: C } = {},
-): LockDecorator<A, C> {
+  options: WriteLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses("@WriteLock('key')", arguments);
   return lockSide('@WriteLock', (lock) => lock.write, key, options);
 }

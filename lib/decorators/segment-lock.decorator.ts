@@ -1,4 +1,4 @@
-import type { OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
 import { checkRouteBy, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
@@ -36,9 +36,9 @@ export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = 
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw'>(
-  options: SegmentLockOptions<A, B> & { readonly onContention?: C },
-): LockDecorator<A, C, B> {
+export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw', R = never>(
+  options: SegmentLockOptions<A, B> & { readonly onContention?: C | ContentionHandler<R> },
+): LockDecorator<A, C | ContentionHandler<R>, B> {
   needParentheses(`${NAME}({ key: 'key', segments: 16 })`, arguments);
   return lockMethod(NAME, (at) => {
     const locking = resolveLockingOptions(at, options, FIELDS);

@@ -1,4 +1,4 @@
-import type { OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
 import type { SemaphoreLock } from '../contract/semaphore.js';
@@ -30,10 +30,10 @@ export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOpti
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>(
+export function Semaphore<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: SemaphoreDecoratorOptions & { readonly onContention?: C },
-): LockDecorator<A, C> {
+  options: SemaphoreDecoratorOptions & { readonly onContention?: C | ContentionHandler<R> },
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses(`${NAME}('key', { permits: 4 })`, arguments);
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKey(at.title, key);
