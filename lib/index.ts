@@ -35,7 +35,8 @@ export { Semaphore } from './decorators/semaphore.decorator.js';
 export type { SemaphoreDecoratorOptions } from './decorators/semaphore.decorator.js';
 export { LockInterceptor } from './decorators/lock.interceptor.js';
 export type { LockKey, LockKeys } from './decorators/lock-key.js';
-export type { DistributedLockOptions, LockingOptions, OnContention } from './decorators/locking.options.js';
+export type { DistributedLockOptions, LockingOptions } from './decorators/locking.options.js';
+export type { ContentionContext, ContentionHandler, OnContention } from './contract/contention.js';
 export type { LockDecorator } from './decorators/method-check.js';
 
 // What a key is made with.
@@ -48,6 +49,7 @@ export type { GlobalTransaction, GlobalTransactionOptions, RowLeases } from './s
 export type { MutexOptions } from './service/lock-service.options.js';
 export type { AtomicMultiLock } from './service/atomic-multi-lock.js';
 export type { MultiOptions } from './service/multi.options.js';
+export type { HoldingOptions } from './contract/holding.options.js';
 export type { SharingOptions } from './service/sharing.options.js';
 export type { Contender, ContenderOwner } from './contract/contender.js';
 export { assertHeld, currentLease } from './service/held-leases.js';

@@ -1,4 +1,9 @@
+import { checkOnLost } from './contract/acquire.options.js';
 import { check, checkFields, checkMs } from './contract/check.js';
+import { isOnContention, ON_CONTENTION } from './contract/contention.js';
+import type { OnContention } from './contract/contention.js';
+import { HOLDING_DEFAULTS, HOLDING_FIELDS, resolveHoldingOptions } from './contract/holding.options.js';
+import type { HoldingOptions } from './contract/holding.options.js';
 import type { LockBackendDefinition } from './contract/lock-backend.js';
 import { checkService } from './service/service-names.js';
 import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/sharing.options.js';
@@ -6,7 +11,7 @@ import type { SharingOptions } from './service/sharing.options.js';
 import type { LockExceptionFilterOptions } from './transports/public-error.js';
 
 /** What one connection is made with. */
-export interface LockModuleOptions extends SharingOptions {
+export interface LockModuleOptions extends SharingOptions, HoldingOptions {
   /** Who grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
   readonly backend: LockBackendDefinition;
   /**
@@ -29,6 +34,17 @@ export interface LockModuleOptions extends SharingOptions {
    * SIGTERM leaves keys locked until their session ends. Default `true`.
    */
   readonly warnShutdownHooks?: boolean;
+  /**
+   * What decorated methods do that can not have their lock, unless their decorator says; see `onContention` there. The compiler
+   * can not check that `'skip'`, or what a function returns, fits each method. `@CronLock` and `@LeaderOnly` have their own.
+   * Default `'throw'`.
+   */
+  readonly onContention?: OnContention;
+  /**
+   * What `using` and decorated methods do, unless they say, when their lease was lost while they ran: reject (`'throw'`, the
+   * default), or return the result (`'ignore'`). `@CronLock` has its own.
+   */
+  readonly onLost?: 'throw' | 'ignore';
 }
 
 /** Options that must be known before the module is built, of `forRoot` and of `forRootAsync`. */
@@ -53,7 +69,10 @@ export const DEFAULTS = Object.freeze({
   drainTimeoutMs: 10_000,
   connectOnStart: 'required',
   warnShutdownHooks: true,
+  onContention: 'throw',
+  onLost: 'throw',
   ...SHARING_DEFAULTS,
+  ...HOLDING_DEFAULTS,
 } as const);
 
 export const LOCK_MODULE_FIELDS = [
@@ -63,7 +82,10 @@ export const LOCK_MODULE_FIELDS = [
   'drainTimeoutMs',
   'connectOnStart',
   'warnShutdownHooks',
+  'onContention',
+  'onLost',
   ...SHARING_FIELDS,
+  ...HOLDING_FIELDS,
 ] as const;
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
@@ -89,7 +111,11 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
     connectOnStart,
     "'required' or 'background'",
   );
-  return { ...resolved, service, ...resolveSharingOptions(resolved, SHARING_DEFAULTS) };
+  const { onContention, onLost } = resolved;
+  check(isOnContention(onContention), 'onContention', onContention, ON_CONTENTION);
+  checkOnLost(onLost);
+  const sharing = resolveSharingOptions(resolved, SHARING_DEFAULTS);
+  return { ...resolved, service, ...sharing, ...resolveHoldingOptions(resolved, HOLDING_DEFAULTS) };
 }
 
 /** What `useFactory` returns is easily the backend itself. */

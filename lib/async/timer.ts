@@ -4,9 +4,10 @@ import type { Dispose } from './abort.js';
 /** The longest a Node timer can run; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls `action` after `ms`, unless disposed before. */
-export function after(ms: number, action: () => void): Dispose {
+/** Calls `action` after `ms`, unless disposed before. A timer with `unref` keeps no process running. */
+export function after(ms: number, action: () => void, unref?: 'unref'): Dispose {
   const timer = setTimeout(action, Math.min(ms, LONGEST_TIMER_MS));
+  if (unref) timer.unref();
   return () => clearTimeout(timer);
 }
 

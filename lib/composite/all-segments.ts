@@ -32,7 +32,7 @@ export class AllSegments {
   readonly #atLeast: number;
 
   constructor(setting: SegmentSetting, atLeast = 0) {
-    this.#setting = setting;
+    this.#setting = { ...setting, mutexOf: setting.memberOf };
     this.#atLeast = atLeast;
   }
 

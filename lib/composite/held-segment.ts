@@ -19,14 +19,15 @@ export interface SegmentPlace {
 
 /** A lease that knows which segment it is on: the segment's own in everything else. */
 export class HeldSegment extends LeaseView implements SegmentLease {
-  readonly #lease: Lease;
+  /** @internal The plain lease on the segment. */
+  readonly lease: Lease;
   readonly #place: SegmentPlace;
   readonly #end: Dispose;
 
   /** @param leave called once the lease is over, released or lost */
   constructor(lease: Lease, place: SegmentPlace, leave?: Dispose) {
     super(lease);
-    this.#lease = lease;
+    this.lease = lease;
     this.#place = place;
     this.#end = leave ? endOf(lease, leave) : () => {};
   }
@@ -55,7 +56,7 @@ export class HeldSegment extends LeaseView implements SegmentLease {
   }
 
   async release(): Promise<void> {
-    await this.#lease.release();
+    await this.lease.release();
     this.#end();
   }
 }

@@ -1,7 +1,9 @@
 import { anyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
+import { GrantedLease } from '../contract/granted-lease.js';
 import { leaseJson } from '../contract/lease.js';
 import type { Lease, LeaseJson, LeaseState } from '../contract/lease.js';
+import { HeldSegment } from './held-segment.js';
 
 // The state of a set is that of its member in the worst state.
 const WORST_FIRST: readonly LeaseState[] = ['lost', 'released', 'revoking', 'suspended', 'held'];
@@ -13,6 +15,7 @@ export class MultiLease implements Lease {
   readonly acquiredAt = new Date();
   readonly signal: AbortSignal;
   readonly #disposeSignal: Dispose;
+  #onDetached: (() => void) | undefined;
 
   constructor(
     /** One lease a key, in the order in which they were acquired. */
@@ -39,9 +42,20 @@ export class MultiLease implements Lease {
     return this.leases.every((lease) => lease.isHeld());
   }
 
+  /** @internal What the set itself was granted: members that belong to a call further out are not among it. */
+  get grants(): readonly GrantedLease[] {
+    return this.leases.flatMap((lease) => (lease instanceof HeldSegment ? lease.lease : lease)).filter(isGranted);
+  }
+
+  /** @internal Calls back when the set is not in use any more. There is one such listener. */
+  onDetached(listener: () => void): void {
+    this.#onDetached = listener;
+  }
+
   /** @internal Lets go of the members' signals, and leaves the members as they are. */
   detach(): void {
     this.#disposeSignal();
+    this.#onDetached?.();
   }
 
   async release(): Promise<void> {
@@ -57,6 +71,10 @@ export class MultiLease implements Lease {
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }
+}
+
+function isGranted(lease: Lease): lease is GrantedLease {
+  return lease instanceof GrantedLease;
 }
 
 /** All at once, for those that were acquired so. */

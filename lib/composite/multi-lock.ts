@@ -4,6 +4,7 @@ import { checkMs, checkSignal, checkWork } from '../contract/check.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
+import type { Placed } from '../contract/placed.js';
 import { MultiLease, releaseInReverse } from './multi-lease.js';
 import { SetRound } from './set-round.js';
 import { isTimeout, trying } from './time-out.js';
@@ -24,10 +25,15 @@ export interface CallScope {
   readonly enclose: Enclose;
   /** What the running code holds, innermost first. */
   readonly heldLeases: () => Iterable<Lease>;
+  /** The options of a call of that method, with the place that it comes from. */
+  readonly placed: <O extends object>(options: O | undefined, lock: object, verb: string) => Partial<O> & Placed;
+  /** Sees that a set that is complete is not held for too long. */
+  readonly watch: (set: MultiLease, options: AcquireOptions & Placed) => void;
 }
 
 /** One acquisition of a set, in one of its rounds. */
 interface Attempt {
+  readonly options: UsingOptions & Placed;
   readonly round: SetRound;
   /** The options for the next member, with what is left of the time. */
   readonly next: () => UsingOptions;
@@ -58,26 +64,27 @@ export class MultiLock implements Lock {
   }
 
   /** @throws LockTimeoutError, LockUnavailableError, LockReentrancyError, LockConfigurationError; nothing is held then */
-  async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
-    return this.#inRounds(options, (attempt) => this.#takeAll(attempt));
+  async acquire(options?: AcquireOptions): Promise<MultiLease> {
+    return this.#inRounds(this.#scope.placed(options, this, 'acquire'), (attempt) => this.#takeAll(attempt));
   }
 
   /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
-  async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return trying((once) => this.acquire(once), options);
+  async tryAcquire(options?: AcquireOptions): Promise<MultiLease | null> {
+    return trying((once) => this.acquire(once), this.#scope.placed(options, this, 'tryAcquire'));
   }
 
   /**
    * Enters what the calling context already holds, and acquires the rest.
    * @throws as `acquire`; LockLostError after `work` has ended, when a member was lost meanwhile; what `work` throws
    */
-  async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+  async using<T>(work: (lease: MultiLease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
-    return this.#inRounds(options, (attempt) => this.#usingFrom(0, [], work, attempt));
+    const asked = this.#scope.placed(options, this, 'using');
+    return this.#inRounds(asked, (attempt) => this.#usingFrom(0, [], work, attempt));
   }
 
   /** Begins again while there is time, each time that the round was broken. */
-  async #inRounds<T>(options: UsingOptions, run: (attempt: Attempt) => Promise<T>): Promise<T> {
+  async #inRounds<T>(options: UsingOptions & Placed, run: (attempt: Attempt) => Promise<T>): Promise<T> {
     const waitMs = options.waitMs ?? this.#waitMs;
     const remaining = countdown(waitMs);
     checkSignal(options.signal);
@@ -86,7 +93,7 @@ export class MultiLock implements Lock {
       const next = () => ({ ...options, signal: round.signal, waitMs: remaining() });
       const told = (error: unknown, key: string) => timeoutOf(round.refused(error), key, waitMs, options);
       try {
-        return await run({ round, next, told });
+        return await run({ options, round, next, told });
       } catch (error) {
         if (!round.isBrokenBy(error)) throw error;
         options.signal?.throwIfAborted();
@@ -99,7 +106,7 @@ export class MultiLock implements Lock {
     }
   }
 
-  async #takeAll({ round, next, told }: Attempt): Promise<MultiLease> {
+  async #takeAll({ options, round, next, told }: Attempt): Promise<MultiLease> {
     const leases: Lease[] = [];
     try {
       for (const { key, lock, awaited } of this.#members) {
@@ -109,7 +116,7 @@ export class MultiLock implements Lock {
         round.granted(lease);
       }
       round.complete(leases);
-      return new MultiLease(leases);
+      return this.#complete(leases, options);
     } catch (error) {
       // What goes wrong with a release must not hide why the set is given back.
       await releaseInReverse(leases).catch(() => {});
@@ -141,15 +148,21 @@ export class MultiLock implements Lock {
   async #work<T>(
     leases: readonly Lease[],
     work: (lease: MultiLease) => T | Promise<T>,
-    { round }: Attempt,
+    { options, round }: Attempt,
   ): Promise<T> {
     round.complete(leases);
-    const set = new MultiLease(leases);
+    const set = this.#complete(leases, options);
     try {
       return await this.#scope.enclose(set, () => work(set));
     } finally {
       set.detach();
     }
+  }
+
+  #complete(leases: readonly Lease[], options: AcquireOptions & Placed): MultiLease {
+    const set = new MultiLease(leases);
+    this.#scope.watch(set, options);
+    return set;
   }
 
   get #key(): string {

@@ -1,6 +1,7 @@
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import type { Lock, UsingOptions } from '../contract/lock.js';
+import type { Placed } from '../contract/placed.js';
 import type { SegmentRoute } from '../contract/segment.options.js';
 import type { HolderSource } from './deadline.js';
 import { HeldSegment } from './held-segment.js';
@@ -23,16 +24,21 @@ export interface SegmentSetting extends SegmentedKey, CallScope {
   readonly load: KeyLoad;
   /** Tells who holds a segment. */
   readonly holdersAt: (segment: number) => HolderSource;
+  /** What `using` does when a lease was lost, unless the call says. */
+  readonly onLost: ResolvedAcquireOptions['onLost'] | undefined;
   /** The plain lock on a segment. */
   readonly mutexOf: (segment: number) => Lock;
+  /** The same, as one of a set, which is watched as a whole. */
+  readonly memberOf: (segment: number) => Lock;
 }
 
 /** The options of one call, checked. @throws LockConfigurationError that names the wrong field */
 export function resolveSegmentWait(
-  { waitMs: defaultWaitMs, limited }: Pick<SegmentSetting, 'waitMs' | 'limited'>,
-  options: UsingOptions,
+  setting: Pick<SegmentSetting, 'waitMs' | 'onLost' | 'limited'>,
+  options: UsingOptions & Placed,
 ): ResolvedAcquireOptions {
-  const resolved = resolveAcquireOptions(options, defaultWaitMs);
+  const { waitMs, onLost, limited } = setting;
+  const resolved = resolveAcquireOptions(options, { waitMs, onLost });
   return { ...resolved, waitMs: limited(resolved.waitMs) };
 }
 

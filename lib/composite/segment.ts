@@ -1,4 +1,6 @@
+import { onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
+import { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { HeldSegment } from './held-segment.js';
@@ -33,9 +35,15 @@ export class Segment implements Lock {
 
   async using<T>(work: (lease: HeldSegment) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     const leave = this.#enter();
+    let ignore: Dispose = () => {};
+    const begin = (lease: Lease) => {
+      ignore = onLoss(lease, leave);
+      return work(this.#held(lease));
+    };
     try {
-      return await this.#mutex.using((lease) => work(this.#held(lease)), options);
+      return await this.#mutex.using(begin, options);
     } finally {
+      ignore();
       leave();
     }
   }
@@ -47,6 +55,15 @@ export class Segment implements Lock {
   #held(lease: Lease, leave?: Dispose): HeldSegment {
     return new HeldSegment(lease, this.#place, leave);
   }
+}
+
+/** Work may go on for long after its lease is lost; the segment must not count as busy meanwhile. */
+function onLoss(lease: Lease, leave: Dispose): Dispose {
+  if (!(lease instanceof GrantedLease)) return onAbort(lease.signal, leave);
+  // Without the lease's signal, which is made only when somebody asks for it.
+  const follower = { suspend() {}, resume() {}, revoke() {}, lose: leave };
+  lease.addFollower(follower);
+  return () => lease.removeFollower(follower);
 }
 
 function after(leave: Dispose): (error: unknown) => never {

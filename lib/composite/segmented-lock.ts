@@ -46,22 +46,22 @@ export class SegmentedLock implements Lock {
   }
 
   /** @throws LockTimeoutError, LockUnavailableError, LockReentrancyError inside `using`, LockConfigurationError */
-  async acquire(options: SegmentAcquireOptions = {}): Promise<SegmentLease> {
-    const acquisition = this.#acquisition(options, this.#setting.waitMs);
+  async acquire(options?: SegmentAcquireOptions): Promise<SegmentLease> {
+    const acquisition = this.#acquisition(this.#setting.placed(options, this, 'acquire'), this.#setting.waitMs);
     const lease = await acquisition.byHandle();
     if (!lease) throw acquisition.timeout();
     return lease;
   }
 
   /** `null` when every segment that the options allow is busy. @throws as `acquire`, but for the time-out */
-  async tryAcquire(options: SegmentAcquireOptions = {}): Promise<SegmentLease | null> {
-    return this.#acquisition(options, 0).byHandle();
+  async tryAcquire(options?: SegmentAcquireOptions): Promise<SegmentLease | null> {
+    return this.#acquisition(this.#setting.placed(options, this, 'tryAcquire'), 0).byHandle();
   }
 
   /** @throws as `acquire`, LockLostError, and what `work` throws */
-  async using<T>(work: (lease: SegmentLease) => T | Promise<T>, options: SegmentUsingOptions = {}): Promise<T> {
+  async using<T>(work: (lease: SegmentLease) => T | Promise<T>, options?: SegmentUsingOptions): Promise<T> {
     checkWork(work);
-    const acquisition = this.#acquisition(options, this.#setting.waitMs);
+    const acquisition = this.#acquisition(this.#setting.placed(options, this, 'using'), this.#setting.waitMs);
     const found = await acquisition.using(work);
     if (!found) throw acquisition.timeout();
     return found.got;
@@ -72,9 +72,9 @@ export class SegmentedLock implements Lock {
    * acquired one after another, from 0 on, within one deadline, and released in reverse.
    * @throws as `using`; LockReentrancyError inside `using`, where it would wait for others while it is waited for
    */
-  async withAll<T>(work: (leases: readonly SegmentLease[]) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+  async withAll<T>(work: (leases: readonly SegmentLease[]) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
-    const resolved = resolveSegmentWait(this.#setting, options);
+    const resolved = resolveSegmentWait(this.#setting, this.#setting.placed(options, this, 'withAll'));
     const held = heldSegments(this.#setting);
     const outer = held[0]?.segments;
     if (outer !== undefined && held.length < outer) throw this.#selfWait('withAll() wants them all');
@@ -101,9 +101,9 @@ export class SegmentedLock implements Lock {
    * @throws LockLostError when a lease was lost on the way, LockUnavailableError when it is not known whether the count
    *   was recorded (resize again), as `withAll`, and what `migrate` throws: but for the second, the count is the old one
    */
-  async resize(segments: number, migrate: Migrate = () => {}, options: AcquireOptions = {}): Promise<void> {
+  async resize(segments: number, migrate: Migrate = () => {}, options?: AcquireOptions): Promise<void> {
     checkSegments(segments);
-    const resolved = resolveSegmentWait(this.#setting, options);
+    const resolved = resolveSegmentWait(this.#setting, this.#setting.placed(options, this, 'resize'));
     if (heldSegments(this.#setting).length > 0) throw this.#selfWait('resize() wants them all, and all to itself');
     await changeCount(this.#setting, segments, migrate, resolved);
   }

@@ -86,7 +86,10 @@ export class LockRevokedError extends LockError {
   }
 }
 
-/** The holder has held the key for longer than it was meant to, and is to stop; the key is still its own. HTTP 503. */
+/**
+ * The holder has held the key for longer than it was meant to, and is to stop. While the lease is `revoking` the key is
+ * still its own; once the lease is `lost` the key may be somebody else's, and calls reject with this error. HTTP 503.
+ */
 export class LockOverdueError extends LockError {
   constructor(
     key: string,

@@ -119,10 +119,11 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#followers?.forEach((follower) => follower.resume());
   }
 
-  revoke(): void {
+  /** @param reason what the signal aborts with */
+  revoke(reason: LockError = new LockRevokedError(this.key)): void {
     if (this.#isOver()) return;
     this.#state = 'revoking';
-    this.#abortWith(new LockRevokedError(this.key));
+    this.#abortWith(reason);
     this.#followers?.forEach((follower) => follower.revoke());
   }
 

@@ -5,7 +5,7 @@ export type LeaseMode = 'exclusive' | 'read' | 'write' | 'permit';
  * What may be assumed about a lease.
  * - `held`: the backend grants the key to nobody else.
  * - `suspended`: the backend is out of reach, but the lease's time has not run out: still nobody else's.
- * - `revoking`: held, and asked to give way.
+ * - `revoking`: held, and asked to give way, by somebody or because it has been held for too long.
  * - `lost`: it may be somebody else's by now.
  * - `released`: given back by its holder.
  */
@@ -25,7 +25,10 @@ export interface Lease extends AsyncDisposable {
   readonly acquiredAt: Date;
   /** As far as is known; `isHeld()` is what to decide by. */
   readonly state: LeaseState;
-  /** Aborts with a `LockLostError` when the lease is lost, with a `LockRevokedError` when asked to give way. */
+  /**
+   * Aborts with a `LockLostError` when the lease is lost, with a `LockRevokedError` when asked to give way, with a
+   * `LockOverdueError` when it has been held for `maxHeldMs`.
+   */
   readonly signal: AbortSignal;
   /** Whether the lease still stands, by the monotonic clock at this instant and not by a flag set earlier. */
   isHeld(): boolean;

@@ -1,5 +1,7 @@
 import { check, checkFields } from './check.js';
 import { LockConfigurationError } from './errors.js';
+import { HOLDING_FIELDS, pickHolding } from './holding.options.js';
+import type { HoldingOptions } from './holding.options.js';
 
 /**
  * Which segment an acquisition goes for: any that is `'free'`, or the one that the `'hash'` of a value names, so that
@@ -7,7 +9,7 @@ import { LockConfigurationError } from './errors.js';
  */
 export type SegmentRoute = 'free' | 'hash';
 
-export interface SegmentOptions {
+export interface SegmentOptions extends HoldingOptions {
   /**
    * Into how many segments the key is split, 1 to 1,024, when nobody has said so before. It is recorded beside the lock;
    * from then on the recorded count rules, and `resize` changes it.
@@ -22,19 +24,22 @@ export const MOST_SEGMENTS = 1_024;
 
 export const DEFAULTS = Object.freeze({ route: 'free' } as const);
 
-const FIELDS = ['segments', 'route'];
+const FIELDS = ['segments', 'route', ...HOLDING_FIELDS];
+
+/** Every option with its default filled in, but for those that the connection decides. */
+export type ResolvedSegmentOptions = Required<Pick<SegmentOptions, 'segments' | 'route'>> & HoldingOptions;
 
 /**
  * Merges with the defaults and checks.
  * @param prefix what messages begin with, to say where the options stand
  * @throws LockConfigurationError that names the wrong field
  */
-export function resolveSegmentOptions(options: SegmentOptions, prefix = ''): Required<SegmentOptions> {
+export function resolveSegmentOptions(options: SegmentOptions, prefix = ''): ResolvedSegmentOptions {
   checkFields(`${prefix}segment options`, options, FIELDS);
   const { segments, route = DEFAULTS.route } = options;
   checkSegments(segments, prefix);
   check(route === 'free' || route === 'hash', `${prefix}route`, route, "'free' or 'hash'");
-  return { segments, route };
+  return { segments, route, ...pickHolding(options) };
 }
 
 /** @throws LockConfigurationError for an absolute path: the segments of a key are beside what the backend keeps of it */

@@ -1,8 +1,10 @@
 import { check, checkFields } from './check.js';
+import { HOLDING_FIELDS, pickHolding } from './holding.options.js';
+import type { HoldingOptions } from './holding.options.js';
 import { checkKey } from './key.js';
 import type { AcquireOptions, UsingOptions } from './lock.js';
 
-export interface SemaphoreOptions {
+export interface SemaphoreOptions extends HoldingOptions {
   /**
    * How many permits there are, 1 to 10 000, as long as nobody has called `setPermits`; from then on the number that it
    * recorded rules. All who use the semaphore should say the same.
@@ -35,13 +37,13 @@ export const SEMAPHORE_FIELDS = ['permits', 'sharedCount'] as const;
  * @throws LockConfigurationError that names the wrong field
  */
 export function resolveSemaphoreOptions(options: SemaphoreOptions, prefix = ''): SemaphoreOptions {
-  checkFields(`${prefix}semaphore options`, options, SEMAPHORE_FIELDS);
+  checkFields(`${prefix}semaphore options`, options, [...SEMAPHORE_FIELDS, ...HOLDING_FIELDS]);
   const { permits, sharedCount } = options;
   checkWhole(`${prefix}permits`, permits, 1, MOST_PERMITS);
   const isKey = sharedCount === undefined || (typeof sharedCount === 'string' && sharedCount !== '');
   check(isKey, `${prefix}sharedCount`, sharedCount, 'a key');
   if (sharedCount !== undefined) checkKey(sharedCount, `${prefix}sharedCount`);
-  return { permits, ...(sharedCount === undefined ? {} : { sharedCount }) };
+  return { permits, ...(sharedCount === undefined ? {} : { sharedCount }), ...pickHolding(options) };
 }
 
 /** @param atLeast 0 where nobody is to be let in @throws LockConfigurationError for what is no number of permits */

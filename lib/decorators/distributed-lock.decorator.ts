@@ -1,3 +1,4 @@
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
@@ -9,7 +10,7 @@ import type { LockKeys } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import type { Locking } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { DistributedLockOptions, OnContention, ResolvedLockingOptions } from './locking.options.js';
+import type { DistributedLockOptions, ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 const NAME = '@DistributedLock';
@@ -34,10 +35,10 @@ const NAME = '@DistributedLock';
  *   LockLostError (503), LockUnavailableError (503), LockReentrancyError (500), LockConfigurationError (500): the
  *   method did not run, except with LockLostError. The method's own error is never replaced.
  */
-export function DistributedLock<A extends unknown[], C extends OnContention = 'throw'>(
+export function DistributedLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKeys<A>,
-  options: DistributedLockOptions & { readonly onContention?: C } = {},
-): LockDecorator<A, C> {
+  options: DistributedLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses(`${NAME}('key')`, arguments);
   return lockMethod(NAME, (at) => mutexLocking(at, key, options));
 }
@@ -60,10 +61,11 @@ function mutexOf(
   title: string,
   service: LockService,
   key: string | readonly string[],
-  { line, atomic, sharing }: ResolvedLockingOptions,
+  { line, atomic, sharing, holding }: ResolvedLockingOptions,
 ): Lock {
-  if (atomic) return service.multi([key].flat(), { ...sharing, atomic });
-  if (typeof key === 'string') return service.mutex(key, { line, ...sharing });
-  if (line === 'fifo') return service.multi(key, sharing);
+  const options = { ...sharing, ...holding };
+  if (atomic) return service.multi([key].flat(), { ...options, atomic });
+  if (typeof key === 'string') return service.mutex(key, { line, ...options });
+  if (line === 'fifo') return service.multi(key, options);
   throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);
 }

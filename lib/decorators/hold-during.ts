@@ -3,8 +3,10 @@
  * stays inside until the stream has ended.
  */
 import { Logger } from '@nestjs/common';
+import type { ContentionContext, OnContention } from '../contract/contention.js';
 import { LockNotLeaderError, LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
+import { PLACE } from '../contract/placed.js';
 import { heldStream } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import { neverRun } from './stand-in.js';
@@ -17,8 +19,18 @@ export interface LockedCall {
   readonly options: ResolvedLockingOptions;
   /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
   lock(): Pick<Lock, 'using'>;
+  /** What the connection says where the decorator does not. Asked after `lock`. */
+  defaults(): CallDefaults;
   /** Runs the method. */
   run(): unknown;
+  /** What was called. */
+  readonly method: Pick<ContentionContext, 'args' | 'className' | 'methodName'>;
+}
+
+/** What calls do whose decorator does not say. */
+export interface CallDefaults {
+  readonly onContention?: OnContention | undefined;
+  readonly onLost?: ResolvedLockingOptions['onLost'];
 }
 
 const logger = new Logger('DistributedLock');
@@ -31,14 +43,23 @@ export async function holdDuring(call: LockedCall, gone?: AbortSignal): Promise<
   const lock = call.lock();
   const handover = new Handover();
   const work = () => runWhileWanted(call, handover, gone);
-  const { waitMs, reentrant, label, onLost } = call.options;
-  const options = { reentrant, label, onLost, ...(waitMs !== undefined && { waitMs }), ...(gone && { signal: gone }) };
-  return handover.orElse(underLock(call, (run) => lock.using(run, options), work));
+  const defaults = call.defaults();
+  const onContention = call.options.onContention ?? defaults.onContention ?? 'throw';
+  const options = { ...usingOptions(call, defaults, onContention), ...(gone && { signal: gone }) };
+  return handover.orElse(underLock(call, onContention, (run) => lock.using(run, options), work));
 }
 
-/** The result of `work` under the lock; `undefined` where it was not to run this time. */
+function usingOptions(call: LockedCall, defaults: CallDefaults, onContention: OnContention) {
+  const { reentrant, label, onLost = defaults.onLost ?? 'throw' } = call.options;
+  const { waitMs = onContention === 'skip' ? 0 : undefined } = call.options;
+  const { className, methodName } = call.method;
+  return { reentrant, label, onLost, [PLACE]: `${className}.${methodName}`, ...(waitMs !== undefined && { waitMs }) };
+}
+
+/** The result of `work` under the lock, or what becomes of the call where it was not to run this time. */
 async function underLock(
   call: LockedCall,
+  onContention: OnContention,
   using: (work: () => unknown) => Promise<unknown>,
   work: () => unknown,
 ): Promise<unknown> {
@@ -51,17 +72,25 @@ async function underLock(
     const result = await using(entered);
     if (isEntered) return result;
   } catch (error) {
-    if (isEntered || !isSkippable(call, error)) throw error;
-    // An election says by itself, once for each change, who does not lead.
-    if (error instanceof LockTimeoutError) logger.debug(`${call.options.label} was skipped: ${error.message}`);
-    return undefined;
+    if (isEntered || !isContention(error)) throw error;
+    return contended(call, onContention, error);
   }
   throw neverRun(call.title);
 }
 
-function isSkippable(call: LockedCall, error: unknown): error is LockTimeoutError | LockNotLeaderError {
-  const isContention = error instanceof LockTimeoutError || error instanceof LockNotLeaderError;
-  return call.options.onContention === 'skip' && isContention;
+function isContention(error: unknown): error is ContentionContext['error'] {
+  return error instanceof LockTimeoutError || error instanceof LockNotLeaderError;
+}
+
+/** What becomes of a call that could not have its lock. @throws the error, or what the handler throws */
+function contended(call: LockedCall, onContention: OnContention, error: ContentionContext['error']): unknown {
+  if (onContention === 'throw') throw error;
+  const { label } = call.options;
+  if (typeof onContention === 'function') {
+    return onContention({ ...call.method, key: error.key ?? '', label, error });
+  }
+  logger.debug(`${label} was skipped: ${error.message}`);
+  return undefined;
 }
 
 async function runWhileWanted(call: LockedCall, handover: Handover, gone: AbortSignal | undefined): Promise<unknown> {

@@ -37,11 +37,11 @@ export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> 
     await this.return(undefined);
   }
 
-  /** `undefined` when the call was skipped. */
+  /** `undefined` when the call was skipped, or its handler of contention has nothing to iterate. */
   async #start(): Promise<Iterator | undefined> {
     try {
       const opened = await this.#open();
-      if (isIterator(opened)) return opened;
+      if (isAsyncIterable(opened)) return opened[Symbol.asyncIterator]();
     } catch (error) {
       this.#isOver = true;
       throw error;
@@ -61,6 +61,6 @@ function done(value?: unknown): Step {
   return { done: true, value };
 }
 
-function isIterator(value: unknown): value is Iterator {
-  return typeof value === 'object' && value !== null && 'next' in value;
+function isAsyncIterable(value: unknown): value is { [Symbol.asyncIterator](): Iterator } {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

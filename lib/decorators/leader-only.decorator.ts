@@ -1,9 +1,11 @@
+import { isOnContention, ON_CONTENTION } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { check, checkFields } from '../contract/check.js';
 import { needParentheses } from './decorated-place.js';
 import { ElectionRole } from './election-role.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 const NAME = '@LeaderOnly';
@@ -11,7 +13,7 @@ const NAME = '@LeaderOnly';
 export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'connection'> {
   /**
    * What a call does where the application does not lead: not run the method and resolve to `undefined` (`'skip'`, the
-   * default), or reject with a `LockNotLeaderError` (`'throw'`).
+   * default), reject with a `LockNotLeaderError` (`'throw'`), or do what a function of the context says, see `onContention`.
    */
   readonly onFollower?: OnContention;
 }
@@ -35,15 +37,15 @@ const FIELDS = ['onFollower', 'onLost', 'connection'];
  * @throws LockNotLeaderError (HTTP 503, see `onFollower`): the method did not run; LockLostError after the method has ended;
  *   LockConfigurationError. The method's own error is never replaced.
  */
-export function LeaderOnly<C extends OnContention = 'skip'>(
+export function LeaderOnly<C extends OnContention = 'skip', R = never>(
   name: string,
-  options: LeaderOnlyOptions & { readonly onFollower?: C } = {},
-): LockDecorator<[], C> {
+  options: LeaderOnlyOptions & { readonly onFollower?: C | ContentionHandler<R> } = {},
+): LockDecorator<[], C | ContentionHandler<R>> {
   needParentheses(`${NAME}('name')`, arguments);
   return lockMethod(NAME, (at) => {
     checkFields(at.title, options, FIELDS, `${at.title}: the options`);
     const { onFollower = 'skip', ...others } = options;
-    check(onFollower === 'skip' || onFollower === 'throw', `${at.title}: onFollower`, onFollower, "'skip' or 'throw'");
+    check(isOnContention(onFollower), `${at.title}: onFollower`, onFollower, ON_CONTENTION);
     const election = new ElectionRole(at, name, 'work');
     return {
       election,

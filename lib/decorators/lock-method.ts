@@ -1,18 +1,19 @@
 import { Observable } from 'rxjs';
+import type { OnContention } from '../contract/contention.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
-import type { LockService } from '../service/lock.service.js';
+import { LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import { disguised } from './disguised.js';
 import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
-import type { LockedCall } from './hold-during.js';
+import type { CallDefaults, LockedCall } from './hold-during.js';
 import { LazyGenerator } from './lazy-generator.js';
 import { lazyObservable } from './lazy-observable.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
-import type { OnContention, ResolvedLockingOptions } from './locking.options.js';
+import type { ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 import { ResultCheck } from './result-check.js';
 import { checkLock, complete } from './stand-in.js';
@@ -63,11 +64,14 @@ export function lockMethod<A extends unknown[], C extends OnContention, B extend
 }
 
 function locked<F extends object>(original: F, { method, locking, run, start }: Decorated): F {
+  const named = { className: method.prototype.constructor.name, methodName: String(method.name) };
   return disguised(original, (instance, args) =>
     start({
       title: method.title,
       options: locking.options,
       lock: () => lockOfCall(method, locking, instance, args),
+      defaults: () => defaultsOf(serviceFor(method, instance)),
+      method: { ...named, args },
       run: () => run(instance, args),
     }),
   );
@@ -96,6 +100,11 @@ function named<T>(title: string, find: () => T): T {
     if (!(error instanceof LockConfigurationError) || error.message.startsWith(title)) throw error;
     throw new LockConfigurationError(`${title}: ${error.message}`, { key: error.key, cause: error });
   }
+}
+
+/** A stand-in that a test has put in the place of the service says nothing. */
+export function defaultsOf(service: LockService): CallDefaults {
+  return service instanceof LockService ? service.callDefaults : {};
 }
 
 function wayOf(original: Function, at: DecoratedPlace): Way {

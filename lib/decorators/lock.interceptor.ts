@@ -6,8 +6,8 @@ import { mutexLocking } from './distributed-lock.decorator.js';
 import { holdDuring } from './hold-during.js';
 import { lazyObservable } from './lazy-observable.js';
 import type { LockKeys } from './lock-key.js';
-import { lockOfCall } from './lock-method.js';
-import { registerLockedMethod } from './locked-method.js';
+import { defaultsOf, lockOfCall } from './lock-method.js';
+import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { DistributedLockOptions } from './locking.options.js';
 
 const NAME = 'LockInterceptor';
@@ -20,7 +20,8 @@ const NAME = 'LockInterceptor';
  * - Guards run before it. Pipes run inside: the key function sees the request as it came, before it is validated.
  * - The lease ends when the handler's stream ends, or when nobody is subscribed to it any more; then the client is answered.
  * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by default.
- *   With `onContention: 'skip'` the handler does not run and the client gets an empty answer.
+ *   With `onContention: 'skip'` the handler does not run and the client gets an empty answer; a function has the
+ *   `ExecutionContext` as the call's only argument.
  *
  * @param key the key, several keys, or a function of the handler's `ExecutionContext`
  * @throws LockConfigurationError for wrong options and keys, when the class is loaded
@@ -36,12 +37,15 @@ export function LockInterceptor(
 
   class HandlerLockInterceptor implements NestInterceptor {
     intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-      const place = `${context.getClass().name}.${context.getHandler().name}`;
+      const [className, methodName] = [context.getClass().name, context.getHandler().name];
+      const place = `${className}.${methodName}`;
       const { label = place } = options;
       const call = {
         title: `${NAME} on ${place}`,
         options: { ...locking.options, label },
         lock: () => lockOfCall(method, locking, this, [context]),
+        defaults: () => defaultsOf(serviceFor(method, this)),
+        method: { className, methodName, args: [context] },
         run: () => next.handle(),
       };
       return lazyObservable((gone) => holdDuring(call, gone));

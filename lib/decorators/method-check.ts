@@ -1,6 +1,6 @@
 /** What the compiler checks about a decorated method. Each refusal is a sentence that can be read in the error. */
+import type { OnContention } from '../contract/contention.js';
 import type { Observable } from 'rxjs';
-import type { OnContention } from './locking.options.js';
 
 /**
  * A method decorator for methods whose parameters fit `A` (those of the key function) and `B` (those of a second function
@@ -76,11 +76,11 @@ type RouteComplaint<T, B extends unknown[]> = T extends (...args: infer P) => un
 type ReturnComplaint<R, C extends OnContention> = 0 extends 1 & R
   ? never
   : R extends PromiseLike<infer V>
-    ? Stranger<Promise<V>, R> | StreamComplaint<V> | SkipComplaint<V, C>
+    ? Stranger<Promise<V>, R> | StreamComplaint<V> | SkipComplaint<V, C> | HandlerComplaint<V, C>
     : R extends Observable<infer V>
-      ? Stranger<Observable<V>, R> | SkipComplaint<V, C>
+      ? Stranger<Observable<V>, R> | SkipComplaint<V, C> | HandlerComplaint<V | Observable<V>, C>
       : R extends AsyncIterable<infer V>
-        ? Stranger<AsyncGenerator<V>, R>
+        ? Stranger<AsyncGenerator<V>, R> | HandlerComplaint<AsyncIterable<V> | undefined, C>
         : 'a locked method must return a Promise, an Observable or an AsyncIterable: getting a lock takes time';
 
 // A promise of a stream resolves to a stream that holds the lease, and is no more than a stream.
@@ -96,6 +96,16 @@ type Stranger<Ours, R> = [Ours] extends [R]
   : 'declare a plain Promise, Observable or AsyncIterable: that is what the caller gets, not the object you return';
 
 type SkipComplaint<V, C extends OnContention> = 'skip' extends C ? UndefinedComplaint<V> : never;
+
+// Whoever calls a method that yields nothing looks at nothing.
+type HandlerComplaint<Result, C> = C extends (...args: never) => infer X
+  ? [Yielded<X>] extends [[void] extends [Result] ? unknown : Result]
+    ? never
+    : 'what onContention returns must be what the method yields: a value of its type, or a promise of one'
+  : never;
+
+/** A handler that returns nothing yields `undefined`. */
+type Yielded<X> = [Awaited<X>] extends [never] ? never : [Awaited<X>] extends [void] ? undefined : Awaited<X>;
 
 export type UndefinedComplaint<V> = undefined extends V
   ? never

@@ -1,3 +1,4 @@
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import type { Lock, ReadWriteLock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/sharing.options.js';
 import type { SharingOptions } from '../service/sharing.options.js';
@@ -6,7 +7,7 @@ import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 export interface ReadLockOptions extends LockingOptions, SharingOptions {}
@@ -18,10 +19,10 @@ export interface WriteLockOptions extends LockingOptions, SharingOptions {}
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
+export function ReadLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: ReadLockOptions & { readonly onContention?: C } = {},
-): LockDecorator<A, C> {
+  options: ReadLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses("@ReadLock('key')", arguments);
   return lockSide('@ReadLock', (lock) => lock.read, key, options);
 }
@@ -31,10 +32,10 @@ export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
  * same key. In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function WriteLock<A extends unknown[], C extends OnContention = 'throw'>(
+export function WriteLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: WriteLockOptions & { readonly onContention?: C } = {},
-): LockDecorator<A, C> {
+  options: WriteLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses("@WriteLock('key')", arguments);
   return lockSide('@WriteLock', (lock) => lock.write, key, options);
 }
@@ -48,9 +49,10 @@ function lockSide<A extends unknown[], C extends OnContention>(
   return lockMethod(decorator, (at) => {
     const keyOf = readerOfKey(at.title, key);
     const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS]);
+    const lockOptions = { ...resolved.sharing, ...resolved.holding };
     return {
       options: resolved,
-      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), resolved.sharing)),
+      lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), lockOptions)),
     };
   });
 }

@@ -1,3 +1,4 @@
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
 import { checkRouteBy, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
@@ -8,7 +9,7 @@ import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 import { checkLock } from './stand-in.js';
 
@@ -35,9 +36,9 @@ export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = 
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw'>(
-  options: SegmentLockOptions<A, B> & { readonly onContention?: C },
-): LockDecorator<A, C, B> {
+export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw', R = never>(
+  options: SegmentLockOptions<A, B> & { readonly onContention?: C | ContentionHandler<R> },
+): LockDecorator<A, C | ContentionHandler<R>, B> {
   needParentheses(`${NAME}({ key: 'key', segments: 16 })`, arguments);
   return lockMethod(NAME, (at) => {
     const locking = resolveLockingOptions(at, options, FIELDS);
@@ -45,7 +46,8 @@ export function SegmentLock<A extends unknown[], B extends unknown[] = [], C ext
     const keyOf = readerOfKey(at.title, key);
     if (typeof key === 'string') checkSegmentedKey(key, `${at.title}: the key`);
     const routeOf = readerOfRoute(`${at.title}: `, route, routeBy);
-    const segmentOptions = resolveSegmentOptions({ segments, route }, `${at.title}: `);
+    const split = resolveSegmentOptions({ segments, route }, `${at.title}: `);
+    const segmentOptions = { ...split, ...locking.holding };
     return {
       options: locking,
       lockOf: (service, instance, args) => {

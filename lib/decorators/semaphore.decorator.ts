@@ -1,3 +1,4 @@
+import type { ContentionHandler, OnContention } from '../contract/contention.js';
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
 import type { SemaphoreLock } from '../contract/semaphore.js';
@@ -8,7 +9,7 @@ import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { LockingOptions, OnContention } from './locking.options.js';
+import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 const NAME = '@Semaphore';
@@ -29,10 +30,10 @@ export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOpti
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
-export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>(
+export function Semaphore<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: SemaphoreDecoratorOptions & { readonly onContention?: C },
-): LockDecorator<A, C> {
+  options: SemaphoreDecoratorOptions & { readonly onContention?: C | ContentionHandler<R> },
+): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses(`${NAME}('key', { permits: 4 })`, arguments);
   return lockMethod(NAME, (at) => {
     const keyOf = readerOfKey(at.title, key);
@@ -47,9 +48,11 @@ export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>
       permitsPerCall,
       `at most the ${permits} that there are`,
     );
+    const lockOptions = { ...size, ...locking.holding };
     return {
       options: locking,
-      lockOf: (service, instance, args) => taking(service.semaphore(keyOf(instance, args), size), permitsPerCall),
+      lockOf: (service, instance, args) =>
+        taking(service.semaphore(keyOf(instance, args), lockOptions), permitsPerCall),
     };
   });
 }

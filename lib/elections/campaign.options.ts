@@ -22,6 +22,6 @@ export function resolveCampaignOptions(options: CampaignOptions): Candidature {
   checkFields('campaign options', options, FIELDS);
   const { value, ...acquire } = options;
   if (value !== undefined) checkProclaimed(value);
-  const { waitMs, signal, label } = resolveAcquireOptions(acquire, DEFAULTS.waitMs);
+  const { waitMs, signal, label } = resolveAcquireOptions(acquire, DEFAULTS);
   return { waitMs, signal, label, value };
 }

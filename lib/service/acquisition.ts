@@ -11,10 +11,11 @@ import { lockedBy } from '../contract/holders-text.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { heldLock } from './held-leases.js';
+import type { HolderDetails } from './held.js';
 import type { LockTarget } from './lock-target.js';
 
 /** What a caller says of its acquisition. */
-export interface AcquisitionOptions {
+export interface AcquisitionOptions extends HolderDetails {
   /** How long the caller said that it would wait. */
   readonly waitMs: number;
   /** What is left of that. */
@@ -43,6 +44,7 @@ export class Acquisition implements CallerRequest {
   readonly wait: boolean;
   readonly isHandle: boolean;
   readonly label: string | undefined;
+  readonly place: AcquisitionOptions['place'];
   givenUp: { readonly reason: unknown } | undefined = undefined;
   readonly #waitMs: number;
   readonly #listener: AcquisitionListener;
@@ -55,11 +57,12 @@ export class Acquisition implements CallerRequest {
 
   /** @param wait whether it may stand in line at all */
   constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: AcquisitionListener) {
-    const { waitMs, leftMs, signal, label } = options;
+    const { waitMs, leftMs, signal, label, place } = options;
     this.target = target;
     this.wait = wait;
     this.isHandle = options.isHandle;
     this.label = label;
+    this.place = place;
     this.#waitMs = waitMs;
     this.#listener = listener;
     if (wait && leftMs <= LONGEST_TIMER_MS) this.#deadline = timeOutAfter(this, leftMs);

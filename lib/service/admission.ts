@@ -8,16 +8,24 @@ import { LocalLines } from '../local/local-lines.js';
 import { Acquisition } from './acquisition.js';
 import type { AcquisitionListener, AcquisitionOptions } from './acquisition.js';
 import { drained } from './draining.js';
+import { Held } from './held.js';
+import type { HeldTarget, HolderDetails } from './held.js';
+import { HoldWatch } from './hold-watch.js';
 import { Holders } from './holders.js';
 import { setOf } from './lock-target.js';
 import type { LockTarget } from './lock-target.js';
 import { LostLeases } from './lost-leases.js';
+
+/** Who is let in. */
+type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
 
 /**
  * The gate between callers and a backend, and what shutting down means for both:
  * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
  */
 export class Admission implements AcquisitionListener {
+  /** Sees which leases are held for too long. */
+  readonly holds = new HoldWatch((message) => this.#warn(message));
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
   /** Who holds what callers wait for in vain. */
@@ -92,14 +100,14 @@ export class Admission implements AcquisitionListener {
     if (!leases) return this.#turnAwayWaiting(all, options);
     const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
     if (refusal !== undefined) return giveBack(leases, refusal);
-    leases.forEach((lease) => this.#admit(lease, options));
+    leases.forEach((lease) => this.#admit(lease, { key: lease.key }, options));
     return leases;
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
     if (!lease) return;
     if (this.#backend.releasesSignals) acquisition.releaseSignal();
-    this.#admit(lease, acquisition);
+    this.#admit(lease, acquisition.target, acquisition);
   }
 
   mayTimeOut(target: LockTarget): void {
@@ -117,7 +125,7 @@ export class Admission implements AcquisitionListener {
 
   /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */
   hold(lease: GrantedLease): void {
-    if (!this.#isClosed) return this.#admit(lease, { isHandle: true, label: undefined });
+    if (!this.#isClosed) return this.#admit(lease, { key: lease.key }, { isHandle: true });
     void lease.release();
     throw new LockShutdownError(lease.key);
   }
@@ -132,16 +140,17 @@ export class Admission implements AcquisitionListener {
   async drain(drainTimeoutMs: number): Promise<void> {
     this.stopWaiting();
     this.#isClosed = true;
-    const overdue = await drained(this.#held, drainTimeoutMs, (message) => this.#warn(message));
-    overdue.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
-    await Promise.all(overdue.map((lease) => lease.release()));
+    const unfinished = await drained(this.#held, drainTimeoutMs, (message) => this.#warn(message));
+    this.holds.stop();
+    unfinished.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
+    await Promise.all(unfinished.map((lease) => lease.release()));
     await this.#local.giveUpKept();
   }
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw new LockShutdownError(target.key);
     const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
-    if (lease) this.#admit(lease, options);
+    if (lease) this.#admit(lease, target, options);
     return lease;
   }
 
@@ -198,11 +207,15 @@ export class Admission implements AcquisitionListener {
     return null;
   }
 
-  #admit(lease: GrantedLease, { isHandle, label }: Pick<AcquisitionOptions, 'isHandle' | 'label'>): void {
+  #admit(lease: GrantedLease, target: HeldTarget, { label, place: site, isHandle }: Holder): void {
     const place = this.#held.join(lease);
+    const watch = this.holds.watch(new Held(lease, target, label, site));
     lease.label = label;
     lease.onLost(isHandle ? this.#onHandleLost : this.#onLost);
-    lease.onReleased(() => place.leave());
+    lease.onReleased(() => {
+      place.leave();
+      watch?.leave();
+    });
   }
 }
 

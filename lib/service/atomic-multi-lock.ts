@@ -4,11 +4,15 @@ import { checkWork } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
+import { PLACE } from '../contract/placed.js';
+import type { Placed } from '../contract/placed.js';
 import { MultiLease, releaseTogether } from '../composite/multi-lease.js';
 import { trying } from '../composite/time-out.js';
 import type { Admission } from './admission.js';
+import { placed } from './call-site.js';
 import { guarded } from './guarded.js';
 import { frameHolding, heldLock, runHoldingAll } from './held-leases.js';
+import { watchSet } from './held-set.js';
 import { setOf } from './lock-target.js';
 import type { LockTarget } from './lock-target.js';
 
@@ -43,29 +47,29 @@ export class AtomicMultiLock implements Lock {
    * @throws LockTimeoutError, LockUnavailableError, LockConfigurationError; LockReentrancyError when the call holds
    *   anything by `using` or a decorator
    */
-  async acquire(options: AcquireOptions = {}): Promise<MultiLease> {
-    const resolved = this.#resolve(options);
+  async acquire(options?: AcquireOptions): Promise<MultiLease> {
+    const resolved = this.#resolve(placed(options, this.#targets[0], this, 'acquire'));
     const leases = (await this.#ask(resolved, true)) ?? this.#turnAway(resolved);
-    return new MultiLease(leases, releaseTogether);
+    return this.#setOf(leases, resolved);
   }
 
   /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
-  async tryAcquire(options: AcquireOptions = {}): Promise<MultiLease | null> {
-    return trying((once) => this.acquire(once), options);
+  async tryAcquire(options?: AcquireOptions): Promise<MultiLease | null> {
+    return trying((once) => this.acquire(once), placed(options, this.#targets[0], this, 'tryAcquire'));
   }
 
   /**
    * A call that holds all of the keys enters them.
    * @throws as `acquire`; LockLostError after `work` has ended, when a key was lost meanwhile; what `work` throws
    */
-  async using<T>(work: (lease: MultiLease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
+  async using<T>(work: (lease: MultiLease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
     if (this.#targets.every((target) => frameHolding(target))) {
       return this.#entering.using((lease) => work(lease as MultiLease), options);
     }
-    const resolved = this.#resolve(options);
+    const resolved = this.#resolve(placed(options, this.#targets[0], this, 'using'));
     const leases = (await this.#ask(resolved, false)) ?? this.#turnAway(resolved);
-    const set = new MultiLease(leases, releaseTogether);
+    const set = this.#setOf(leases, resolved);
     const members = this.#targets.flatMap((target, place) => {
       const lease = leases[place];
       return lease ? [{ lease, holding: { ...target, isOfAtomicSet: true } }] : [];
@@ -73,8 +77,16 @@ export class AtomicMultiLock implements Lock {
     return runHoldingAll(members, set, () => guarded(set, resolved, work)).finally(() => set.detach());
   }
 
-  #resolve(options: UsingOptions): ResolvedAcquireOptions {
-    return resolveAcquireOptions(options, this.#targets[0].waitMs);
+  #resolve(options: UsingOptions & Placed): ResolvedAcquireOptions {
+    const { waitMs, onLost } = this.#targets[0];
+    return resolveAcquireOptions(options, { waitMs, onLost });
+  }
+
+  #setOf(leases: readonly GrantedLease[], { label, [PLACE]: place }: ResolvedAcquireOptions): MultiLease {
+    const set = new MultiLease(leases, releaseTogether);
+    const { holding } = this.#targets[0];
+    watchSet(this.#admission.holds, set, { key: set.key, holding }, { label, place });
+    return set;
   }
 
   #ask(options: ResolvedAcquireOptions, isHandle: boolean): Promise<readonly GrantedLease[] | null> {

@@ -10,8 +10,11 @@ import type { PermitCounts } from '../contract/permit-counts.js';
 import type { SemaphoreLock } from '../contract/semaphore.js';
 import { checkDemand, checkPermits } from '../contract/semaphore.options.js';
 import type { SemaphoreAcquireOptions, SemaphoreUsingOptions } from '../contract/semaphore.options.js';
+import { PLACE } from '../contract/placed.js';
+import type { Placed } from '../contract/placed.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
+import { placed } from './call-site.js';
 import { guarded } from './guarded.js';
 import { checkAsking, permitsHeld, runHolding } from './held-leases.js';
 import type { LockTarget } from './lock-target.js';
@@ -42,19 +45,19 @@ export class CountedLock implements SemaphoreLock {
     this.#size = size;
   }
 
-  async acquire(options: SemaphoreAcquireOptions = {}): Promise<Lease> {
-    const demand = await this.#demand(options, this.#target.waitMs);
+  async acquire(options?: SemaphoreAcquireOptions): Promise<Lease> {
+    const demand = await this.#demand(placed(options, this.#target, this, 'acquire'), this.#target.waitMs);
     return this.#connection.admission.acquire(demand.target, acquisition(demand, true));
   }
 
-  async tryAcquire(options: SemaphoreAcquireOptions = {}): Promise<Lease | null> {
-    const demand = await this.#demand(options, 0);
+  async tryAcquire(options?: SemaphoreAcquireOptions): Promise<Lease | null> {
+    const demand = await this.#demand(placed(options, this.#target, this, 'tryAcquire'), 0);
     return this.#connection.admission.tryAcquire(demand.target, acquisition(demand, true));
   }
 
-  async using<T>(work: (lease: Lease) => T | Promise<T>, options: SemaphoreUsingOptions = {}): Promise<T> {
+  async using<T>(work: (lease: Lease) => T | Promise<T>, options?: SemaphoreUsingOptions): Promise<T> {
     checkWork(work);
-    const demand = await this.#demand(options, this.#target.waitMs);
+    const demand = await this.#demand(placed(options, this.#target, this, 'using'), this.#target.waitMs);
     const lease = await this.#connection.admission.acquire(demand.target, acquisition(demand, false));
     return runHolding(lease, demand.target, () => guarded(lease, demand.options, work));
   }
@@ -68,8 +71,9 @@ export class CountedLock implements SemaphoreLock {
     await this.#connection.counts.set(this.#target.key, this.#size, permits);
   }
 
-  async #demand({ permits: count = 1, ...others }: SemaphoreUsingOptions, defaultWaitMs: number): Promise<Demand> {
-    const resolved = resolveAcquireOptions(others, defaultWaitMs);
+  async #demand(options: SemaphoreUsingOptions & Placed, waitMs: number): Promise<Demand> {
+    const { permits: count = 1, ...others } = options;
+    const resolved = resolveAcquireOptions(others, { waitMs, onLost: this.#target.onLost });
     checkDemand(count);
     checkAsking(this.#target.key);
     const target = { ...this.#target, permits: { count, of: this.#size } };
@@ -89,6 +93,6 @@ export class CountedLock implements SemaphoreLock {
 }
 
 function acquisition({ options, leftMs }: Demand, isHandle: boolean): AcquisitionOptions {
-  const { waitMs, signal, label } = options;
-  return { waitMs, leftMs, signal, label, isHandle };
+  const { waitMs, signal, label, [PLACE]: place } = options;
+  return { waitMs, leftMs, signal, label, place, isHandle };
 }

@@ -67,7 +67,7 @@ export class GlobalTransaction {
   constructor(locks: RowLocks, options: GlobalTransactionOptions) {
     checkFields('global transaction options', options, FIELDS);
     this.#locks = locks;
-    this.#options = resolveAcquireOptions(options, locks.waitMs);
+    this.#options = resolveAcquireOptions(options, locks);
     this.#leftMs = this.#options.waitMs;
     this.signal = this.#ended.signal;
   }

@@ -1,12 +1,12 @@
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LeaseMode } from '../contract/lease.js';
 import type { Line, LockRequest } from '../contract/lock-request.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import type { HeldTarget } from './held.js';
 import type { Holding } from './tenure.js';
 
 /** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
-export interface LockTarget extends Holding {
-  /** The key as the application wrote it. */
-  readonly key: string;
+export interface LockTarget extends Holding, HeldTarget {
   /** The key that the backend is asked for. Default: `key`. */
   readonly at?: string;
   readonly mode: LeaseMode;
@@ -19,6 +19,8 @@ export interface LockTarget extends Holding {
   readonly reentrant?: boolean;
   /** Of several keys that are asked for in one step: each of them. */
   readonly members?: readonly LockTarget[];
+  /** What `using` does when the lease was lost, unless the call says. Default `'throw'`. */
+  readonly onLost?: ResolvedAcquireOptions['onLost'];
   /** How the backend is asked, where it is not for a lock. Goes without a local line. */
   readonly ask?: (request: LockRequest) => Promise<GrantedLease | null>;
 }

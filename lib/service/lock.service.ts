@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { checkFields, checkWork } from '../contract/check.js';
+import { HOLDING_FIELDS } from '../contract/holding.options.js';
+import type { HoldingOptions } from '../contract/holding.options.js';
 import type { Contender } from '../contract/contender.js';
 import { LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
@@ -15,6 +17,7 @@ import type { SemaphoreLock } from '../contract/semaphore.js';
 import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { Admission } from './admission.js';
 import type { AtomicMultiLock } from './atomic-multi-lock.js';
+import { placed } from './call-site.js';
 import { Candidates } from './candidates.js';
 import { GlobalTransaction } from './global-transaction.js';
 import type { GlobalTransactionOptions } from './global-transaction.js';
@@ -75,10 +78,10 @@ export class LockService {
     this.candidates = new Candidates(backend, admission, this.names);
     this.targets = new LockTargets(backend, this.keys, this.names, options);
     const { keys, targets, waitMs } = this;
-    this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs, lockOn: (...of) => this.mutex(...of) });
+    this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs });
     const limited = (ms: number) => admission.limited(ms);
     this.segments = new Segments({ backend, keys, targets, admission, waitMs, limited });
-    this.semaphores = new Semaphores(backend, keys, admission, waitMs);
+    this.semaphores = new Semaphores(backend, keys, admission, targets, waitMs);
     this.stocks = new Stocks({ waitMs, limited, records: backend.records, lockOn: (...of) => this.segmented(...of) });
   }
 
@@ -90,6 +93,11 @@ export class LockService {
   /** @internal How long callers wait who do not say, in milliseconds. */
   get waitMs(): number {
     return this.options.waitMs;
+  }
+
+  /** @internal What decorated methods do that do not say. */
+  get callDefaults(): Pick<LockServiceOptions, 'onContention' | 'onLost'> {
+    return this.options;
   }
 
   /** What may be assumed of the connection right now. */
@@ -125,8 +133,8 @@ export class LockService {
   }
 
   /** Many readers or one writer; excludes `mutex` of the same key as well. */
-  readWriteLock(key: string, options: SharingOptions = {}): ReadWriteLock {
-    checkFields('read-write lock options', options, SHARING_FIELDS);
+  readWriteLock(key: string, options: SharingOptions & HoldingOptions = {}): ReadWriteLock {
+    checkFields('read-write lock options', options, [...SHARING_FIELDS, ...HOLDING_FIELDS]);
     const on = (mode: 'read' | 'write') => new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
     return { read: on('read'), write: on('write') };
   }
@@ -185,17 +193,17 @@ export class LockService {
 
   /** Short for `mutex(key).acquire(options)`. */
   async acquire(key: string, options?: AcquireOptions): Promise<Lease> {
-    return this.mutex(key).acquire(options);
+    return this.mutex(key).acquire(placed(options, this.targets, this, 'acquire'));
   }
 
   /** Short for `mutex(key).tryAcquire(options)`. */
   async tryAcquire(key: string, options?: AcquireOptions): Promise<Lease | null> {
-    return this.mutex(key).tryAcquire(options);
+    return this.mutex(key).tryAcquire(placed(options, this.targets, this, 'tryAcquire'));
   }
 
   /** Short for `mutex(key).using(work, options)`. */
   async using<T>(key: string, work: (lease: Lease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
-    return this.mutex(key).using(work, options);
+    return this.mutex(key).using(work, placed(options, this.targets, this, 'using'));
   }
 
   /**

@@ -1,14 +1,13 @@
 import { inFixedOrder, MultiLock } from '../composite/multi-lock.js';
 import type { LockBackend } from '../contract/lock-backend.js';
-import type { Lock } from '../contract/lock.js';
 import type { Admission } from './admission.js';
 import { AtomicMultiLock } from './atomic-multi-lock.js';
 import type { Targets } from './atomic-multi-lock.js';
-import { heldLeases, runUnder } from './held-leases.js';
+import { callScope } from './call-scope.js';
 import type { LockTargets } from './lock-targets.js';
 import { resolveMultiOptions } from './multi.options.js';
 import type { MultiOptions } from './multi.options.js';
-import type { SharingOptions } from './sharing.options.js';
+import { SingleLock } from './single-lock.js';
 
 /** What locks on several keys are made of. */
 interface MultiLockParts {
@@ -17,7 +16,6 @@ interface MultiLockParts {
   readonly targets: LockTargets;
   /** How long callers wait unless they say, in milliseconds. */
   readonly waitMs: number;
-  readonly lockOn: (key: string, options: SharingOptions) => Lock;
 }
 
 /** The locks on several keys at a time, of one connection. */
@@ -30,12 +28,21 @@ export class MultiLocks {
 
   /** @throws LockConfigurationError that names the wrong field */
   lockOn(keys: readonly string[], options: MultiOptions): MultiLock | AtomicMultiLock {
-    const { backend, admission, targets, waitMs, lockOn } = this.#parts;
-    const { atomic, ...sharing } = resolveMultiOptions(keys, options, backend);
-    const members = keys.map((key) => ({ key, identity: backend.identify(key), lock: lockOn(key, sharing) }));
-    const inOrder = new MultiLock(members, waitMs, { enclose: runUnder, heldLeases });
+    const { backend, admission, targets, waitMs } = this.#parts;
+    const { atomic, ...others } = resolveMultiOptions(keys, options, backend);
+    const holding = targets.holdingOf(others);
+    const members = keys.map((key) => {
+      const target = targets.ofMember(key, 'exclusive', 'fifo', others);
+      return {
+        key,
+        identity: target.identity,
+        lock: new SingleLock(admission, target),
+        target: { ...target, holding },
+      };
+    });
+    const inOrder = new MultiLock(members, waitMs, callScope(admission.holds, { holding }));
     if (!atomic) return inOrder;
-    const wanted = inFixedOrder(members).map(({ key }) => targets.of(key, 'exclusive', 'fifo', sharing));
+    const wanted = inFixedOrder(members).map(({ target }) => target);
     return new AtomicMultiLock(admission, wanted as unknown as Targets, inOrder);
   }
 }

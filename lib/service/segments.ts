@@ -10,7 +10,8 @@ import type { SegmentLease } from '../contract/segment-lease.js';
 import { checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
 import type { Admission } from './admission.js';
-import { heldLeases, runUnder } from './held-leases.js';
+import { callScope } from './call-scope.js';
+import { heldLeases } from './held-leases.js';
 import type { Keys } from './keys.js';
 import type { LockTargets } from './lock-targets.js';
 import { SingleLock } from './single-lock.js';
@@ -40,12 +41,14 @@ export class Segments {
   }
 
   lockOn(key: string, options: SegmentOptions): SegmentedLock {
-    const { segments: initial, route } = resolveSegmentOptions(options);
+    const { segments: initial, route, ...holding } = resolveSegmentOptions(options);
     const { backend, keys, targets, admission, waitMs, limited } = this.#parts;
     const identity = keys.identify(key);
     checkSegmentedKey(key);
     const { records } = backend;
     const warn = (message: string) => logger.warn(message);
+    const limits = targets.holdingOf(holding);
+    const watched = { title: `all segments of "${key}"`, holding: limits };
     const targetOf = (segment: number) => targets.ofPart(segmentKey(key, segment));
     return new SegmentedLock({
       key,
@@ -57,9 +60,13 @@ export class Segments {
       count: new SegmentCount({ key, records, initial, known: this.#known, warn }),
       load: this.#load.of(identity),
       holdersAt: (segment) => admission.holders.of(targetOf(segment)),
-      mutexOf: (segment) => new SingleLock(admission, targetOf(segment)),
-      enclose: runUnder,
-      heldLeases,
+      onLost: targets.onLost,
+      mutexOf: (segment) => {
+        const title = `segment ${segment} of "${key}"`;
+        return new SingleLock(admission, { ...targetOf(segment), title, holding: limits });
+      },
+      memberOf: (segment) => new SingleLock(admission, targetOf(segment)),
+      ...callScope(admission.holds, watched),
     });
   }
 }

@@ -5,20 +5,21 @@ import { promised } from '../async/promised.js';
 import { Deadline } from '../composite/deadline.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { PLACE } from '../contract/placed.js';
+import type { Placed } from '../contract/placed.js';
 import { check, checkWork } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import type { Admission } from './admission.js';
+import { placed } from './call-site.js';
 import { EnteredLease } from './entered-lease.js';
 import type { Frame } from './frame.js';
 import { guarded } from './guarded.js';
 import { checkAsking, frameHolding, runHolding, runNested } from './held-leases.js';
 import { readOnIn } from './staying-lease.js';
 import type { LockTarget } from './lock-target.js';
-
-const NO_OPTIONS: AcquireOptions = {};
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
 
@@ -34,24 +35,26 @@ export class SingleLock implements Lock {
 
   // Not `async`: callers are many, and each keeps alive what its promise does.
   acquire(options?: AcquireOptions): Promise<Lease> {
+    const asked = placed(options, this.#target, this, 'acquire');
     return promised(() => {
-      const resolved = this.#resolve(options ?? NO_OPTIONS, this.#target.waitMs);
+      const resolved = this.#resolve(asked, this.#target.waitMs);
       const outer = frameHolding(this.#target);
       return outer ? this.#readOn(outer, resolved) : this.#admission.acquire(this.#target, this.#byHandle(resolved));
     });
   }
 
   tryAcquire(options?: AcquireOptions): Promise<Lease | null> {
+    const asked = placed(options, this.#target, this, 'tryAcquire');
     return promised(() => {
-      const resolved = this.#resolve(options ?? NO_OPTIONS, 0);
+      const resolved = this.#resolve(asked, 0);
       const outer = frameHolding(this.#target);
       return outer ? this.#readOn(outer, resolved) : this.#admission.tryAcquire(this.#target, this.#byHandle(resolved));
     });
   }
 
-  async using<T>(work: Work<T>, options: UsingOptions = {}): Promise<T> {
+  async using<T>(work: Work<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
-    const resolved = this.#resolve(options, this.#target.waitMs);
+    const resolved = this.#resolve(placed(options, this.#target, this, 'using'), this.#target.waitMs);
     const outer = frameHolding(this.#target);
     return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);
   }
@@ -60,7 +63,9 @@ export class SingleLock implements Lock {
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
     checkAsking(this.#target.key);
     options.signal?.throwIfAborted();
-    const lease = await this.#admission.acquire(this.#target, { ...options, leftMs, isHandle: false });
+    const { [PLACE]: place, waitMs, signal, label } = options;
+    const asked = { waitMs, leftMs, signal, label, place, isHandle: false };
+    const lease = await this.#admission.acquire(this.#target, asked);
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
   }
 
@@ -98,10 +103,10 @@ export class SingleLock implements Lock {
   }
 
   /** For a lease that its holder gives back. */
-  #byHandle({ waitMs, signal, label }: ResolvedAcquireOptions): AcquisitionOptions {
+  #byHandle({ waitMs, signal, label, [PLACE]: place }: ResolvedAcquireOptions): AcquisitionOptions {
     checkAsking(this.#target.key);
     signal?.throwIfAborted();
-    return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
+    return { waitMs, leftMs: waitMs, signal, label, place, isHandle: true };
   }
 
   /** A reader's lease on what this context holds to write: the way down, when the writer's is given back first. */
@@ -114,8 +119,9 @@ export class SingleLock implements Lock {
     return readOnIn(tenure);
   }
 
-  #resolve(options: UsingOptions, defaultWaitMs: number): ResolvedAcquireOptions {
-    const resolved = resolveAcquireOptions(options, defaultWaitMs, this.#target.reentrant);
+  #resolve(options: UsingOptions & Placed, waitMs: number): ResolvedAcquireOptions {
+    const { reentrant, onLost } = this.#target;
+    const resolved = resolveAcquireOptions(options, { waitMs, reentrant, onLost });
     if (this.#target.line === 'none') check(resolved.waitMs === 0, 'waitMs', resolved.waitMs, "0 where line is 'none'");
     return resolved;
   }

@@ -107,7 +107,7 @@ export class LeasedStock implements StockKeeper {
   }
 
   async #under(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<unknown>): Promise<void> {
-    await this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity });
+    await this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' });
   }
 }
 

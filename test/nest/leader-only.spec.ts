@@ -246,7 +246,10 @@ describe('start-up', () => {
   it.each([
     [() => LeaderOnly(''), /@LeaderOnly on X.run: the name must be text that is not empty/],
     [() => OnElected(7 as never), /@OnElected on X.run: the name/],
-    [() => LeaderOnly('x', { onFollower: 'wait' as never }), /onFollower must be 'skip' or 'throw'/],
+    [
+      () => LeaderOnly('x', { onFollower: 'wait' as never }),
+      /onFollower must be 'throw', 'skip' or a function of the context/,
+    ],
     [() => LeaderOnly('x', { waitMs: 1 } as never), /unknown field "waitMs"/],
     [() => OnDeposed('x', { connection: '' }), /connection must be a name/],
   ])('refuses what is wrong when the class is made (%#)', (decorate, message) => {

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { Observable, of, Subject } from 'rxjs';
 import { DistributedLock, ReadLock, WriteLock } from '../../lib/index.js';
-import type { DistributedLockOptions, OnContention } from '../../lib/index.js';
+import type { ContentionHandler, DistributedLockOptions, OnContention } from '../../lib/index.js';
 
 interface Order {
   readonly id: string;
@@ -10,6 +10,8 @@ interface Order {
 
 declare const orders: Promise<Order>;
 declare const widened: OnContention;
+declare const namedHandler: ContentionHandler<Promise<string>>;
+declare function text(...parts: (string | number)[]): string;
 declare const anything: any; // oxlint-disable-line typescript/no-explicit-any
 
 class ThenableOfItsOwn extends Promise<string> {
@@ -123,6 +125,69 @@ export class Accepted {
     return orders;
   }
 
+  @DistributedLock('key', {
+    onContention: ({ key, label, error, args, className, methodName }) =>
+      text(key, label, error.code, args.length, className, methodName),
+  })
+  async handled(): Promise<string> {
+    return '';
+  }
+
+  @DistributedLock('key', { onContention: async ({ key }) => key })
+  async handledLater(): Promise<string> {
+    return '';
+  }
+
+  @DistributedLock('key', { onContention: ({ error }) => Promise.reject(error) })
+  async handledByRejection(): Promise<Order> {
+    return orders;
+  }
+
+  @WriteLock('key', {
+    onContention: () => {
+      throw new TypeError();
+    },
+  })
+  async handledByThrowing(): Promise<Order> {
+    return orders;
+  }
+
+  @ReadLock('key', { onContention: ({ label }) => void label })
+  async handledVoid(): Promise<void> {}
+
+  @DistributedLock('key', { onContention: () => 'a result that nobody looks at' })
+  async handledForNothing(): Promise<void> {}
+
+  @DistributedLock('key', { onContention: () => {} })
+  async handledMaybe(): Promise<Order | undefined> {
+    return orders;
+  }
+
+  @DistributedLock('key', { onContention: () => 'a' })
+  handledObservable(): Observable<string> {
+    return of('a');
+  }
+
+  @DistributedLock('key', { onContention: async () => of('a') })
+  handledByObservable(): Observable<string> {
+    return of('a');
+  }
+
+  @DistributedLock('key', { onContention: async function* () {} })
+  async *handledGenerator(): AsyncGenerator<number> {
+    yield 1;
+  }
+
+  @DistributedLock((id: string) => id, {
+    onContention: namedHandler,
+    maxHeldMs: 5,
+    warnHeldMs: false,
+    overdueGraceMs: Infinity,
+  })
+  async handledByName(_id: string): Promise<string> {
+    return '';
+  }
+
   @ReadLock((id: string) => id)
   @WriteLock('key', { onContention: 'skip', waitMs: 5, onLost: 'ignore', label: 'l', reentrant: false })
   async stacked(_id: string): Promise<void> {}
@@ -226,6 +291,46 @@ export class Refused {
   async maybeSkipped(): Promise<Order> {
     return orders;
   }
+
+  // @ts-expect-error the handler yields something else
+  @DistributedLock('key', { onContention: () => 5 })
+  async wronglyHandled(): Promise<string> {
+    return '';
+  }
+
+  // @ts-expect-error a promise of something else
+  @WriteLock('key', { onContention: async ({ key }) => key })
+  async wronglyHandledLater(): Promise<Order> {
+    return orders;
+  }
+
+  // @ts-expect-error the handler yields nothing
+  @DistributedLock('key', { onContention: ({ key }) => void key })
+  async handledByNothing(): Promise<Order> {
+    return orders;
+  }
+
+  // @ts-expect-error the handler emits something else
+  @DistributedLock('key', { onContention: () => of(5) })
+  wronglyHandledObservable(): Observable<string> {
+    return of('a');
+  }
+
+  // @ts-expect-error nothing that can be iterated
+  @DistributedLock('key', { onContention: () => 5 })
+  async *wronglyHandledGenerator(): AsyncGenerator<number> {
+    yield 1;
+  }
+
+  // @ts-expect-error a handler takes the context
+  @DistributedLock('key', { onContention: (context: string) => context })
+  async wrongHandler(): Promise<string> {
+    return '';
+  }
+
+  // @ts-expect-error a limit is a number of milliseconds, or false
+  @DistributedLock('key', { maxHeldMs: true })
+  async wrongLimit() {}
 
   // @ts-expect-error a skipped call emits undefined
   @DistributedLock('key', { onContention: 'skip' })

@@ -16,8 +16,13 @@ describe('the module’s options', () => {
       drainTimeoutMs: 10_000,
       connectOnStart: 'required',
       warnShutdownHooks: true,
+      onContention: 'throw',
+      onLost: 'throw',
       localLine: true,
       keepMs: 0,
+      warnHeldMs: 60_000,
+      maxHeldMs: Infinity,
+      overdueGraceMs: 5_000,
     });
   });
 
@@ -28,11 +33,17 @@ describe('the module’s options', () => {
   });
 
   it('win over the defaults', () => {
-    const times = { waitMs: 0, drainTimeoutMs: 1, keepMs: 7 };
-    const options = { backend, ...times, connectOnStart: 'background', warnShutdownHooks: false, localLine: true };
+    const held = { warnHeldMs: 1, maxHeldMs: 2, overdueGraceMs: 3, onContention: 'skip', onLost: 'ignore' };
+    const session = { waitMs: 0, drainTimeoutMs: 1, connectOnStart: 'background', warnShutdownHooks: false };
+    const options = { backend, ...session, ...held, localLine: true, keepMs: 7 };
     expect(resolve(options)).toEqual(options);
     const strict = { ...options, localLine: false, keepMs: 0 };
     expect(resolve(strict)).toEqual(strict);
+  });
+
+  it.each([false, 0, Infinity])('may set no limit to how long a lease is held: %o', (none) => {
+    const { warnHeldMs, maxHeldMs } = resolve({ backend, warnHeldMs: none, maxHeldMs: none });
+    expect([warnHeldMs, maxHeldMs]).toEqual([Infinity, Infinity]);
   });
 
   it('may wait without a limit', () => {
@@ -76,10 +87,22 @@ describe('a wrong option', () => {
     [{ keepMs: -1 }, 'keepMs must be a number of milliseconds, from 0 to 2147483647, got the number -1'],
     [{ keepMs: Infinity }, 'keepMs must be'],
     [{ keepMs: 2 ** 31 }, 'keepMs must be'],
+    ...['warnHeldMs', 'maxHeldMs'].flatMap((field): [object, string][] => [
+      [{ [field]: -1 }, `${field} must be a number of milliseconds, or false for no limit, got the number -1`],
+      [{ [field]: NaN }, `${field} must be a number of milliseconds, or false for no limit, got the number NaN`],
+      [{ [field]: '5m' }, `${field} must be a number of milliseconds, or false for no limit, got the string "5m"`],
+      [{ [field]: true }, `${field} must be a number of milliseconds, or false for no limit, got the boolean true`],
+    ]),
+    [{ overdueGraceMs: -1 }, 'overdueGraceMs must be a number of milliseconds, 0 or more, got the number -1'],
+    [
+      { onContention: 'wait' },
+      `onContention must be 'throw', 'skip' or a function of the context, got the string "wait"`,
+    ],
+    [{ onLost: 'skip' }, `onLost must be 'throw' or 'ignore', got the string "skip"`],
     [{ localLine: false, keepMs: 5 }, 'keepMs must be 0 where localLine is false, got the number 5'],
     [
       { waitMS: 5 },
-      'LockModule options: unknown field "waitMS" (known: backend, service, waitMs, drainTimeoutMs, connectOnStart, warnShutdownHooks, localLine, keepMs)',
+      'LockModule options: unknown field "waitMS" (known: backend, service, waitMs, drainTimeoutMs, connectOnStart, warnShutdownHooks, onContention, onLost, localLine, keepMs, warnHeldMs, maxHeldMs, overdueGraceMs)',
     ],
   ])('is named: %o', (wrong, message) => {
     const resolving = () => resolve({ backend, ...wrong });

@@ -4,7 +4,8 @@ import { MultiLock } from '../../../lib/composite/multi-lock.js';
 import { LockLostError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { AcquireOptions, Lock } from '../../../lib/contract/lock.js';
-import { heldLeases, runUnder } from '../../../lib/service/held-leases.js';
+import { callScope } from '../../../lib/service/call-scope.js';
+import { HoldWatch } from '../../../lib/service/hold-watch.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from '../service/locks.js';
 import { keyOf, startSegments } from './segments.js';
@@ -148,7 +149,7 @@ describe('a set that does not wait', () => {
       { key: 'a', identity: 'a', lock: locks.mutex('a') },
       { key: 'b', identity: 'b', lock: b },
     ];
-    return new MultiLock(members, 60_000, { enclose: runUnder, heldLeases });
+    return new MultiLock(members, 60_000, callScope(new HoldWatch(() => {}), {}));
   }
   let first: (() => void) | undefined;
 
@@ -248,7 +249,7 @@ describe('the leases of a set that is not to be had', () => {
     const set = new MultiLock(
       members.map((member) => (member.key === 'b' ? { ...member, lock: failing } : member)),
       60_000,
-      { enclose: runUnder, heldLeases },
+      callScope(new HoldWatch(() => {}), {}),
     );
     await expect(set.acquire({ waitMs: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', key: 'c' });
     expect(backend.busyKeys).toEqual(['c']);

@@ -7,7 +7,9 @@ import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../.
 import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
-import { currentLease, heldLeases, runUnder } from '../../../lib/service/held-leases.js';
+import { callScope } from '../../../lib/service/call-scope.js';
+import { currentLease } from '../../../lib/service/held-leases.js';
+import { HoldWatch } from '../../../lib/service/hold-watch.js';
 import { startLocks } from '../service/locks.js';
 
 const acquire = (locks: LockService, keys: string[]) => locks.multi(keys).acquire() as Promise<MultiLease>;
@@ -88,7 +90,7 @@ describe('several keys at once', () => {
       },
     });
     const members = ['a', 'b', 'c'].map((key) => ({ key, identity: key, lock: slow(key) }));
-    await using _lease = await new MultiLock(members, 60_000, { enclose: runUnder, heldLeases }).acquire();
+    await using _lease = await new MultiLock(members, 60_000, callScope(new HoldWatch(() => {}), {})).acquire();
     const [first = 0, second = 0, third = 0] = waits;
     expect(first).toBeLessThanOrEqual(60_000);
     expect(second).toBeLessThanOrEqual(first - 5);

@@ -317,7 +317,10 @@ describe('what is wrong about segments', () => {
     [{ segments: 1.5 }, 'segments must be a whole number from 1 to 1024'],
     [{ segments: '16' }, 'segments must be a whole number from 1 to 1024, got the string "16"'],
     [{ segments: 16, route: 'random' }, `route must be 'free' or 'hash', got the string "random"`],
-    [{ segments: 16, segment: 3 }, 'segment options: unknown field "segment" (known: segments, route)'],
+    [
+      { segments: 16, segment: 3 },
+      'segment options: unknown field "segment" (known: segments, route, warnHeldMs, maxHeldMs, overdueGraceMs)',
+    ],
     [undefined, 'segment options must be an object, got undefined'],
   ])('%j is told at once', (options, message) => {
     const { locks } = startSegments(1);

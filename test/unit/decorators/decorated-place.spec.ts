@@ -61,7 +61,10 @@ describe('options and keys are checked where the decorator stands', () => {
   it.each([
     [{ waitMs: -1 }, 'waitMs must be a number of milliseconds, 0 or more, got the number -1'],
     [{ waitMs: '5' }, 'waitMs must be a number of milliseconds'],
-    [{ onContention: 'wait' }, "onContention must be 'throw' or 'skip', got the string \"wait\""],
+    [
+      { onContention: 'wait' },
+      "onContention must be 'throw', 'skip' or a function of the context, got the string \"wait\"",
+    ],
     [{ onLost: 'shrug' }, "onLost must be 'throw' or 'ignore'"],
     [{ label: 5 }, 'label must be a string'],
     [{ label: 'x'.repeat(257) }, 'label must be a string of at most 256 characters'],

@@ -16,6 +16,8 @@ function startCall(run: (leave: () => void) => unknown) {
     title: '@DistributedLock on Orders.place',
     options,
     lock: () => locks.mutex('a'),
+    defaults: () => ({}),
+    method: { className: 'Orders', methodName: 'place', args: [] },
     run: () => run(() => gone.abort()),
   };
   return { call, gone, backend, locks };

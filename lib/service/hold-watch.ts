@@ -1,0 +1,107 @@
+import { Alarms } from '../async/alarms.js';
+import type { Alarm } from '../async/alarms.js';
+import type { Place } from '../async/roster.js';
+import { LockLostError, LockOverdueError } from '../contract/errors.js';
+import type { Held } from './held.js';
+
+/** Ends a watch. */
+export type Watch = Pick<Place<unknown>, 'leave'>;
+
+/** Sees which leases are held for too long: warns of them, and ends those that have a limit. */
+export class HoldWatch {
+  readonly #alarms = new Alarms();
+  readonly #warn: (message: string) => void;
+
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn;
+  }
+
+  /** Watches until the place is left. */
+  watch(held: Held): Watch | undefined {
+    const { warnHeldMs, maxHeldMs } = held.limits;
+    const warning = warnHeldMs === Infinity ? undefined : this.#alarms.set(warnHeldMs, new Warning(held, this.#warn));
+    if (maxHeldMs === Infinity) return warning;
+    const limit = new Limit(held, this.#alarms, this.#warn);
+    return {
+      leave() {
+        warning?.leave();
+        return limit.leave();
+      },
+    };
+  }
+
+  /** Watches nothing any more. */
+  stop(): void {
+    this.#alarms.clear();
+  }
+}
+
+class Warning implements Alarm {
+  due = 0;
+  readonly #held: Held;
+  readonly #warn: (message: string) => void;
+
+  constructor(held: Held, warn: (message: string) => void) {
+    this.#held = held;
+    this.#warn = warn;
+  }
+
+  ring(): void {
+    const held = this.#held;
+    if (held.isOver) return;
+    this.#warn(
+      `${held.title} has been held for ${held.limits.warnHeldMs} ms (${held.origin}). ` +
+        'Set a longer warnHeldMs where that is normal, or maxHeldMs to have such leases ended',
+    );
+  }
+}
+
+/** The two steps by which a lease ends that is held for too long: its holder is told, and then it is taken away. */
+class Limit implements Alarm {
+  due = 0;
+  readonly #held: Held;
+  readonly #alarms: Alarms;
+  readonly #warn: (message: string) => void;
+  #isTold = false;
+  #place: Watch;
+
+  constructor(held: Held, alarms: Alarms, warn: (message: string) => void) {
+    this.#held = held;
+    this.#alarms = alarms;
+    this.#warn = warn;
+    this.#place = alarms.set(held.limits.maxHeldMs, this);
+  }
+
+  leave(): boolean {
+    return this.#place.leave();
+  }
+
+  ring(): void {
+    if (this.#held.isOver) return;
+    if (this.#isTold) this.#end();
+    else this.#tell();
+  }
+
+  #tell(): void {
+    const { lease, target, title, origin } = this.#held;
+    const { maxHeldMs, overdueGraceMs } = this.#held.limits;
+    this.#isTold = true;
+    this.#warn(`${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`);
+    if (overdueGraceMs !== Infinity) this.#place = this.#alarms.set(overdueGraceMs, this);
+    lease.revoke(new LockOverdueError(target.key, maxHeldMs));
+  }
+
+  #end(): void {
+    const { lease, target, title, origin } = this.#held;
+    const { maxHeldMs, overdueGraceMs } = this.#held.limits;
+    this.#warn(
+      `${title} was not given back within ${overdueGraceMs} ms of its maxHeldMs of ${maxHeldMs} ms (${origin}): ` +
+        'the lease is lost, and the key goes to the next caller',
+    );
+    lease.lose(
+      new LockLostError(target.key, `it was held for longer than ${maxHeldMs} ms, and not given back in time`),
+    );
+    // What is held by `using` would otherwise be given back with the end of the work.
+    void lease.release();
+  }
+}
