@@ -21,7 +21,7 @@ async function twoProcesses(localLine: boolean) {
   return { own, other };
 }
 
-const KINDS: readonly (readonly [string, (locks: LockService) => Lock])[] = [
+const KINDS: readonly (readonly [string, (locks: LockService, limits?: HoldingOptions) => Lock])[] = [
   ['a mutex', (locks, limits) => locks.mutex('k', limits)],
   ['a writer', (locks, limits) => locks.readWriteLock('k', limits).write],
   ['a permit', (locks, limits) => locks.semaphore('k', { permits: 1, ...limits })],
