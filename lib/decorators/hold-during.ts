@@ -89,7 +89,8 @@ function contended(call: LockedCall, onContention: OnContention, error: Contenti
   if (typeof onContention === 'function') {
     return onContention({ ...call.method, key: error.key ?? '', label, error });
   }
-  logger.debug(`${label} was skipped: ${error.message}`);
+  // An election says by itself, once for each change, who does not lead.
+  if (error instanceof LockTimeoutError) logger.debug(`${label} was skipped: ${error.message}`);
   return undefined;
 }
 

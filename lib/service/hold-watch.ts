@@ -92,15 +92,10 @@ class Limit implements Alarm {
   }
 
   #end(): void {
-    const { lease, target, title, origin } = this.#held;
+    const { lease, target } = this.#held;
     const { maxHeldMs, overdueGraceMs } = this.#held.limits;
-    this.#warn(
-      `${title} was not given back within ${overdueGraceMs} ms of its maxHeldMs of ${maxHeldMs} ms (${origin}): ` +
-        'the lease is lost, and the key goes to the next caller',
-    );
-    lease.lose(
-      new LockLostError(target.key, `it was held for longer than ${maxHeldMs} ms, and not given back in time`),
-    );
+    const reason = `it was held for its maxHeldMs of ${maxHeldMs} ms, and not given back within ${overdueGraceMs} ms`;
+    lease.lose(new LockLostError(target.key, reason));
     // What is held by `using` would otherwise be given back with the end of the work.
     void lease.release();
   }
