@@ -13,24 +13,24 @@ export interface LockModuleOptions extends SharingOptions {
    * barriers and shared values belong to it, and need it; other services may use the same names for theirs. Keys of locks,
    * semaphores, segments and stock are shared by all services.
    */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** How long an acquisition waits when it does not say, in milliseconds. Default 10 000; `Infinity`: no limit. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** How long `app.close()` lets holders finish before it ends their leases, in milliseconds. Default 10 000. */
-  readonly drainTimeoutMs?: number;
+  readonly drainTimeoutMs?: number | undefined;
   /**
    * `'required'` (default): the application does not start without a connection. `'background'`: it starts, and serves
    * locks as soon as a server answers; until then acquisitions reject with `LockUnavailableError`.
    */
-  readonly connectOnStart?: 'required' | 'background';
+  readonly connectOnStart?: 'required' | 'background' | undefined;
 }
 
 /** Options that must be known before the module is built, of `forRoot` and of `forRootAsync`. */
 export interface LockModuleExtras {
   /** Whether every module of the application sees the services. Default `true`. */
-  readonly isGlobal?: boolean;
+  readonly isGlobal?: boolean | undefined;
   /** The connection's name, for applications with several. Default `'default'`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 export type ResolvedLockModuleOptions = Required<Omit<LockModuleOptions, 'service'>> & {

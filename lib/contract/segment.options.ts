@@ -14,7 +14,7 @@ export interface SegmentOptions {
    */
   readonly segments: number;
   /** `'free'` (default), or `'hash'`: every acquisition then needs `routeBy`. */
-  readonly route?: SegmentRoute;
+  readonly route?: SegmentRoute | undefined;
 }
 
 /** Their numbers have four places, and nobody gains from more. */

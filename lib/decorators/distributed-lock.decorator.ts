@@ -34,7 +34,7 @@ const NAME = '@DistributedLock';
  */
 export function DistributedLock<A extends unknown[], C extends OnContention = 'throw'>(
   key: LockKeys<A>,
-  options: DistributedLockOptions & { readonly onContention?: C } = {},
+  options: DistributedLockOptions & { readonly onContention?: C | undefined } = {},
 ): LockDecorator<A, C> {
   needParentheses(`${NAME}('key')`, arguments);
   return lockMethod(NAME, (at) => {

@@ -13,7 +13,7 @@ export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'conn
    * What a call does where the application does not lead: not run the method and resolve to `undefined` (`'skip'`, the
    * default), or reject with a `LockNotLeaderError` (`'throw'`).
    */
-  readonly onFollower?: OnContention;
+  readonly onFollower?: OnContention | undefined;
 }
 
 const FIELDS = ['onFollower', 'onLost', 'connection'];
@@ -37,7 +37,7 @@ const FIELDS = ['onFollower', 'onLost', 'connection'];
  */
 export function LeaderOnly<C extends OnContention = 'skip'>(
   name: string,
-  options: LeaderOnlyOptions & { readonly onFollower?: C } = {},
+  options: LeaderOnlyOptions & { readonly onFollower?: C | undefined } = {},
 ): LockDecorator<[], C> {
   needParentheses(`${NAME}('name')`, arguments);
   return lockMethod(NAME, (at) => {

@@ -20,7 +20,7 @@ export interface WriteLockOptions extends LockingOptions, SharingOptions {}
  */
 export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
   key: LockKey<A>,
-  options: ReadLockOptions & { readonly onContention?: C } = {},
+  options: ReadLockOptions & { readonly onContention?: C | undefined } = {},
 ): LockDecorator<A, C> {
   needParentheses("@ReadLock('key')", arguments);
   return lockSide('@ReadLock', (lock) => lock.read, key, options);
@@ -33,7 +33,7 @@ export function ReadLock<A extends unknown[], C extends OnContention = 'throw'>(
  */
 export function WriteLock<A extends unknown[], C extends OnContention = 'throw'>(
   key: LockKey<A>,
-  options: WriteLockOptions & { readonly onContention?: C } = {},
+  options: WriteLockOptions & { readonly onContention?: C | undefined } = {},
 ): LockDecorator<A, C> {
   needParentheses("@WriteLock('key')", arguments);
   return lockSide('@WriteLock', (lock) => lock.write, key, options);

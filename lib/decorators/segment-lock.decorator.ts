@@ -20,7 +20,7 @@ export type SegmentRouteBy<B extends unknown[]> = (this: never, ...args: B) => s
 
 /** With `'hash'` there must be a value. */
 type Routing<B extends unknown[]> =
-  | { readonly route?: 'free'; readonly routeBy?: SegmentRouteBy<B> }
+  | { readonly route?: 'free' | undefined; readonly routeBy?: SegmentRouteBy<B> | undefined }
   | { readonly route: 'hash'; readonly routeBy: SegmentRouteBy<B> };
 
 export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = LockingOptions &
@@ -36,7 +36,7 @@ export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = 
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
 export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw'>(
-  options: SegmentLockOptions<A, B> & { readonly onContention?: C },
+  options: SegmentLockOptions<A, B> & { readonly onContention?: C | undefined },
 ): LockDecorator<A, C, B> {
   needParentheses(`${NAME}({ key: 'key', segments: 16 })`, arguments);
   return lockMethod(NAME, (at) => {

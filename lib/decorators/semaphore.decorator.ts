@@ -16,7 +16,7 @@ const FIELDS = [...LOCKING_FIELDS, ...SEMAPHORE_FIELDS, 'permitsPerCall'];
 
 export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOptions {
   /** How many of the permits each call takes. Default 1. */
-  readonly permitsPerCall?: number;
+  readonly permitsPerCall?: number | undefined;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOpti
  */
 export function Semaphore<A extends unknown[], C extends OnContention = 'throw'>(
   key: LockKey<A>,
-  options: SemaphoreDecoratorOptions & { readonly onContention?: C },
+  options: SemaphoreDecoratorOptions & { readonly onContention?: C | undefined },
 ): LockDecorator<A, C> {
   needParentheses(`${NAME}('key', { permits: 4 })`, arguments);
   return lockMethod(NAME, (at) => {

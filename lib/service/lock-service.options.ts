@@ -8,9 +8,9 @@ export interface MutexOptions extends SharingOptions {
    * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: for try-only use such as cron guards.
    * An acquisition that is not the first is told so at once; it never waits.
    */
-  readonly line?: Line;
+  readonly line?: Line | undefined;
   /** `false`: entering the key when the call already holds it is a `LockReentrancyError`. Default `true`. */
-  readonly reentrant?: boolean;
+  readonly reentrant?: boolean | undefined;
 }
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */

@@ -46,6 +46,25 @@ it('declares nothing that is for the inside only, and says what is for users', (
   for (const path of declarations) expect(read(path)).toContain('/**');
 });
 
+/** Each with its fields, from its own declaration. */
+function interfacesOf(text: string): { readonly name: string; readonly fields: string }[] {
+  const found = text.split(/^(?=(?:export )?(?:declare )?interface )/m).slice(1);
+  return found.map((one) => ({ name: /interface (\w+)/.exec(one)![1]!, fields: one.slice(0, one.search(/^\}/m)) }));
+}
+
+it('takes undefined for every option that may be left out, as `exactOptionalPropertyTypes` asks', () => {
+  const options = declarations
+    .flatMap((path) => interfacesOf(read(path)))
+    .filter(({ name }) => /(?:Options|Extras)$/.test(name));
+  const strict = options.flatMap(({ name, fields }) =>
+    [...fields.matchAll(/^ {2}(?:readonly )?(\w+)\?: ([^;]+);/gm)]
+      .filter(([, , type = '']) => !/\bundefined\b/.test(type))
+      .map(([, field = '']) => `${name}.${field}`),
+  );
+  expect(options.length).toBeGreaterThan(50);
+  expect(strict).toEqual([]);
+});
+
 it('keeps what is for tests out of the code of the main entry', () => {
   const locks = read('dist/cjs/code/locks.js');
   expect(locks).toContain('// build/package/lock.module.js');

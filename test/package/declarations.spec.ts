@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { InstalledApp } from './installed-app.js';
@@ -9,55 +8,61 @@ const { tarball } = inject('packed');
 const TYPESCRIPT_6 = 'typescript-6';
 const TYPESCRIPT_7 = 'typescript';
 
-/** How applications have TypeScript find what they import, and which major versions of NestJS it can find so. */
-const RESOLUTIONS = {
-  nodenext: { flags: ['--module', 'nodenext'], majors: [11, 12], compilers: [TYPESCRIPT_6, TYPESCRIPT_7] },
-  node16: { flags: ['--module', 'node16'], majors: [11], compilers: [TYPESCRIPT_6, TYPESCRIPT_7] },
-  bundler: {
-    flags: ['--module', 'esnext', '--moduleResolution', 'bundler'],
-    majors: [11, 12],
-    compilers: [TYPESCRIPT_6, TYPESCRIPT_7],
-  },
-  // TypeScript 7 has given it up, and so has NestJS 12.
-  commonjs: {
-    flags: ['--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '6.0'],
-    majors: [11],
-    compilers: [TYPESCRIPT_6],
-  },
-} as const;
+interface Case {
+  readonly resolution: string;
+  readonly type: 'module' | 'commonjs';
+  readonly nest: 11 | 12;
+  readonly compiler: string;
+  readonly flags: readonly string[];
+}
 
-const CASES = Object.entries(RESOLUTIONS).flatMap(([resolution, { flags, majors, compilers }]) =>
-  majors.flatMap((nest) => compilers.map((compiler) => ({ resolution, nest, compiler, flags }))),
-);
+const NODENEXT = ['--module', 'nodenext'];
+const NODE16 = ['--module', 'node16'];
+const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+// Not in TypeScript 7. Libraries are not checked: NestJS itself does not pass there.
+const NODE10 = [
+  '--module',
+  'commonjs',
+  '--moduleResolution',
+  'node10',
+  '--ignoreDeprecations',
+  '6.0',
+  '--skipLibCheck',
+];
 
-describe.each(['module', 'commonjs'])('a consumer in TypeScript, of "type": "%s"', (type) => {
+/** How applications have TypeScript find what they import. NestJS 12 cannot be found by the older ways. */
+const CASES: readonly Case[] = [
+  { type: 'module', nest: 12, compiler: TYPESCRIPT_6, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'module', nest: 12, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'module', nest: 12, compiler: TYPESCRIPT_7, resolution: 'bundler', flags: BUNDLER },
+  { type: 'module', nest: 11, compiler: TYPESCRIPT_7, resolution: 'node16', flags: NODE16 },
+  { type: 'commonjs', nest: 12, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'commonjs', nest: 11, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'commonjs', nest: 11, compiler: TYPESCRIPT_7, resolution: 'node16', flags: NODE16 },
+  { type: 'commonjs', nest: 11, compiler: TYPESCRIPT_6, resolution: 'node10', flags: NODE10 },
+];
+
+describe('a consumer in TypeScript', () => {
   const apps = new Map<number, InstalledApp>();
 
   beforeAll(async () => {
-    for (const nest of [11, 12] as const) apps.set(nest, await typesApp(nest, type));
+    for (const nest of [11, 12] as const) apps.set(nest, await InstalledApp.create('types', nest, tarball));
   });
 
   afterAll(() => Promise.all([...apps.values()].map((app) => app[Symbol.asyncDispose]())));
 
-  it.each(CASES)('compiles in strict mode: $resolution, NestJS $nest, $compiler', async (one) => {
-    const tsc = join(NODE_MODULES, one.compiler, 'bin', 'tsc');
-    // Libraries are checked as well, except where NestJS itself would not pass.
-    const skip = ['--skipLibCheck', String(one.resolution === 'commonjs')];
-    expect(await apps.get(one.nest)!.run(process.execPath, tsc, '-p', '.', ...one.flags, ...skip)).toBe('');
+  it.each(CASES)('compiles in strict mode: $type, NestJS $nest, $compiler, $resolution', async (one) => {
+    const app = apps.get(one.nest)!;
+    app.setType(one.type);
+    expect(await app.run(process.execPath, compilerOf(one.compiler), '-p', '.', ...one.flags)).toBe('');
+  });
+
+  it.each([
+    [TYPESCRIPT_6, /^Version 6\./],
+    [TYPESCRIPT_7, /^Version 7\./],
+  ])('has the version of %s that it is named after', async (compiler, version) => {
+    expect(await apps.get(12)!.run(process.execPath, compilerOf(compiler), '--version')).toMatch(version);
   });
 });
 
-it('compares two major versions of TypeScript', () => {
-  const majors = [TYPESCRIPT_6, TYPESCRIPT_7].map((name) => {
-    const manifest = readFileSync(join(NODE_MODULES, name, 'package.json'), 'utf8');
-    return (JSON.parse(manifest) as { version: string }).version.split('.')[0];
-  });
-  expect(majors).toEqual(['6', '7']);
-});
-
-async function typesApp(nest: 11 | 12, type: string): Promise<InstalledApp> {
-  const app = await InstalledApp.create('types', nest, tarball);
-  const manifest = join(app.dir, 'package.json');
-  writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, 'utf8')) as object), type }));
-  return app;
-}
+const compilerOf = (name: string) => join(NODE_MODULES, name, 'bin', 'tsc');
