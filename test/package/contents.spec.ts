@@ -58,7 +58,7 @@ it('takes undefined for every option that may be left out, as `exactOptionalProp
     .filter(({ name }) => /(?:Options|Extras)$/.test(name));
   const strict = options.flatMap(({ name, fields }) =>
     [...fields.matchAll(/^ {2}(?:readonly )?(\w+)\?: ([^;]+);/gm)]
-      .filter(([, , type = '']) => !/\bundefined\b/.test(type))
+      .filter(([, , type = '']) => !/\b(?:undefined|never)\b/.test(type))
       .map(([, field = '']) => `${name}.${field}`),
   );
   expect(options.length).toBeGreaterThan(50);
