@@ -1,7 +1,8 @@
 // Builds the set-ups of docs/set-ups.md from nothing, with the packed tarball: `npm run matrix`, `npm run matrix -- pnpm`
 // for those whose names contain a word, `npm run matrix -- --list` for the names. Needs npm's registry.
-import { mkdirSync, rmSync } from 'node:fs';
-import { at } from './build/entries.mjs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pack } from './matrix/pack.mjs';
 import { SET_UPS } from './matrix/set-ups.mjs';
 
@@ -18,15 +19,16 @@ if (process.argv.includes('--list')) {
 }
 
 async function runAll() {
-  const folder = at('build/matrix');
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  // Away from the repository, whose node_modules would be found from below it.
+  const folder = mkdtempSync(join(tmpdir(), 'matrix-'));
   const context = { folder, tarball: await pack(folder) };
   const results = [];
   for (const setUp of chosen) results.push(await outcomeOf(setUp, context));
   console.log('\n| set-up | what | result |\n| --- | --- | --- |');
   for (const { name, title, result } of results) console.log(`| ${name} | ${title} | ${result} |`);
-  if (results.some(({ result }) => result !== 'pass')) process.exitCode = 1;
+  if (results.every(({ result }) => result === 'pass')) return rmSync(folder, { recursive: true });
+  console.error(`\nwhat failed is in ${folder}`);
+  process.exitCode = 1;
 }
 
 async function outcomeOf(setUp, context) {
@@ -38,6 +40,7 @@ async function outcomeOf(setUp, context) {
   );
   const result = error === undefined ? 'pass' : 'FAIL';
   console.log(`${setUp.name}: ${result} (${Math.round((performance.now() - startedAt) / 1_000)} s)`);
-  if (error !== undefined) console.error(error.message);
+  if (error === undefined) rmSync(join(context.folder, setUp.name), { recursive: true, force: true });
+  else console.error(error.message);
   return { ...setUp, result };
 }

@@ -5,14 +5,12 @@ import { Workspace } from './workspace.mjs';
 const VERSIONS = ['5.7', '5.9', '6', '7'];
 const NEST_11 = ['@nestjs/common@11', '@nestjs/core@11', 'reflect-metadata@0.2', 'rxjs@7', '@types/node@20'];
 
-const NODE10 = ['--moduleResolution', 'node10', '--skipLibCheck'];
+const NODE10 = ['--module', 'commonjs', '--moduleResolution', 'node10', '--skipLibCheck'];
 const MODULES = {
   nodenext: () => ['--module', 'nodenext'],
   node16: () => ['--module', 'node16'],
-  commonjs: (version) => [
-    ...['--module', 'commonjs', ...NODE10],
-    ...(version === '6' ? ['--ignoreDeprecations', '6.0'] : []),
-  ],
+  // TypeScript 6 wants to be told that it is known to go.
+  commonjs: (version) => (version === '6' ? [...NODE10, '--ignoreDeprecations', '6.0'] : NODE10),
 };
 
 /** TypeScript 7 has given up the resolution that goes with `commonjs`. */

@@ -47,7 +47,7 @@ const pnpm = {
     const app = await Workspace.empty(context, this.name);
     const from = await Workspace.nest(context, 11, `${this.name}-source`);
     for (const file of ['tsconfig.json', 'package.json']) app.write(file, from.json(file));
-    app.copy('nest/orders.spec.ts', 'src/orders.spec.ts');
+    app.copy('nest/orders-tests.ts', 'src/orders.spec.ts');
     await output(app.dir, npm('exec', '--yes', 'pnpm@10', '--', 'install', '--no-frozen-lockfile'));
     await app.bin(JEST, ['--no-cache']);
   },

@@ -9,7 +9,7 @@ const PACKAGE = 'nestjs-distributed-lock';
 /** The extra packages of the variants, which leave what was generated as it is. */
 const EXTRAS = {
   11: ['@swc/cli', '@swc/core', '@swc/jest'],
-  12: ['@swc/cli', '@swc/core', '@rspack/core', 'ts-checker-rspack-plugin', 'webpack-node-externals', 'ts-loader'],
+  12: ['@swc/cli', '@swc/core', '@rspack/core', 'webpack-node-externals', 'tsconfig-paths-webpack-plugin'],
 };
 
 const install = (...names) => npm('install', '--no-audit', '--no-fund', '--save-dev', ...names);
@@ -30,7 +30,7 @@ export class Workspace {
   static async nest(context, major, name) {
     const dir = join(context.folder, name);
     cpSync(await generated(context, major), dir, { recursive: true, verbatimSymlinks: true });
-    return new Workspace(dir).copy('nest/orders.spec.ts', 'src/orders.spec.ts').copy('nest/main.ts', 'src/main.ts');
+    return new Workspace(dir).copy('nest/orders-tests.ts', 'src/orders.spec.ts').copy('nest/main.ts', 'src/main.ts');
   }
 
   /** One of test/consumers, or a file of it. */

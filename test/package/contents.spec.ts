@@ -15,7 +15,7 @@ const MOST_BYTES = 1_500_000;
 
 it('holds what is exported and the texts, and nothing else', () => {
   const places = new Set(files.map((path) => path.split('/')[0]));
-  expect([...places].sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+  expect(places).toEqual(new Set(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']));
   expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
 });
 
