@@ -24,6 +24,18 @@ const vitest = NODES.map((node) => ({
   },
 }));
 
+/** As plugins do that replace modules: each file is then evaluated by Vitest instead of Node. */
+const inlined = {
+  name: 'nest-12-vitest-inlined',
+  title: 'NestJS 12, Vitest that inlines NestJS and the package',
+  async run(context) {
+    const app = await Workspace.nest(context, 12, this.name);
+    const inline = ['@nestjs/common', '@nestjs/core', '@nestjs/testing', 'nestjs-distributed-lock'];
+    const test = { globals: true, include: ['**/*.spec.ts'], server: { deps: { inline } } };
+    await app.write('vitest.config.ts', `export default ${JSON.stringify({ test })};\n`).bin(VITEST, ['run']);
+  },
+};
+
 const swcJest = {
   name: 'nest-11-swc-jest',
   title: 'NestJS 11, Jest with @swc/jest',
@@ -53,4 +65,4 @@ const pnpm = {
   },
 };
 
-export const TESTS = [...jest, swcJest, pnpm, ...vitest];
+export const TESTS = [...jest, swcJest, pnpm, ...vitest, inlined];
