@@ -19,45 +19,45 @@ export interface LockModuleOptions extends SharingOptions, HoldingOptions {
    * barriers and shared values belong to it, and need it; other services may use the same names for theirs. Keys of locks,
    * semaphores, segments and stock are shared by all services.
    */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /** How long an acquisition waits when it does not say, in milliseconds. Default 10 000; `Infinity`: no limit. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** How long `app.close()` lets holders finish before it ends their leases, in milliseconds. Default 10 000. */
-  readonly drainTimeoutMs?: number;
+  readonly drainTimeoutMs?: number | undefined;
   /**
    * `'required'` (default): the application does not start without a connection. `'background'`: it starts, and serves
    * locks as soon as a server answers; until then acquisitions reject with `LockUnavailableError`.
    */
-  readonly connectOnStart?: 'required' | 'background';
+  readonly connectOnStart?: 'required' | 'background' | undefined;
   /**
    * Whether a warning is logged when nothing in the process listens for SIGTERM, such as `app.enableShutdownHooks()`: then
    * SIGTERM leaves keys locked until their session ends. Default `true`.
    */
-  readonly warnShutdownHooks?: boolean;
+  readonly warnShutdownHooks?: boolean | undefined;
   /**
    * What decorated methods do that can not have their lock, unless their decorator says; see `onContention` there. The compiler
    * can not check that `'skip'`, or what a function returns, fits each method. `@CronLock` and `@LeaderOnly` have their own.
    * Default `'throw'`.
    */
-  readonly onContention?: OnContention;
+  readonly onContention?: OnContention | undefined;
   /**
    * What `using` and decorated methods do, unless they say, when their lease was lost while they ran: reject (`'throw'`, the
    * default), or return the result (`'ignore'`). `@CronLock` has its own.
    */
-  readonly onLost?: 'throw' | 'ignore';
+  readonly onLost?: 'throw' | 'ignore' | undefined;
 }
 
 /** Options that must be known before the module is built, of `forRoot` and of `forRootAsync`. */
 export interface LockModuleExtras {
   /** Whether every module of the application sees the services. Default `true`. */
-  readonly isGlobal?: boolean;
+  readonly isGlobal?: boolean | undefined;
   /** The connection's name, for applications with several. Default `'default'`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * How a `LockError` is answered to remote clients. `LockModule` registers `LockExceptionFilter` below every filter of the
    * application's own; `false`: it registers none. Of several connections one says it, for the whole application.
    */
-  readonly exceptionFilter?: false | LockExceptionFilterOptions;
+  readonly exceptionFilter?: false | LockExceptionFilterOptions | undefined;
 }
 
 export type ResolvedLockModuleOptions = Required<Omit<LockModuleOptions, 'service'>> & {

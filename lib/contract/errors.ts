@@ -16,7 +16,7 @@ export type LockErrorCode =
 export interface LockErrorDetails {
   /** The key (or keys) the error is about, as the application wrote it. */
   readonly key?: string | undefined;
-  readonly cause?: unknown;
+  readonly cause?: unknown | undefined;
 }
 
 /**

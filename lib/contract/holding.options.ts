@@ -6,18 +6,18 @@ export interface HoldingOptions {
    * A lease that is held for this many milliseconds is warned about, once, with its key, its label and where it was acquired.
    * `false`, 0 and `Infinity`: never. Default: the module's, 60 000.
    */
-  readonly warnHeldMs?: number | false;
+  readonly warnHeldMs?: number | false | undefined;
   /**
    * A lease that is held for this many milliseconds turns `revoking`, and its `signal` aborts with a `LockOverdueError`. After
    * `overdueGraceMs` it is `lost`, and the key goes to the next caller. `false`, 0 and `Infinity`: no limit. Default: the
    * module's, no limit.
    */
-  readonly maxHeldMs?: number | false;
+  readonly maxHeldMs?: number | false | undefined;
   /**
    * How long the holder of an overdue lease may take to stop, in milliseconds. `Infinity`: it keeps the key for as long as it
    * likes. Default: the module's, 5 000.
    */
-  readonly overdueGraceMs?: number;
+  readonly overdueGraceMs?: number | undefined;
 }
 
 /** In milliseconds; `Infinity` where there is no limit. */

@@ -2,18 +2,18 @@ import type { Lease } from './lease.js';
 
 export interface AcquireOptions {
   /** How long to wait in line, in milliseconds; 0 asks once. Default: the module's `waitMs`. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Gives up waiting; the wait rejects with `signal.reason`, untouched. Has no effect once the lease is granted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** `false`: entering a key that this call already holds is a `LockReentrancyError`. Default `true`. */
-  readonly reentrant?: boolean;
+  readonly reentrant?: boolean | undefined;
   /** A name for logs and for whoever looks at the line of contenders. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 export interface UsingOptions extends AcquireOptions {
   /** What `using` does when the lease was lost while the work ran: reject (default), or return the work's result. */
-  readonly onLost?: 'throw' | 'ignore';
+  readonly onLost?: 'throw' | 'ignore' | undefined;
 }
 
 /** Every primitive has the same three verbs. A `Lock` holds no state: one object serves any number of callers. */

@@ -5,9 +5,9 @@ export interface RevokeOptions {
    * How long the holders may take to give the key back, in milliseconds; then it is taken away from them by force.
    * `Infinity`: never by force. Default 10 000.
    */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Ends the call, which rejects with `signal.reason`. Holders stay asked to give way; nothing is taken by force. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ResolvedRevokeOptions {

@@ -17,12 +17,12 @@ export interface SegmentLeaseJson extends LeaseJson {
 
 export interface SegmentAcquireOptions extends AcquireOptions {
   /** With route `'hash'`, what decides the segment; with `'free'`, what decides which one is tried first. */
-  readonly routeBy?: string | number;
+  readonly routeBy?: string | number | undefined;
   /**
    * The segments that may be acquired, the preferred first; for callers who know that the others are of no use to them.
    * With route `'hash'` the value decides among these.
    */
-  readonly only?: readonly number[];
+  readonly only?: readonly number[] | undefined;
 }
 
 export interface SegmentUsingOptions extends SegmentAcquireOptions, UsingOptions {}

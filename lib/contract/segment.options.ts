@@ -16,7 +16,7 @@ export interface SegmentOptions extends HoldingOptions {
    */
   readonly segments: number;
   /** `'free'` (default), or `'hash'`: every acquisition then needs `routeBy`. */
-  readonly route?: SegmentRoute;
+  readonly route?: SegmentRoute | undefined;
 }
 
 /** Their numbers have four places, and nobody gains from more. */

@@ -14,12 +14,12 @@ export interface SemaphoreOptions extends HoldingOptions {
    * Where the number is recorded, written as a key is: an absolute path is the one of a Curator `SharedCount`. It is
    * made, with `permits`, when it is not there. Default: beside the semaphore, and only once `setPermits` was called.
    */
-  readonly sharedCount?: string;
+  readonly sharedCount?: string | undefined;
 }
 
 export interface SemaphoreAcquireOptions extends AcquireOptions {
   /** How many permits to take: all of them or none. Default 1. */
-  readonly permits?: number;
+  readonly permits?: number | undefined;
 }
 
 export interface SemaphoreUsingOptions extends SemaphoreAcquireOptions, UsingOptions {}

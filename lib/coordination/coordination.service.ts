@@ -17,14 +17,14 @@ import type { Named } from './waiting.js';
 
 export interface SharedCounterOptions {
   /** What the counter is while nobody has written it. Default 0. */
-  readonly initial?: number;
+  readonly initial?: number | undefined;
 }
 
 export interface SharedValueOptions<T> {
   /** What the value is while nobody has written it. */
   readonly initial: T;
   /** How the value becomes bytes. Default `'json'`. */
-  readonly codec?: CodecOption<T>;
+  readonly codec?: CodecOption<T> | undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ export interface DoubleBarrierOptions {
 
 export interface EnterOptions extends WaitOptions {
   /** How long to wait for the others, in milliseconds, 1 or more. Default: the module's `waitMs`. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 // Who lets them in names each of them in one transaction.

@@ -6,12 +6,12 @@ import { checkWaitOptions } from './wait.options.js';
 
 export interface QueueOptions<T> {
   /** How items become bytes. Default `'json'`. */
-  readonly codec?: CodecOption<T>;
+  readonly codec?: CodecOption<T> | undefined;
   /**
    * How many items the queue may have, those included that somebody has taken: whoever puts into a full one waits. Counts for
    * those who name it. Default: any number.
    */
-  readonly maxItems?: number;
+  readonly maxItems?: number | undefined;
 }
 
 export interface ResolvedQueueOptions<T> {
@@ -21,7 +21,7 @@ export interface ResolvedQueueOptions<T> {
 
 export interface TakeOptions extends WaitOptions {
   /** A name for whoever looks at who has taken what. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 export interface TakeBatchOptions extends TakeOptions {
@@ -31,7 +31,7 @@ export interface TakeBatchOptions extends TakeOptions {
 
 export interface ConsumeOptions extends Pick<TakeOptions, 'signal' | 'label'> {
   /** How many items are taken at once, 1 to 1,000; those not handed out yet are put back at the end. Default 1. */
-  readonly batch?: number;
+  readonly batch?: number | undefined;
 }
 
 /** All items of a batch share a transaction, which is one message between the servers. */

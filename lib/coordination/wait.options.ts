@@ -3,9 +3,9 @@ import { checkFields, checkMs, checkSignal } from '../contract/check.js';
 /** The end of a call that may wait. */
 export interface WaitOptions {
   /** How long to wait, in milliseconds; 0 asks once. Default: the module's `waitMs`. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Gives up waiting; the wait rejects with `signal.reason`, untouched. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The end of a call that waits for no more than an answer. */

@@ -37,7 +37,7 @@ const NAME = '@DistributedLock';
  */
 export function DistributedLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKeys<A>,
-  options: DistributedLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+  options: DistributedLockOptions & { readonly onContention?: C | ContentionHandler<R> | undefined } = {},
 ): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses(`${NAME}('key')`, arguments);
   return lockMethod(NAME, (at) => mutexLocking(at, key, options));

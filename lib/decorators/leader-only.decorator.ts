@@ -15,7 +15,7 @@ export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'conn
    * What a call does where the application does not lead: not run the method and resolve to `undefined` (`'skip'`, the
    * default), reject with a `LockNotLeaderError` (`'throw'`), or do what a function of the context says, see `onContention`.
    */
-  readonly onFollower?: OnContention;
+  readonly onFollower?: OnContention | undefined;
 }
 
 const FIELDS = ['onFollower', 'onLost', 'connection'];
@@ -39,7 +39,7 @@ const FIELDS = ['onFollower', 'onLost', 'connection'];
  */
 export function LeaderOnly<C extends OnContention = 'skip', R = never>(
   name: string,
-  options: LeaderOnlyOptions & { readonly onFollower?: C | ContentionHandler<R> } = {},
+  options: LeaderOnlyOptions & { readonly onFollower?: C | ContentionHandler<R> | undefined } = {},
 ): LockDecorator<[], C | ContentionHandler<R>> {
   needParentheses(`${NAME}('name')`, arguments);
   return lockMethod(NAME, (at) => {

@@ -2,6 +2,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
 import type { DeclaredJob } from './declared-job.js';
 import type { ElectionRole } from './election-role.js';
+import { severalCopies } from '../service/loaded-copies.js';
 import { ServiceSlot } from './service-slot.js';
 
 /** One decorated method: where it stands, and where it finds its `LockService`. */
@@ -59,8 +60,11 @@ export function serviceFor(method: LockedMethod, instance: unknown): LockService
 }
 
 function unboundReason(connection: string): string {
+  const reason = `has no LockService (connection "${connection}"), so it did not run`;
+  const copies = severalCopies();
+  if (copies !== undefined) return `${reason}: ${copies}`;
   return (
-    `has no LockService (connection "${connection}"), so it did not run: its instance was not made by Nest. Make the ` +
+    `${reason}: its instance was not made by Nest. Make the ` +
     'class a provider of an application that imports LockModule.forRoot(). What "new" makes, outside of Nest or in a ' +
     'factory that is request-scoped, transient or loaded lazily, cannot be given its locks. In unit ' +
     "tests write LockTesting.bind(new Service()), or import LockTestingModule.forRoot(), of 'nestjs-distributed-lock/testing'."

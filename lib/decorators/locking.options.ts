@@ -16,7 +16,7 @@ export interface LockingOptions extends HoldingOptions {
    * How long a call waits in line, in milliseconds; 0 asks once. Default: the module's `waitMs`, and 0 with
    * `onContention: 'skip'`.
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /**
    * What a call does when somebody else holds the key for all of `waitMs`. Default: the module's, `'throw'`.
    * - `'throw'`: rejects with a `LockTimeoutError`.
@@ -27,18 +27,18 @@ export interface LockingOptions extends HoldingOptions {
    *
    * A `LockTimeoutError` that the method itself throws is not contention and always passes through.
    */
-  readonly onContention?: OnContention;
+  readonly onContention?: OnContention | undefined;
   /**
    * When the lease was lost while the method ran: reject with `LockLostError` (or `LockOverdueError`), or return the result.
    * Default: the module's, `'throw'`.
    */
-  readonly onLost?: 'throw' | 'ignore';
+  readonly onLost?: 'throw' | 'ignore' | undefined;
   /** A name for logs and for whoever looks at the line of contenders. Default `Class.method`. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** `false`: entering a key that this call already holds is a `LockReentrancyError`. Default `true`. */
-  readonly reentrant?: boolean;
+  readonly reentrant?: boolean | undefined;
   /** The name of the `LockModule` connection. Default `'default'`. */
-  readonly connection?: string;
+  readonly connection?: string | undefined;
 }
 
 export interface DistributedLockOptions extends LockingOptions, MutexOptions, Pick<MultiOptions, 'atomic'> {}

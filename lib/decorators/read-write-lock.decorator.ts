@@ -21,7 +21,7 @@ export interface WriteLockOptions extends LockingOptions, SharingOptions {}
  */
 export function ReadLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: ReadLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+  options: ReadLockOptions & { readonly onContention?: C | ContentionHandler<R> | undefined } = {},
 ): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses("@ReadLock('key')", arguments);
   return lockSide('@ReadLock', (lock) => lock.read, key, options);
@@ -34,7 +34,7 @@ export function ReadLock<A extends unknown[], C extends OnContention = 'throw', 
  */
 export function WriteLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: WriteLockOptions & { readonly onContention?: C | ContentionHandler<R> } = {},
+  options: WriteLockOptions & { readonly onContention?: C | ContentionHandler<R> | undefined } = {},
 ): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses("@WriteLock('key')", arguments);
   return lockSide('@WriteLock', (lock) => lock.write, key, options);

@@ -21,7 +21,7 @@ export type SegmentRouteBy<B extends unknown[]> = (this: never, ...args: B) => s
 
 /** With `'hash'` there must be a value. */
 type Routing<B extends unknown[]> =
-  | { readonly route?: 'free'; readonly routeBy?: SegmentRouteBy<B> }
+  | { readonly route?: 'free' | undefined; readonly routeBy?: SegmentRouteBy<B> | undefined }
   | { readonly route: 'hash'; readonly routeBy: SegmentRouteBy<B> };
 
 export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = LockingOptions &
@@ -37,7 +37,7 @@ export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = 
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
 export function SegmentLock<A extends unknown[], B extends unknown[] = [], C extends OnContention = 'throw', R = never>(
-  options: SegmentLockOptions<A, B> & { readonly onContention?: C | ContentionHandler<R> },
+  options: SegmentLockOptions<A, B> & { readonly onContention?: C | ContentionHandler<R> | undefined },
 ): LockDecorator<A, C | ContentionHandler<R>, B> {
   needParentheses(`${NAME}({ key: 'key', segments: 16 })`, arguments);
   return lockMethod(NAME, (at) => {

@@ -17,7 +17,7 @@ const FIELDS = [...LOCKING_FIELDS, ...SEMAPHORE_FIELDS, 'permitsPerCall'];
 
 export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOptions {
   /** How many of the permits each call takes. Default 1. */
-  readonly permitsPerCall?: number;
+  readonly permitsPerCall?: number | undefined;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOpti
  */
 export function Semaphore<A extends unknown[], C extends OnContention = 'throw', R = never>(
   key: LockKey<A>,
-  options: SemaphoreDecoratorOptions & { readonly onContention?: C | ContentionHandler<R> },
+  options: SemaphoreDecoratorOptions & { readonly onContention?: C | ContentionHandler<R> | undefined },
 ): LockDecorator<A, C | ContentionHandler<R>> {
   needParentheses(`${NAME}('key', { permits: 4 })`, arguments);
   return lockMethod(NAME, (at) => {

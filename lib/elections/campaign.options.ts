@@ -6,11 +6,11 @@ import type { Candidature } from '../service/candidates.js';
 
 export interface CampaignOptions extends Pick<AcquireOptions, 'signal'> {
   /** How long to stand for election, in milliseconds; 0 asks once. Default: no limit. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** What to proclaim when elected: up to 64 kB, for whoever asks for the leader. Default: nothing. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** The participant's id, for whoever looks, clients of other kinds included. Default `host:pid`. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 export const DEFAULTS = Object.freeze({ waitMs: Infinity });

@@ -11,7 +11,7 @@ import { observation } from './observation.js';
 
 export interface ObserveOptions {
   /** Ends the observation: the iteration rejects with `signal.reason`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -9,33 +9,33 @@ export interface CronLockOptions {
    * begins with `/` is a path, shared by all services. Default `cron/<name>`: the name given in `@Cron`, `@Interval` or
    * `@Timeout`, else `Class.method`. No two jobs of a connection may have the same.
    */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /**
    * A run does not begin sooner than this after the one before has begun, in milliseconds on the servers' clock. Default
    * 0; for `@Interval` its interval, less a tenth (at most a second) for timers that are not exact.
    */
-  readonly atLeastMs?: number;
+  readonly atLeastMs?: number | undefined;
   /**
    * A run that takes longer, in milliseconds, is told to stop: `currentLease().signal` aborts with a `LockOverdueError`,
    * and an error is logged. The lock stays held until the method has ended. Default: no limit.
    */
-  readonly atMostMs?: number;
+  readonly atMostMs?: number | undefined;
   /**
    * What becomes of a run whose instance died in it. `'skip'` (default): nothing, the next tick is run; a tick is run at
    * most once. `'rerun'`: another instance runs the same tick again as soon as the servers have noticed; at least once.
    */
-  readonly onCrash?: 'skip' | 'rerun';
+  readonly onCrash?: 'skip' | 'rerun' | undefined;
   /** With `onCrash: 'rerun'`, how many times one tick is begun at most. Default 3: a job that kills whoever runs it ends. */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /**
    * What a call does when the servers can not be asked. It never runs: it resolves to `undefined` and logs a warning
    * (`'skip'`, the default), or rejects with a `LockUnavailableError`, which the scheduler logs (`'throw'`).
    */
-  readonly onUnavailable?: 'skip' | 'throw';
+  readonly onUnavailable?: 'skip' | 'throw' | undefined;
   /** When the lease was lost while the method ran: reject with `LockLostError` (default), or return the result. */
-  readonly onLost?: 'throw' | 'ignore';
+  readonly onLost?: 'throw' | 'ignore' | undefined;
   /** The name of the `LockModule` connection. Default `'default'`. */
-  readonly connection?: string;
+  readonly connection?: string | undefined;
 }
 
 /** Every option with its default filled in; what depends on the schedule is `undefined`. */

@@ -18,9 +18,9 @@ export interface GlobalTransactionOptions extends Pick<AcquireOptions, 'label'> 
    * How long the transaction waits for rows, in milliseconds, all its waits together; time that it works does not count.
    * 0 asks once for each row. Default: the module's `waitMs`.
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Gives up waiting for a row: `lock` rejects with `signal.reason`, untouched. Rows that are locked stay so. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The leases on several rows, one for each key. */

@@ -12,9 +12,9 @@ export interface MutexOptions extends SharingOptions, HoldingOptions {
    * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: for try-only use such as cron guards.
    * An acquisition that is not the first is told so at once; it never waits.
    */
-  readonly line?: Line;
+  readonly line?: Line | undefined;
   /** `false`: entering the key when the call already holds it is a `LockReentrancyError`. Default `true`. */
-  readonly reentrant?: boolean;
+  readonly reentrant?: boolean | undefined;
 }
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
@@ -34,9 +34,9 @@ export interface LockServiceOptions extends SharingOptions, HoldingOptions {
   readonly waitMs: number;
   readonly drainTimeoutMs: number;
   readonly connectOnStart: 'required' | 'background';
-  readonly warnShutdownHooks?: boolean;
+  readonly warnShutdownHooks?: boolean | undefined;
   /** What `using` and decorated methods do when their lease was lost, unless they say. */
-  readonly onLost?: ResolvedAcquireOptions['onLost'];
+  readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
   /** What decorated methods do that can not have their lock, unless they say. */
-  readonly onContention?: OnContention;
+  readonly onContention?: OnContention | undefined;
 }

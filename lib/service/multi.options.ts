@@ -12,7 +12,7 @@ export interface MultiOptions extends SharingOptions, HoldingOptions {
    * Nobody holds a key while it has yet to line up for another. For keys whose users all ask for everything at once; see
    * docs/recipes/multi-lock.md. Default `false`.
    */
-  readonly atomic?: boolean;
+  readonly atomic?: boolean | undefined;
 }
 
 // All of them are in one message, and servers do not take more than a megabyte.

@@ -9,13 +9,13 @@ export interface SharingOptions {
    * strict order of arrival at the servers, across all processes; one that four others of its process are ahead of is sent
    * there with those who come within 3 ms. Default: the module's, `true`.
    */
-  readonly localLine?: boolean;
+  readonly localLine?: boolean | undefined;
   /**
    * How long this process keeps the key after its last use, in milliseconds, so that it takes it again without asking the
    * servers. It is given up at once when another process asks, when the connection is lost, and at shutdown.
    * Goes with `localLine`, which is `true` for whoever asks for this and does not say. Default: the module's, 0.
    */
-  readonly keepMs?: number;
+  readonly keepMs?: number | undefined;
 }
 
 export const SHARING_DEFAULTS = Object.freeze({ localLine: true, keepMs: 0 });

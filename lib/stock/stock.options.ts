@@ -6,23 +6,23 @@ export interface StockOptions {
   /** Into how many segments the units are spread, 1 to 1,024. */
   readonly segments: number;
   /** Where the units are, when they are yours to keep. Default: records in ZooKeeper, which need no lock. */
-  readonly store?: SegmentStore;
+  readonly store?: SegmentStore | undefined;
   /** Whether an order that no segment holds may be taken from several. Default `true`. */
-  readonly split?: boolean;
+  readonly split?: boolean | undefined;
   /** How long a call takes at most, in milliseconds, 1 or more. Default: the module's `waitMs`, 10 000 if that is 0. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /**
    * As the stock falls it is kept in fewer segments, so that each has about this many units; for the built-in store.
    * Default 8.
    */
-  readonly mergeBelow?: number;
+  readonly mergeBelow?: number | undefined;
 }
 
 export interface StockCallOptions {
   /** How long the call takes at most, in milliseconds, 1 or more. Default: the stock's. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Gives up; the call rejects with `signal.reason`, untouched. Has no effect once units are being taken. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface DeductOptions extends StockCallOptions {
@@ -30,16 +30,16 @@ export interface DeductOptions extends StockCallOptions {
    * Your own name for the order, used once: the same again yields the same deduction and takes nothing more. For when
    * the outcome of a call was not heard. Default: a new one.
    */
-  readonly orderId?: string;
+  readonly orderId?: string | undefined;
   /** What decides which segment is looked at first, such as the buyer's id. Default: one that others leave alone. */
-  readonly routeBy?: string | number;
+  readonly routeBy?: string | number | undefined;
   /** Whether it may be taken from several segments. Default: the stock's. */
-  readonly split?: boolean;
+  readonly split?: boolean | undefined;
 }
 
 export interface RestockOptions extends StockCallOptions {
   /** Your own name for the delivery, used once: the same again adds nothing more. Default: a new one. */
-  readonly restockId?: string;
+  readonly restockId?: string | undefined;
 }
 
 export interface ForgetOptions {

@@ -3,20 +3,21 @@ import { EnsembleNetwork } from './ensemble-network.js';
 import { EnsembleServer } from './ensemble-server.js';
 import { freeServerPorts } from './server-ports.js';
 import { findZooKeeperDistribution } from './zookeeper-distribution.js';
+import { withoutUndefined } from '../lock.options.js';
 
 export interface ZooKeeperEnsembleOptions {
   /** How many servers. Default 3. */
-  readonly servers?: number;
+  readonly servers?: number | undefined;
   /** ZooKeeper's unit of time, in milliseconds; sessions last between 2 and 20 of it. Default 500. */
-  readonly tickTimeMs?: number;
+  readonly tickTimeMs?: number | undefined;
   /** How many ticks a follower may be out of touch with its leader, before each gives the other up. Default 5. */
-  readonly syncLimit?: number;
+  readonly syncLimit?: number | undefined;
   /** How many ticks a follower may take to join its leader. Default 10. */
-  readonly initLimit?: number;
+  readonly initLimit?: number | undefined;
   /** Java system properties of every server. */
-  readonly systemProperties?: Readonly<Record<string, string>>;
+  readonly systemProperties?: Readonly<Record<string, string>> | undefined;
   /** How long a start, or an election, may take, in milliseconds. Default 60 000. */
-  readonly startTimeoutMs?: number;
+  readonly startTimeoutMs?: number | undefined;
 }
 
 const DEFAULTS = { tickTimeMs: 500, syncLimit: 5, initLimit: 10, systemProperties: {} } as const;
@@ -115,7 +116,7 @@ export class ZooKeeperEnsemble implements AsyncDisposable {
     const servers = own.map(({ client: port }, place) => {
       const view = own.map((ports, to) => [to + 1, to === place ? ports : network.route(place, to)] as const);
       return new EnsembleServer(
-        { ...DEFAULTS, ...settings, distribution, port, view: new Map(view), id: place + 1 },
+        { ...DEFAULTS, ...withoutUndefined(settings), distribution, port, view: new Map(view), id: place + 1 },
         startTimeoutMs,
       );
     });

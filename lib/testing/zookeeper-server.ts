@@ -10,19 +10,19 @@ import type { ZooKeeperDistribution } from './zookeeper-distribution.js';
 
 export interface ZooKeeperServerOptions {
   /** Default: one that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** ZooKeeper's unit of time, in milliseconds; sessions last between 2 and 20 of it. Default 500. */
-  readonly tickTimeMs?: number;
+  readonly tickTimeMs?: number | undefined;
   /** Kept by `stop()`. Default: a temporary directory, which `stop()` removes. */
-  readonly dataDir?: string;
+  readonly dataDir?: string | undefined;
   /** How often empty container nodes are removed, in milliseconds. Default: ZooKeeper's, one minute. */
-  readonly containerCheckIntervalMs?: number;
+  readonly containerCheckIntervalMs?: number | undefined;
   /** Further settings of `zoo.cfg`: `{ secureClientPort: 2281 }`. */
-  readonly settings?: ZooKeeperSettings;
+  readonly settings?: ZooKeeperSettings | undefined;
   /** Java system properties, for all the rest: `{ 'jute.maxbuffer': '4194304' }`. */
-  readonly systemProperties?: Readonly<Record<string, string>>;
+  readonly systemProperties?: Readonly<Record<string, string>> | undefined;
   /** How long a start may take, in milliseconds. Default 60 000. */
-  readonly startTimeoutMs?: number;
+  readonly startTimeoutMs?: number | undefined;
 }
 
 const PORT_ATTEMPTS = 3;

@@ -4,7 +4,7 @@ import type { LockError, LockErrorCode } from '../contract/errors.js';
 /** What the answer to a remote client has beyond the usual. */
 export interface LockExceptionFilterOptions {
   /** Whether the answer names the key, as the application wrote it. Default `false`: keys are the service's own. */
-  readonly exposeKey?: boolean;
+  readonly exposeKey?: boolean | undefined;
 }
 
 /** What a remote client is told: neither keys, nor hosts, nor processes, unless the application wants it. */
@@ -15,7 +15,7 @@ export interface PublicLockError {
   /** Whether the same request may succeed a moment later. `false` also where its work may have been done in part. */
   readonly retryable: boolean;
   /** Only with `exposeKey`. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 const INTERNAL = 'Internal server error';

@@ -16,34 +16,34 @@ export interface ZooKeeperOptions {
    * `host:port,host:port/chroot`; IPv6 addresses in brackets. Default: the environment variable `ZOOKEEPER_CONNECT`,
    * else `localhost:2181`.
    */
-  readonly connectString?: string;
+  readonly connectString?: string | undefined;
   /**
    * How long the servers keep this session's locks after they last heard of it, in milliseconds; they clamp it to
    * 2 to 20 of their ticks. Longer survives longer outages, shorter frees the locks of a dead process sooner.
    * Default 10 000.
    */
-  readonly sessionTimeoutMs?: number;
+  readonly sessionTimeoutMs?: number | undefined;
   /** How long to look for a server before an acquisition rejects with `LockUnavailableError`, in ms. Default 10 000. */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
   /** How long `release()` waits for its answer before it goes on in the background, in milliseconds. Default 2 000. */
-  readonly releaseTimeoutMs?: number;
+  readonly releaseTimeoutMs?: number | undefined;
   /** Where keys without a leading slash live. Default `/locks`. */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /** Credentials that the session shows the servers. Default: none. */
-  readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[];
+  readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[] | undefined;
   /**
    * Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. Default:
    * `'creator'` where `auth` is given, else `'open'`.
    */
-  readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[];
+  readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[] | undefined;
   /**
    * Connects over TLS (the servers' `secureClientPort`): `true`, or what Node's `tls.connect` takes of certificates:
    * `ca`, `cert` and `key` or `pfx` for client certificates, `servername`, `rejectUnauthorized`, … The material itself, not
    * the names of files. Default: no TLS.
    */
-  readonly tls?: boolean | ZooKeeperTls;
+  readonly tls?: boolean | ZooKeeperTls | undefined;
   /** Whether the servers remove a key's directory once it is empty (`'container'`, default) or it stays. */
-  readonly parents?: 'container' | 'persistent';
+  readonly parents?: 'container' | 'persistent' | undefined;
 }
 
 export interface ResolvedZooKeeperOptions extends Required<

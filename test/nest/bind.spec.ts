@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Cron, Interval } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { lastValueFrom, Observable, of } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   CronLock,
   currentLease,

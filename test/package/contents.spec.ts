@@ -1,50 +1,96 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { expect, inject, it } from 'vitest';
 
 const { dir } = inject('packed');
-const files = readdirSync(dir, { recursive: true, encoding: 'utf8' });
+const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((path) =>
+  statSync(join(dir, path)).isFile(),
+);
 const read = (path: string) => readFileSync(join(dir, path), 'utf8');
+const code = files.filter((path) => path.startsWith('dist/cjs/code/'));
+const declarations = files.filter((path) => path.endsWith('.d.ts'));
 
-it('holds what is exported, the sources and the texts, and nothing else', () => {
+const MOST_FILES = 600;
+const MOST_BYTES = 1_500_000;
+
+it('holds what is exported and the texts, and nothing else', () => {
   const places = new Set(files.map((path) => path.split('/')[0]));
-  expect(
-    [...places].filter((place) => !/^(dist|lib|docs|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(place!)),
-  ).toEqual([]);
-  expect(files).toEqual(
-    expect.arrayContaining(['LICENSE', 'dist/index.js', 'dist/index.d.ts', 'dist/testing/index.js']),
-  );
+  expect(places).toEqual(new Set(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']));
+  expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
 });
 
-it('has a module and its types for every source', () => {
-  const sources = files.filter((path) => /^lib\/.*(?<!\.d)\.ts$/.test(path));
-  expect(sources.length).toBeGreaterThan(50);
-  const built = sources.map((path) => path.replace(/^lib\/(.*)\.ts$/, 'dist/$1'));
-  expect(built.flatMap((path) => [`${path}.js`, `${path}.d.ts`]).filter((path) => !files.includes(path))).toEqual([]);
+it('is small', () => {
+  const bytes = files.map((path) => statSync(join(dir, path)).size).reduce((sum, size) => sum + size, 0);
+  expect(files.length).toBeLessThanOrEqual(MOST_FILES);
+  expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
 });
 
-it('has maps that lead to sources that are there', () => {
-  const maps = files.filter((path) => path.endsWith('.map'));
-  expect(maps.length).toBeGreaterThan(100);
-  const targets = maps.flatMap((map) => {
-    const { sources } = JSON.parse(read(map)) as { sources: string[] };
-    return sources.map((source) => join(dir, dirname(map), source));
+it('has a file for every path of package.json', () => {
+  const named = [...read('package.json').matchAll(/"((?:\.\/)?dist\/[^"]+)"/g)].map(([, path = '']) => normalize(path));
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+it('links only to what is shipped', () => {
+  const pages = files.filter((path) => path.endsWith('.md'));
+  const dead = pages.flatMap((page) => {
+    const targets = [...read(page).matchAll(/\]\((?!\w+:|#)([^)\s#]+)/g)].map(([, target = '']) => target);
+    return targets.map((target) => join(dirname(page), target)).filter((path) => !existsSync(join(dir, path)));
   });
-  expect(targets.filter((target) => !existsSync(target))).toEqual([]);
+  expect(pages.length).toBeGreaterThan(20);
+  expect(dead).toEqual([]);
 });
 
-it('declares nothing that is for the inside only', () => {
-  const declarations = files.filter((path) => path.endsWith('.d.ts'));
+it('declares nothing that is for the inside only, and says what is for users', () => {
   expect(declarations.filter((path) => read(path).includes('@internal'))).toEqual([]);
+  for (const path of declarations.filter((one) => one.includes('cjs/'))) expect(read(path)).toContain('/**');
 });
 
-it('is one build, of ES modules: with a second one a LockService would be two classes', () => {
-  const { type, exports } = JSON.parse(read('package.json')) as {
-    type: string;
-    exports: Record<string, object | string>;
-  };
-  expect(type).toBe('module');
-  expect(Object.values(exports).filter((one) => typeof one === 'object' && 'require' in one)).toEqual([]);
+/** Each with its fields, from its own declaration. */
+function interfacesOf(text: string): { readonly name: string; readonly fields: string }[] {
+  const found = text.split(/^(?=(?:export )?(?:declare )?interface )/m).slice(1);
+  return found.map((one) => ({ name: /interface (\w+)/.exec(one)![1]!, fields: one.slice(0, one.search(/^\}/m)) }));
+}
+
+it('takes undefined for every option that may be left out, as `exactOptionalPropertyTypes` asks', () => {
+  const options = declarations
+    .flatMap((path) => interfacesOf(read(path)))
+    .filter(({ name }) => /(?:Options|Extras)$/.test(name));
+  const strict = options.flatMap(({ name, fields }) =>
+    [...fields.matchAll(/^ {2}(?:readonly )?(\w+)\?: ([^;]+);/gm)]
+      .filter(([, , type = '']) => !/\b(?:undefined|never)\b/.test(type))
+      .map(([, field = '']) => `${name}.${field}`),
+  );
+  expect(options.length).toBeGreaterThan(40);
+  expect(strict).toEqual([]);
+});
+
+it('keeps what is for tests out of the code of the main entry', () => {
+  const locks = read('dist/cjs/code/locks.js');
+  expect(locks).toContain('// build/package/lock.module.js');
+  expect(locks).not.toContain('// build/package/testing/');
+});
+
+it('keeps the names of classes, which errors and injection tokens are known by', () => {
+  for (const path of code) {
+    // The bundler tells classes of one name apart by a number, and gives each its name back.
+    for (const [, number, body = ''] of read(path).matchAll(/^var \w+(\$\d+)? = (class[^]{0,120})/gm)) {
+      expect(body.includes('__name(this, "')).toBe(number !== undefined);
+    }
+    expect(read(path)).not.toMatch(/class \w+\$\d/);
+  }
+});
+
+it('keeps lines, which stack traces point at', () => {
+  for (const path of code) {
+    const lines = read(path).split('\n');
+    expect(lines.filter((line) => line.length > 1_000).map((line) => line.slice(0, 80))).toEqual([]);
+  }
+});
+
+it('has the code once: the modules that are imported are doors to it', () => {
+  const others = files.filter((path) => path.startsWith('dist/') && path.endsWith('.js') && !code.includes(path));
+  expect(others.filter((path) => statSync(join(dir, path)).size > 10_000)).toEqual([]);
 });
 
 it('pins the driver that it hardens from outside', () => {

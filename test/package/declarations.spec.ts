@@ -5,21 +5,64 @@ import { NODE_MODULES } from './repository.js';
 
 const { tarball } = inject('packed');
 
-describe.each([11, 12] as const)('a consumer in TypeScript, on NestJS %i', (nest) => {
-  let app: InstalledApp;
+const TYPESCRIPT_6 = 'typescript-6';
+const TYPESCRIPT_7 = 'typescript';
+
+interface Case {
+  readonly resolution: string;
+  readonly type: 'module' | 'commonjs';
+  readonly nest: 11 | 12;
+  readonly compiler: string;
+  readonly flags: readonly string[];
+}
+
+const NODENEXT = ['--module', 'nodenext'];
+const NODE16 = ['--module', 'node16'];
+const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+// Not in TypeScript 7. Libraries are not checked: NestJS itself does not pass there.
+const NODE10 = [
+  '--module',
+  'commonjs',
+  '--moduleResolution',
+  'node10',
+  '--ignoreDeprecations',
+  '6.0',
+  '--skipLibCheck',
+];
+
+/** How applications have TypeScript find what they import. NestJS 12 cannot be found by the older ways. */
+const CASES: readonly Case[] = [
+  { type: 'module', nest: 12, compiler: TYPESCRIPT_6, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'module', nest: 12, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'module', nest: 12, compiler: TYPESCRIPT_7, resolution: 'bundler', flags: BUNDLER },
+  { type: 'module', nest: 11, compiler: TYPESCRIPT_7, resolution: 'node16', flags: NODE16 },
+  { type: 'commonjs', nest: 12, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'commonjs', nest: 11, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },
+  { type: 'commonjs', nest: 11, compiler: TYPESCRIPT_7, resolution: 'node16', flags: NODE16 },
+  { type: 'commonjs', nest: 11, compiler: TYPESCRIPT_6, resolution: 'node10', flags: NODE10 },
+];
+
+describe('a consumer in TypeScript', () => {
+  const apps = new Map<number, InstalledApp>();
 
   beforeAll(async () => {
-    app = await InstalledApp.create('types', nest, tarball);
+    for (const nest of [11, 12] as const) apps.set(nest, await InstalledApp.create('types', nest, tarball));
   });
 
-  afterAll(() => app[Symbol.asyncDispose]());
+  afterAll(() => Promise.all([...apps.values()].map((app) => app[Symbol.asyncDispose]())));
+
+  it.each(CASES)('compiles in strict mode: $type, NestJS $nest, $compiler, $resolution', async (one) => {
+    const app = apps.get(one.nest)!;
+    app.setType(one.type);
+    expect(await app.run(process.execPath, compilerOf(one.compiler), '-p', '.', ...one.flags)).toBe('');
+  });
 
   it.each([
-    ['typescript-6', /^Version 6\./],
-    ['typescript', /^Version 7\./],
-  ] as const)('compiles in strict mode, libraries included, with %s', async (compiler, version) => {
-    const tsc = join(NODE_MODULES, compiler, 'bin', 'tsc');
-    expect(await app.run(process.execPath, tsc, '--version')).toMatch(version);
-    expect(await app.run(process.execPath, tsc, '-p', '.')).toBe('');
+    [TYPESCRIPT_6, /^Version 6\./],
+    [TYPESCRIPT_7, /^Version 7\./],
+  ])('has the version of %s that it is named after', async (compiler, version) => {
+    expect(await apps.get(12)!.run(process.execPath, compilerOf(compiler), '--version')).toMatch(version);
   });
 });
+
+const compilerOf = (name: string) => join(NODE_MODULES, name, 'bin', 'tsc');

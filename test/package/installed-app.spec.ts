@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { InstalledApp } from './installed-app.js';
 
 const { tarball } = inject('packed');
@@ -15,19 +15,50 @@ const EXPORTS = [
   'zookeeper',
 ];
 
-interface Report {
-  readonly exports: string[];
-  readonly testing: string[];
-  readonly registersItself: boolean;
-}
+const WHOLE: unknown = {
+  exports: expect.arrayContaining(EXPORTS),
+  testing: expect.arrayContaining(['ZooKeeperServer']),
+  registersItself: true,
+};
 
 describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
-  it.each(['esm', 'cjs'])('uses the installed package on plain Node: %s', async (kind) => {
-    await using app = await InstalledApp.create(kind, nest, tarball);
+  it('uses the installed package on plain Node, as an ES module', async () => {
+    await using app = await InstalledApp.create('esm', nest, tarball);
     expect(app.versionOf('@nestjs/core')).toMatch(new RegExp(`^${nest}\\.`));
-    const report = JSON.parse(await app.run(process.execPath, 'main.js')) as Report;
-    expect(report.exports).toEqual(expect.arrayContaining(EXPORTS));
-    expect(report.testing).toContain('ZooKeeperServer');
-    expect(report.registersItself).toBe(true);
+    expect(JSON.parse(await app.run(process.execPath, 'main.js'))).toEqual(WHOLE);
+  });
+
+  describe('in CommonJS', () => {
+    let app: InstalledApp;
+    const report = async (...args: string[]): Promise<unknown> => JSON.parse(await app.run(process.execPath, ...args));
+
+    beforeAll(async () => {
+      app = await InstalledApp.create('cjs', nest, tarball);
+    });
+
+    afterAll(() => app[Symbol.asyncDispose]());
+
+    it('uses the installed package on plain Node', async () => {
+      expect(await report('main.js')).toEqual(WHOLE);
+    });
+
+    it.each(['required imported byCondition', 'imported required', 'byCondition imported', 'byCondition required'])(
+      'has one class of each name in memory: %s',
+      async (ways) => {
+        expect(await report('one-class.js', ...ways.split(' '))).toEqual({ same: true, testing: true });
+      },
+    );
+
+    it.each(['import', 'require'])('loads nothing for tests with the main entry, by %s', async (way) => {
+      const loaded = (await report('loaded.js', way)) as string[];
+      expect(loaded).toContain('cjs/code/locks.js');
+      expect(loaded.filter((file) => /testing|embedded|command/.test(file))).toEqual([]);
+    });
+
+    // NestJS 12 is ES modules itself.
+    if (nest === 12) return;
+    it('locks where no ES module can be required, as in Jest', async () => {
+      expect(await report('--no-experimental-require-module', 'by-condition.js')).toEqual({ refused: true });
+    });
   });
 });

@@ -48,6 +48,12 @@ export class InstalledApp implements AsyncDisposable {
     await this.run('tar', '-xzf', tarball, '-C', folder, '--strip-components=1');
   }
 
+  /** Whether its files are ES modules. */
+  setType(type: 'module' | 'commonjs'): void {
+    const file = join(this.dir, 'package.json');
+    writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), type }));
+  }
+
   versionOf(name: string): string {
     return versionIn(join(this.dir, 'node_modules', name));
   }

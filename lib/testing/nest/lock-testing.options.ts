@@ -10,14 +10,14 @@ export type LockTestingMode = 'free' | 'contended' | 'unavailable';
 
 export interface LockTestingOptions {
   /** Default `'free'`. */
-  readonly mode?: LockTestingMode;
+  readonly mode?: LockTestingMode | undefined;
   /** Which keys (names of elections) somebody else has with mode `'contended'`. Default: whichever is asked for. */
-  readonly keys?: readonly string[];
+  readonly keys?: readonly string[] | undefined;
   /**
    * No call waits for longer than this, whatever it or its decorator says, in milliseconds: so that a test need not wait
    * for a time-out. Default `Infinity`.
    */
-  readonly longestWaitMs?: number;
+  readonly longestWaitMs?: number | undefined;
 }
 
 export type ResolvedLockTestingOptions = Required<Omit<LockTestingOptions, 'keys'>> & {
