@@ -95,8 +95,9 @@ describe('a segment of a key', () => {
       const nested = where === 'at once' ? work : () => lock.using(work);
       const using = lock.using(nested, { onLost: 'ignore' }).catch((error: unknown) => error);
       await begun.promise;
-      await backend.leaseOn(keyOf(0))?.release();
-      backend.leaseOn(keyOf(0))?.lose(new LockLostError('stock', 'test'));
+      const lost = backend.leaseOn(keyOf(0));
+      lost?.lose(new LockLostError('stock', 'test'));
+      await lost?.release();
       expect(await lock.tryAcquire()).toMatchObject({ segment: 0 });
       end.resolve();
       await using;
