@@ -4,6 +4,8 @@ import type { Place, Placed } from '../contract/placed.js';
 import type { HeldTarget } from './held.js';
 
 const NO_OPTIONS = {};
+/** There is no place, and nobody looks for one again. */
+const NOT_CAPTURED: Placed = { [PLACE]: undefined };
 
 /** One frame for the caller, and some for what may wrap the LockService. */
 const MOST_FRAMES = 4;
@@ -32,7 +34,8 @@ export function placed<O extends object>(
   // What is no options is refused later.
   if (!holding || typeof given !== 'object' || given === null || PLACE in given) return given;
   if (holding.warnHeldMs === Infinity && holding.maxHeldMs === Infinity) return given;
-  return { ...given, [PLACE]: callSite(Reflect.get(lock, verb)) };
+  const place = callSite(Reflect.get(lock, verb));
+  return place || options ? { ...given, [PLACE]: place } : (NOT_CAPTURED as Partial<O> & Placed);
 }
 
 /**

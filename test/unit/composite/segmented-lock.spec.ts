@@ -85,6 +85,24 @@ describe('a segment of a key', () => {
     backend.leaseOn(keyOf(0))?.lose(new LockLostError('stock', 'test'));
     expect(await lock.tryAcquire()).toMatchObject({ segment: 0 });
   });
+
+  it.each(['at once', 'further out'])(
+    'can be had again once it was lost, while work goes on that took it %s',
+    async (where) => {
+      const { lock, backend } = startSegments(1);
+      const [begun, end] = [deferred(), deferred()];
+      const work = () => (begun.resolve(), end.promise);
+      const nested = where === 'at once' ? work : () => lock.using(work);
+      const using = lock.using(nested, { onLost: 'ignore' }).catch((error: unknown) => error);
+      await begun.promise;
+      const lost = backend.leaseOn(keyOf(0));
+      lost?.lose(new LockLostError('stock', 'test'));
+      await lost?.release();
+      expect(await lock.tryAcquire()).toMatchObject({ segment: 0 });
+      end.resolve();
+      await using;
+    },
+  );
 });
 
 describe('where an acquisition goes', () => {
