@@ -63,8 +63,8 @@ describe.each(PAGES)('%s', (path) => {
 
 it('a page that leads nowhere would be found out', () => {
   const page =
-    '# A `lock`, held\n\n[1](README.md#install) [2](#a-lock-held) [3](#other) [4](docs/none.md)\n`npm run nothing`, `lib/none.ts`';
-  expect(deadLinks('README.md', page)).toEqual(['README.md#install', '#other', 'docs/none.md']);
+    '# A `lock`, held\n\n[1](README.md#quick-start) [2](#a-lock-held) [3](#other) [4](docs/none.md)\n`npm run nothing`, `lib/none.ts`';
+  expect(deadLinks('README.md', page)).toEqual(['README.md#quick-start', '#other', 'docs/none.md']);
   expect(deadLinks('CHANGELOG.md', page)).toEqual(['#other', 'docs/none.md']);
   expect(unknownScripts(page)).toEqual(['nothing']);
   expect(missingFiles(page)).toEqual(['lib/none.ts']);

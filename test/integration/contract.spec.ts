@@ -6,6 +6,6 @@ import { freshBasePath } from '../support/base-path.js';
 const basePath = freshBasePath();
 
 describe('locks by ZooKeeper', () => {
-  const backend = zookeeper({ connectString: inject('zookeeper'), basePath, sessionTimeoutMs: 12_000 });
+  const backend = zookeeper({ connectString: inject('zookeeper'), basePath, sessionTimeoutMs: 10_000 });
   backendContract({ describe, it }, { open: () => backend.create(), limitMs: 30_000 });
 });

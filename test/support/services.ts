@@ -8,7 +8,7 @@ export { closeService } from './plain-service.js';
 export type ServiceOptions = PlainServiceOptions;
 
 /** Long enough for a process that a busy machine does not run for a while. A test of sessions that end has one of its own. */
-const SESSION_MS = 12_000;
+const SESSION_MS = 10_000;
 
 /**
  * A service with a session of its own, as another process would have; closed when the test has finished. Every caller is

@@ -63,7 +63,11 @@ describe('a session whose next server accepts the connection and then says nothi
     const { proxies } = await openProxies(target);
     const [hung] = proxies;
     hung!.blackHole();
-    const opening = openService({ connectString: hung!.connectString, connectTimeoutMs: 1_500 });
+    const opening = openService({
+      connectString: hung!.connectString,
+      sessionTimeoutMs: 4_000,
+      connectTimeoutMs: 1_500,
+    });
     await expect(opening).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
       message: expect.stringMatching(/did not accept the session in time/),

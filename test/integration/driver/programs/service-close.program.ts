@@ -1,6 +1,10 @@
+import { Logger } from '@nestjs/common';
 import { LockService } from '../../../../lib/service/lock.service.js';
 import { zookeeper } from '../../../../lib/zookeeper/zookeeper.backend.js';
 import { hangUp, ordersOf, say } from './orders.js';
+
+// What it prints otherwise is an error.
+Logger.overrideLogger(false);
 
 // Closes a service when it is told to; with nothing left to do, the program ends by itself.
 const { connectString, basePath } = ordersOf<{ connectString: string; basePath: string }>();
