@@ -32,7 +32,7 @@ const untilSaid = (text: string) =>
 
 describe('what is said of a connection', () => {
   it('is one line at the start, and nothing of a shutdown', async () => {
-    const { service } = await behindProxy();
+    const { service } = await behindProxy({ sessionTimeoutMs: 4_000 });
     await service.using('k', () => {});
     await closeService(service);
     expect(lines).toEqual([expect.stringMatching(/^log: connected to [\w.:]+: session 0x[0-9a-f]+, timeout 4000 ms$/)]);
