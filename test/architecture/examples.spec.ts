@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
 const EXAMPLES = 'test/examples';
-const DOCS = ['docs/testing.md', 'docs/zookeeper.md'];
+const DOCS = ['README.md', 'docs/testing.md', 'docs/zookeeper.md'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
@@ -14,7 +14,7 @@ function shownIn(page: string): ReadonlyMap<string, string> {
   return new Map([...blocks].map(([, path = '', code = '']) => [path, code]));
 }
 
-describe(`the examples of ${DOCS.join(' and ')}`, () => {
+describe(`the examples of ${DOCS.join(', ')}`, () => {
   const shown = new Map(DOCS.flatMap((page) => [...shownIn(read(page))]));
 
   it('are the files that are run, letter by letter', () => {

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { LockModule, zookeeper } from 'nestjs-distributed-lock';
+import { OrdersController } from './orders.controller.js';
+import { OrdersService } from './orders.service.js';
+
+@Module({
+  imports: [
+    LockModule.forRoot({
+      service: 'shop', // whose jobs and elections these are; the same in all instances
+      backend: zookeeper({ connectString: 'localhost:2181' }), // in production: 'zk1:2181,zk2:2181,zk3:2181/shop'
+    }),
+  ],
+  controllers: [OrdersController],
+  providers: [OrdersService],
+})
+export class AppModule {}
