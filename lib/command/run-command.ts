@@ -13,6 +13,13 @@ A ZooKeeper for development and tests, in memory, without Java. It ends at SIGIN
   --even-in-production      starts although NODE_ENV is production. It keeps nothing: do not
 `;
 
+/** What went wrong; a port that is taken is no question of usage. */
+function complaintOf(error: unknown): string {
+  const { code, message = String(error), port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code !== 'EADDRINUSE') return `${message}\n\n${USAGE}`;
+  return `port ${port} is taken: perhaps by a ZooKeeper that runs already. Use that one, or --port with another number`;
+}
+
 /** Runs one command line. Resolves with the exit code when it is done. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
@@ -25,7 +32,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     await zookeeperCommand(rest);
     return 0;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.stderr.write(`${complaintOf(error)}\n`);
     return 1;
   }
 }

@@ -36,10 +36,16 @@ export abstract class LockError extends Error {
     details: LockErrorDetails = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = new.target.name;
+    this.name = nameOf(code);
     this.key = details.key;
     this.statusCode = status;
   }
+}
+
+/** `LOCK_NOT_LEADER`: `LockNotLeaderError`. Not the name of the class, which bundlers change. */
+function nameOf(code: LockErrorCode): string {
+  const words = code.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase());
+  return `${words.join('')}Error`;
 }
 
 /**

@@ -36,6 +36,13 @@ export function LockInterceptor(
   const locking = mutexLocking({ title: NAME, place: NAME }, key, options);
 
   class HandlerLockInterceptor implements NestInterceptor {
+    /** Some versions of Nest take the class for an interceptor that does nothing, where an instance belongs. */
+    static intercept(): never {
+      throw new LockConfigurationError(
+        `${NAME} makes a class: write @UseInterceptors(${NAME}('key')), or { provide: APP_INTERCEPTOR, useClass: ${NAME}('key') }`,
+      );
+    }
+
     intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
       const [className, methodName] = [context.getClass().name, context.getHandler().name];
       const place = `${className}.${methodName}`;

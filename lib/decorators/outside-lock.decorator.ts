@@ -24,10 +24,18 @@ export function OutsideLock<D extends (target: never, name: never, descriptor: n
   const outside = <T>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<T>) => {
     decoratedPlace('@OutsideLock', target, name, descriptor);
     const original = descriptor.value;
-    const replaced = decorate(target, name, descriptor) ?? descriptor;
+    const replaced: unknown = decorate(target, name, descriptor) ?? descriptor;
+    checkDescriptor(replaced);
     const wrapper = replaced.value;
     if (typeof wrapper === 'function' && typeof original === 'function') noteWrapper(wrapper, original);
     return replaced;
   };
   return outside as unknown as D;
+}
+
+/** A factory of decorators without its parentheses returns a function: the class would have the method without its lock. */
+function checkDescriptor(replaced: unknown): asserts replaced is PropertyDescriptor {
+  const expected =
+    'one that returns a property descriptor or nothing; a factory needs its parentheses: @OutsideLock(Decorator())';
+  check(typeof replaced === 'object' && replaced !== null, '@OutsideLock: the decorator', replaced, expected);
 }

@@ -1,3 +1,4 @@
+import { deferred } from '../async/deferred.js';
 import { Roster } from '../async/roster.js';
 import type { Contender } from '../contract/contender.js';
 import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
@@ -41,6 +42,8 @@ export class Admission implements AcquisitionListener {
   #warn: (message: string) => void = () => {};
   #isStopping = false;
   #isClosed = false;
+  readonly #closed = deferred();
+  #drained: Promise<void> | undefined;
 
   constructor(backend: LockBackend) {
     this.#backend = backend;
@@ -130,21 +133,32 @@ export class Admission implements AcquisitionListener {
     throw new LockShutdownError(lease.key);
   }
 
-  /** Rejects everybody who stands in line with a `LockShutdownError`. */
-  stopWaiting(): void {
+  /**
+   * Rejects everybody who stands in line with a `LockShutdownError`. From now on holders have `drainTimeoutMs` to finish: then
+   * their leases are ended and given back, and nothing is granted any more.
+   */
+  stopWaiting(drainTimeoutMs: number): void {
     this.#isStopping = true;
     this.#waiting.members.forEach((acquisition) => acquisition.giveUp(new LockShutdownError(acquisition.key)));
+    this.#drained ??= this.#endHolders(drainTimeoutMs);
   }
 
-  /** Lets holders finish for at most `drainTimeoutMs`, then ends their leases and gives them back. Never rejects. */
+  /** Grants nothing any more, and resolves when the holders have finished, or their leases were ended. Never rejects. */
   async drain(drainTimeoutMs: number): Promise<void> {
-    this.stopWaiting();
+    this.stopWaiting(drainTimeoutMs);
     this.#isClosed = true;
-    const unfinished = await drained(this.#held, drainTimeoutMs, (message) => this.#warn(message));
+    this.#closed.resolve();
+    await this.#drained;
+    await this.#local.giveUpKept();
+  }
+
+  async #endHolders(drainTimeoutMs: number): Promise<void> {
+    const { promise: closed } = this.#closed;
+    const unfinished = await drained(this.#held, drainTimeoutMs, closed, (message) => this.#warn(message));
+    this.#isClosed = true;
     this.holds.stop();
     unfinished.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));
     await Promise.all(unfinished.map((lease) => lease.release()));
-    await this.#local.giveUpKept();
   }
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {

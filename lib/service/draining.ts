@@ -7,12 +7,15 @@ import { leasesText } from './lease-text.js';
 const TOLD_EVERY_MS = 1_000;
 
 /**
- * Waits until all leases are given back, for at most `drainTimeoutMs`, and says once a second which ones it waits for.
+ * Waits until nothing is granted any more and all leases are given back, for at most `drainTimeoutMs`, and says once a
+ * second which ones it waits for.
+ * @param closed resolves when nothing is granted any more
  * @returns those that were not given back
  */
 export async function drained(
   held: Roster<GrantedLease>,
   drainTimeoutMs: number,
+  closed: Promise<void>,
   warn: (message: string) => void,
 ): Promise<readonly GrantedLease[]> {
   const end = now() + drainTimeoutMs;
@@ -21,7 +24,8 @@ export async function drained(
     const most = leftMs === Infinity ? '' : `. At most ${Math.ceil(leftMs / 1_000)} s more (drainTimeoutMs)`;
     if (held.size > 0) warn(`app.close() waits for ${leasesText(held.members)}${most}`);
   }, TOLD_EVERY_MS);
-  await settledWithin(Promise.all(held.members.map((lease) => lease.released)), drainTimeoutMs);
+  const givenBack = closed.then(() => Promise.all(held.members.map((lease) => lease.released)));
+  await settledWithin(givenBack, drainTimeoutMs);
   clearInterval(telling);
   const overdue = held.members;
   if (overdue.length > 0) {

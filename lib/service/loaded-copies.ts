@@ -5,7 +5,16 @@ type Holder = typeof globalThis & { [COPIES]?: Set<string> };
 /** The files that this module was loaded from. A test runner that loads one file again has no second copy. */
 const files = ((globalThis as Holder)[COPIES] ??= new Set());
 
-files.add(import.meta.filename);
+files.add(fileOfThis());
+
+/** A bundle of ES modules may have no file name left. */
+function fileOfThis(): string {
+  try {
+    return import.meta.filename ?? '(a bundle)';
+  } catch {
+    return '(a bundle)';
+  }
+}
 
 /**
  * What is wrong where a class of one copy of the package does not find the module of another, and what to do about it.

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { after } from '../async/timer.js';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { checkFields, checkWork } from '../contract/check.js';
 import { HOLDING_FIELDS } from '../contract/holding.options.js';
@@ -39,6 +40,9 @@ import { SingleLock } from './single-lock.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
+
+/** A start that takes longer is told of. */
+const SLOW_START_MS = 2_000;
 
 /**
  * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
@@ -229,6 +233,7 @@ export class LockService {
   /** @internal Connects before anything that depends on this service starts. */
   async onModuleInit(): Promise<void> {
     const connected = this.backend.connect();
+    this.tellIfSlow(connected);
     if (this.options.connectOnStart === 'background') {
       return void connected.catch((error: unknown) => this.notConnected(error));
     }
@@ -236,15 +241,26 @@ export class LockService {
     await connected.catch((error: unknown) => this.backend.close().then(() => Promise.reject(error)));
   }
 
-  /** @internal Requests in flight may finish, and take what is free; nobody stands in line any more. */
+  /**
+   * @internal Requests in flight may finish, and take what is free; nobody stands in line any more. Nest then closes its
+   * servers, which wait for open requests: the time that holders have begins before that.
+   */
   beforeApplicationShutdown(): void {
-    this.admission.stopWaiting();
+    this.admission.stopWaiting(this.options.drainTimeoutMs);
   }
 
   /** @internal Lets holders finish, then gives everything back and closes the session. */
   async onApplicationShutdown(): Promise<void> {
     await this.admission.drain(this.options.drainTimeoutMs);
     await this.backend.close();
+  }
+
+  /** A start that waits for servers says so, before it gives up. */
+  private tellIfSlow(connected: Promise<void>): void {
+    const cancel = after(SLOW_START_MS, () =>
+      this.logger.warn(`${this.backend.name}: no server has answered yet, still trying`),
+    );
+    connected.then(cancel, cancel);
   }
 
   private notConnected(error: unknown): void {

@@ -51,13 +51,24 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
 
   private reply(response: unknown, answer: PublicLockError): void {
     const { httpAdapter } = this.adapterHost;
-    if (httpAdapter.isHeadersSent(response)) {
+    if (httpAdapter.isHeadersSent(response) || isSent(response)) {
       httpAdapter.end(response);
       return;
     }
-    if (answer.retryable) httpAdapter.setHeader(response, 'Retry-After', RETRY_AFTER_SECONDS);
+    if (answer.retryable) this.setRetryAfter(response);
     httpAdapter.reply(response, { ...answer, error: STATUS_CODES[answer.statusCode] }, answer.statusCode);
   }
+
+  private setRetryAfter(response: unknown): void {
+    // A middleware on Fastify has Node's own response, which the adapter of some versions cannot set a header of.
+    if (hasMethod(response, 'setHeader')) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    else this.adapterHost.httpAdapter.setHeader(response, 'Retry-After', RETRY_AFTER_SECONDS);
+  }
+}
+
+/** Whether the headers of Node's own response are out, which is what a middleware on Fastify has. */
+function isSent(response: unknown): boolean {
+  return typeof response === 'object' && response !== null && Reflect.get(response, 'headersSent') === true;
 }
 
 /** A caller that finds a key taken is everyday life; a stack tells nothing but about mistakes in the program. */

@@ -1,11 +1,13 @@
 import 'reflect-metadata';
-import { Injectable } from '@nestjs/common';
+import { setTimeout } from 'node:timers/promises';
+import { Controller, Get, Injectable } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import type { Deferred } from '../../lib/async/deferred.js';
 import { assertHeld, currentLease, DistributedLock, LockLostError, LockShutdownError } from '../../lib/index.js';
-import type { Lease } from '../../lib/index.js';
+import type { Lease, LockModuleExtras } from '../../lib/index.js';
 import { startApp } from './app.js';
+import { serve } from './platforms.js';
 
 @Injectable()
 class Jobs {
@@ -114,6 +116,29 @@ describe('app.close()', () => {
     await app.close();
     await running;
     expect(jobs.lease?.state).toBe('lost');
+    expect([backend.closes, backend.busyKeys]).toEqual([1, []]);
+  });
+
+  // Nest waits for open requests before it tells anybody that the application has shut down.
+  it.each(['express', 'fastify'] as const)('ends the leases of requests that stay open, on %s', async (platform) => {
+    const entered = deferred();
+    @Controller()
+    class Hung {
+      @Get()
+      @DistributedLock('job')
+      async hang() {
+        entered.resolve();
+        await setTimeout(3_600_000, undefined, { signal: currentLease()!.signal });
+      }
+    }
+    const options = { drainTimeoutMs: 50 } as LockModuleExtras;
+    const { app, backend, url } = await serve({ controllers: [Hung] }, options, () => {}, platform);
+    const answer = fetch(url, { headers: { connection: 'close' } });
+    await entered.promise;
+    const closing = app.close();
+    const { status } = await answer;
+    expect(status).toBe(503);
+    await closing;
     expect([backend.closes, backend.busyKeys]).toEqual([1, []]);
   });
 });

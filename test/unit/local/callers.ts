@@ -21,7 +21,7 @@ export class Callers<Backend extends LockBackend> {
 
   constructor(readonly backend: Backend) {
     this.admission = new Admission(backend);
-    onTestFinished(() => this.admission.stopWaiting());
+    onTestFinished(() => this.admission.stopWaiting(0));
   }
 
   /** Asks, and writes down what came of it under that name. */

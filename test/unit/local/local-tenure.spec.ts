@@ -246,7 +246,7 @@ describe('at shutdown', () => {
     const waiting = [callers.ask('a'), callers.ask('b')];
     const outcomes = Promise.allSettled(waiting);
     await settled();
-    callers.admission.stopWaiting();
+    callers.admission.stopWaiting(60_000);
     await settled();
     callers.backend.last.leave();
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MockInstance } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError, LockShutdownError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { settled } from '../local/callers.js';
@@ -139,6 +140,22 @@ describe('a connection that is not there at the start', () => {
     await locks.onModuleInit();
     await settled();
     expect(lines()).toEqual([expect.stringMatching(/no connection yet: no server answered\. The application runs/)]);
+  });
+
+  it('is said after two seconds, while the start waits for it', async () => {
+    vi.useFakeTimers();
+    const { locks, backend } = startLocks();
+    const connected = deferred();
+    vi.spyOn(backend, 'connect').mockReturnValue(connected.promise);
+    const starting = locks.onModuleInit();
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(lines()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(lines()).toEqual(['LockService: memory: no server has answered yet, still trying']);
+    connected.resolve();
+    await starting;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(lines()).toHaveLength(1);
   });
 
   it('is not said when the application was closed meanwhile', async () => {

@@ -1,6 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { CoordinationService } from '../../../lib/coordination/coordination.service.js';
-import { LockConfigurationError } from '../../../lib/index.js';
+import { LockConfigurationError, LockLostError } from '../../../lib/index.js';
 import type { LockService } from '../../../lib/index.js';
 import { startLocks } from './locks.js';
 
@@ -32,4 +33,22 @@ it.each(CALLS)('%s without work is refused before a lock is taken', async (_name
     'the work to run under the lock must be a function, as in using(async (lease) => …), got undefined',
   );
   asked.forEach((method) => expect(method).not.toHaveBeenCalled());
+});
+
+describe('work that ends because its lease’s signal aborted', () => {
+  it('rejects with the reason of the signal, in place of the AbortError that stands for it', async () => {
+    const { locks, backend } = startLocks();
+    const running = locks.using('a', ({ signal }) => setTimeout(3_600_000, undefined, { signal }));
+    await vi.waitFor(() => expect(backend.leaseOn('a')).toBeDefined());
+    const reason = new LockLostError('a', 'test');
+    backend.leaseOn('a')?.lose(reason);
+    await expect(running).rejects.toBe(reason);
+  });
+
+  it('rejects with an AbortError that stands for something else', async () => {
+    const { locks } = startLocks();
+    const own = AbortSignal.abort(new Error('its own'));
+    const running = locks.using('a', () => setTimeout(3_600_000, undefined, { signal: own }));
+    await expect(running).rejects.toMatchObject({ name: 'AbortError', cause: { message: 'its own' } });
+  });
 });
