@@ -15,7 +15,6 @@ export class MultiLease implements Lease {
   readonly acquiredAt = new Date();
   readonly signal: AbortSignal;
   readonly #disposeSignal: Dispose;
-  #onDetached: (() => void) | undefined;
 
   constructor(
     /** One lease a key, in the order in which they were acquired. */
@@ -47,15 +46,9 @@ export class MultiLease implements Lease {
     return this.leases.flatMap((lease) => (lease instanceof HeldSegment ? lease.lease : lease)).filter(isGranted);
   }
 
-  /** @internal Calls back when the set is not in use any more. There is one such listener. */
-  onDetached(listener: () => void): void {
-    this.#onDetached = listener;
-  }
-
   /** @internal Lets go of the members' signals, and leaves the members as they are. */
   detach(): void {
     this.#disposeSignal();
-    this.#onDetached?.();
   }
 
   async release(): Promise<void> {

@@ -32,7 +32,10 @@ function holderText({ mode, permits, owner, since, isOwn, isKept }: Contender): 
   ];
   const details = what.filter(Boolean).join(', ');
   const name = label ?? (place === '' ? 'a client that does not say its name' : 'a caller without a label');
-  return oneLine(`${name}${details === '' ? '' : ` (${details})`}`) + ` since ${since.toISOString()}`;
+  return (
+    oneLine(`${name}${details === '' ? '' : ` (${details})`}`) +
+    (Number.isNaN(since.getTime()) ? '' : ` since ${since.toISOString()}`)
+  );
 }
 
 /** What other processes have written must not begin another line of a log, nor fill it. */

@@ -66,6 +66,11 @@ export class LocalLine implements TenureListener, WaiterListener {
     return localCallers(this.#tenures, this.#waiting);
   }
 
+  /** Whether a lease of the backend's is here, in use or not. */
+  get hasKey(): boolean {
+    return this.#tenures.length > 0;
+  }
+
   /** Who holds the key here: those that came first, up to `most`. */
   holders(most: number): LocalCaller[] {
     return localHolders(this.#tenures, most);

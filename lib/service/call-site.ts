@@ -31,11 +31,15 @@ export function placed<O extends object>(
   verb: string,
 ): Partial<O> & Placed {
   const given: Partial<O> & Placed = options ?? NO_OPTIONS;
-  // What is no options is refused later.
-  if (!holding || typeof given !== 'object' || given === null || PLACE in given) return given;
+  // What is no options is refused later, and a copy would not have what options inherit.
+  if (!holding || !isPlain(given) || PLACE in given) return given;
   if (holding.warnHeldMs === Infinity && holding.maxHeldMs === Infinity) return given;
   const place = callSite(Reflect.get(lock, verb));
   return place || options ? { ...given, [PLACE]: place } : (NOT_CAPTURED as Partial<O> & Placed);
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**

@@ -22,15 +22,22 @@ export async function drained(
   const telling = setInterval(() => {
     const leftMs = Math.max(0, end - now());
     const most = leftMs === Infinity ? '' : `. At most ${Math.ceil(leftMs / 1_000)} s more (drainTimeoutMs)`;
-    if (held.size > 0) warn(`app.close() waits for ${leasesText(held.members)}${most}`);
+    const inUse = held.members.filter(isInUse);
+    if (inUse.length > 0) warn(`app.close() waits for ${leasesText(inUse)}${most}`);
   }, TOLD_EVERY_MS);
   const givenBack = closed.then(() => Promise.all(held.members.map((lease) => lease.released)));
   await settledWithin(givenBack, drainTimeoutMs);
   clearInterval(telling);
   const overdue = held.members;
-  if (overdue.length > 0) {
+  const takenAway = overdue.filter(isInUse);
+  if (takenAway.length > 0) {
     const within = `not given back within ${drainTimeoutMs} ms (drainTimeoutMs)`;
-    warn(`app.close() has taken away ${leasesText(overdue)}; ${within}. Their work may still run`);
+    warn(`app.close() has taken away ${leasesText(takenAway)}; ${within}. Their work may still run`);
   }
   return overdue;
+}
+
+/** Its holder has not given it back: not one whose release is on its way to the servers. */
+function isInUse({ state }: GrantedLease): boolean {
+  return state !== 'released';
 }

@@ -55,6 +55,7 @@ export class GlobalTransaction {
   readonly #scope = new HoldScope();
   readonly #ended = new OwnAbortController();
   readonly #disposals: Dispose[] = [];
+  readonly #failed = new OwnAbortController();
   readonly #rows = new Map<string, Lease>();
   readonly #undone: Undo[] = [];
   readonly #underWay = new Set<Promise<unknown>>();
@@ -136,13 +137,13 @@ export class GlobalTransaction {
       this.assertHeld();
       return result;
     } catch (error) {
-      // What is under way may still commit.
+      // Nobody has a use for further rows; what is under way may still commit.
+      this.#failed.abort(error);
       await this.#close().catch(() => {});
       await this.#scope.run(() => this.#rollBack());
       throw error;
     } finally {
       this.#disposals.splice(0).forEach((dispose) => dispose());
-      this.#set.detach();
       await this.#scope.end();
     }
   }
@@ -169,6 +170,7 @@ export class GlobalTransaction {
 
   async #lockAll(targets: readonly LockTarget[]): Promise<void> {
     this.signal.throwIfAborted();
+    this.#failed.signal.throwIfAborted();
     const wanted = new Map(targets.map((target) => [target.identity, target]));
     const missing = [...wanted.values()].filter(({ identity }) => !this.#rows.has(identity));
     if (missing.length > 0) this.#hold(missing, await this.#acquire(missing.map(({ key }) => key)));
@@ -177,7 +179,7 @@ export class GlobalTransaction {
   async #acquire(keys: readonly string[]): Promise<readonly Lease[]> {
     const { label, signal } = this.#options;
     const begun = now();
-    const limits = anyAbort([signal, this.signal]);
+    const limits = anyAbort([signal, this.signal, this.#failed.signal]);
     const options = { waitMs: this.#leftMs, signal: limits.signal, ...(label !== undefined && { label }) };
     try {
       const { leases } = (await this.#locks.lockOn(keys).acquire(options)) as MultiLease;
@@ -198,8 +200,8 @@ export class GlobalTransaction {
       this.#rows.set(holding.identity, new EnteredLease(lease));
       this.#disposals.push(onAbort(lease.signal, (reason) => this.#ended.abort(reason)));
     }
-    this.#set.detach();
-    this.#set = new MultiLease(this.leases);
+    const set = (this.#set = new MultiLease(this.leases));
+    this.#disposals.push(() => set.detach());
     this.#scope.hold(members, this.#set);
   }
 

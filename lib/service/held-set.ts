@@ -12,7 +12,14 @@ export function watchSet(watch: HoldWatch, set: MultiLease, target: HeldTarget, 
   // What a call further out holds is watched there, and ends with that.
   if (grants.length === 0) return;
   const watching = watch.watch(new Held(new HeldSet(set, grants), target, holder.label, holder.place));
-  set.onDetached(() => watching?.leave());
+  if (!watching) return;
+  // Work that is left inside keeps a key for longer than the set is in use.
+  let left = grants.length;
+  const releasing = () => {
+    if (--left === 0) watching.leave();
+  };
+  const follower = { suspend() {}, resume() {}, revoke() {}, lose() {}, releasing };
+  grants.forEach((lease) => lease.addFollower(follower));
 }
 
 /** What a set holds that calls further out do not. */
@@ -30,7 +37,8 @@ class HeldSet implements HeldLease {
   }
 
   get state(): LeaseState {
-    return this.#set.state;
+    // Over only with the last of them: one that was lost, or given back early, leaves the others held.
+    return this.#grants.find(({ state }) => state !== 'lost' && state !== 'released')?.state ?? 'released';
   }
 
   revoke(reason: LockError): void {

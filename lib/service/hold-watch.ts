@@ -86,9 +86,10 @@ class Limit implements Alarm {
     const { lease, target, title, origin } = this.#held;
     const { maxHeldMs, overdueGraceMs } = this.#held.limits;
     this.#isTold = true;
-    this.#warn(`${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`);
     if (overdueGraceMs !== Infinity) this.#place = this.#alarms.set(overdueGraceMs, this);
     lease.revoke(new LockOverdueError(target.key, maxHeldMs));
+    // Last: a logger that throws takes no limit away.
+    this.#warn(`${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`);
   }
 
   #end(): void {

@@ -64,7 +64,7 @@ export class Holders {
     const own = this.#ownOf(target);
     if (excludesAll(own)) return own;
     const others = this.#answerAbout(target).filter(
-      ({ isOwn, mode }) => !isOwn || !this.#local.find(mode, target.identity),
+      ({ isOwn, mode }) => !isOwn || !this.#local.find(mode, target.identity)?.hasKey,
     );
     return own.length === 0 ? others : [...own, ...others].slice(0, MOST_HOLDERS);
   }

@@ -433,3 +433,35 @@ describe('what is refused', () => {
     await expect(kept?.branch(vi.fn<() => void>(), vi.fn<() => void>())).rejects.toThrow('branch() was called');
   });
 });
+
+describe('a transaction that has failed', () => {
+  it.each([3_600_000, Infinity])('waits for no row any more (waitMs: %s)', async (waitMs) => {
+    const { locks } = startLocks();
+    const other = await locks.acquire('b');
+    const undone = vi.fn();
+    const failing = locks.globalTransaction(
+      async (transaction) => {
+        await transaction.lock('a');
+        await transaction.branch(() => {}, undone);
+        await Promise.all([transaction.lock('b'), Promise.reject(new Error('a step'))]);
+      },
+      { waitMs },
+    );
+    await expect(failing).rejects.toThrow('a step');
+    expect(undone).toHaveBeenCalledOnce();
+    await using _row = await locks.acquire('a', { waitMs: 0 });
+    await other.release();
+  });
+});
+
+it('a signal that was taken before the last row was locked aborts with the others', async () => {
+  const { locks, backend } = startLocks();
+  const running = locks.globalTransaction(async (transaction) => {
+    await transaction.lock(['a', 'b']);
+    const signal = currentLease()?.signal;
+    await transaction.lock('c');
+    backend.leaseOn('a')?.lose(lost('a'));
+    expect([signal?.aborted, transaction.signal.aborted]).toEqual([true, true]);
+  });
+  await expect(running).rejects.toBeInstanceOf(LockLostError);
+});

@@ -312,7 +312,38 @@ describe('all segments of a key', () => {
   });
 });
 
+describe('a set that has lost one of its keys', () => {
+  it.each([false, true])('is warned about and ended all the same (atomic: %s)', async (atomic) => {
+    const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
+    await locks.multi(['a', 'b'], { atomic }).acquire();
+    backend.leaseOn('a')?.lose(new LockOverdueError('a', 1));
+    await pass(2_500);
+    expect(backend.busyKeys).toEqual([]);
+    expect(warned.filter((line) => line.startsWith('"a, b" has been held'))).toHaveLength(2);
+  });
+
+  it('is ended although work that was left inside still holds one', async () => {
+    const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
+    let left: Promise<void> | undefined;
+    await locks.multi(['a', 'b']).using(() => {
+      left = locks.using('a', () => new Promise<void>(() => {}));
+    });
+    expect(backend.busyKeys).toEqual(['a']);
+    await pass(2_500);
+    expect(backend.busyKeys).toEqual([]);
+    expect(left).toBeInstanceOf(Promise);
+  });
+});
+
 describe('a lease', () => {
+  it('whose options inherit what they say has it', async () => {
+    const { locks } = start();
+    await locks.acquire('k');
+    const refused = expect(locks.acquire('k', Object.create({ waitMs: 50 }))).rejects.toMatchObject({ waitMs: 50 });
+    await pass(100);
+    await refused;
+  });
+
   it('that is given back leaves no watch, and one timer at most', async () => {
     const { locks } = start({ maxHeldMs: 2_000 });
     for (let time = 0; time < 100; time++) {

@@ -222,3 +222,16 @@ describe('the question about holders', () => {
     await expect.poll(() => backend.pending).toBe(0);
   });
 });
+
+describe('a holder of this process that stands outside of its local queue', () => {
+  it.each([
+    ['an atomic set', (locks: LockService) => locks.multi(['k', 'l'], { atomic: true })],
+    ['a mutex without one', (locks: LockService) => locks.mutex('k', { localLine: false })],
+  ] as const)('is named: %s', async (_what, lockOf) => {
+    const { locks } = start();
+    await lockOf(locks).acquire({ label: 'Report.run' });
+    const error = await refused(locks.mutex('k'), { waitMs: 400 });
+    expect(labels(error)).toEqual(['Report.run']);
+    expect(error.message).toContain('Report.run (this process)');
+  });
+});
