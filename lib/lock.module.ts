@@ -68,6 +68,8 @@ export class LockModule extends ConfigurableModuleClass {
 
   /** For options that come out of the container. `isGlobal` and `name` stand beside `useFactory`, not in its result. */
   static override forRootAsync(options: LockModuleAsyncOptions): DynamicModule {
+    const source = options?.useFactory ?? options?.useClass ?? options?.useExisting;
+    check(source !== undefined, 'LockModule.forRootAsync', options, 'given useFactory, useClass or useExisting');
     return super.forRootAsync(options);
   }
 }

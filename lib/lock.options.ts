@@ -1,5 +1,6 @@
 import { checkOnLost } from './contract/acquire.options.js';
 import { check, checkFields, checkMs } from './contract/check.js';
+import { LockConfigurationError } from './contract/errors.js';
 import { isOnContention, ON_CONTENTION } from './contract/contention.js';
 import type { OnContention } from './contract/contention.js';
 import { HOLDING_DEFAULTS, HOLDING_FIELDS, resolveHoldingOptions } from './contract/holding.options.js';
@@ -75,6 +76,8 @@ export const DEFAULTS = Object.freeze({
   ...HOLDING_DEFAULTS,
 } as const);
 
+const EXTRAS: readonly (keyof LockModuleExtras)[] = ['name', 'isGlobal', 'exceptionFilter'];
+
 export const LOCK_MODULE_FIELDS = [
   'backend',
   'service',
@@ -91,6 +94,7 @@ export const LOCK_MODULE_FIELDS = [
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLockModuleOptions {
   refuseBackendAlone(options);
+  refuseExtras(options);
   checkFields('LockModule options', options, LOCK_MODULE_FIELDS);
   const resolved = { ...DEFAULTS, ...withoutUndefined(options) };
   check(
@@ -116,6 +120,16 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
   checkOnLost(onLost);
   const sharing = resolveSharingOptions(resolved, SHARING_DEFAULTS);
   return { ...resolved, service, ...sharing, ...resolveHoldingOptions(resolved, HOLDING_DEFAULTS) };
+}
+
+/** What must be known before the factory runs. */
+function refuseExtras(options: unknown): void {
+  const given = typeof options === 'object' && options !== null ? EXTRAS.filter((name) => name in options) : [];
+  const [extra] = given;
+  if (extra === undefined) return;
+  throw new LockConfigurationError(
+    `LockModule options: ${extra} stands beside useFactory in forRootAsync({…}), not in what the factory returns`,
+  );
 }
 
 /** What `useFactory` returns is easily the backend itself. */

@@ -11,6 +11,11 @@ const HABITS: readonly { fields: readonly string[]; why: string; instead: readon
     why: NO_TTL,
     instead: ['maxHeldMs', 'atMostMs'],
   },
+  {
+    fields: ['connectString', 'host', 'hosts', 'servers'],
+    why: 'the servers are an option of the backend',
+    instead: ['backend'],
+  },
   { fields: ['lockAtLeastFor'], why: 'the time between two runs is in milliseconds', instead: ['atLeastMs'] },
   {
     fields: ['retryCount', 'retryDelay', 'retryJitter', 'retries', 'retryInterval'],

@@ -40,8 +40,8 @@ export function wrapperWarning(method: LockedMethod): string | undefined {
   const [decorator] = title.split(' ');
   return (
     `${title} stands below a decorator that wraps the method${wrapperName(wrapper, name)}. What that one does after the ` +
-    `method, such as a commit, happens when the lease has been given back. Put ${decorator} above it, or use ` +
-    'LockInterceptor. If the order is meant (traces, metrics), write @OutsideLock(ThatDecorator())'
+    `method, such as a commit, happens when the lease has been given back. Put ${decorator} above it (after it in ` +
+    'the list of applyDecorators), or use LockInterceptor. If the order is meant (traces, metrics), write @OutsideLock(ThatDecorator())'
   );
 }
 

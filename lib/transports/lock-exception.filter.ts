@@ -4,6 +4,7 @@ import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { check } from '../contract/check.js';
 import { LockError } from '../contract/errors.js';
 import { isProgrammingError, publicErrorOf } from './public-error.js';
 import type { LockExceptionFilterOptions, PublicLockError } from './public-error.js';
@@ -28,7 +29,14 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
   constructor(
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
     @Inject(FILTER_OPTIONS) private readonly options: LockExceptionFilterOptions,
-  ) {}
+  ) {
+    check(
+      typeof adapterHost === 'object' && typeof options === 'object',
+      'LockExceptionFilter',
+      adapterHost,
+      'made by Nest: write @UseFilters(LockExceptionFilter), or app.useGlobalFilters(app.get(LockExceptionFilter))',
+    );
+  }
 
   /** @throws the error itself where the caller is code of this process, which sees to it */
   catch(error: LockError, host: ArgumentsHost): Observable<never> | void {

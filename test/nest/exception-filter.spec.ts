@@ -1,6 +1,14 @@
 import 'reflect-metadata';
 import { Catch, Controller, Get, HttpException, Module, Param, Post, Scope, Sse, UseFilters } from '@nestjs/common';
-import type { ArgumentsHost, ExceptionFilter, INestApplication, MessageEvent, Type } from '@nestjs/common';
+import type {
+  ArgumentsHost,
+  ExceptionFilter,
+  INestApplication,
+  MessageEvent,
+  MiddlewareConsumer,
+  NestModule,
+  Type,
+} from '@nestjs/common';
 import { APP_FILTER, BaseExceptionFilter, HttpAdapterHost, NestFactory } from '@nestjs/core';
 import { concat, NEVER, of, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -255,4 +263,25 @@ describe('the setting', () => {
     expect(context.get(LockExceptionFilter)).toBeInstanceOf(LockExceptionFilter);
     await context.close();
   });
+});
+
+describe('a LockError out of a middleware', () => {
+  it.each(Object.keys(PLATFORMS) as Platform[])(
+    'is answered with its status and Retry-After, on %s',
+    async (platform) => {
+      @Module({})
+      class BusyModule implements NestModule {
+        configure(consumer: MiddlewareConsumer): void {
+          const busy = () => {
+            throw new LockTimeoutError('secret/42', 5);
+          };
+          consumer.apply(busy).forRoutes('*path');
+        }
+      }
+      const { url } = await serve({ imports: [BusyModule], controllers: [OrdersController] }, {}, () => {}, platform);
+      const answer = await fetch(`${url}/orders/42`, { method: 'POST' });
+      expect([answer.status, await answer.text()]).toEqual([423, expect.not.stringContaining('secret')]);
+      expect(answer.headers.get('retry-after')).toBe('1');
+    },
+  );
 });

@@ -1,4 +1,12 @@
-import { CronLock, DistributedLock, LockModule, ReadLock, Semaphore, zookeeper } from '../../../lib/index.js';
+import {
+  CronLock,
+  DistributedLock,
+  LockModule,
+  OutsideLock,
+  ReadLock,
+  Semaphore,
+  zookeeper,
+} from '../../../lib/index.js';
 import { refusalOf, unchecked } from './mistake.js';
 import type { Mistakes } from './mistake.js';
 
@@ -47,6 +55,7 @@ export const LOADED: Mistakes = {
   'no-key': onMethod(() => DistributedLock(unchecked<string>(undefined))),
   'bad-fixed-key': onMethod(() => DistributedLock('order/../42')),
   'no-permits': onMethod(() => Semaphore('key', unchecked({}))),
+  'outside-lock-without-parentheses': onMethod(() => OutsideLock(unchecked(() => () => {}))),
   'no-module-options': () => refusalOf(() => LockModule.forRoot(unchecked(undefined))),
   'connection-string': () => refusalOf(() => zookeeper(unchecked({ connectionString: 'zk1:2181' }))),
   'other-protocol': connectString('redis://localhost:6379'),

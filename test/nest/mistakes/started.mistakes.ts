@@ -6,6 +6,8 @@ import {
   getLockServiceToken,
   InjectLocks,
   LeaderOnly,
+  LockExceptionFilter,
+  LockInterceptor,
   LockModule,
   LockService,
   zookeeper,
@@ -34,6 +36,23 @@ class Asking {
 @Injectable()
 class AskingByName {
   constructor(@InjectLocks('reports') readonly locks: LockService) {}
+}
+
+/** As a decorator of transactions does. */
+function Transactional() {
+  return (_target: object, _name: string, descriptor: PropertyDescriptor) => {
+    const original: unknown = descriptor.value;
+    descriptor.value = function transactional(this: unknown, ...args: unknown[]) {
+      return Reflect.apply(original as () => unknown, this, args);
+    };
+  };
+}
+
+@Injectable()
+class Wrapped {
+  @Transactional()
+  @DistributedLock('order')
+  async place() {}
 }
 
 @Injectable()
@@ -82,6 +101,13 @@ export const STARTED: Mistakes = {
   'no-backend': () => refusalOf(() => boot({ imports: [LockModule.forRoot(unchecked({}))] })),
   'backend-from-factory': () => refusalOf(() => boot({ imports: [fromFactory(zookeeper())] })),
   'nothing-from-factory': () => refusalOf(() => boot({ imports: [fromFactory(undefined)] })),
+  'extra-from-factory': () => refusalOf(() => boot({ imports: [fromFactory({ backend: memory(), name: 'reports' })] })),
+  'no-factory': () => refusalOf(() => LockModule.forRootAsync(unchecked({}))),
+  'servers-beside-the-backend': () => refusalOf(() => boot({ imports: [locks({ connectString: 'zk1:2181' })] })),
+  'filter-made-with-new': () => refusalOf(() => new (unchecked<new () => object>(LockExceptionFilter))()),
+  'interceptor-given-as-instance': () =>
+    refusalOf(() => unchecked<{ intercept(): void }>(LockInterceptor('order')).intercept()),
+  'lock-below-a-wrapper': () => warningsOf(() => boot({ imports: [locks()], providers: [Wrapped] })),
   'unknown-module-option': () => refusalOf(() => boot({ imports: [locks({ waitms: 5 })] })),
   'no-service': () => refusalOf(() => boot({ imports: [locks({ service: undefined })], providers: [Poller] })),
   'no-schedule': () => refusalOf(() => boot({ imports: [locks()], providers: [Unscheduled] })),
