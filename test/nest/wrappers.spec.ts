@@ -82,8 +82,8 @@ describe('a lock below a decorator that wraps the method', () => {
     await startApp({ providers: [Orders, SpecialOrders, { provide: 'again', useValue: new Orders() }] });
     expect(warned).toEqual([
       '@DistributedLock on Orders.place stands below a decorator that wraps the method. What that one does after the ' +
-        'method, such as a commit, happens when the lease has been given back. Put @DistributedLock above it, or use ' +
-        'LockInterceptor. If the order is meant (traces, metrics), write @OutsideLock(ThatDecorator())',
+        'method, such as a commit, happens when the lease has been given back. Put @DistributedLock above it (after it in ' +
+        'the list of applyDecorators), or use LockInterceptor. If the order is meant (traces, metrics), write @OutsideLock(ThatDecorator())',
     ]);
   });
 
