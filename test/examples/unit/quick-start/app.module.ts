@@ -6,8 +6,8 @@ import { OrdersService } from './orders.service.js';
 @Module({
   imports: [
     LockModule.forRoot({
-      service: 'shop', // whose jobs and elections these are; the same in all instances
-      backend: zookeeper({ connectString: 'localhost:2181' }), // in production: 'zk1:2181,zk2:2181,zk3:2181/shop'
+      service: 'shop', // the application's name, the same in all instances
+      backend: zookeeper(), // ZOOKEEPER_CONNECT, else localhost:2181; or { connectString: 'zk1:2181,zk2:2181,zk3:2181/shop' }
     }),
   ],
   controllers: [OrdersController],
