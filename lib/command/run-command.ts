@@ -15,8 +15,8 @@ A ZooKeeper for development and tests, in memory, without Java. It ends at SIGIN
 
 /** What went wrong; a port that is taken is no question of usage. */
 function complaintOf(error: unknown): string {
-  const { code, message = String(error), port } = error as NodeJS.ErrnoException & { readonly port?: number };
-  if (code !== 'EADDRINUSE') return `${message}\n\n${USAGE}`;
+  const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code !== 'EADDRINUSE') return `${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`;
   return `port ${port} is taken: perhaps by a ZooKeeper that runs already. Use that one, or --port with another number`;
 }
 

@@ -82,6 +82,17 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     expect(complained).toContain('Usage: nestjs-distributed-lock zookeeper');
   });
 
+  it('says that a port is taken, which is no question of usage', async () => {
+    const { child, connectString } = await serve();
+    const port = connectString.split(':').at(-1)!;
+    const { code, complained } = await run(['zookeeper', '--port', port]).ended;
+    expect(code).toBe(1);
+    expect(complained).toBe(
+      `port ${port} is taken: perhaps by a ZooKeeper that runs already. Use that one, or --port with another number\n`,
+    );
+    child.kill();
+  });
+
   it('explains itself', async () => {
     expect(await run(['--help']).ended).toMatchObject({ code: 0, said: expect.stringContaining('--port') });
   });
