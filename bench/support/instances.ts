@@ -1,6 +1,10 @@
+import { Logger } from '@nestjs/common';
 import { DEFAULTS } from '../../lib/lock.options.js';
 import { LockService } from '../../lib/service/lock.service.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
+
+// Answers are lines on the standard output: nothing else may be there.
+Logger.overrideLogger(['error']);
 
 /** Services with a session each, as so many instances of an application have. */
 export async function openInstances(count: number, connectString: string): Promise<readonly LockService[]> {

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import driver from 'node-zookeeper-client';
 import type { Lease } from '../../../../lib/contract/lease.js';
 import { LockService } from '../../../../lib/service/lock.service.js';
@@ -5,6 +6,9 @@ import { askFourLetterWord } from '../../../../lib/testing/four-letter-word.js';
 import { FaultProxy } from '../../../../lib/testing/index.js';
 import { zookeeper } from '../../../../lib/zookeeper/zookeeper.backend.js';
 import { hangUp, ordersOf, say } from './orders.js';
+
+// What it prints otherwise is an error.
+Logger.overrideLogger(false);
 
 // Many services, each with a holder and a waiter of one key, behind a network that fails again and again. Says what
 // there is after every so many failures: memory, watches, driver instances, timers and sockets.
