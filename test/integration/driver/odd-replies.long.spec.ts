@@ -73,7 +73,9 @@ describe('a server that is none', () => {
   ])('is told as such, and does no harm: %s', async (_, greeting) => {
     const greet = (socket: Socket) => void socket.once('data', () => socket.write(greeting));
     const server = await openFakeServer({ greet });
-    await expect(openService({ connectString: server.connectString, connectTimeoutMs: 1_000 })).rejects.toMatchObject({
+    // The session timeout says how long a server may take for its greeting.
+    const times = { sessionTimeoutMs: 2_000, connectTimeoutMs: 1_000 };
+    await expect(openService({ connectString: server.connectString, ...times })).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
       cause: expect.any(Error),
     });
