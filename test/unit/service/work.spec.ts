@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
 import { CoordinationService } from '../../../lib/coordination/coordination.service.js';
 import { LockConfigurationError, LockLostError } from '../../../lib/index.js';
 import type { LockService } from '../../../lib/index.js';
@@ -38,8 +39,12 @@ it.each(CALLS)('%s without work is refused before a lock is taken', async (_name
 describe('work that ends because its lease’s signal aborted', () => {
   it('rejects with the reason of the signal, in place of the AbortError that stands for it', async () => {
     const { locks, backend } = startLocks();
-    const running = locks.using('a', ({ signal }) => setTimeout(3_600_000, undefined, { signal }));
-    await vi.waitFor(() => expect(backend.leaseOn('a')).toBeDefined());
+    const begun = deferred();
+    const running = locks.using('a', ({ signal }) => {
+      begun.resolve();
+      return setTimeout(3_600_000, undefined, { signal });
+    });
+    await begun.promise;
     const reason = new LockLostError('a', 'test');
     backend.leaseOn('a')?.lose(reason);
     await expect(running).rejects.toBe(reason);
