@@ -156,7 +156,7 @@ describe('a key that is taken without a wait queue', () => {
   });
 
   it('is known to be lost, and left alone, when another has it after the znode was deleted from outside', async () => {
-    const { basePath, service, client, path } = await behindThief({ sessionTimeoutMs: 1_000 });
+    const { basePath, service, client, path } = await behindThief();
     const next = await openService({ connectString, basePath });
     const lease = await service.mutex('k', { line: 'none' }).acquire();
     const [name = ''] = await contendersAt(client, path);
@@ -174,7 +174,7 @@ describe('a key that is taken without a wait queue', () => {
 
 describe('a contender deleted from outside', () => {
   it('loses its lease', async () => {
-    const { service, client, path } = await behindThief({ sessionTimeoutMs: 1_000 });
+    const { service, client, path } = await behindThief();
     const lease = await service.acquire('k');
     const [name = ''] = await contendersAt(client, path);
     await client.delete(`${path}/${name}`);

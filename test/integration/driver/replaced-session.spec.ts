@@ -59,7 +59,7 @@ describe('a service that is given another session than it asked for', () => {
   it('loses its leases at once, and acquires again behind what it left', async () => {
     const proxy = await openForgetfulProxy(target);
     const basePath = freshBasePath();
-    const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 2_000 });
+    const service = await openService({ connectString: proxy.connectString, basePath });
     const lease = await service.acquire('k');
     proxy.forget();
     proxy.disconnect();

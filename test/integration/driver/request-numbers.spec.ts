@@ -46,7 +46,7 @@ describe('a client whose request numbers end', () => {
 
   it('keeps its leases and goes on acquiring', async () => {
     const managers = driverInstances();
-    const service = await openService({ connectString: target, basePath: freshBasePath(), sessionTimeoutMs: 2_000 });
+    const service = await openService({ connectString: target, basePath: freshBasePath() });
     const lease = await service.acquire('held');
     managers[0]!.xid = 2 ** 30 - 20;
     for (let round = 0; round < 10; round++) await service.using(`key-${round}`, () => {});
