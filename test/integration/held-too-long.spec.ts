@@ -8,7 +8,8 @@ import { openService } from '../support/services.js';
 
 const connectString = inject('zookeeper');
 
-const LIMITS = { maxHeldMs: 50, overdueGraceMs: 50 };
+// Longer than a busy machine may take from the grant to the work: what is overdue by then never begins.
+const LIMITS = { maxHeldMs: 500, overdueGraceMs: 250 };
 
 beforeEach(() => void vi.spyOn(Logger.prototype, 'warn').mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
