@@ -53,6 +53,8 @@ export class Leaving {
   /** Who of them is still there. */
   async #look(session: Session, signal: AbortSignal): Promise<readonly string[]> {
     const { path } = this.#directory;
+    // Others may have come in through a server that is ahead of this one's.
+    if (!this.#others) await session.persistently(() => session.requests.sync(path), signal);
     const listed = session.persistently(() => session.requests.children(path), signal);
     const present = membersIn(await unlessMissing(listed, []));
     if (!this.#isOut && !present.includes(this.#member.name)) throw new PlaceLostError(this.#member.path);
