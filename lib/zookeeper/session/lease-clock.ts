@@ -24,12 +24,15 @@ interface Sample {
 
 export class LeaseClock {
   readonly #samples: Sample[] = [];
+  /** A new leader knows of no other timeout than this, and may be elected at any moment. */
+  readonly #firstTimeoutMs: number;
   #timeoutMs: number;
   #provenAt: number;
   #handshake: (Sample & { readonly timeoutMs: number }) | undefined;
 
   /** @param provenAt when the handshake was sent that made the session */
   constructor(timeoutMs: number, provenAt: number) {
+    this.#firstTimeoutMs = timeoutMs;
     this.#timeoutMs = timeoutMs;
     this.#provenAt = provenAt;
   }
@@ -43,7 +46,10 @@ export class LeaseClock {
     return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
   }
 
-  /** A server took the session up again with this timeout: a shorter one counts at once, a longer one once proven. */
+  /**
+   * A server took the session up again with this timeout: a shorter one counts at once, a longer one once proven. None is
+   * longer than the one that the session was made with.
+   */
   reattached(timeoutMs: number, sentAt: number, receivedAt: number): void {
     this.#timeoutMs = Math.min(this.#timeoutMs, timeoutMs);
     this.#handshake = { timeoutMs, sentAt, receivedAt };
@@ -68,7 +74,7 @@ export class LeaseClock {
 
   #proveHandshake({ timeoutMs, sentAt }: { readonly timeoutMs: number; readonly sentAt: number }): void {
     this.#handshake = undefined;
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = Math.min(timeoutMs, this.#firstTimeoutMs);
     this.#provenAt = Math.max(this.#provenAt, sentAt);
   }
 }

@@ -127,10 +127,19 @@ describe('the lease clock', () => {
   });
 
   it('promises no longer session timeout than the last proven one, until a transaction is answered', () => {
-    clock.reattached(2 * T, 4_000, 4_100);
-    expect(clock.deadline).toBe(deadlineOf(1_000));
+    clock.reattached(T / 2, 4_000, 4_100);
     answer(4_200, quorum);
-    expect(clock.deadline).toBe(deadlineOf(4_000, 2 * T));
+    clock.reattached(T, 5_000, 5_100);
+    expect(clock.deadline).toBe(deadlineOf(4_000, T / 2));
+    answer(5_200, quorum);
+    expect(clock.deadline).toBe(deadlineOf(5_000, T));
+  });
+
+  it('promises no longer session timeout than the session was made with: a new leader knows of no other', () => {
+    clock.reattached(2 * T, 4_000, 4_100);
+    answer(4_200, quorum);
+    expect(clock.timeoutMs).toBe(T);
+    expect(clock.deadline).toBe(deadlineOf(4_000));
   });
 
   it('is not moved by pings alone, however many are answered', () => {
