@@ -18,7 +18,7 @@ export type { ContractCheck } from './backend-contract/contract-check.js';
 export type { ContractSubject } from './backend-contract/contract-stage.js';
 export { EmbeddedZooKeeper } from './embedded/embedded-zookeeper.js';
 export { EmbeddedEnsemble } from './embedded/embedded-ensemble.js';
-export type { EmbeddedEnsembleOptions } from './embedded/embedded-ensemble.js';
+export type { DrawnMs, EmbeddedEnsembleOptions } from './embedded/embedded-ensemble.options.js';
 export type { EnsembleMember } from './embedded/ensemble-member.js';
 export type { EmbeddedZooKeeperOptions } from './embedded/embedded.options.js';
 export type { EmbeddedNode, EmbeddedZnode, FaultTarget } from './embedded/embedded-node.js';

@@ -37,6 +37,7 @@ export type Layered =
   | 'testing/nest'
   | 'testing/backend-contract'
   | 'testing/embedded'
+  | 'testing/embedded/ensemble'
   | 'testing/embedded/server'
   | 'testing/embedded/requests'
   | 'testing/embedded/database'
@@ -165,6 +166,7 @@ export const LAYERS: Layers = {
   'testing/embedded': {
     folder: 'testing/embedded',
     mayImport: [
+      'testing/embedded/ensemble',
       'testing/embedded/server',
       'testing/embedded/requests',
       'testing/embedded/database',
@@ -174,6 +176,11 @@ export const LAYERS: Layers = {
       'contract',
       'async',
     ],
+    packages: [],
+  },
+  'testing/embedded/ensemble': {
+    folder: 'testing/embedded/ensemble',
+    mayImport: ['testing/embedded/server', 'testing/embedded/database', 'testing/embedded/sessions'],
     packages: [],
   },
   'testing/embedded/server': {

@@ -1,45 +1,46 @@
 import { check } from '../../contract/check.js';
 import type { Database } from './database/database.js';
-import { resolveEmbeddedOptions } from './embedded.options.js';
-import type { EmbeddedZooKeeperOptions } from './embedded.options.js';
+import { resolveEnsembleOptions } from './embedded-ensemble.options.js';
+import type { EmbeddedEnsembleOptions, ResolvedEnsembleOptions } from './embedded-ensemble.options.js';
+import { Quorum } from './ensemble/quorum.js';
 import { EnsembleMember } from './ensemble-member.js';
 import { databaseOf, serverOf } from './make-server.js';
 import { Reaper } from './requests/reaper.js';
-import type { EmbeddedServer } from './server/embedded-server.js';
 import { quiet } from './server/quiet.js';
+import type { EmbeddedServer } from './server/embedded-server.js';
 import { advance } from './sessions/manual-clock.js';
 
-/** Every server has a port of its own, and it is one that is free. */
-export type EmbeddedEnsembleOptions = Omit<EmbeddedZooKeeperOptions, 'port'>;
-
 /**
- * Several ports on one tree, in this process: enough to see clients change servers, lose all of them, and read what is
- * old. Nothing is replicated: writes are agreed on by all at once, and an election takes no time.
+ * Several servers in this process, with one history of writes: enough to see clients change servers, lose all of them,
+ * read what is old, and talk to a server that does not know that it is alone. A follower passes on to its leader whom it
+ * has heard with the leader's heartbeats, every half tick.
  */
 export class EmbeddedEnsemble implements AsyncDisposable {
   readonly servers: readonly EnsembleMember[];
   readonly #ports: readonly EmbeddedServer[];
   readonly #database: Database;
   readonly #reaper: Reaper;
-  #leader: EnsembleMember | undefined;
+  readonly #quorum: Quorum;
 
-  private constructor(database: Database, ports: readonly EmbeddedServer[], reaper: Reaper) {
+  private constructor(servers: number, options: ResolvedEnsembleOptions) {
+    const database = databaseOf(options);
     this.#database = database;
-    this.#ports = ports;
-    this.#reaper = reaper;
-    this.servers = ports.map((port, at) => new EnsembleMember(at + 1, port, () => this.#elect()));
+    this.#reaper = new Reaper(database, options.containerCheckIntervalMs);
+    const quorum = new Quorum(database, options, (isLed) => (isLed ? this.#reaper.start() : this.#reaper.stop()));
+    this.#quorum = quorum;
+    this.#ports = Array.from({ length: servers }, (_, place) => {
+      const longestSessionMs = options.longestSessionsMs[place];
+      return serverOf(database, { ...options, longestSessionMs }, (server) => quorum.join(server));
+    });
+    this.servers = quorum.peers.map((peer, at) => new EnsembleMember(at + 1, peer, quorum));
   }
 
-  /** Resolves when all servers listen. @throws LockConfigurationError for a wrong option, Error in production */
+  /** Resolves when all servers serve. @throws LockConfigurationError for a wrong option, Error in production */
   static async start(servers = 3, options: EmbeddedEnsembleOptions = {}): Promise<EmbeddedEnsemble> {
     check(Number.isInteger(servers) && servers > 0, 'servers', servers, 'a whole number above zero');
-    const resolved = resolveEmbeddedOptions(options);
-    const database = databaseOf(resolved);
-    const ports = Array.from({ length: servers }, () => serverOf(database, resolved));
-    const reaper = new Reaper(database, resolved.containerCheckIntervalMs);
-    const ensemble = new EmbeddedEnsemble(database, ports, reaper);
-    await Promise.all(ports.map((port) => port.listen(0)));
-    ensemble.#elect();
+    const ensemble = new EmbeddedEnsemble(servers, resolveEnsembleOptions(options));
+    await Promise.all(ensemble.#ports.map((port) => port.listen(0)));
+    ensemble.#quorum.begin();
     return ensemble;
   }
 
@@ -48,13 +49,18 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     return this.servers.map((server) => server.connectString).join(',');
   }
 
-  /** The leader; `undefined` while too few servers run to have one. */
+  /** The leader that was elected last; `undefined` from when it has found that it leads no more to the next election. */
   get leader(): EnsembleMember | undefined {
-    return this.#leader;
+    return this.servers.find((_, at) => this.#quorum.peers[at] === this.#quorum.leader);
   }
 
   get followers(): EnsembleMember[] {
-    return this.servers.filter((server) => server.isRunning && server !== this.#leader);
+    return this.servers.filter((server) => server.isRunning && server !== this.leader);
+  }
+
+  /** The time on the servers' clock, in milliseconds since some moment: what `EmbeddedSession.earliestEndMs` means. */
+  get nowMs(): number {
+    return this.#database.clock.now();
   }
 
   /** Kills servers until the others are too few: those close all connections, and no session expires. */
@@ -64,13 +70,28 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     await Promise.all(running.slice(most).map((server) => server.kill()));
   }
 
-  /** All servers run, know everything, and are well. */
+  /**
+   * Kills all servers, and their data is gone: they come back, with `restore()`, without znodes and sessions, and count
+   * from where they had begun. Clients that remember more than that are not served before they give it up.
+   */
+  async loseData(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.kill()));
+    this.#database.loseData();
+  }
+
+  /** All servers run, reach each other, know everything, and are well. There may be an election to wait for. */
   async restore(): Promise<void> {
     for (const server of this.servers) {
       server.heal();
       server.lag(0);
+      server.rejoin();
       if (!server.isRunning) await server.restart();
     }
+  }
+
+  /** As `EmbeddedZooKeeper.reap()`, once the servers can agree; without a leader nothing happens. */
+  reap(): void {
+    this.#database.propose(() => this.#reaper.reap());
   }
 
   /** As `EmbeddedZooKeeper.advance()`. */
@@ -80,36 +101,15 @@ export class EmbeddedEnsemble implements AsyncDisposable {
 
   /** As `EmbeddedZooKeeper.idle()`. */
   idle(): Promise<void> {
-    return quiet(this.#ports);
+    return quiet(this.#ports, () => this.#quorum.isBusy);
   }
 
   async stop(): Promise<void> {
-    this.#reaper.stop();
-    this.#database.sessions.stand();
+    this.#quorum.stop();
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
-  }
-
-  /** With a majority there is a leader. When it changes, all clients have to connect again, and sessions start anew. */
-  #elect(): void {
-    const running = this.servers.filter(({ isRunning }) => isRunning);
-    const hasQuorum = running.length > this.servers.length / 2;
-    const leader = hasQuorum ? (running.find((server) => server === this.#leader) ?? running[0]) : undefined;
-    this.#ports.forEach((port, at) => {
-      port.mode = this.servers[at] === leader ? 'leader' : 'follower';
-      port.hasQuorum = hasQuorum;
-    });
-    if (leader === this.#leader) return;
-    this.#leader = leader;
-    for (const server of running) server.disconnect('fin');
-    this.#database.sessions.stand();
-    this.#reaper.stop();
-    if (!leader) return;
-    this.#database.nextEpoch();
-    this.#database.sessions.resume();
-    this.#reaper.start();
   }
 }

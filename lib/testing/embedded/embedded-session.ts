@@ -20,9 +20,24 @@ export class EmbeddedSession {
     return this.#session.id;
   }
 
-  /** What was agreed on, in milliseconds. */
+  /** What it was made with, in milliseconds: a new leader knows of nothing that was granted since. */
+  get firstTimeoutMs(): number {
+    return this.#session.firstTimeoutMs;
+  }
+
+  /** What was granted last, in milliseconds. */
   get timeoutMs(): number {
     return this.#session.timeoutMs;
+  }
+
+  /**
+   * The earliest moment at which the servers may end it by themselves, on their clock (`EmbeddedEnsemble.nowMs`): its
+   * timeout after the leader has last heard of it. A later word moves it on. A new leader counts from its election, and
+   * by the timeout that the session was made with: there may be one at any moment.
+   */
+  get earliestEndMs(): number {
+    const { touchedMs, timeoutMs, firstTimeoutMs } = this.#session;
+    return Math.min(touchedMs + timeoutMs, this.#database.clock.now() + firstTimeoutMs);
   }
 
   /** `false` once it was closed or has expired. */
@@ -46,7 +61,7 @@ export class EmbeddedSession {
 
   /** Now, as if its timeout had passed: its znodes are gone before it hears of it. */
   expire(): void {
-    this.#database.expire(this.#session);
+    this.#database.closeSession(this.#session);
   }
 
   /** Ends its connection: `fin` as a server that closes it, `rst` as one that was killed. The session goes on. */

@@ -90,6 +90,11 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     });
   }
 
+  /** Removes containers whose last child has gone, and znodes that are past their time, now and not at the interval. */
+  reap(): void {
+    this.#reaper.reap();
+  }
+
   /** Lets time pass: sessions expire and containers go before this returns. @throws Error unless the clock is manual */
   advance(ms: number): void {
     advance(this.server.database.clock, ms);

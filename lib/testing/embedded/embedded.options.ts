@@ -49,10 +49,17 @@ const FIELDS = [...Object.keys(DEFAULTS), 'minSessionTimeoutMs', 'maxSessionTime
 const FEWEST_TICKS = 2;
 const MOST_TICKS = 20;
 
-/** @throws LockConfigurationError that names the wrong field; Error in production */
-export function resolveEmbeddedOptions(options: EmbeddedZooKeeperOptions = {}): ResolvedEmbeddedOptions {
-  checkFields('the options of an embedded ZooKeeper', options, FIELDS);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+/**
+ * @param otherFields of options that somebody else reads
+ * @throws LockConfigurationError that names the wrong field; Error in production
+ */
+export function resolveEmbeddedOptions(
+  options: EmbeddedZooKeeperOptions = {},
+  otherFields: readonly string[] = [],
+): ResolvedEmbeddedOptions {
+  checkFields('the options of an embedded ZooKeeper', options, [...FIELDS, ...otherFields]);
+  const known = Object.entries(options).filter(([field, value]) => value !== undefined && FIELDS.includes(field));
+  const given = Object.fromEntries(known);
   const merged = { ...DEFAULTS, ...(given as Partial<ResolvedEmbeddedOptions>) };
   checkMs('tickTimeMs', merged.tickTimeMs, 1, LONGEST_TIMER_MS);
   const { minSessionTimeoutMs = FEWEST_TICKS * merged.tickTimeMs } = given as EmbeddedZooKeeperOptions;

@@ -5,21 +5,25 @@ import type { Watcher } from '../watches/watch-table.js';
 import type { Transaction } from './transaction.js';
 
 /**
- * What one server knows: normally all that is committed. While it lags it has a tree of its own, which is as old as it
- * says, and tells of changes when they get there.
+ * What one server knows: normally all that is committed. While it lags, or is apart, it has a tree of its own, which is
+ * as old as what it has received, and tells of changes when they get there.
  */
 export class Replica<W extends Watcher = Watcher> {
   readonly watches = new Watches<W>();
   readonly #committed: DataTree;
   #own: DataTree | undefined;
   #zxid: bigint;
+  readonly #sessionClosed: (id: bigint) => void;
   #lagMs = 0;
-  readonly #behind: Transaction[] = [];
-  readonly #waiting: { readonly zxid: bigint; readonly action: () => void }[] = [];
+  #isApart = false;
+  #behind: Transaction[] = [];
+  #waiting: { readonly zxid: bigint; readonly action: () => void }[] = [];
 
-  constructor(committed: DataTree, zxid: bigint) {
+  /** @param sessionClosed told of sessions that have ended, once this server knows of it */
+  constructor(committed: DataTree, zxid: bigint, sessionClosed: (id: bigint) => void = () => {}) {
     this.#committed = committed;
     this.#zxid = zxid;
+    this.#sessionClosed = sessionClosed;
   }
 
   get tree(): DataTree {
@@ -45,10 +49,27 @@ export class Replica<W extends Watcher = Watcher> {
     else if (last) this.#awaitArrival(last);
   }
 
+  /** Apart it knows only what it receives. Back again it must have received all that is committed. */
+  setApart(isApart: boolean): void {
+    this.#isApart = isApart;
+    if (isApart) this.#own ??= this.#committed.copy();
+    else this.#share();
+  }
+
+  /** Knows all that is committed, as a server that has just joined a leader. Nobody is connected to it. */
+  sync(zxid: bigint, isApart: boolean): void {
+    this.#zxid = zxid;
+    this.#isApart = isApart;
+    this.#behind = [];
+    this.#waiting = [];
+    this.#own = isApart || this.#lagMs > 0 ? this.#committed.copy() : undefined;
+  }
+
   receive(transaction: Transaction): void {
     if (!this.#own) return this.#learn(transaction);
     this.#behind.push(transaction);
-    this.#awaitArrival(transaction);
+    if (this.#lagMs === 0) this.#catchUp(this.#behind.length);
+    else this.#awaitArrival(transaction);
   }
 
   /** Calls `action` when that transaction is known here, at once if it is. */
@@ -70,12 +91,17 @@ export class Replica<W extends Watcher = Watcher> {
       for (const { change } of transaction.changes) this.#own?.apply(change, transaction.moment);
       this.#learn(transaction);
     }
-    if (this.#lagMs === 0 && this.#behind.length === 0) this.#own = undefined;
+    this.#share();
   }
 
-  #learn({ moment, changes }: Transaction): void {
+  #share(): void {
+    if (!this.#isApart && this.#lagMs === 0 && this.#behind.length === 0) this.#own = undefined;
+  }
+
+  #learn({ moment, changes, closedSession }: Transaction): void {
     this.#zxid = moment.zxid;
     for (const change of changes) this.watches.fire(change);
+    if (closedSession !== undefined) this.#sessionClosed(closedSession);
     while (this.#waiting[0] && this.#waiting[0].zxid <= this.#zxid) this.#waiting.shift()?.action();
   }
 }

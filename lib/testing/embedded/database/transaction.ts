@@ -7,12 +7,15 @@ import type { Moment } from '../tree/znode.js';
 export interface Transaction {
   readonly moment: Moment;
   readonly changes: readonly MadeChange[];
+  /** The session that has ended with it. */
+  readonly closedSession: bigint | undefined;
 }
 
 /** A transaction in the making. */
 export class Draft implements Transaction {
   readonly tree: DataTree;
   readonly moment: Moment;
+  closedSession: bigint | undefined;
   #changes: MadeChange[] = [];
   #undos: Undo[] = [];
 

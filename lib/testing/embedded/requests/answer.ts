@@ -4,6 +4,7 @@ import { replyFrame } from '../wire/reply-writer.js';
 import type { ReplyBody } from '../wire/reply-writer.js';
 import { RequestReader } from '../wire/request-reader.js';
 import { opName } from '../wire/server-op-codes.js';
+import type { ServerOpName } from '../wire/server-op-codes.js';
 import { authenticate } from './authenticate.js';
 import type { Client } from './client.js';
 import { multi } from './multi.js';
@@ -21,16 +22,45 @@ export interface Answer {
 
 const NO_ZXID = -1n;
 const PING_XID = -2;
+const SESSION_EXPIRED = new Refusal('sessionExpired').code;
 
-/** Does what a request asks for. @throws RangeError when it is not even a request */
-export function answer(bytes: Buffer, client: Client): Answer {
+/** Where a request is done: by the leader, once most servers agree or alone, or here, in its turn or at once. */
+export type Place = 'quorum' | 'leader' | 'inTurn' | 'atOnce';
+
+const BY_QUORUM: ReadonlySet<string> = new Set(['closeSession', 'multi', 'reconfig']);
+
+/** @throws RangeError when it is not even a request */
+export function placeOf(bytes: Buffer): Place {
+  const name = nameOf(bytes);
+  if (name === 'auth' || name === 'sasl') return 'atOnce';
+  if (name === 'sync') return 'leader';
+  return name && (isWriteOp(name) || BY_QUORUM.has(name)) ? 'quorum' : 'inTurn';
+}
+
+export function isGoodbye(bytes: Buffer): boolean {
+  return nameOf(bytes) === 'closeSession';
+}
+
+function nameOf(bytes: Buffer): ServerOpName | undefined {
+  const reader = new RequestReader(bytes);
+  reader.int();
+  return opName(reader.int());
+}
+
+/**
+ * Does what a request asks for.
+ * @param syncedTo the transaction that a server has to know before it answers a sync
+ * @throws RangeError when it is not even a request
+ */
+export function answer(bytes: Buffer, client: Client, syncedTo = client.database.zxid): Answer {
   const reader = new RequestReader(bytes);
   const xid = reader.int();
   const name = opName(reader.int());
   if (name === 'auth') return answerAuth(xid, reader, client);
   if (name === 'sasl') return answerSasl(xid, reader);
   if (name === 'closeSession') return answerClose(xid, client);
-  if (name === 'sync') return reply(xid, client, () => synced(reader), client.database.zxid);
+  if (placeOf(bytes) === 'quorum' && !client.session.isOpen) return refusal(bytes, client, SESSION_EXPIRED);
+  if (name === 'sync') return reply(xid, client, () => synced(reader), syncedTo);
   if (name === 'multi') return reply(xid, client, () => inTransaction(client, (draft) => multi(reader, client, draft)));
   if (name === 'reconfig') return reply(xid, client, () => inTransaction(client, refuseReconfig));
   if (name && isWriteOp(name)) return reply(xid, client, () => writeAlone(name, reader, client));
@@ -48,10 +78,9 @@ export function refusal(bytes: Buffer, client: Client, code: number): Answer {
 }
 
 function reply(xid: number, client: Client, work: () => ReplyBody, knownBefore = 0n): Answer {
-  const { database, replica, session } = client;
+  const { database, replica } = client;
   const before = database.zxid;
   try {
-    if (!session.isOpen) throw new Refusal('sessionExpired');
     const body = work();
     const zxid = latest(before, database.zxid, replica.zxid, knownBefore);
     return { frame: replyFrame(xid, zxid, 0, body), zxid };

@@ -16,7 +16,7 @@ export class Reaper {
   start(): void {
     this.stop();
     this.#cancel = this.#database.clock.after(this.#intervalMs, () => {
-      this.reap();
+      this.#database.propose(() => this.reap());
       this.start();
     });
   }

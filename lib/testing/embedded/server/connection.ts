@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Acl } from '../../../zookeeper/wire/records.js';
-import { answer, refusal } from '../requests/answer.js';
+import { answer, isGoodbye, placeOf, refusal } from '../requests/answer.js';
 import type { Answer } from '../requests/answer.js';
 import type { Client } from '../requests/client.js';
 import type { Session, SessionConnection } from '../sessions/session.js';
@@ -9,14 +9,17 @@ import type { Identity } from '../tree/identity.js';
 import type { WatchEvent } from '../watches/watch-event.js';
 import type { Watcher } from '../watches/watch-table.js';
 import { connectResponse, NO_SUCH_SESSION, readConnectRequest } from '../wire/connect-request.js';
+import type { ConnectRequest } from '../wire/connect-request.js';
 import { eventFrame } from '../wire/reply-writer.js';
+import { AnswerLine } from './answer-line.js';
 import type { ServerContext } from './context.js';
-import { isAhead, sessionFor } from './greet.js';
 import { Inbox } from './inbox.js';
 import { Outbox } from './outbox.js';
 
 /** A client that does not read its answers is not heard until it does. */
 const LARGEST_BACKLOG = 4 * 1024 * 1024;
+/** As `globalOutstandingLimit`: so many requests may wait for their answers. */
+const MOST_OUTSTANDING = 1_000;
 
 /** One client's connection: requests one after the other, answers and events in ZooKeeper's order. */
 export class Connection implements Watcher, SessionConnection {
@@ -30,7 +33,10 @@ export class Connection implements Watcher, SessionConnection {
   readonly #inbox: Inbox;
   readonly #identities: Identity[];
   #client: Client | undefined;
+  readonly #answers = new AnswerLine();
+  /** It has asked who it is, or to be gone: nothing else is done before that. */
   #isWaiting = false;
+  #isWorking = false;
   #isPaused = false;
   #isDeaf = false;
   #isOver = false;
@@ -76,6 +82,11 @@ export class Connection implements Watcher, SessionConnection {
     if (!this.#isDeaf) this.outbox.end();
   }
 
+  /** Its session has ended. One that has asked for that waits for the answer. */
+  endWithSession(): void {
+    if (!this.#isWaiting) this.close();
+  }
+
   /** Ends it whatever the network is like: `fin` once everything is sent, `rst` as if the server had died. */
   disconnect(how: 'fin' | 'rst'): void {
     this.#leave();
@@ -109,15 +120,20 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   #work(): void {
+    // An answer that is there at once asks for more work while this one is being done.
+    if (this.#isWorking) return;
+    this.#isWorking = true;
     while (this.#mayWork()) {
       const frame = this.#inbox.next();
       if (!frame) break;
       this.#unlessHostile(() => this.#handle(frame));
     }
+    this.#isWorking = false;
   }
 
   #mayWork(): boolean {
-    return !this.#isWaiting && !this.#isPaused && !this.#isDeaf && this.outbox.backlog < LARGEST_BACKLOG;
+    if (this.#isWaiting || this.#isPaused || this.#isDeaf) return false;
+    return this.outbox.backlog < LARGEST_BACKLOG && this.#answers.length < MOST_OUTSTANDING;
   }
 
   /** Whatever a client sends, it ends no more than this connection. */
@@ -140,15 +156,32 @@ export class Connection implements Watcher, SessionConnection {
 
   #greet(frame: Buffer): void {
     const request = readConnectRequest(frame);
-    const { database, replica, rules } = this.#context;
-    if (isAhead(request, replica)) return void this.#socket.destroy();
-    const session = sessionFor(request, database);
+    const { database, leadership, longestSessionMs, replica } = this.#context;
+    // Whoever has seen more than this server knows must find another one.
+    if (request.lastZxidSeen > replica.zxid) return void this.#socket.destroy();
+    const welcome = (session: Session | undefined) => this.#welcome(request, session);
+    const timeoutMs = Math.min(request.timeoutMs, longestSessionMs);
+    this.#isWaiting = true;
+    if (request.sessionId === 0n) {
+      return leadership.commit(() => database.openSession(timeoutMs, leadership), welcome);
+    }
+    // As in ZooKeeper an older connection of it ends first, also when the password then proves wrong.
+    this.#context.closeConnections(request.sessionId);
+    if (!database.sessions.isPassword(request.sessionId, request.password)) return welcome(undefined);
+    leadership.renew(request.sessionId, timeoutMs, welcome);
+  }
+
+  #welcome(request: ConnectRequest, session: Session | undefined): void {
+    if (this.#isOver) return;
+    this.#isWaiting = false;
     this.#say(connectResponse(session ?? NO_SUCH_SESSION, request.hasReadOnlyFlag));
     if (!session) return this.close();
+    const { database, replica, rules } = this.#context;
     session.connection = this;
     const prove = (identity: Identity) => this.#prove(identity);
     this.#client = { database, replica, session, rules, prove, watcher: this, identities: this.#identities };
     this.#context.greeted(session, request.timeoutMs);
+    this.#work();
   }
 
   #prove(identity: Identity): void {
@@ -159,18 +192,49 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   #request(frame: Buffer, client: Client): void {
-    client.database.sessions.touch(client.session);
-    const fault = this.#context.faults.take(frame);
-    if (fault?.type === 'loseRequest') return this.disconnect('rst');
-    const answered = fault?.type === 'fail' ? refusal(frame, client, fault.code) : answer(frame, client);
-    if (fault?.type === 'loseReply') return this.disconnect('rst');
-    if (answered.zxid <= client.replica.zxid) return this.#deliver(answered);
-    this.#isWaiting = true;
-    client.replica.whenKnown(answered.zxid, () => {
-      this.#isWaiting = false;
-      this.#deliver(answered);
-      this.#work();
-    });
+    this.#context.leadership.touch(client.session);
+    const planned = this.#context.faults.take(frame);
+    const fault = planned?.fault;
+    const give = (answered: Answer | undefined) => {
+      planned?.happened();
+      if (!answered || fault?.type === 'loseReply') this.disconnect('rst');
+      else this.#deliver(answered);
+    };
+    if (fault?.type === 'loseRequest') return give(undefined);
+    if (fault?.type === 'fail') return this.#inTurn(() => give(refusal(frame, client, fault.code)));
+    const place = placeOf(frame);
+    if (place === 'atOnce') give(answer(frame, client));
+    else if (place === 'inTurn') this.#inTurn(() => give(answer(frame, client)));
+    else this.#ask(frame, client, place, give);
+  }
+
+  #inTurn(give: () => void): void {
+    this.#answers.join()(() => this.#unlessHostile(give));
+  }
+
+  /** Has the leader do it; the answer is given when this server knows what was done. */
+  #ask(frame: Buffer, client: Client, place: 'quorum' | 'leader', give: (answered: Answer) => void): void {
+    const { leadership, replica } = this.#context;
+    const answered = this.#answers.join();
+    const done = (decided: Answer | undefined) => {
+      if (!decided) return this.close();
+      replica.whenKnown(decided.zxid, () => {
+        answered(() => give(decided));
+        this.#work();
+      });
+    };
+    this.#isWaiting = isGoodbye(frame);
+    if (place === 'quorum') leadership.commit(() => this.#decide(frame, client), done);
+    else leadership.sync((zxid) => answer(frame, client, zxid), done);
+  }
+
+  /** What the leader does. A session that has gone to another server asks for nothing here. */
+  #decide(frame: Buffer, client: Client): Answer | undefined {
+    const { database, leadership } = this.#context;
+    if (!isGoodbye(frame) && !database.sessions.claim(client.session, leadership)) return undefined;
+    let answered: Answer | undefined;
+    this.#unlessHostile(() => (answered = answer(frame, client)));
+    return answered;
   }
 
   #deliver({ frame, isLast }: Answer): void {
@@ -188,6 +252,7 @@ export class Connection implements Watcher, SessionConnection {
   #leave(): void {
     this.#isOver = true;
     this.#inbox.clear();
+    this.#answers.clear();
     this.#context.replica.watches.removeAll(this);
     if (this.session?.connection === this) this.session.connection = undefined;
   }

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Database } from '../database/database.js';
+import { Alone } from '../database/leadership.js';
+import type { Leadership } from '../database/leadership.js';
 import { Replica } from '../database/replica.js';
 import type { RequestRules } from '../requests/client.js';
 import { clearTimer, setTimer } from '../sessions/real-time.js';
@@ -18,6 +20,8 @@ export interface ServerSettings {
   readonly host: string;
   readonly rules: RequestRules;
   readonly maxBufferBytes: number;
+  /** The longest session that this server grants, if it grants shorter ones than the others. */
+  readonly longestSessionMs?: number | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -28,6 +32,7 @@ const STOP_MS = 1_000;
 export class EmbeddedServer implements ServerContext, ServerStatus {
   readonly database: Database;
   readonly replica: Replica<Connection>;
+  readonly leadership: Leadership;
   readonly settings: ServerSettings;
   readonly rules: RequestRules;
   readonly maxBufferBytes: number;
@@ -40,19 +45,20 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   startedAt = 0;
   /** Grows with everything that is heard. */
   heard = 0;
-  /** Whether it may serve anybody: a server of an ensemble needs most of the others. */
-  hasQuorum = true;
+  /** Whether it may serve anybody: a server of an ensemble needs a leader. */
+  isServing = true;
   /** Those who have not said yet what they want, or were told it. */
   readonly #strangers = new Set<Socket>();
   #server: Server | undefined;
 
-  constructor(database: Database, settings: ServerSettings) {
+  /** @param join its way to the leader; without it, it decides alone */
+  constructor(database: Database, settings: ServerSettings, join?: (server: EmbeddedServer) => Leadership) {
     this.database = database;
     this.settings = settings;
     this.rules = settings.rules;
     this.maxBufferBytes = settings.maxBufferBytes;
-    this.replica = new Replica<Connection>(database.tree, database.zxid);
-    database.serve(this.replica);
+    this.replica = new Replica<Connection>(database.tree, database.zxid, (id) => this.#sessionEnded(id));
+    this.leadership = join?.(this) ?? new Alone(database, this.replica);
   }
 
   /** @throws Error when the port is taken */
@@ -82,10 +88,26 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     clearTimer(lastResort);
   }
 
+  get longestSessionMs(): number {
+    return this.settings.longestSessionMs ?? Infinity;
+  }
+
+  closeConnections(session: bigint): void {
+    this.#connectionsOf(session).forEach((connection) => connection.close());
+  }
+
   greeted(session: Session, askedMs: number): void {
     if (session.timeoutMs === askedMs) return;
     const id = session.id.toString(16);
     this.settings.log(`session 0x${id} asked for ${askedMs} ms and has ${session.timeoutMs} ms, see tickTimeMs`);
+  }
+
+  #sessionEnded(session: bigint): void {
+    this.#connectionsOf(session).forEach((connection) => connection.endWithSession());
+  }
+
+  #connectionsOf(session: bigint): Connection[] {
+    return [...this.connections].filter((connection) => connection.session?.id === session);
   }
 
   #accept(socket: Socket): void {
@@ -93,7 +115,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     socket.on('error', () => {});
     this.#strangers.add(socket);
     socket.on('close', () => this.#strangers.delete(socket));
-    if (this.network.refuses || !this.hasQuorum) return void socket.resetAndDestroy();
+    if (this.network.refuses || !this.isServing) return void socket.resetAndDestroy();
     onFirstBytes(socket, (bytes) => {
       const answerWord = FOUR_LETTER_WORDS.get(wordOf(bytes));
       if (!answerWord) return this.#serve(socket, bytes);
@@ -102,6 +124,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   }
 
   #serve(socket: Socket, firstBytes: Buffer): void {
+    if (!this.isServing) return void socket.resetAndDestroy();
     const connection = new Connection(socket, this);
     const receive = (bytes: Buffer) => {
       this.heard++;

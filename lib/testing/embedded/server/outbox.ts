@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { clearTimer, setTimer } from '../sessions/real-time.js';
-import { Delayed } from './delayed.js';
+import { Delayed } from '../sessions/delayed.js';
+import { clearTimer, REAL_TIME, setTimer } from '../sessions/real-time.js';
 
 /** So long a client that was sent a goodbye may take to hear it. */
 const GOODBYE_MS = 1_000;
@@ -9,7 +9,8 @@ const GOODBYE_MS = 1_000;
 export class Outbox {
   readonly #socket: Socket;
   readonly #taken: () => void;
-  readonly #delayed = new Delayed();
+  readonly #delayed = new Delayed(REAL_TIME);
+  #delayMs = 0;
   #frames: Buffer[] = [];
   #unsent = 0;
   #isScheduled = false;
@@ -50,11 +51,12 @@ export class Outbox {
 
   /** Everything arrives this much later. */
   delay(ms: number): void {
-    this.#delayed.delayMs = ms;
+    this.#delayMs = ms;
   }
 
   /** Sends what there is, and closes; not before `release()` while it is held. */
   end(): void {
+    if (this.#isEnding) return;
     this.#isEnding = true;
     if (!this.#isHeld) this.#leave();
   }
@@ -66,7 +68,7 @@ export class Outbox {
       this.#isScheduled = false;
       if (this.#isHeld || this.#frames.length === 0) return;
       const bytes = this.#take();
-      this.#delayed.push(() => this.#write(bytes));
+      this.#delayed.push(() => this.#write(bytes), this.#delayMs);
     });
   }
 
@@ -75,7 +77,7 @@ export class Outbox {
     this.#delayed.push(() => {
       this.#write(bytes);
       this.#close();
-    });
+    }, this.#delayMs);
   }
 
   /** A client that takes nothing must not keep its connection for ever. */

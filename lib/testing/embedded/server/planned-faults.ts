@@ -15,6 +15,7 @@ export interface FaultTarget {
 interface PlannedFault {
   readonly target: FaultTarget;
   readonly fault: Fault;
+  /** To be called when it has. */
   readonly happened: () => void;
 }
 
@@ -33,14 +34,13 @@ export class PlannedFaults {
     this.#planned.length = 0;
   }
 
-  /** The fault for this request, if one was planned; it happens now. */
-  take(request: Buffer): Fault | undefined {
+  /** The fault for this request, if one was planned. */
+  take(request: Buffer): PlannedFault | undefined {
     if (this.#planned.length === 0) return undefined;
     const asked = askedFor(request);
     const at = this.#planned.findIndex(({ target }) => asked.some(({ op, path }) => isMeant(target, op, path)));
     const [planned] = at < 0 ? [] : this.#planned.splice(at, 1);
-    planned?.happened();
-    return planned?.fault;
+    return planned;
   }
 }
 

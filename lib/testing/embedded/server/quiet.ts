@@ -4,13 +4,16 @@ import type { EmbeddedServer } from './embedded-server.js';
 /** So many turns of the event loop without a word: longer than an answer takes to be read and answered in its turn. */
 const QUIET_TURNS = 5;
 
-/** Resolves when nobody says anything any more. */
-export async function quiet(servers: readonly EmbeddedServer[]): Promise<void> {
+/**
+ * Resolves when nobody says anything any more.
+ * @param isOnItsWay whether the servers are about to hear something from each other
+ */
+export async function quiet(servers: readonly EmbeddedServer[], isOnItsWay = () => false): Promise<void> {
   let heard = -1;
   for (let turns = 0; turns < QUIET_TURNS; turns++) {
     await new Promise((resolve) => nextTurn(resolve));
     const hears = servers.reduce((sum, server) => sum + server.heard, 0);
-    const isBusy = servers.some(isBusyNow);
+    const isBusy = isOnItsWay() || servers.some(isBusyNow);
     if (isBusy || hears !== heard) turns = 0;
     heard = hears;
   }

@@ -7,6 +7,7 @@ interface Alarm {
 
 /** Time that passes only by `advance()`. */
 export class ManualClock implements ServerClock {
+  readonly isRunning = false;
   readonly #startedAt = Date.now();
   readonly #alarms = new Set<Alarm>();
   #now = 0;

@@ -9,6 +9,7 @@ const STALLED_MS = 200;
  * says nothing about them.
  */
 export class RunningClock implements ServerClock {
+  readonly isRunning = true;
   #stalledMs = 0;
 
   now(): number {

@@ -8,9 +8,18 @@ export interface SessionConnection {
 export interface Session {
   readonly id: bigint;
   readonly password: Buffer;
+  /** What it was made with: all that a new leader knows. */
+  readonly firstTimeoutMs: number;
+  /** What its client was granted last. */
   timeoutMs: number;
-  /** On the server's clock. */
+  /** When the leader has last heard of it, on the server's clock. */
+  touchedMs: number;
+  /** When it ends without another word, on the server's clock. */
   deadlineMs: number;
   isOpen: boolean;
+  /** The leader has given it up, and the servers have yet to agree. No word of its client helps any more. */
+  isEnding: boolean;
+  /** The server through which its client has last connected. The leader takes nothing for it from another. */
+  owner: object | undefined;
   connection: SessionConnection | undefined;
 }

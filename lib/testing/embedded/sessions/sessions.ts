@@ -7,6 +7,8 @@ export interface SessionLimits {
   readonly tickTimeMs: number;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
+  /** How much later than its timeout a session ends. Without it: at the next full tick. */
+  readonly expiryDelayMs?: (() => number) | undefined;
 }
 
 /**
@@ -19,7 +21,7 @@ export class Sessions {
   readonly #expired: (session: Session) => void;
   readonly #sessions = new Map<bigint, Session>();
   readonly #ids: SessionIds;
-  #cancelTick: (() => void) | undefined;
+  #alarm: { readonly at: number; readonly cancel: () => void } | undefined;
   #isStanding = false;
 
   constructor(clock: ServerClock, limits: SessionLimits, expired: (session: Session) => void) {
@@ -41,33 +43,53 @@ export class Sessions {
     return this.#sessions.get(id);
   }
 
-  open(askedMs: number): Session {
+  open(askedMs: number, owner: object): Session {
     const id = this.#ids.next();
-    const password = this.#ids.passwordOf(id);
-    const session = {
+    const timeoutMs = this.#granted(askedMs);
+    const session: Session = {
       id,
-      password,
-      timeoutMs: this.granted(askedMs),
+      password: this.#ids.passwordOf(id),
+      firstTimeoutMs: timeoutMs,
+      timeoutMs,
+      touchedMs: 0,
       deadlineMs: 0,
       isOpen: true,
+      isEnding: false,
+      owner,
       connection: undefined,
     };
     this.#sessions.set(id, session);
     this.touch(session);
-    this.#awaitTick();
     return session;
   }
 
-  /** The timeout that a client gets for the one it asks for. */
-  granted(askedMs: number): number {
-    const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#limits;
-    return Math.min(Math.max(askedMs, minSessionTimeoutMs), maxSessionTimeoutMs);
+  /** Every server knows without asking. */
+  isPassword(id: bigint, password: Buffer): boolean {
+    return this.#ids.passwordOf(id).equals(password);
+  }
+
+  /** Its client has connected again, through `owner`; `undefined` when it is over. */
+  renew(id: bigint, askedMs: number, owner: object): Session | undefined {
+    const session = this.#sessions.get(id);
+    if (!session || session.isEnding) return undefined;
+    session.owner = owner;
+    session.timeoutMs = this.#granted(askedMs);
+    this.touch(session);
+    return session;
+  }
+
+  /** Whether a request of the session may come from there. The first to ask a new leader is where its client is. */
+  claim(session: Session, owner: object): boolean {
+    session.owner ??= owner;
+    return session.owner === owner;
   }
 
   /** The client has said something. */
   touch(session: Session): void {
-    const { tickTimeMs } = this.#limits;
-    session.deadlineMs = (Math.floor((this.#clock.now() + session.timeoutMs) / tickTimeMs) + 1) * tickTimeMs;
+    if (!session.isOpen || session.isEnding) return;
+    session.touchedMs = this.#clock.now();
+    session.deadlineMs = this.#deadlineAfter(session.touchedMs + session.timeoutMs);
+    this.#await(session.deadlineMs);
   }
 
   remove(session: Session): void {
@@ -75,40 +97,79 @@ export class Sessions {
     this.#sessions.delete(session.id);
   }
 
-  /** No session ends until `resume()`: nobody is there who could decide it. */
+  /** No session ends until `resume()` or `goOn()`: nobody is there who could decide it. */
   stand(): void {
     this.#isStanding = true;
-    this.#cancelTick?.();
-    this.#cancelTick = undefined;
+    this.#alarm?.cancel();
+    this.#alarm = undefined;
   }
 
-  /** All start anew, as with a new leader. */
+  /** All start anew, as with a new leader: it knows what they were made with, and of nothing that was granted since. */
   resume(): void {
     this.#isStanding = false;
-    for (const session of this.#sessions.values()) this.touch(session);
-    this.#awaitTick();
+    for (const session of this.all()) {
+      session.isEnding = false;
+      session.owner = undefined;
+      session.timeoutMs = session.firstTimeoutMs;
+      this.touch(session);
+    }
   }
 
-  #awaitTick(): void {
-    if (this.#cancelTick || this.#isStanding || this.#sessions.size === 0) return;
+  /** After `stand()`, as if time had gone on: those whose time has passed meanwhile end before anybody is heard. */
+  goOn(): void {
+    this.#isStanding = false;
+    this.#expire();
+  }
+
+  /** The timeout that a client gets for the one it asks for. */
+  #granted(askedMs: number): number {
+    const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#limits;
+    return Math.min(Math.max(askedMs, minSessionTimeoutMs), maxSessionTimeoutMs);
+  }
+
+  #deadlineAfter(earliestMs: number): number {
+    const { expiryDelayMs } = this.#limits;
+    return expiryDelayMs ? earliestMs + expiryDelayMs() : this.#tickAfter(earliestMs);
+  }
+
+  #tickAfter(ms: number): number {
     const { tickTimeMs } = this.#limits;
+    return (Math.floor(ms / tickTimeMs) + 1) * tickTimeMs;
+  }
+
+  #await(deadlineMs: number): void {
+    // At every tick, too: a clock that runs finds out so how long this process was too busy to listen.
+    const at = Math.min(deadlineMs, this.#tickAfter(this.#clock.now()));
+    if (this.#isStanding || (this.#alarm && this.#alarm.at <= at)) return;
+    this.#alarm?.cancel();
     let isCancelled = false;
-    const cancel = this.#clock.after(tickTimeMs - (this.#clock.now() % tickTimeMs), () => {
+    const cancel = this.#clock.after(Math.max(at - this.#clock.now(), 0), () => {
       // Whose ping has arrived but has not been read is alive.
       this.#clock.whenRead(() => {
-        if (!isCancelled) this.#tick();
+        if (!isCancelled) this.#expire();
       });
     });
-    this.#cancelTick = () => {
-      isCancelled = true;
-      cancel();
+    this.#alarm = {
+      at,
+      cancel: () => {
+        isCancelled = true;
+        cancel();
+      },
     };
   }
 
-  #tick(): void {
-    this.#cancelTick = undefined;
+  #expire(): void {
+    this.#alarm = undefined;
     const now = this.#clock.now();
-    for (const session of this.all()) if (session.isOpen && session.deadlineMs <= now) this.#expired(session);
-    this.#awaitTick();
+    for (const session of this.all()) {
+      if (session.isOpen && !session.isEnding && session.deadlineMs <= now) this.#end(session);
+    }
+    const next = Math.min(...this.all().flatMap((one) => (one.isEnding ? [] : one.deadlineMs)));
+    if (next !== Infinity) this.#await(next);
+  }
+
+  #end(session: Session): void {
+    session.isEnding = true;
+    this.#expired(session);
   }
 }
