@@ -11,6 +11,7 @@ import { plant } from './defects/plant.js';
 import { ProgressLine } from './report/progress-line.js';
 import { failureOf, summaryOf, writeHistory } from './report/report.js';
 import { conduct } from './scenarios/conduct.js';
+import type { Progress } from './scenarios/conduct.js';
 import type { Scenario } from './scenarios/scenario.js';
 import { scenarioNamed, SCENARIOS } from './scenarios/scenarios.js';
 import type { Finding } from './validate/finding.js';
@@ -77,7 +78,7 @@ async function isFound(defect: Defect): Promise<boolean> {
 async function findingsOf(scenario: Scenario, seed: number, until: number): Promise<readonly Finding[]> {
   const line = new ProgressLine(`${scenario.name}, seed ${seed}`);
   const length = Math.ceil(Math.min(scenario.seconds, Math.max(5, (until - sharedNow()) / 1_000)));
-  const history = await conduct(scenario, { seed, seconds: length, onProgress: (progress) => line.show(progress) });
+  const history = await conduct(scenario, { seed, seconds: length, onProgress: (progress) => show(line, progress) });
   line.clear();
   const findings = validate(history, inShare(scenario.least, length / scenario.seconds));
   if (values.keep) writeHistory(history, findings);
@@ -88,4 +89,10 @@ async function findingsOf(scenario: Scenario, seed: number, until: number): Prom
 function wholeNumber(name: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new Error(`--${name} must be a whole number, got "${text}"`);
   return Number(text);
+}
+
+function show(line: ProgressLine, { phase, writes, faults, broken }: Progress): void {
+  if (phase !== 'traffic') return line.show(phase);
+  const now = `now: ${broken.join(', ') || 'nothing broken'}`;
+  line.show(`${writes} writes, ${faults} faults, ${now}`, now);
 }

@@ -24,14 +24,19 @@ export function applyEdits(edits: readonly Edit[], lib: string): Disposable {
   return { [Symbol.dispose]: undoAll };
 }
 
+/**
+ * The file's text with the edit made in it.
+ * @throws Error when the text does not contain what is to be replaced
+ */
+export function edited(text: string, { file, replace, by }: Edit): string {
+  if (!text.includes(replace)) throw new Error(`lib/${file} does not contain: ${replace}`);
+  return text.replace(replace, () => by);
+}
+
 /** Answers how to undo it. */
-function applyEdit({ file, replace, by }: Edit, lib: string): () => void {
-  const path = join(lib, file);
+function applyEdit(edit: Edit, lib: string): () => void {
+  const path = join(lib, edit.file);
   const sound = readFileSync(path, 'utf8');
-  if (!sound.includes(replace)) throw new Error(`lib/${file} does not contain: ${replace}`);
-  writeFileSync(
-    path,
-    sound.replace(replace, () => by),
-  );
+  writeFileSync(path, edited(sound, edit));
   return () => writeFileSync(path, sound);
 }

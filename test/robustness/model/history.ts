@@ -4,8 +4,24 @@
  */
 export type Mode = 'exclusive' | 'write' | 'read';
 
+/** What is held where it is not the lease of a lock, and what asked for it. */
+export interface AboutHold {
+  /** Nothing: the lease of a lock. */
+  readonly kind?: HoldKind | undefined;
+  /** Of a lease that was a writer's before, with the same token. */
+  readonly isDowngraded?: boolean | undefined;
+  /** How many permits of a semaphore. */
+  readonly permits?: number | undefined;
+  /** Whether its holder does not ask, and only listens to the signal. */
+  readonly isListening?: boolean | undefined;
+  /** The call that it is the outcome of. */
+  readonly call?: string | undefined;
+}
+
+export type HoldKind = 'permits' | 'term' | 'run' | 'item' | 'member';
+
 /** One lease of one process, for as long as the process itself saw that it stood. */
-export interface Hold {
+export interface Hold extends AboutHold {
   readonly id: string;
   readonly process: string;
   readonly key: string;

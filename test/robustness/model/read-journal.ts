@@ -12,12 +12,16 @@ export interface ProcessHistory {
 
 /** @param text lines of JSON; the last may be cut short, where the process was killed */
 export function readJournal(process: string, text: string): ProcessHistory {
+  return readEntries(process, entriesOf(text));
+}
+
+export function readEntries(process: string, entries: readonly JournalEntry[]): ProcessHistory {
   const holds = new Map<string, Hold>();
   const attempts = new Map<string, Attempt>();
   const answers: WriteAnswer[] = [];
   const finals: FinalAcquisition[] = [];
   const warnings: string[] = [];
-  for (const entry of entriesOf(text)) {
+  for (const entry of entries) {
     switch (entry.what) {
       case 'asked':
         attempts.set(entry.id, { ...entry, process, askedAt: entry.at });
@@ -26,8 +30,10 @@ export function readJournal(process: string, text: string): ProcessHistory {
         change(attempts, entry.id, { answeredAt: entry.at, outcome: entry.outcome, error: entry.error });
         break;
       case 'held': {
-        const { hold: id, key, mode, at } = entry;
-        holds.set(id, { id, process, key, mode, token: BigInt(entry.token), from: at, seenUntil: at, end: 'open' });
+        const { hold: id, key, mode, at, kind, isDowngraded, isListening, permits, call } = entry;
+        const about = { kind, isDowngraded, isListening, permits, call };
+        const token = BigInt(entry.token);
+        holds.set(id, { id, process, key, mode, token, from: at, seenUntil: at, end: 'open', ...about });
         break;
       }
       case 'seen':

@@ -1,5 +1,4 @@
 import { sharedNow } from '../clock.js';
-import type { Progress } from '../scenarios/conduct.js';
 
 /** What is going on right now, in one line: over the last one on a terminal, one after another elsewhere. */
 export class ProgressLine {
@@ -11,13 +10,11 @@ export class ProgressLine {
     this.#title = title;
   }
 
-  show({ phase, writes, faults, broken }: Progress): void {
-    const now = broken.length > 0 ? `now: ${broken.join(', ')}` : 'now: nothing broken';
-    const state = phase === 'traffic' ? `${writes} writes, ${faults} faults, ${now}` : phase;
+  /** @param topic in a log there is a line whenever this changes, not for every state */
+  show(state: string, topic = state): void {
     const isTerminal = process.stdout.isTTY;
-    // A log need not have a line for every second.
-    if (!isTerminal && withoutCount(state) === this.#last) return;
-    this.#last = withoutCount(state);
+    if (!isTerminal && topic === this.#last) return;
+    this.#last = topic;
     const seconds = Math.round((sharedNow() - this.#startedAt) / 1_000);
     process.stdout.write(
       `${isTerminal ? '\r\x1b[K' : ''}${this.#title} ${seconds} s: ${state}${isTerminal ? '' : '\n'}`,
@@ -27,8 +24,4 @@ export class ProgressLine {
   clear(): void {
     if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
   }
-}
-
-function withoutCount(state: string): string {
-  return state.replace(/^\d+ writes, /, '');
 }

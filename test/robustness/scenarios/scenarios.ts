@@ -21,7 +21,9 @@ const BUSY: TrafficShape = {
   knows: 'all servers',
   // Nested ones too, so that directories of keys have directories below them, and one that reads like a contender.
   busyKeys: ['stock', 'stock/coupons', 'stock/block-0000000000', 'prices'],
+  busyMs: [0, 8],
   readOnlyKeys: ['prices/catalogue'],
+  readOnlyMs: [10, 60],
   readOnlyShare: 0.2,
   keptKeys: ['orders/1', 'orders/2', 'orders/3', 'poller', 'reports'],
   keptShare: 0.06,
@@ -30,6 +32,8 @@ const BUSY: TrafficShape = {
   clientsPerWorker: 5,
   kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2, revoke: 0.5 },
   waitsMs: [30, 200, 1_000, 6_000],
+  abortAfterMs: [0, 200],
+  pauseMs: [0, 15],
   sharings: SHARINGS,
 };
 

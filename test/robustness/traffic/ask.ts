@@ -1,7 +1,7 @@
 import type { Random } from '../random.js';
 import type { Mode } from '../model/history.js';
 import type { Watchfulness } from './beliefs.js';
-import type { AskKind, TrafficShape } from './orders.js';
+import type { AskKind, LockTraffic } from './orders.js';
 
 /** One thing that a client is about to do. */
 export interface Ask {
@@ -17,19 +17,22 @@ export interface Ask {
   readonly isCareless: boolean;
 }
 
+/** How long a decorated method waits for its lock, in milliseconds: a decorator says it once for all calls. */
+export const DECORATED_WAIT_MS = 3_000;
+
 const MOST_KEYS_AT_ONCE = 3;
 // Whoever wants what is kept for long stands in line for it, so that there is somebody to be granted it too early.
-const KEPT_KINDS = { mutex: 4, using: 2, write: 1, read: 1 } satisfies TrafficShape['kinds'];
-const READ_ONLY_KINDS = { try: 3, read: 1 } satisfies TrafficShape['kinds'];
+const KEPT_KINDS = { mutex: 4, using: 2, write: 1, read: 1 } satisfies LockTraffic['kinds'];
+const READ_ONLY_KINDS = { try: 3, read: 1 } satisfies LockTraffic['kinds'];
 const TRY_KINDS: readonly AskKind[] = ['try', 'single'];
 const PLAIN_KINDS: readonly AskKind[] = ['mutex', 'single', 'multi', 'revoke'];
 
 /** What to do next. */
-export function nextAsk(random: Random, shape: TrafficShape): Ask {
+export function nextAsk(random: Random, shape: LockTraffic): Ask {
   return { ...whatOf(random, shape), watchfulness: random.pick(['asks', 'listens']), isCareless: random.chance(0.35) };
 }
 
-function whatOf(random: Random, shape: TrafficShape): Omit<Ask, 'watchfulness' | 'isCareless'> {
+function whatOf(random: Random, shape: LockTraffic): Omit<Ask, 'watchfulness' | 'isCareless'> {
   if (random.chance(shape.keptShare)) {
     const kind = random.weighted<AskKind>(KEPT_KINDS);
     const [keys, mode, holdMs] = [random.sample(shape.keptKeys, 1), modeOf(kind, random), random.int(...shape.keptMs)];
@@ -38,17 +41,22 @@ function whatOf(random: Random, shape: TrafficShape): Omit<Ask, 'watchfulness' |
   if (random.chance(shape.readOnlyShare)) {
     const kind = random.weighted<AskKind>(READ_ONLY_KINDS);
     const [keys, waitMs] = [random.sample(shape.readOnlyKeys, 1), kind === 'try' ? 0 : random.pick(shape.waitsMs)];
-    return { kind, keys, mode: 'read', waitMs, abortAfterMs: undefined, holdMs: random.int(10, 60) };
+    return { kind, keys, mode: 'read', waitMs, abortAfterMs: undefined, holdMs: random.int(...shape.readOnlyMs) };
   }
   const kind = random.weighted<AskKind>(shape.kinds);
   return {
     kind,
     keys: random.sample(shape.busyKeys, kind === 'multi' ? random.int(2, MOST_KEYS_AT_ONCE) : 1),
     mode: modeOf(kind, random),
-    waitMs: TRY_KINDS.includes(kind) ? 0 : random.pick(shape.waitsMs),
-    abortAfterMs: kind === 'aborted' ? random.int(0, 200) : undefined,
-    holdMs: random.int(0, 8),
+    waitMs: waitOf(kind, random, shape),
+    abortAfterMs: kind === 'aborted' ? random.int(...shape.abortAfterMs) : undefined,
+    holdMs: random.int(...shape.busyMs),
   };
+}
+
+function waitOf(kind: AskKind, random: Random, { waitsMs }: LockTraffic): number {
+  if (kind === 'decorated') return DECORATED_WAIT_MS;
+  return TRY_KINDS.includes(kind) ? 0 : random.pick(waitsMs);
 }
 
 function modeOf(kind: AskKind, random: Random): Mode {

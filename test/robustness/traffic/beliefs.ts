@@ -1,10 +1,18 @@
 import type { Lease } from '../../../lib/contract/lease.js';
 import { sharedNow } from '../clock.js';
-import type { Mode } from '../model/history.js';
+import type { AboutHold, Mode } from '../model/history.js';
 import type { Journal } from './journal.js';
 
-const LOOK_EVERY_MS = 2;
-const NOTE_EVERY_MS = 20;
+/** How often a process looks at what it holds, and how often it writes down what it has seen; in milliseconds. */
+export interface Pace {
+  readonly lookEveryMs: number;
+  readonly noteEveryMs: number;
+}
+
+const REAL_TIME: Pace = { lookEveryMs: 2, noteEveryMs: 20 };
+
+/** What a holder believes in: a lease, or anything else that is held until it is lost. */
+export type Believable = Pick<Lease, 'key' | 'fencingToken' | 'signal' | 'isHeld'>;
 
 /** How a holder keeps an eye on its lease: it asks `isHeld()`, or it only listens to the signal. */
 export type Watchfulness = 'asks' | 'listens';
@@ -18,7 +26,7 @@ export class Belief {
   constructor(
     beliefs: Beliefs,
     readonly id: string,
-    readonly lease: Lease,
+    readonly lease: Believable,
     readonly watchfulness: Watchfulness,
     from: number,
   ) {
@@ -71,20 +79,22 @@ export class Belief {
 /** All that a process believes to hold, looked at again and again for as long as there is something. */
 export class Beliefs {
   readonly #process: string;
-  readonly #journal: Pick<Journal, 'write'>;
+  readonly #journal: Journal;
+  readonly #pace: Pace;
   readonly #all = new Set<Belief>();
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
   #lastLookAt = -Infinity;
   #notedAt = -Infinity;
 
-  constructor(process: string, journal: Pick<Journal, 'write'>) {
+  constructor(process: string, journal: Journal, pace = REAL_TIME) {
     this.#process = process;
     this.#journal = journal;
+    this.#pace = pace;
   }
 
   /** `undefined` when the lease is gone already: nobody has come to believe in it. */
-  begin(lease: Lease, mode: Mode, watchfulness: Watchfulness): Belief | undefined {
+  begin(lease: Believable, mode: Mode, watchfulness: Watchfulness, about: AboutHold = {}): Belief | undefined {
     const from = sharedNow();
     if (!lease.isHeld()) return undefined;
     const id = `${this.#process}#${++this.#count}`;
@@ -95,10 +105,11 @@ export class Beliefs {
       key: lease.key,
       mode,
       token: String(lease.fencingToken),
+      ...about,
     });
     const belief = new Belief(this, id, lease, watchfulness, from);
     this.#all.add(belief);
-    this.#timer ??= setInterval(() => setImmediate(() => this.#look()), LOOK_EVERY_MS);
+    this.#timer ??= setInterval(() => setImmediate(() => this.#look()), this.#pace.lookEveryMs);
     return belief;
   }
 
@@ -114,7 +125,7 @@ export class Beliefs {
     const at = sharedNow();
     for (const belief of this.#all) belief.look(this.#lastLookAt);
     this.#lastLookAt = at;
-    if (at - this.#notedAt < NOTE_EVERY_MS || this.#all.size === 0) return;
+    if (at - this.#notedAt < this.#pace.noteEveryMs || this.#all.size === 0) return;
     this.#notedAt = at;
     this.#journal.write({ what: 'seen', seen: [...this.#all].map(({ id, seenUntil }) => [id, seenUntil]) });
   }

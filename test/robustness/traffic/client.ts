@@ -1,43 +1,38 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LockError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { MultiLease } from '../../../lib/composite/multi-lease.js';
-import { sharedNow } from '../clock.js';
-import type { Outcome } from '../model/history.js';
+import type { Mode } from '../model/history.js';
 import type { Random } from '../random.js';
+import { attempt, GivenUp } from './attempt.js';
 import { nextAsk } from './ask.js';
 import type { Ask } from './ask.js';
 import type { Belief, Beliefs } from './beliefs.js';
 import type { Journal } from './journal.js';
-import type { TrafficShape } from './orders.js';
-import type { RegisterClient } from './register-client.js';
+import type { LockTraffic } from './orders.js';
+import type { Register } from './register-client.js';
 
 /** What the clients of one process share. */
 export interface ClientTools {
   readonly locks: LockService;
   readonly beliefs: Beliefs;
   readonly journal: Journal;
-  readonly register: RegisterClient;
+  readonly register: Register;
+  /** Runs the work in a decorated method; needed for asks of that kind only. */
+  readonly runDecorated?: (key: string, mode: Mode, work: (lease: Lease) => Promise<void>) => Promise<void>;
 }
-
-const OUTCOMES: Readonly<Partial<Record<string, Outcome>>> = {
-  LOCK_TIMEOUT: 'timeout',
-  LOCK_UNAVAILABLE: 'unavailable',
-  LOCK_LOST: 'lost',
-};
 
 /** One user of the locks: takes one after another, and works a little under each. */
 export class Client {
   readonly #name: string;
   readonly #tools: ClientTools;
-  readonly #shape: TrafficShape;
+  readonly #shape: LockTraffic;
   readonly #random: Random;
   #count = 0;
   #finished = new AbortController();
 
-  constructor(name: string, tools: ClientTools, shape: TrafficShape, random: Random) {
+  constructor(name: string, tools: ClientTools, shape: LockTraffic, random: Random) {
     this.#name = name;
     this.#tools = tools;
     this.#shape = shape;
@@ -47,7 +42,7 @@ export class Client {
   async run(): Promise<void> {
     while (!this.#finished.signal.aborted) {
       await this.#act(nextAsk(this.#random, this.#shape));
-      await pause(this.#random.int(0, 15));
+      await pause(this.#random.int(...this.#shape.pauseMs));
     }
   }
 
@@ -59,27 +54,15 @@ export class Client {
   async #act(ask: Ask): Promise<void> {
     const id = `${this.#name}/${++this.#count}`;
     const { keys, mode, waitMs } = ask;
-    this.#tools.journal.write({ what: 'asked', id, at: sharedNow(), keys, mode, waitMs });
-    let isAnswered = false;
-    const answer = (outcome: Outcome, error?: string) => {
-      if (!isAnswered) this.#tools.journal.write({ what: 'answered', id, at: sharedNow(), outcome, error });
-      isAnswered = true;
-    };
-    const reason = new Error('the caller gave up');
-    const work = async (lease: Lease) => {
-      answer('granted');
-      await this.#work(lease, ask);
-    };
-    try {
+    await attempt(this.#tools.journal, { id, keys, mode, waitMs }, async (answer) => {
+      const work = async (lease: Lease) => {
+        answer('granted');
+        await this.#work(lease, ask);
+      };
+      const reason = new GivenUp('the caller gave up');
       if (ask.kind === 'revoke') await this.#revoke(ask, reason).then(() => answer('revoked'));
       else if (!(await this.#take(ask, reason, work))) answer('not this time');
-    } catch (error) {
-      if (error === reason) return answer('aborted');
-      const outcome = (error instanceof LockError && OUTCOMES[error.code]) || 'failed';
-      // Also where a lease had been granted: nothing may fail that way.
-      if (outcome === 'failed') isAnswered = false;
-      answer(outcome, String(error instanceof Error ? error.stack : error));
-    }
+    });
   }
 
   /** Asks the holders to give way, and never takes the key by force: a holder of that moment may believe on for a while. */
@@ -92,6 +75,7 @@ export class Client {
 
   /** Resolves to whether there was a lease to work under. */
   async #take(ask: Ask, reason: Error, work: (lease: Lease) => Promise<void>): Promise<boolean> {
+    if (ask.kind === 'decorated') return this.#call(ask, work);
     const lock = this.#lockOf(ask);
     const { waitMs, abortAfterMs } = ask;
     const abort = new AbortController();
@@ -107,6 +91,13 @@ export class Client {
     } finally {
       clearTimeout(giveUp);
     }
+  }
+
+  async #call({ keys: [key = ''], mode }: Ask, work: (lease: Lease) => Promise<void>): Promise<boolean> {
+    const { runDecorated } = this.#tools;
+    if (!runDecorated) throw new Error('this process has no decorated methods');
+    await runDecorated(key, mode, work);
+    return true;
   }
 
   #lockOf({ kind, keys, mode }: Ask): Lock {

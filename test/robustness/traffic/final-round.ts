@@ -6,12 +6,16 @@ import type { Mode } from '../model/history.js';
 import type { ClientTools } from './client.js';
 import { FINAL_MODES } from './orders.js';
 
+const RETRY_PAUSE_MS = 100;
+
+type FinalTools = Pick<ClientTools, 'locks' | 'beliefs' | 'journal'>;
+
 /** Takes every key in every mode once: after the faults, everybody must get everything. */
-export async function runFinalRound(tools: ClientTools, keys: readonly string[], limitMs: number): Promise<void> {
+export async function runFinalRound(tools: FinalTools, keys: readonly string[], limitMs: number): Promise<void> {
   for (const mode of FINAL_MODES) await Promise.all(keys.map((key) => finalAcquisition(tools, key, mode, limitMs)));
 }
 
-async function finalAcquisition(tools: ClientTools, key: string, mode: Mode, limitMs: number): Promise<void> {
+async function finalAcquisition(tools: FinalTools, key: string, mode: Mode, limitMs: number): Promise<void> {
   const startedAt = sharedNow();
   let error: string | undefined;
   for (let mayTryAgain = true; mayTryAgain;) {
@@ -24,11 +28,12 @@ async function finalAcquisition(tools: ClientTools, key: string, mode: Mode, lim
         return String(reason);
       },
     );
+    if (mayTryAgain) await pause(RETRY_PAUSE_MS);
   }
   tools.journal.write({ what: 'final', key, mode, tookMs: sharedNow() - startedAt, error });
 }
 
-function acquireOnce({ locks, beliefs }: ClientTools, key: string, mode: Mode, waitMs: number): Promise<void> {
+function acquireOnce({ locks, beliefs }: FinalTools, key: string, mode: Mode, waitMs: number): Promise<void> {
   const lock = mode === 'exclusive' ? locks.mutex(key) : locks.readWriteLock(key)[mode];
   const hold = async (lease: Lease) => {
     const belief = beliefs.begin(lease, mode, 'asks');

@@ -4,8 +4,14 @@ import type { Belief } from './beliefs.js';
 import type { Journal } from './journal.js';
 import type { Report } from './orders.js';
 
+/** Storage that is guarded by tokens, as a holder writes to it. */
+export interface Register {
+  /** Resolves when the register has said whether it accepts the write. */
+  write(belief: Belief, mode: Mode): Promise<void>;
+}
+
 /** The fenced register, as a worker writes to it: it lies with the conductor, behind the process's channel. */
-export class RegisterClient {
+export class RegisterClient implements Register {
   readonly #journal: Journal;
   readonly #tell: (report: Report) => void;
   readonly #waiting = new Map<number, (accepted: boolean) => void>();
@@ -16,7 +22,6 @@ export class RegisterClient {
     this.#tell = tell;
   }
 
-  /** Resolves when the register has said whether it accepts the write. */
   async write({ id: hold, lease }: Belief, mode: Mode): Promise<void> {
     const write = ++this.#count;
     const answer = new Promise<boolean>((resolve) => this.#waiting.set(write, resolve));

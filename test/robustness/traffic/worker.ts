@@ -6,7 +6,7 @@ import { Beliefs } from './beliefs.js';
 import { Client } from './client.js';
 import type { ClientTools } from './client.js';
 import { runFinalRound } from './final-round.js';
-import { Journal } from './journal.js';
+import { FileJournal } from './journal.js';
 import { keysOf } from './orders.js';
 import type { Order, Report, WorkerOrders } from './orders.js';
 import { withDefect } from './planted-locks.js';
@@ -14,14 +14,15 @@ import { RegisterClient } from './register-client.js';
 
 const orders = JSON.parse(process.argv[2] ?? '') as WorkerOrders;
 const tell = (report: Report) => void process.send?.(report);
-const journal = new Journal(orders.journal);
+const journal = new FileJournal(orders.journal);
 process.on('warning', (warning) => journal.write({ what: 'warning', text: String(warning.stack ?? warning) }));
 
+const register = new RegisterClient(journal, tell);
 const tools: ClientTools = {
   locks: openLocks(),
   beliefs: new Beliefs(orders.process, journal),
   journal,
-  register: new RegisterClient(journal, tell),
+  register,
 };
 const clients = Array.from({ length: orders.traffic.clientsPerWorker }, (_, place) => {
   const name = `${orders.process}.${place}`;
@@ -40,7 +41,7 @@ async function obey(order: Order): Promise<void> {
     case 'stall':
       return stall(order.ms);
     case 'answer':
-      return tools.register.answered(order.write, order.accepted);
+      return register.answered(order.write, order.accepted);
     case 'finish':
       clients.forEach((client) => client.finish());
       await traffic;

@@ -12,16 +12,19 @@ const PAUSES: readonly string[] = [PROCESS_STOPPED, EVENT_LOOP_STALLED];
 const GRACE_MS = 15_000;
 
 /** Nobody was stuck: every acquisition ended by its deadline, and when the faults were over everybody got every key. */
-export function checkLiveness(history: Omit<History, 'scenario' | 'seed'>): Finding[] {
-  return [...stuckAttempts(history), ...missedFinals(history)];
+export function checkLiveness(history: Omit<History, 'scenario' | 'seed'>, graceMs = GRACE_MS): Finding[] {
+  return [...stuckAttempts(history, graceMs), ...missedFinals(history)];
 }
 
-function stuckAttempts({ attempts, ends, faults }: Pick<History, 'attempts' | 'ends' | 'faults'>): Finding[] {
+function stuckAttempts(
+  { attempts, ends, faults }: Pick<History, 'attempts' | 'ends' | 'faults'>,
+  graceMs: number,
+): Finding[] {
   const ended = new Set(ends.filter(({ end }) => end !== 'killed by a fault').map((one) => one.process));
   return attempts.flatMap((attempt) => {
     if (attempt.answeredAt === undefined && ended.has(attempt.process)) return [stuck(attempt, 'never ended')];
     const lateMs = lateness(attempt, faults);
-    return lateMs > GRACE_MS ? [stuck(attempt, `ended ${Math.round(lateMs)} ms after its deadline`)] : [];
+    return lateMs > graceMs ? [stuck(attempt, `ended ${Math.round(lateMs)} ms after its deadline`)] : [];
   });
 }
 
