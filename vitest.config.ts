@@ -36,6 +36,7 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   interop: { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
   'interop-long': { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
   robustness: { globalSetup: ['test/robustness/compile.ts'] },
+  simulation: { globalSetup: ['test/simulation/compile.ts'] },
   // A promise that something happens in time is judged there: nothing else runs beside it.
   'robustness-long': {
     globalSetup: ['test/robustness/compile.ts'],

@@ -1,0 +1,89 @@
+import type { Random } from '../../robustness/random.js';
+import type { Site } from '../instance/built-ins.js';
+import type { RunningProgram } from './program.js';
+
+/** One place where an application runs: a machine with a clock, and one process after the other on it. */
+export interface Incarnation {
+  readonly name: string;
+  readonly site: Site;
+  readonly sessions: Set<bigint>;
+  program: RunningProgram | undefined;
+  state: 'starting' | 'running' | 'finished' | 'closed' | 'killed';
+}
+
+/** The machine of an application. */
+export class App {
+  readonly name: string;
+  readonly incarnations: Incarnation[] = [];
+  readonly random: Random;
+  readonly #makeSite: (name: string, number: number) => Site;
+  readonly #start: (incarnation: Incarnation) => Promise<RunningProgram>;
+  readonly #failed: (incarnation: Incarnation, what: string, error: unknown) => void;
+
+  constructor(
+    name: string,
+    random: Random,
+    makeSite: (name: string, number: number) => Site,
+    start: (incarnation: Incarnation) => Promise<RunningProgram>,
+    failed: (incarnation: Incarnation, what: string, error: unknown) => void,
+  ) {
+    this.name = name;
+    this.random = random;
+    this.#makeSite = makeSite;
+    this.#start = start;
+    this.#failed = failed;
+  }
+
+  get current(): Incarnation | undefined {
+    const last = this.incarnations.at(-1);
+    return last?.state === 'killed' ? undefined : last;
+  }
+
+  start(): void {
+    if (this.current) return;
+    const name = `${this.name}.${this.incarnations.length + 1}`;
+    const site = this.#makeSite(name, this.incarnations.length + 1);
+    const incarnation: Incarnation = { name, site, sessions: new Set(), program: undefined, state: 'starting' };
+    this.incarnations.push(incarnation);
+    this.#inTurn(incarnation, 'start', async () => {
+      incarnation.program = await this.#start(incarnation);
+      incarnation.state = 'running';
+    });
+  }
+
+  /** Nothing of it runs any more. `silently`: its machine is gone as well, and nobody is told. */
+  kill(silently: boolean): void {
+    const incarnation = this.current;
+    if (!incarnation) return;
+    incarnation.state = 'killed';
+    incarnation.site.process.kill();
+    incarnation.site.network.processDied(incarnation.site.process, silently);
+  }
+
+  /** Begins nothing new, takes everything once more, and waits for what comes next. */
+  finish(): void {
+    this.#whenStarted('finish', async (incarnation, program) => {
+      await program.finish();
+      incarnation.state = 'finished';
+    });
+  }
+
+  close(): void {
+    this.#whenStarted('close', async (incarnation, program) => {
+      await program.close();
+      incarnation.state = 'closed';
+    });
+  }
+
+  #whenStarted(what: string, act: (incarnation: Incarnation, program: RunningProgram) => Promise<void>): void {
+    const incarnation = this.current;
+    const program = incarnation?.program;
+    if (incarnation && program) this.#inTurn(incarnation, what, () => act(incarnation, program));
+  }
+
+  #inTurn(incarnation: Incarnation, what: string, act: () => Promise<void>): void {
+    incarnation.site.process.deliver(() => {
+      act().catch((error: unknown) => this.#failed(incarnation, what, error));
+    });
+  }
+}

@@ -1,0 +1,68 @@
+/** What runs in the process of the simulated servers: the embedded ensemble, and what judges and histories need to see of it. */
+import { Database } from '../../../lib/testing/embedded/database/database.js';
+import { Replica } from '../../../lib/testing/embedded/database/replica.js';
+import type { Transaction } from '../../../lib/testing/embedded/database/transaction.js';
+import type { MadeChange } from '../../../lib/testing/embedded/tree/change.js';
+import { Watches } from '../../../lib/testing/embedded/watches/watches.js';
+import { EmbeddedEnsemble } from '../../../lib/testing/embedded/embedded-ensemble.js';
+import type { EmbeddedEnsembleOptions } from '../../../lib/testing/embedded/embedded-ensemble.options.js';
+
+export type { EmbeddedEnsemble, EmbeddedEnsembleOptions, Transaction };
+
+export interface Servers {
+  readonly ensemble: EmbeddedEnsemble;
+  /** As a client with all rights would. */
+  deleteZnode(path: string): void;
+  /** Ends all servers; they come back empty. */
+  loseData(): void;
+}
+
+/** What is to be told of the servers. */
+export interface Observer {
+  /** A transaction, once, in order. */
+  committed(transaction: Transaction): void;
+  /** A server knows that a znode is gone, and so many of its clients watch the znode. */
+  told(path: string, watches: number): void;
+}
+
+export async function startServers(
+  count: number,
+  options: EmbeddedEnsembleOptions,
+  observer: Observer,
+): Promise<Servers> {
+  const known = observe(observer);
+  const ensemble = await EmbeddedEnsemble.start(count, options);
+  return {
+    ensemble,
+    loseData: () => {
+      void ensemble.loseData().then(() => (known.last = 0n));
+    },
+    deleteZnode: (path) => known.database?.transact((draft) => draft.apply({ type: 'delete', path })),
+  };
+}
+
+/** This instance of the code is for these servers alone, so what is looked at is put where everything passes. */
+function observe({ committed, told }: Observer): { database?: Database; last: bigint } {
+  const known: { database?: Database; last: bigint } = { last: 0n };
+  const { serve } = Database.prototype;
+  Database.prototype.serve = function (this: Database, replica: Replica) {
+    known.database = this;
+    serve.call(this, replica);
+  };
+  const { receive } = Replica.prototype;
+  Replica.prototype.receive = function (this: Replica, transaction: Transaction) {
+    // Servers that are behind are told again of what was agreed on before.
+    if (transaction.moment.zxid > known.last) {
+      known.last = transaction.moment.zxid;
+      committed(transaction);
+    }
+    receive.call(this, transaction);
+  };
+  const { fire } = Watches.prototype;
+  Watches.prototype.fire = function (this: Watches, made: MadeChange) {
+    const { type, path } = made.change;
+    if (type === 'delete') told(path, this.data.watchersOf(path).length);
+    fire.call(this, made);
+  };
+  return known;
+}

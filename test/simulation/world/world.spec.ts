@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { someProcess } from './some-process.js';
+import { World } from './world.js';
+
+let world: World;
+let events: string[];
+
+beforeEach(() => {
+  world = new World();
+  events = [];
+});
+
+const note = (name: string) => () => void events.push(`${name} at ${world.now}`);
+
+describe('World', () => {
+  it('does at one instant what was planned for it, in the order of planning, and nothing before it is time', async () => {
+    world.at(20, note('c'));
+    world.at(10, note('a'));
+    world.after(10, note('b'));
+    await world.run(15);
+    expect(events).toEqual(['a at 10', 'b at 10']);
+    expect(world.now).toBe(15);
+    // What is too late happens now.
+    world.at(3, note('late'));
+    await world.run(100);
+    expect(events.slice(2)).toEqual(['late at 15', 'c at 20']);
+    expect(world.now).toBe(100);
+  });
+
+  it('ends as soon as it is said to be over', async () => {
+    let isOver = false;
+    world.at(10, () => (isOver = true));
+    world.at(11, note('too much'));
+    await world.run(100, () => isOver);
+    expect(world.now).toBe(10);
+    expect(events).toEqual([]);
+  });
+
+  it('is run once at a time', async () => {
+    const first = world.run(10);
+    await expect(world.run(20)).rejects.toThrow('time passes already');
+    await first;
+    expect(world.now).toBe(10);
+  });
+
+  it('runs the turn of one process to its end before that of the next, at one instant', async () => {
+    const [one, other] = [someProcess(world, 'one'), someProcess(world, 'other')];
+    for (const process of [one, other, one]) {
+      process.deliver(() => {
+        expect(world.running).toBe(process);
+        events.push(process.name);
+        void Promise.resolve().then(() => events.push(`${process.name}, woken`));
+        process.setImmediate(() => events.push(`${process.name}, immediate`));
+      });
+    }
+    await world.run(1);
+    const turnOf = (name: string, times: number) => [
+      ...Array.from({ length: times }, () => [name, `${name}, woken`]).flat(),
+      ...Array.from({ length: times }, () => `${name}, immediate`),
+    ];
+    expect(events).toEqual([...turnOf('one', 2), ...turnOf('other', 1)]);
+    expect(world.running).toBeUndefined();
+    expect(world.callbacks).toBe(6);
+  });
+
+  it('hands a message from one process to the other within one instant', async () => {
+    const [one, other] = [someProcess(world, 'one'), someProcess(world, 'other')];
+    one.deliver(() => other.deliver(() => one.deliver(note('answered'))));
+    await world.run(1);
+    expect(events).toEqual(['answered at 0']);
+  });
+
+  it('fails where a callback throws', async () => {
+    const process = someProcess(world);
+    process.deliver(() => {
+      throw new Error('on purpose');
+    });
+    await expect(world.run(1)).rejects.toThrow('on purpose');
+  });
+
+  it('fails where time does not pass any more, and names the process', async () => {
+    const process = someProcess(world, 'endless');
+    const again = () => void process.setImmediate(again);
+    process.setImmediate(again);
+    await expect(world.run(1)).rejects.toThrow('endless runs on at 0 µs without a timer: time does not pass');
+  });
+});
