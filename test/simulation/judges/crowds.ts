@@ -1,0 +1,103 @@
+import type { Attempt } from '../../robustness/model/history.js';
+import { byKey } from '../../robustness/validate/by-key.js';
+import type { Finding } from '../../robustness/validate/finding.js';
+import type { SimulationHistory } from '../model/history.js';
+import { CROWD_KEY, OWN_CROWD_KEY } from '../traffic/keys.js';
+import { Trouble } from './trouble.js';
+
+type Judged = Pick<SimulationHistory, 'attempts' | 'calls' | 'faults' | 'contenders'>;
+
+/** How long, in simulated milliseconds, and what a process is like. */
+export interface CrowdLimits {
+  readonly calmMs: number;
+  /** Whether callers of one process share a contender. */
+  readonly isShared?: boolean | undefined;
+}
+
+/** A try, the one that comes next, and a caller that waits. */
+const MOST_CONTENDERS = 3;
+/** By then every process knows that no server is there. */
+const KNOWN_AFTER_MS = 2_000;
+
+/** What callers of one process do to each other that come in one turn: see the program `crowd`. */
+export function checkCrowds(history: Judged, { calmMs, isShared = false }: CrowdLimits): Finding[] {
+  const trouble = new Trouble(history);
+  const isCalm = (crowd: readonly Attempt[]) => trouble.isCalm(begin(crowd), end(crowd), calmMs);
+  const own = crowdsOf(history.attempts.filter(({ keys: [key = ''] }) => key.startsWith(`${OWN_CROWD_KEY}/`)));
+  const waiters = crowdsOf(history.attempts.filter(({ keys: [key = ''] }) => key === CROWD_KEY));
+  const madeBy = byKey(history.contenders.map((one) => ({ ...one, key: ownKeyOf(one.key) })));
+  const made = new Map(madeBy.map((group) => [group[0]!.key, group]));
+  const madeFor = (crowd: readonly Attempt[]) =>
+    (made.get(crowd[0]!.keys[0]!) ?? []).filter(({ madeAt = 0 }) => madeAt >= begin(crowd) && madeAt <= end(crowd));
+  return [
+    ...own.filter((crowd) => isCalm(crowd) && !crowd.some(isGranted) && crowd.some(isRefused)).map(refusedByNobody),
+    ...own.flatMap((crowd) =>
+      crowd.filter((one) => isRefused(one) && isOutOfReach(history, one)).map(refusedUnreached),
+    ),
+    ...own.filter((crowd) => isShared && isCalm(crowd) && madeFor(crowd).length > MOST_CONTENDERS).map(tooManyAsked),
+    ...waiters.filter((crowd) => isCalm(crowd) && hasDirectory(history, crowd) && !isInOrder(crowd)).map(outOfOrder),
+  ];
+}
+
+function ownKeyOf(path: string): string {
+  const at = path.indexOf(`/${OWN_CROWD_KEY}/`);
+  return at < 0 ? path : path.slice(at + 1);
+}
+
+/** The members of a crowd have the crowd's name and their place in it. */
+function crowdsOf(attempts: readonly Attempt[]): Attempt[][] {
+  return byKey(attempts.map((one) => ({ one, key: one.id.slice(0, one.id.lastIndexOf('.')) }))).map((group) =>
+    group.map(({ one }) => one),
+  );
+}
+
+const isGranted = ({ outcome }: Attempt) => outcome === 'granted';
+const isRefused = ({ outcome }: Attempt) => outcome === 'not this time';
+const begin = (crowd: readonly Attempt[]) => Math.min(...crowd.map(({ askedAt }) => askedAt));
+const end = (crowd: readonly Attempt[]) => Math.max(...crowd.map(({ askedAt, answeredAt = askedAt }) => answeredAt));
+
+/** Asked and answered while there was no server: nobody can know that the key is taken. */
+function isOutOfReach({ faults }: Judged, { askedAt, answeredAt = Infinity }: Attempt): boolean {
+  return faults.some(
+    ({ name, from, until }) => name === 'lost-quorum' && from + KNOWN_AFTER_MS <= askedAt && answeredAt <= until,
+  );
+}
+
+/** Where the directory is missing, callers without a queue of their process make it beside each other. */
+function hasDirectory({ contenders }: Judged, crowd: readonly Attempt[]): boolean {
+  const at = begin(crowd);
+  return contenders.some(
+    ({ key, madeAt = 0, goneAt = Infinity }) =>
+      key.endsWith(`/${CROWD_KEY}`) && madeAt <= at && goneAt >= at + KNOWN_AFTER_MS / 10,
+  );
+}
+
+/** As they came, so they were let in. */
+function isInOrder(crowd: readonly Attempt[]): boolean {
+  const grantedAt = crowd.filter(isGranted).map(({ answeredAt = 0 }) => answeredAt);
+  return grantedAt.every((at, place) => place === 0 || at >= grantedAt[place - 1]!);
+}
+
+function refusedByNobody(crowd: readonly Attempt[]): Finding {
+  const [{ process, keys }] = crowd as [Attempt];
+  return finding('refusals', `of ${crowd.length} callers of ${process} that tried ${keys[0]} nobody got it`, crowd);
+}
+
+function refusedUnreached(one: Attempt): Finding {
+  const message = `${one.process} was told that ${one.keys[0]} is taken, while no server was there to say so`;
+  return finding('refusals', message, [one]);
+}
+
+function tooManyAsked(crowd: readonly Attempt[]): Finding {
+  const [{ process, keys }] = crowd as [Attempt];
+  return finding('requests', `${process} made a contender for each of its callers that tried ${keys[0]}`, crowd);
+}
+
+function outOfOrder(crowd: readonly Attempt[]): Finding {
+  const [{ process, keys }] = crowd as [Attempt];
+  return finding('fifo', `callers of ${process} were let into ${keys[0]} in another order than they came`, crowd);
+}
+
+function finding(check: string, message: string, records: readonly unknown[]): Finding {
+  return { check, message, records };
+}

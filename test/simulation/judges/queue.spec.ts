@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../model/call.js';
+import { checkQueues } from './queue.js';
+import { made } from './records.js';
+
+type Stretch = readonly [from: number, until?: number];
+
+const CLAIM_MS = 20;
+const ON = { on: 'queue', key: 'letters' } as const;
+const put = (values: string, at: Stretch, answer: Partial<Answer> = {}) =>
+  made({ ...ON, ask: 'put', values: values.split(' ') }, at, answer);
+const take = (values: string, at: Stretch, answer: Partial<Answer> = {}) => {
+  const items = values === '' ? [] : values.split(' ').map((value) => ({ id: `id of ${value}`, value, token: '1' }));
+  return made({ ...ON, ask: 'take', atMost: 5 }, at, { items, ...answer });
+};
+const ack = (value: string, at: Stretch, answer: Partial<Answer> = {}, token = '1') =>
+  made({ ...ON, ask: 'ack', value, token }, at, answer);
+const empty = (at: Stretch, value = 0) => made({ ...ON, ask: 'size' }, at, { value });
+const findings = (...calls: ReturnType<typeof made>[]) => checkQueues({ calls: calls as never }, CLAIM_MS);
+const messages = (...calls: ReturnType<typeof made>[]) => findings(...calls).map(({ message }) => message);
+
+describe('what was put', () => {
+  it('is delivered and acknowledged', () => {
+    expect(findings(put('a', [0, 1]), take('a', [2, 3]), ack('a', [4, 5]), empty([6, 7]))).toEqual([]);
+  });
+
+  it('does not get lost', () => {
+    expect(messages(put('a', [0, 1]), empty([6, 7]))).toEqual(['"a" was put and never delivered']);
+    expect(findings(put('a', [0, 1]), take('a', [2, 3]), empty([6, 7]))).toHaveLength(1);
+  });
+
+  it('may still be there while the queue is not empty', () => {
+    expect(findings(put('a', [0, 1]), empty([6, 7], 1))).toEqual([]);
+    expect(findings(put('a', [0, 9]), empty([6, 7]))).toEqual([]);
+  });
+
+  it('may be there or not when nobody knows whether it was put', () => {
+    expect(findings(put('a', [0, 1], { outcome: 'unknown' }), empty([6, 7]))).toEqual([]);
+    expect(findings(put('a', [0]), take('a', [2, 3]), ack('a', [4, 5]), empty([6, 7]))).toEqual([]);
+  });
+
+  it('is gone when nobody knows whether it was acknowledged', () => {
+    const delivered = [put('a', [0, 1]), take('a', [2, 3])];
+    expect(findings(...delivered, ack('a', [4, 5], { outcome: 'lost' }), empty([6, 7]))).toEqual([]);
+    expect(findings(...delivered, ack('a', [4]), empty([6, 7]))).toEqual([]);
+  });
+});
+
+describe('what was delivered', () => {
+  it('was put before', () => {
+    expect(findings(take('a', [2, 3]))).toHaveLength(1);
+    expect(findings(put('a', [4, 5]), take('a', [2, 3]))).toHaveLength(1);
+    expect(findings(put('a', [2, 5]), take('a', [1, 3]))).toEqual([]);
+  });
+
+  it('was not refused when it was put', () => {
+    expect(findings(put('a', [0, 1], { outcome: 'timeout' }), take('a', [2, 3]))).toHaveLength(1);
+  });
+
+  it('comes again until it is acknowledged, and then no more', () => {
+    const delivered = [put('a', [0, 1]), take('a', [2, 3])];
+    expect(findings(...delivered, take('a', [4, 5]), ack('a', [6, 7]))).toEqual([]);
+    expect(findings(...delivered, ack('a', [4, 5]), take('a', [6, 7]))).toHaveLength(1);
+    expect(findings(...delivered, ack('a', [4, 7]), take('a', [6, 8]))).toEqual([]);
+    expect(findings(...delivered, ack('a', [4, 5], { outcome: 'lost' }), take('a', [6, 7]))).toEqual([]);
+  });
+
+  it('is not taken from whoever acknowledges it', () => {
+    const again = take('a', [4, 6], { items: [{ id: 'id of a', value: 'a', token: '2' }] });
+    const delivered = [put('a', [0, 1]), take('a', [2, 3]), again];
+    expect(findings(...delivered, ack('a', [4, 7]))).toHaveLength(1);
+    expect(findings(...delivered, ack('a', [4, 7], { outcome: 'lost' }), ack('a', [7, 8], {}, '2'))).toEqual([]);
+  });
+
+  it('may come again behind its acknowledgement when its put had not returned before that', () => {
+    expect(findings(put('a', [0, 20]), take('a', [2, 3]), ack('a', [4, 5]), take('a', [6, 7]))).toEqual([]);
+    expect(findings(put('a', [0]), take('a', [2, 3]), ack('a', [4, 5]), take('a', [6, 7]))).toEqual([]);
+  });
+
+  it('has the same id each time', () => {
+    const again = take('a', [4, 5], { items: [{ id: 'another', value: 'a', token: '2' }] });
+    expect(findings(put('a', [0, 1]), take('a', [2, 3]), again)).toHaveLength(1);
+  });
+});
+
+describe('the order', () => {
+  const puts = [put('a', [0, 1]), put('b', [2, 3])];
+
+  it('is that of the puts', () => {
+    expect(findings(...puts, take('a', [4, 5]), take('b', [6, 7]))).toEqual([]);
+    expect(findings(...puts, take('b', [4, 5]), take('a', [6, 7]))).toHaveLength(1);
+  });
+
+  it('is not known of puts, or of takes, at the same time', () => {
+    expect(findings(put('a', [0, 3]), put('b', [1, 2]), take('b', [4, 5]), take('a', [6, 7]))).toEqual([]);
+    expect(findings(...puts, take('b', [4, 6]), take('a', [5, 7]))).toEqual([]);
+  });
+
+  it('is that of the first deliveries', () => {
+    expect(findings(...puts, take('a', [4, 5]), take('b', [6, 7]), take('a', [8, 9]))).toEqual([]);
+  });
+
+  it('is not broken by somebody who took an item and died, or never heard of it', () => {
+    const late = [take('b', [6, 7]), take('a', [9, 10])];
+    expect(findings(...puts, take('', [4]), ...late)).toEqual([]);
+    expect(findings(...puts, take('', [4, 5], { outcome: 'unknown' }), ...late)).toEqual([]);
+    expect(findings(...puts, take('', [4, 5]), ...late)).toHaveLength(1);
+  });
+
+  it('is not excused by somebody who died long before', () => {
+    const late = [put('a', [100, 101]), put('b', [102, 103]), take('b', [106, 107]), take('a', [109, 110])];
+    expect(findings(take('', [4]), ...late)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,121 @@
+import { byKey } from '../../robustness/validate/by-key.js';
+import type { Finding } from '../../robustness/validate/finding.js';
+import type { Call } from '../model/call.js';
+import { asking, callsOn, isDone, isOpen } from '../model/history.js';
+import type { CallAsking, MadeCall, SimulationHistory } from '../model/history.js';
+
+type QueueCall = MadeCall<Extract<Call, { on: 'queue' }>>;
+type Asking<A> = MadeCall<CallAsking<QueueCall['call'], A>>;
+
+interface Delivery {
+  readonly take: Asking<'take'>;
+  readonly id: string;
+  readonly token: bigint;
+}
+
+/** What became of one value: values are put once each. */
+interface Item {
+  readonly value: string;
+  readonly put: Asking<'put'> | undefined;
+  readonly deliveries: readonly Delivery[];
+  readonly acks: readonly Asking<'ack'>[];
+}
+
+/**
+ * What was put is delivered at least once, first what was put first, with the same id each time; what was acknowledged is not
+ * delivered any more. A put whose reply was lost may be made again behind the acknowledgement: so says the documentation.
+ * @param claimMs how long after its call a take that nobody heard of may keep an item from others
+ */
+export function checkQueues(history: Pick<SimulationHistory, 'calls'>, claimMs: number): Finding[] {
+  return byKey(callsOn(history, 'queue').map((one) => ({ ...one, key: one.call.key }))).flatMap((calls) => {
+    const takes = asking(calls, 'take');
+    const items = itemsOf(calls, takes);
+    const emptiedBy = emptyAt(calls);
+    return [...items.flatMap((item) => checkItem(item, emptiedBy)), ...overtaken(items, takes, claimMs)];
+  });
+}
+
+function itemsOf(calls: readonly QueueCall[], takes: readonly Asking<'take'>[]): Item[] {
+  const puts = new Map(asking(calls, 'put').flatMap((put) => put.call.values.map((value) => [value, put] as const)));
+  const deliveries = new Map<string, Delivery[]>();
+  for (const take of takes) {
+    for (const { id, value, token } of take.answer?.items ?? []) {
+      deliveries.set(value, [...(deliveries.get(value) ?? []), { take, id, token: BigInt(token) }]);
+    }
+  }
+  const acks = new Map(
+    byKey(asking(calls, 'ack').map((one) => ({ ...one, key: one.call.value }))).map((group) => [group[0]!.key, group]),
+  );
+  return [...new Set([...puts.keys(), ...deliveries.keys()])].map((value) => ({
+    value,
+    put: puts.get(value),
+    deliveries: deliveries.get(value) ?? [],
+    acks: acks.get(value) ?? [],
+  }));
+}
+
+/** From when on the queue was seen to be empty with nobody putting any more; `undefined`: it never was. */
+function emptyAt(calls: readonly QueueCall[]): number | undefined {
+  const lastPut = Math.max(...asking(calls, 'put').map(({ from, until }) => (until === Infinity ? from : until)));
+  return asking(calls, 'size').find((one) => isDone(one) && one.answer?.value === 0 && one.from > lastPut)?.from;
+}
+
+function checkItem(item: Item, emptiedBy: number | undefined): Finding[] {
+  const why = wrongItem(item, emptiedBy);
+  const { value, put, deliveries, acks } = item;
+  return why === undefined ? [] : [finding(`"${value}" ${why}`, [put, ...deliveries, ...acks])];
+}
+
+function wrongItem({ put, deliveries, acks }: Item, emptiedBy: number | undefined): string | undefined {
+  if (put === undefined || deliveries.some(({ take }) => take.until < put.from)) return 'was delivered and never put';
+  if (!isDone(put) && !isOpen(put) && deliveries.length > 0)
+    return `was delivered, and its put was a ${put.answer?.outcome}`;
+  if (new Set(deliveries.map(({ id }) => id)).size > 1) return 'was delivered with several ids';
+  const ackedBy = Math.min(...acks.filter(isDone).map(({ until }) => until));
+  const isPutAgain = put.until > Math.min(...acks.map(({ from }) => from));
+  if (!isPutAgain && deliveries.some(({ take }) => take.from > ackedBy))
+    return 'was delivered after it was acknowledged';
+  const last = acks.filter(isDone).map(({ call }) => BigInt(call.token));
+  if (!isPutAgain && deliveries.some(({ token }) => last.some((one) => token > one)))
+    return 'was taken by another one before it was acknowledged';
+  if (emptiedBy === undefined || !isDone(put)) return undefined;
+  if (deliveries.length === 0) return 'was put and never delivered';
+  return acks.some((one) => isDone(one) || isOpen(one)) ? undefined : 'is gone, and nobody has acknowledged it';
+}
+
+/** First deliveries against the order of the puts. Whoever took an item and never learnt of it is in nobody's way. */
+function overtaken(items: readonly Item[], takes: readonly Asking<'take'>[], claimMs: number): Finding[] {
+  const silent = takes.filter((take) => !isDone(take) && isOpen(take));
+  const first = items.flatMap(({ value, put, deliveries }) => {
+    const times = deliveries.map(({ take }) => take);
+    if (put === undefined || times.length === 0) return [];
+    const returnedAt = Math.min(...times.map((take) => take.returnedAt ?? Infinity));
+    return [
+      {
+        value,
+        put,
+        from: Math.min(...times.map(({ from }) => from)),
+        until: Math.min(...times.map(({ until }) => until)),
+        returnedAt,
+      },
+    ];
+  });
+  return first.flatMap((later) => {
+    const passed = first.find(
+      (sooner) =>
+        isDone(sooner.put) &&
+        sooner.put.until < later.put.from &&
+        later.until < sooner.from &&
+        !silent.some(
+          (take) => take.from < later.until && (take.returnedAt ?? take.calledAt) + claimMs > sooner.put.calledAt,
+        ),
+    );
+    return passed
+      ? [finding(`"${later.value}" was delivered before "${passed.value}", which was put before it`, [passed, later])]
+      : [];
+  });
+}
+
+function finding(message: string, records: readonly unknown[]): Finding {
+  return { check: 'queue', message, records };
+}

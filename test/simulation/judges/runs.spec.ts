@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Fault } from '../../robustness/model/history.js';
+import { fault } from '../../robustness/validate/records.js';
+import type { MadeCall, Run } from '../model/history.js';
+import { made, run } from './records.js';
+import { checkRuns } from './runs.js';
+
+const CALM_MS = 50;
+const findings = (runs: Partial<Run>[], calls: MadeCall[] = [], faults: Fault[] = []) =>
+  checkRuns({ runs: runs.map(run), calls, attempts: [], faults }, CALM_MS);
+const fired = (tick: number, from: number, until = from + 1) =>
+  made({ on: 'job', key: 'once', ask: 'fire', tick }, [from, until]);
+
+describe('the runs of a job', () => {
+  it('are one for each tick', () => {
+    expect(findings([{ tick: 5 }, { tick: 10, from: 5 }])).toEqual([]);
+    expect(findings([{ tick: 5 }, { tick: 5, from: 5, attempt: 2 }])).toHaveLength(1);
+  });
+
+  it('are one for each tick also when their process died', () => {
+    expect(
+      findings(
+        [
+          { tick: 5, until: undefined },
+          { tick: 5, from: 5 },
+        ],
+        [],
+        [fault({ from: 0, until: 10 })],
+      ),
+    ).toHaveLength(1);
+  });
+
+  it('are of no earlier tick than the ones before, by their tokens', () => {
+    expect(
+      findings([
+        { tick: 10, token: 1n },
+        { tick: 5, from: 5, token: 2n },
+      ]),
+    ).toHaveLength(1);
+    expect(
+      findings([
+        { tick: 10, from: 5, token: 2n },
+        { tick: 5, token: 1n },
+      ]),
+    ).toEqual([]);
+  });
+
+  it('of different jobs are told apart', () => {
+    expect(findings([{ tick: 5 }, { tick: 5, job: 'again' }])).toEqual([]);
+  });
+
+  describe('that is rerun', () => {
+    const again = (special: Partial<Run>): Partial<Run> => ({ job: 'again', tick: 5, ...special });
+    const died = [fault({ name: 'process killed', from: 1, until: 1 })];
+
+    it('are repeated after a fault, with attempts that grow', () => {
+      expect(findings([again({}), again({ attempt: 2, from: 5 })], [], died)).toEqual([]);
+      expect(findings([again({}), again({ attempt: 1, from: 5 })], [], died)).toHaveLength(1);
+    });
+
+    it('are not repeated when nothing was broken', () => {
+      expect(findings([again({}), again({ attempt: 2, from: 5 })])).toHaveLength(1);
+      expect(findings([again({ from: 2 }), again({ attempt: 2, from: 5 })], [], died)).toHaveLength(1);
+    });
+
+    it('are not begun more than three times', () => {
+      const attempts = [1, 2, 3].map((attempt) => again({ attempt, from: attempt }));
+      const faults = [fault({ from: 0, until: 20 })];
+      expect(findings(attempts, [], faults)).toEqual([]);
+      expect(findings([...attempts, again({ attempt: 4, from: 4 })], [], faults)).toHaveLength(1);
+    });
+
+    it('may begin with a later attempt: the one before died before it worked', () => {
+      expect(findings([again({ attempt: 2 })])).toEqual([]);
+    });
+  });
+
+  describe('that was fired', () => {
+    const before = fired(0, 0);
+
+    it('are not missing when nothing was broken', () => {
+      expect(findings([{ tick: 0 }], [before, fired(100, 100)])).toHaveLength(1);
+      expect(findings([{ tick: 0 }, { tick: 100, from: 100 }], [before, fired(100, 100)])).toEqual([]);
+    });
+
+    it('may be missing right after the start, and around a fault', () => {
+      expect(findings([], [before, fired(10, 10)])).toEqual([]);
+      expect(findings([{ tick: 0 }], [before, fired(100, 100)], [fault({ from: 60, until: 70 })])).toEqual([]);
+      expect(findings([{ tick: 0 }], [before, fired(100, 100)], [fault({ from: 20, until: 30 })])).toHaveLength(1);
+    });
+
+    it('may be missing while servers are away', () => {
+      const away = made({ on: 'counter', key: 'visits', ask: 'get' }, [90, 95], { outcome: 'unknown' });
+      expect(findings([{ tick: 0 }], [before, fired(100, 100), away])).toEqual([]);
+    });
+
+    it('may be missing while an earlier run goes on', () => {
+      expect(findings([{ tick: 0, until: 105 }], [before, fired(100, 100)])).toEqual([]);
+      expect(findings([{ tick: 0, until: 99 }], [before, fired(100, 100)])).toHaveLength(1);
+    });
+
+    it('may be missing when a clock that is ahead has come to a later one', () => {
+      expect(findings([{ tick: 0 }, { tick: 200, from: 90, until: 91 }], [before, fired(100, 100)])).toEqual([]);
+    });
+
+    it('are looked for once for all who fired', () => {
+      expect(findings([{ tick: 0 }], [before, fired(100, 100), fired(100, 102)])).toHaveLength(1);
+    });
+  });
+});

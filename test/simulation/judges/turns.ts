@@ -1,0 +1,51 @@
+import { excludes } from '../../robustness/model/history.js';
+import { byKey } from '../../robustness/validate/by-key.js';
+import type { Finding } from '../../robustness/validate/finding.js';
+import type { Contender, SimulationHistory } from '../model/history.js';
+
+/**
+ * Callers of one process hand a key on among them for a while only, once another process waits for it. Judged where nothing
+ * is broken: to learn that somebody waits takes an answer of the servers.
+ * @param turnMs how long after the other one stood in line, and the process has the key, a caller may still be let in by the
+ *   process that has it
+ */
+export function checkTurns(
+  { contenders, faults }: Pick<SimulationHistory, 'contenders' | 'faults'>,
+  turnMs: number,
+): Finding[] {
+  const isCalm = (from: number, until: number) =>
+    !faults.some((fault) => fault.from <= until && fault.until + turnMs >= from);
+  return byKey(contenders).flatMap((line) => {
+    const inOrder = [...line].sort((a, b) => (a.order < b.order ? -1 : Number(a.order > b.order)));
+    return inOrder.flatMap((one, place) => {
+      const { grants = [] } = one;
+      const next = inOrder.slice(place + 1).find((other) => waitsFor(other, one));
+      const { madeAt: waitsSince = Infinity } = next ?? {};
+      // A holder need not know that somebody waits before it lets a second caller in.
+      const [first, ...later] = grants.slice(1).filter((at) => at > waitsSince);
+      const lastGrantedAt = later.at(-1);
+      if (first === undefined || lastGrantedAt === undefined || !next || isElection(one)) return [];
+      const lateMs = lastGrantedAt - first - turnMs;
+      // Whoever waited may have given up before that.
+      const hasWaited = next.goneAt === undefined || next.goneAt > lastGrantedAt;
+      return lateMs > 0 && hasWaited && isCalm(waitsSince, lastGrantedAt) ? [tooLong(one, next, lateMs)] : [];
+    });
+  });
+}
+
+/** A leader leads for as long as it lives, whatever it does meanwhile. */
+function isElection({ key }: Contender): boolean {
+  return key.includes('%elections');
+}
+
+function waitsFor(other: Contender, one: Contender): boolean {
+  return other.session !== one.session && excludes(one.mode, other.mode);
+}
+
+function tooLong(one: Contender, next: Contender, lateMs: number): Finding {
+  return {
+    check: 'turns',
+    message: `"${one.key}": ${one.session} let somebody in ${lateMs.toFixed(1)} ms too late, while ${next.session} waited`,
+    records: [one, next],
+  };
+}

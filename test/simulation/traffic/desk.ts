@@ -1,0 +1,54 @@
+import { setTimeout as passTime } from 'node:timers/promises';
+import type { CoordinationService } from '../../../lib/coordination/coordination.service.js';
+import type { LeaderElectionService } from '../../../lib/elections/leader-election.service.js';
+import type { LockService } from '../../../lib/service/lock.service.js';
+import type { Random } from '../../robustness/random.js';
+import type { Beliefs } from '../../robustness/traffic/beliefs.js';
+import type { Journal } from '../../robustness/traffic/journal.js';
+import type { Span } from '../../robustness/traffic/orders.js';
+import type { Register } from '../../robustness/traffic/register-client.js';
+import type { Calls } from './calls.js';
+import type { Jobs } from './decorated/jobs.js';
+import type { Methods } from './decorated/methods.js';
+import type { Poller } from './decorated/poller.js';
+import type { TrafficTools } from './tools.js';
+
+/** What the programs of one process share. */
+export interface Office extends TrafficTools {
+  readonly locks: LockService;
+  readonly elections: LeaderElectionService;
+  readonly coordination: CoordinationService;
+  readonly methods: Methods;
+  /** Only where the program `leader` runs: an application that has it campaigns all the time. */
+  readonly poller: Poller | undefined;
+  /** Only where the program `cron` runs. */
+  readonly jobs: Jobs | undefined;
+  readonly journal: Journal;
+  readonly beliefs: Beliefs;
+  readonly register: Register;
+  readonly calls: Calls;
+}
+
+/** What one client of a program works with. */
+export interface Desk extends Office {
+  /** The client's name, the same for no other in any process. */
+  readonly name: string;
+  readonly random: Random;
+}
+
+/** One idea of what to do with the locks: acts until the process is to finish, and then has given everything back. */
+export type Program = (desk: Desk) => Promise<void>;
+
+/** Acts again and again, with a rest after each time. */
+export async function actUntilFinished(desk: Desk, act: () => Promise<void>): Promise<void> {
+  while (!desk.finishing.aborted) {
+    await act();
+    await passSome(desk, desk.orders.pauseMs);
+  }
+}
+
+/** Lets some time pass; less when the process is to finish, or when `until` aborts. */
+export async function passSome({ finishing, random }: Desk, span: Span, until?: AbortSignal): Promise<void> {
+  const signal = until ? AbortSignal.any([finishing, until]) : finishing;
+  await passTime(random.int(...span), undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { sharedNow } from '../../robustness/clock.js';
+import type { AboutHold, Mode } from '../../robustness/model/history.js';
+import { Beliefs } from '../../robustness/traffic/beliefs.js';
+import type { Belief, Believable, Watchfulness } from '../../robustness/traffic/beliefs.js';
+import type { Journal } from '../../robustness/traffic/journal.js';
+import { Calls } from './calls.js';
+import { TRAFFIC_TOOLS } from './tools.js';
+import type { TrafficTools } from './tools.js';
+
+/** A lease is handed out in the instant in which it was found to stand: one that is over by then should not have been. */
+class CheckedBeliefs extends Beliefs {
+  readonly #tools: TrafficTools;
+
+  constructor(tools: TrafficTools) {
+    super(tools.process, { write: tools.record }, tools.orders.pace);
+    this.#tools = tools;
+  }
+
+  override begin(held: Believable, mode: Mode, watchfulness: Watchfulness, about: AboutHold = {}): Belief | undefined {
+    const belief = super.begin(held, mode, watchfulness, {
+      ...about,
+      ...(watchfulness === 'listens' && { isListening: true }),
+    });
+    const isNew = about.kind === undefined && !about.isDowngraded;
+    if (!belief && isNew) this.#tools.record({ what: 'over at once', at: sharedNow(), key: held.key });
+    return belief;
+  }
+}
+
+/** What a process takes down about itself. */
+@Injectable()
+export class Records {
+  readonly journal: Journal;
+  readonly beliefs: Beliefs;
+  readonly calls: Calls;
+
+  constructor(@Inject(TRAFFIC_TOOLS) tools: TrafficTools) {
+    this.journal = { write: tools.record };
+    this.beliefs = new CheckedBeliefs(tools);
+    this.calls = new Calls(tools);
+  }
+}

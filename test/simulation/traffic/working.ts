@@ -1,0 +1,36 @@
+import { GivenUp } from '../../robustness/traffic/attempt.js';
+import type { Believable } from '../../robustness/traffic/beliefs.js';
+import type { AboutHold, Mode } from '../../robustness/model/history.js';
+import { sharedNow } from '../../robustness/clock.js';
+import { passSome } from './desk.js';
+import type { Desk } from './desk.js';
+
+/** Believes in something for as long as the work takes, or until it is lost. */
+export async function workUnder(
+  desk: Desk,
+  held: Believable,
+  about: AboutHold,
+  mode: Mode = 'exclusive',
+): Promise<void> {
+  const { beliefs, orders, random } = desk;
+  const belief = beliefs.begin(held, mode, random.pick(['asks', 'listens']), about);
+  await passSome(desk, orders.workMs, held.signal);
+  belief?.end();
+}
+
+/** A call's options: how long it waits, and now and then a signal that aborts before that. */
+export async function withLimits<T>(
+  { random, orders }: Desk,
+  ask: (limits: { readonly waitMs: number; readonly signal?: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const waitMs = random.pick(orders.waitsMs);
+  if (random.chance(0.8)) return ask({ waitMs });
+  const abort = new AbortController();
+  const giveUp = setTimeout(() => abort.abort(new GivenUp('the caller gave up')), random.int(0, waitMs));
+  return ask({ waitMs, signal: abort.signal }).finally(() => clearTimeout(giveUp));
+}
+
+/** A key that is used for a while only, by all processes at the same time. */
+export function keyOfNow({ orders }: Desk, name: string): string {
+  return `${name}-${Math.floor(sharedNow() / orders.epochMs)}`;
+}
