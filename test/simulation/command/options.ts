@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+import { availableParallelism } from 'node:os';
+
+/** What `npm run simulate` is asked for. */
+export interface SimulateOptions {
+  /** How many hours of the cluster are simulated. */
+  readonly hours: number;
+  readonly seed: number;
+  /** How long the traffic of one seed lasts, in simulated seconds. */
+  readonly seconds: number;
+  readonly scenario: string;
+  readonly defect: string | undefined;
+  readonly replay: number | undefined;
+  readonly shrink: number | undefined;
+  /** Another Node.js, on which each seed is run as well. */
+  readonly node: string | undefined;
+  /** Whether plans that reach something new are changed and tried again. */
+  readonly guided: boolean;
+  readonly processes: number;
+  /** Whether small scenarios are run in every order, instead of large ones in some. */
+  readonly exhaustive: boolean;
+  /** How often a run of those may deviate from the default order. */
+  readonly deviations: number | undefined;
+  /** How many faults a run of those may have. */
+  readonly faults: number | undefined;
+  /** The run of a small scenario that is to be told. */
+  readonly choices: string | undefined;
+  /** Every so many seeds are run a second time, in another process. */
+  readonly replayEvery: number;
+}
+
+/** @throws Error that names the wrong option */
+export function readOptions(args: readonly string[]): SimulateOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      hours: { type: 'string', default: '10' },
+      seed: { type: 'string', default: '1' },
+      seconds: { type: 'string', default: '300' },
+      scenario: { type: 'string' },
+      defect: { type: 'string' },
+      replay: { type: 'string' },
+      shrink: { type: 'string' },
+      node: { type: 'string' },
+      guided: { type: 'boolean', default: false },
+      exhaustive: { type: 'boolean', default: false },
+      deviations: { type: 'string' },
+      faults: { type: 'string' },
+      choices: { type: 'string' },
+      processes: { type: 'string', default: String(availableParallelism()) },
+      'replay-every': { type: 'string', default: '20' },
+    },
+  });
+  return {
+    hours: positive('hours', values.hours),
+    seed: whole('seed', values.seed),
+    seconds: positive('seconds', values.seconds),
+    scenario: values.scenario ?? (values.exhaustive ? 'all' : 'swarm'),
+    defect: values.defect,
+    replay: values.replay === undefined ? undefined : whole('replay', values.replay),
+    shrink: values.shrink === undefined ? undefined : whole('shrink', values.shrink),
+    node: values.node,
+    guided: values.guided,
+    processes: whole('processes', values.processes) || 1,
+    exhaustive: values.exhaustive,
+    deviations: values.deviations === 'all' ? Infinity : optional('deviations', values.deviations),
+    faults: optional('faults', values.faults),
+    choices: values.choices,
+    replayEvery: whole('replay-every', values['replay-every']),
+  };
+}
+
+function whole(name: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`--${name} must be a whole number, got "${text}"`);
+  return Number(text);
+}
+
+function optional(name: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : whole(name, text);
+}
+
+function positive(name: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0) || !Number.isFinite(number)) throw new Error(`--${name} must be a number above 0, got "${text}"`);
+  return number;
+}

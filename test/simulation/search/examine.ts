@@ -1,0 +1,99 @@
+import type { Finding } from '../../robustness/validate/finding.js';
+import { FINAL_MODES, keysOf } from '../../robustness/traffic/orders.js';
+import { simulate } from '../cluster/simulation.js';
+import type { Run, SimulatedBackend } from '../cluster/simulation.js';
+import { withoutLateTimers } from '../model/late-timers.js';
+import { keptApart } from '../model/services.js';
+import { contendersOf } from '../model/contenders.js';
+import { checkWakeUps } from '../judges/wake-ups.js';
+import { judge } from '../judges/judge.js';
+import type { Bounds } from '../judges/judge.js';
+import type { Entry } from '../model/entry.js';
+import type { SimulationHistory } from '../model/history.js';
+import { readHistory } from '../model/read-history.js';
+import type { TrafficPlan } from '../plan/draw-plan.js';
+import type { Plan } from '../plan/plan.js';
+import type { TrafficOrders } from '../traffic/orders.js';
+
+export type TrafficRun = Run<Entry>;
+export type PlanOfTraffic = Plan<TrafficPlan>;
+export type Backend = SimulatedBackend<TrafficOrders, Entry>;
+
+/** What is told of a run. Plain data: it goes from one process to another. */
+export interface Examined {
+  readonly seed: number;
+  readonly findings: readonly Finding[];
+  readonly hash: string;
+  readonly simulatedMs: number;
+  readonly callbacks: number;
+  readonly holds: number;
+  readonly faults: number;
+  readonly smallestMarginMs: number;
+  /** How often what was noted has happened, by kind: faults as `fault reset`, what an application told as `ended lost`. */
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly connections: number;
+  /** Numbers that stand for what the run has reached, see `Guide`. */
+  readonly reached: readonly number[];
+}
+
+/** What is promised even when the servers have lost their data: nobody is stuck, and nothing is left behind. */
+const AFTER_LOST_DATA: readonly string[] = ['liveness', 'leftovers', 'processes'];
+
+/** Runs a plan, and judges what came of it. With `keep`, everything that happened is there as text. */
+export async function examine(
+  plan: PlanOfTraffic,
+  backend: Backend,
+  keep = false,
+): Promise<{ readonly run: TrafficRun; readonly history: SimulationHistory; readonly examined: Examined }> {
+  // The servers' address and the session timeout are added when the applications start.
+  const run = await simulate(plan as Plan<TrafficOrders>, backend, keep);
+  const history = historyOf(plan, run);
+  const { hash, simulatedMs, callbacks, smallestMarginMs, faults, reached, kinds, connections } = run;
+  const all = [
+    ...run.findings,
+    ...judge(history, boundsOf(plan)),
+    ...checkWakeUps(run.servers.wakeUps, history.contenders),
+  ];
+  const hasLostData = faults.some(({ name }) => name === 'data-gone');
+  const findings = hasLostData ? all.filter(({ check }) => AFTER_LOST_DATA.includes(check)) : all;
+  const counts = { holds: history.holds.length, faults: faults.length, kinds, connections };
+  return {
+    run,
+    history,
+    examined: { seed: plan.seed, findings, hash, simulatedMs, callbacks, smallestMarginMs, reached, ...counts },
+  };
+}
+
+function historyOf({ seed, traffic, world }: PlanOfTraffic, run: TrafficRun): SimulationHistory {
+  const { faults, ends, leftovers, warnings } = run;
+  const finalsDue = traffic.programs.locks ? FINAL_MODES.length * keysOf(traffic.locks).length * world.apps : 0;
+  const history = readHistory(run.recorded, { seed, faults, ends, leftovers, warnings, finalsDue, contenders: [] });
+  const holds = withoutLateTimers(history.holds, faults, world.sessionTimeoutMs / 10 + 50);
+  const contenders = contendersOf(run.servers.made, holds);
+  return keptApart({ ...history, holds, contenders }, traffic.services);
+}
+
+/** What may take how long: a request that is not answered, the release behind it, and a session that has to end first. */
+function boundsOf({ world, traffic }: PlanOfTraffic): Bounds {
+  const { sessionTimeoutMs, tickTimeMs, electionMs, syncLimitMs } = world;
+  const calmMs = 3 * sessionTimeoutMs + tickTimeMs + electionMs[1] + syncLimitMs[1] + 5_000;
+  const graceMs = calmMs + traffic.connectTimeoutMs + traffic.releaseTimeoutMs;
+  const turnMs = 75 + (4 * (world.link.meanUs + world.link.slowUs)) / 1_000;
+  // A third of the session for the silence, and some round trips for a new connection.
+  const canFailOver = 16 * (world.link.meanUs + world.link.slowUs) < (sessionTimeoutMs / 3) * 1_000;
+  const idleMs = 1_000 + 4 * turnMs;
+  const ofProcesses = {
+    canFailOver,
+    isShared: traffic.module.localLine,
+    noticeMs: 2 * sessionTimeoutMs,
+  };
+  return {
+    ...ofProcesses,
+    leadMs: calmMs,
+    calmMs,
+    graceMs,
+    turnMs,
+    idleMs,
+    callMs: Math.max(...traffic.waitsMs, traffic.module.waitMs),
+  };
+}

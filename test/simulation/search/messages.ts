@@ -1,0 +1,14 @@
+import type { Examined, PlanOfTraffic } from './examine.js';
+import type { Code } from './zookeeper-backend.js';
+
+/** What a searcher is told. */
+export type Order =
+  | { readonly order: 'begin'; readonly code: Code }
+  | { readonly order: 'examine'; readonly plan: PlanOfTraffic; readonly keep: boolean };
+
+/** What it says. */
+export type Report =
+  | { readonly report: 'ready' }
+  | { readonly report: 'examined'; readonly examined: Examined; readonly lines: readonly string[] | undefined }
+  /** The simulation itself has failed. */
+  | { readonly report: 'failed'; readonly seed: number; readonly error: string };
