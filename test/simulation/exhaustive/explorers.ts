@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { COMPILED } from '../places.js';
+import type { SmallExamined } from './examine.js';
+import type { ExploreOrder, ExploreReport } from './messages.js';
+
+const SCRIPT = join(COMPILED, 'test', 'simulation', 'exhaustive', 'explorer.js');
+
+/**
+ * Explores scenarios, each in a process of its own, so many at a time. None is begun once `examined` has said that it is enough.
+ * @throws Error when the simulation itself fails
+ */
+export async function exploreAll(
+  orders: readonly ExploreOrder[],
+  processes: number,
+  examined: (one: SmallExamined) => boolean,
+): Promise<void> {
+  const left = [...orders];
+  const exploreNext = async (): Promise<void> => {
+    for (let order = left.shift(); order; order = left.shift()) {
+      if (examined(await exploreIn(order))) left.length = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: processes }, exploreNext));
+}
+
+async function exploreIn(order: ExploreOrder): Promise<SmallExamined> {
+  // What dies young is most of what is made.
+  const child = fork(SCRIPT, [], { execArgv: ['--max-semi-space-size=32'], serialization: 'advanced' });
+  try {
+    const over = new AbortController();
+    const exited = once(child, 'exit', { signal: over.signal }).then(([code]) => {
+      throw new Error(`the process that explores ${order.scenario} ended with ${String(code)}`);
+    });
+    exited.catch(() => {});
+    const reported = once(child, 'message') as Promise<[ExploreReport]>;
+    child.send(order);
+    const [report] = await Promise.race([reported, exited]);
+    over.abort();
+    if (report.report === 'examined') return report.examined;
+    throw new Error(`${order.scenario}: ${report.error}`);
+  } finally {
+    child.kill();
+  }
+}
