@@ -46,7 +46,15 @@ function missingFiles(page: string): string[] {
   return [...named].map(([, path = '']) => path).filter((path) => !isThere(path));
 }
 
-const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs', 'sample-app', 'test/robustness/README.md']
+const PAGES = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'docs',
+  'sample-app',
+  'test/robustness/README.md',
+  'test/simulation/README.md',
+]
   .flatMap((place) => (place.endsWith('.md') ? [place] : filesBelow(place)))
   .filter((path) => path.endsWith('.md'));
 
