@@ -107,11 +107,14 @@ def barrier(one, other):
 
 def double_barrier(one, other):
     passed = []
+    # Kazoo's member misses a "ready" that was there before it looked. It waits forever if the other has left by then.
+    both_inside = threading.Barrier(2)
 
     def go(zk):
         both = DoubleBarrier(zk, "/double-barrier", 2)
         both.enter()
         passed.append("in")
+        both_inside.wait(LIMIT)
         both.leave()
         passed.append("out")
 
