@@ -3,15 +3,14 @@
  * one write to the servers' disks instead of many.
  *
  * - Never two contenders of one directory in one transaction: they would share a zxid, and so a fencing token.
- * - A transaction fails as a whole, so a create joins only where the directory is known to have been there; when one
- *   fails all the same, it is told why, and the others are sent again by themselves.
+ * - A transaction fails as a whole, so a create joins only where the directory is known to have been there. When one
+ *   fails all the same, each write is sent again by itself. The error of one may come from another that was undone with it:
+ *   of two deletes of one znode the second finds none.
  * - One that has no company is sent as the plain request that it is.
  */
 import { BoundedMap } from '../../async/bounded-map.js';
 import { multiRecord, readMultiResults } from '../wire/multi.js';
-import type { MultiResult } from '../wire/multi.js';
 import { OpCode } from '../wire/op-codes.js';
-import { isCause } from './grouped-write.js';
 import type { GroupedWrite } from './grouped-write.js';
 import { isConnectionLoss, KeeperError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
@@ -77,16 +76,8 @@ export class GroupCommit {
   #answered(group: readonly GroupedWrite[], { body, zxid }: Reply): void {
     const results = readMultiResults(body);
     const isApplied = results.every(({ error }) => error === 0);
-    if (!isApplied) return this.#failed(group, results);
+    if (!isApplied) return this.#oneByOne(group);
     group.forEach((write, place) => write.applied(results[place] ?? { error: 0 }, zxid));
-  }
-
-  #failed(group: readonly GroupedWrite[], results: readonly MultiResult[]): void {
-    const cause = results.findIndex(isCause);
-    const failed = group[cause];
-    if (failed?.directory !== undefined) this.#directories.delete(failed.directory);
-    failed?.refused(results[cause]?.error ?? 0);
-    this.#oneByOne(group.filter((write) => write !== failed));
   }
 
   #oneByOne(writes: readonly GroupedWrite[]): void {

@@ -3,8 +3,6 @@ import type { Deferred } from '../../async/deferred.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
 import { CreateMode, OpCode } from '../wire/op-codes.js';
 import { createRecord, readCzxid, versionRecord } from '../wire/records.js';
-import { ErrorCode } from '../wire/error-codes.js';
-import { KeeperError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import type { CreatedNode, CreateRequest } from './zookeeper-client.js';
@@ -51,20 +49,11 @@ export class GroupedWrite {
   applied({ path = this.op.path }: MultiResult, zxid: bigint): void {
     this.done.resolve({ path, czxid: zxid });
   }
-
-  refused(error: number): void {
-    this.done.reject(new KeeperError(error, this.op.path));
-  }
 }
 
 /** Where a znode is. */
 export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
-}
-
-/** Whether a result tells why its transaction failed, and not only that another operation made it fail. */
-export function isCause({ error }: MultiResult): boolean {
-  return error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency;
 }
 
 function createOp({ path, data, acl, mode }: CreateRequest): MultiOp & { readonly type: 'create' } {
