@@ -86,6 +86,8 @@ export class Till {
       for (let left = all; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
         const conflict = await this.#attempt(left, attempt);
         const contested = left.find(({ entry }) => conflict !== undefined && entry.recordName === conflict);
+        // Nobody would handle what is told of the order of a caller that gave up meanwhile.
+        if (contested?.isOver) continue;
         if (contested) contested.settle(contested.entry.contested?.());
         else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
       }

@@ -40,6 +40,38 @@ describe('a till', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(till.isIdle).toBe(true);
   });
+
+  it('does not look for the outcome of a caller that has given up while its entry was refused', async () => {
+    const records = new WatchedRecords();
+    const names = new StockNames('sku');
+    await records.write([{ name: names.head, value: '{"segments":1}' }]);
+    await records.write([{ name: names.segment(0), value: '5' }]);
+    const till = new Till(records, new Shelves(records, names));
+    const giveUp = new AbortController();
+    const reason = new Error('the caller gave up');
+    records.beforeWrite = async (changes) => {
+      if (giveUp.signal.aborted || !changes.some(({ name }) => name === 'own')) return;
+      giveUp.abort(reason);
+      await records.write([{ name: 'own', value: 'refunded' }]);
+    };
+    let asked = 0;
+    const entry: TillEntry<string> = {
+      recordName: 'own',
+      plan: (levels) => ({
+        levels: levelsAfter(levels, [{ segment: 0, units: 1 }], -1),
+        change: { name: 'own', value: 'sold', ifVersion: 'absent' },
+        outcome: 'taken',
+      }),
+      contested: async () => {
+        asked++;
+        return 'refunded';
+      },
+    };
+    await expect(till.serve(entry, giveUp.signal)).rejects.toBe(reason);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(0);
+    expect(till.isIdle).toBe(true);
+  });
 });
 
 describe('what is shared by those who name a key', () => {
