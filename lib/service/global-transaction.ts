@@ -6,7 +6,7 @@ import { MultiLease } from '../composite/multi-lease.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { check, checkFields } from '../contract/check.js';
-import { LockConfigurationError } from '../contract/errors.js';
+import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock } from '../contract/lock.js';
 import { EnteredLease } from './entered-lease.js';
@@ -184,9 +184,12 @@ export class GlobalTransaction {
     try {
       const { leases } = (await this.#locks.lockOn(keys).acquire(options)) as MultiLease;
       return leases;
+    } catch (error) {
+      // Its timers may have ended the wait a little early.
+      if (error instanceof LockTimeoutError) this.#leftMs = 0;
+      throw error;
     } finally {
       limits.dispose();
-      // A timer may end a wait a fraction of a millisecond early.
       this.#leftMs = Math.max(0, Math.floor(this.#leftMs - (now() - begun)));
     }
   }

@@ -373,6 +373,20 @@ describe('waiting for rows', () => {
     );
   });
 
+  it('has no time left when a wait has run out, however early its timers were', async () => {
+    const { locks, backend } = startLocks();
+    const early = vi.spyOn(backend, 'acquire').mockRejectedValueOnce(new LockTimeoutError('c', 60_000));
+    await locks.globalTransaction(
+      async (transaction) => {
+        await expect(transaction.lock('c')).rejects.toMatchObject({ name: 'LockTimeoutError' });
+        early.mockRestore();
+        await using _held = await locks.acquire('d');
+        await expect(transaction.lock('d')).rejects.toMatchObject({ name: 'LockTimeoutError', waitMs: 0 });
+      },
+      { waitMs: 60_000 },
+    );
+  });
+
   it('ends with the reason of the caller`s signal, which does not end what is locked', async () => {
     const { locks } = startLocks();
     await using _held = await locks.acquire('b');
