@@ -1,5 +1,5 @@
 import { LONGEST_TIMER_MS } from '../../async/timer.js';
-import { checkMs } from '../../contract/check.js';
+import { check, checkMs } from '../../contract/check.js';
 import { resolveEmbeddedOptions } from './embedded.options.js';
 import type { EmbeddedZooKeeperOptions, ResolvedEmbeddedOptions } from './embedded.options.js';
 import type { EnsembleTimes } from './ensemble/ensemble-times.js';
@@ -46,6 +46,12 @@ export function resolveEnsembleOptions(options: EmbeddedEnsembleOptions): Resolv
   const resolved = resolveEmbeddedOptions(options, FIELDS);
   const { peerDelayMs = 0, electionMs = 0, syncLimitMs = SYNC_LIMIT_TICKS * resolved.tickTimeMs } = options;
   const { expiryDelayMs, longestSessionsMs = [] } = options;
+  check(
+    Array.isArray(longestSessionsMs),
+    'longestSessionsMs',
+    longestSessionsMs,
+    'a list, with a limit for each server',
+  );
   for (const ms of longestSessionsMs) checkMs('longestSessionsMs', ms, 1, LONGEST_TIMER_MS);
   return {
     ...resolved,

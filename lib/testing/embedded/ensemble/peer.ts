@@ -143,6 +143,7 @@ export class Peer implements Leadership, Receiver, LinkEnd {
     this.#touched.clear();
     this.server.isServing = false;
     this.server.mode = 'follower';
+    this.server.forgetRequests();
     for (const connection of this.server.connections) connection.disconnect('fin');
     link?.leave('follower');
     reign?.end();

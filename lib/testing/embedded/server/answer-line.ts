@@ -1,10 +1,6 @@
 /** Answers in the order of their requests: one that is not known yet keeps back those behind it. */
 export class AnswerLine {
-  #places: { give?: () => void }[] = [];
-
-  get length(): number {
-    return this.#places.length;
-  }
+  readonly #places: { give?: () => void }[] = [];
 
   /** A place in the line. The returned function is called once, with what gives the answer when its turn comes. */
   join(): (give: () => void) => void {
@@ -14,11 +10,6 @@ export class AnswerLine {
       place.give = give;
       this.#advance();
     };
-  }
-
-  /** Nobody gets an answer any more. */
-  clear(): void {
-    this.#places = [];
   }
 
   #advance(): void {

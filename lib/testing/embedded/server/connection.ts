@@ -11,7 +11,6 @@ import type { Watcher } from '../watches/watch-table.js';
 import { connectResponse, NO_SUCH_SESSION, readConnectRequest } from '../wire/connect-request.js';
 import type { ConnectRequest } from '../wire/connect-request.js';
 import { eventFrame } from '../wire/reply-writer.js';
-import { AnswerLine } from './answer-line.js';
 import type { ServerContext } from './context.js';
 import { Inbox } from './inbox.js';
 import { Outbox } from './outbox.js';
@@ -33,7 +32,8 @@ export class Connection implements Watcher, SessionConnection {
   readonly #inbox: Inbox;
   readonly #identities: Identity[];
   #client: Client | undefined;
-  readonly #answers = new AnswerLine();
+  /** How many requests wait for their answers. */
+  #outstanding = 0;
   /** It has asked who it is, or to be gone: nothing else is done before that. */
   #isWaiting = false;
   #isWorking = false;
@@ -133,7 +133,7 @@ export class Connection implements Watcher, SessionConnection {
 
   #mayWork(): boolean {
     if (this.#isWaiting || this.#isPaused || this.#isDeaf) return false;
-    return this.outbox.backlog < LARGEST_BACKLOG && this.#answers.length < MOST_OUTSTANDING;
+    return this.outbox.backlog < LARGEST_BACKLOG && this.#outstanding < MOST_OUTSTANDING;
   }
 
   /** Whatever a client sends, it ends no more than this connection. */
@@ -201,23 +201,33 @@ export class Connection implements Watcher, SessionConnection {
       else this.#deliver(answered);
     };
     if (fault?.type === 'loseRequest') return give(undefined);
-    if (fault?.type === 'fail') return this.#inTurn(() => give(refusal(frame, client, fault.code)));
     const place = placeOf(frame);
-    if (place === 'atOnce') give(answer(frame, client));
-    else if (place === 'inTurn') this.#inTurn(() => give(answer(frame, client)));
+    if (fault?.type === 'fail') this.#join(client)(() => give(refusal(frame, client, fault.code)));
+    else if (place === 'atOnce') give(answer(frame, client));
+    else if (place === 'inTurn') this.#join(client)(() => give(answer(frame, client)));
     else this.#ask(frame, client, place, give);
   }
 
-  #inTurn(give: () => void): void {
-    this.#answers.join()(() => this.#unlessHostile(give));
+  /** A place among the answers to the session. A connection that is over keeps its places, and says nothing in its turn. */
+  #join({ session }: Client): (give: () => void) => void {
+    this.#outstanding++;
+    const answered = this.#context.answersOf(session).join();
+    return (give) =>
+      answered(() => {
+        this.#outstanding--;
+        if (!this.#isOver) this.#unlessHostile(give);
+      });
   }
 
   /** Has the leader do it; the answer is given when this server knows what was done. */
   #ask(frame: Buffer, client: Client, place: 'quorum' | 'leader', give: (answered: Answer) => void): void {
     const { leadership, replica } = this.#context;
-    const answered = this.#answers.join();
+    const answered = this.#join(client);
     const done = (decided: Answer | undefined) => {
-      if (!decided) return this.close();
+      if (!decided) {
+        answered(() => {});
+        return this.close();
+      }
       replica.whenKnown(decided.zxid, () => {
         answered(() => give(decided));
         this.#work();
@@ -252,7 +262,6 @@ export class Connection implements Watcher, SessionConnection {
   #leave(): void {
     this.#isOver = true;
     this.#inbox.clear();
-    this.#answers.clear();
     this.#context.replica.watches.removeAll(this);
     if (this.session?.connection === this) this.session.connection = undefined;
   }

@@ -3,6 +3,7 @@ import type { Leadership } from '../database/leadership.js';
 import type { Replica } from '../database/replica.js';
 import type { RequestRules } from '../requests/client.js';
 import type { Session } from '../sessions/session.js';
+import type { AnswerLine } from './answer-line.js';
 import type { HeldEvents } from './held-events.js';
 import type { PlannedFaults } from './planned-faults.js';
 
@@ -18,6 +19,8 @@ export interface ServerContext {
   readonly maxBufferBytes: number;
   /** The longest session that this server grants, in milliseconds. */
   readonly longestSessionMs: number;
+  /** Where a session's requests to this server wait for their answers, on whichever connection they came. */
+  answersOf(session: Session): AnswerLine;
   /** Ends the connections here that speak for a session. */
   closeConnections(session: bigint): void;
   /** A client has connected, and had asked for a session of so many milliseconds. */

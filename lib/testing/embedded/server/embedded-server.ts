@@ -7,6 +7,7 @@ import { Replica } from '../database/replica.js';
 import type { RequestRules } from '../requests/client.js';
 import { clearTimer, setTimer } from '../sessions/real-time.js';
 import type { Session } from '../sessions/session.js';
+import { AnswerLine } from './answer-line.js';
 import type { ServerContext } from './context.js';
 import type { ServerStatus } from './server-status.js';
 import { addressOf, Connection } from './connection.js';
@@ -50,6 +51,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   /** Those who have not said yet what they want, or were told it. */
   readonly #strangers = new Set<Socket>();
   #server: Server | undefined;
+  #answers = new WeakMap<Session, AnswerLine>();
 
   /** @param join its way to the leader; without it, it decides alone */
   constructor(database: Database, settings: ServerSettings, join?: (server: EmbeddedServer) => Leadership) {
@@ -77,6 +79,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     const server = this.#server;
     if (!server) return;
     this.#server = undefined;
+    this.forgetRequests();
     const closed = new Promise((resolve) => server.close(resolve));
     // Those of now: it may be started again meanwhile.
     const ending = [...this.connections];
@@ -90,6 +93,17 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
 
   get longestSessionMs(): number {
     return this.settings.longestSessionMs ?? Infinity;
+  }
+
+  answersOf(session: Session): AnswerLine {
+    const answers = this.#answers.get(session) ?? new AnswerLine();
+    this.#answers.set(session, answers);
+    return answers;
+  }
+
+  /** What has no answer yet gets none: this server begins anew. */
+  forgetRequests(): void {
+    this.#answers = new WeakMap();
   }
 
   closeConnections(session: bigint): void {

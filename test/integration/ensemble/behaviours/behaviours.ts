@@ -34,7 +34,7 @@ async function open(stage: Stage, server: StagedServer, ticks = LONG_TICKS): Pro
 }
 
 /** What has become of it by now. */
-async function now(promise: Promise<Answer>): Promise<Answer | 'waits'> {
+async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
   return Promise.race([promise, new Promise<'waits'>((resolve) => setImmediate(() => resolve('waits')))]);
 }
 
@@ -134,6 +134,24 @@ export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>
       expect(stage.ticks() - cutAt).toBeGreaterThan(6 + SYNC_LIMIT_TICKS - 2);
       expect(await witness.read('/alone')).toBe(NO_NODE);
     },
+
+  'a session that comes back to the same server is answered behind its write that is not agreed on yet': async (
+    stage,
+  ) => {
+    const [leader] = await stage.roles();
+    const writer = await open(stage, leader);
+    stage.cutOff(leader);
+    const written = writer.create('/behind');
+    await stage.pass(0.5);
+    const again = await RawClient.open(leader, writer.session);
+    if (!again) throw new Error('the leader has turned it away');
+    const answers = again.all([{ sync: true }, { read: '/behind' }]);
+    await stage.pass(0.5);
+    expect([await now(written), await now(answers)]).toEqual(['closed', 'waits']);
+    stage.rejoin();
+    await ticksUntil(stage, async () => (await now(answers)) !== 'waits');
+    expect(await answers).toEqual([0, 0]);
+  },
 
   'a leader that stands still goes on when it is back in time': async (stage) => {
     const [leader, follower] = await stage.roles();

@@ -1,23 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
 import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
-import type { EmbeddedEnsembleOptions, EnsembleMember } from '../../../../lib/testing/index.js';
+import type { EmbeddedEnsembleOptions } from '../../../../lib/testing/index.js';
 import { RawClient } from '../../../integration/ensemble/behaviours/raw-client.js';
-import { pass, passUntil, startTimed, TICK_MS } from './passing-time.js';
+import { openAt, pass, passUntil, rolesOf, startTimed, TICK_MS, TIMEOUT_MS } from './passing-time.js';
 import { startServer } from './servers.js';
 
-const TIMEOUT_MS = 4_000;
 const NO_NODE = -101;
 const EPHEMERAL = 1;
 const CONTAINER = 4;
-
-const openAt = async (ensemble: EmbeddedEnsemble, server: EnsembleMember, timeoutMs = TIMEOUT_MS) => {
-  const [ms, client] = await passUntil(ensemble, RawClient.open(server, { timeoutMs }));
-  if (!client) throw new Error('turned away');
-  return { ms, client, session: server.session(client.session.sessionId) };
-};
-
-const rolesOf = ({ servers }: EmbeddedEnsemble) => servers as [EnsembleMember, EnsembleMember, EnsembleMember];
 
 describe('messages between the servers of an embedded ensemble', () => {
   it('take their time: to the leader and back for what a follower can not answer alone', async () => {

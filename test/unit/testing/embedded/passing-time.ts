@@ -1,14 +1,30 @@
 import { onTestFinished } from 'vitest';
 import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
-import type { EmbeddedEnsembleOptions } from '../../../../lib/testing/index.js';
+import type { EmbeddedEnsembleOptions, EnsembleMember } from '../../../../lib/testing/index.js';
+import { RawClient } from '../../../integration/ensemble/behaviours/raw-client.js';
 
 /** The tick of ensembles whose time passes only by `advance()`. */
 export const TICK_MS = 1_000;
+
+/** Of a session, unless another one is asked for. */
+export const TIMEOUT_MS = 4_000;
 
 export async function startTimed(options: EmbeddedEnsembleOptions = {}, servers = 3): Promise<EmbeddedEnsemble> {
   const ensemble = await EmbeddedEnsemble.start(servers, { tickTimeMs: TICK_MS, clock: 'manual', ...options });
   onTestFinished(() => ensemble.stop());
   return ensemble;
+}
+
+/** The leader of the beginning, and the others. */
+export function rolesOf({ servers }: EmbeddedEnsemble): [EnsembleMember, EnsembleMember, EnsembleMember] {
+  return servers as [EnsembleMember, EnsembleMember, EnsembleMember];
+}
+
+/** A new session at this server, and how long it took to open it. */
+export async function openAt(ensemble: EmbeddedEnsemble, server: EnsembleMember, timeoutMs = TIMEOUT_MS) {
+  const [ms, client] = await passUntil(ensemble, RawClient.open(server, { timeoutMs }));
+  if (!client) throw new Error('turned away');
+  return { ms, client, session: server.session(client.session.sessionId) };
 }
 
 /** Time passes, a millisecond at a time, until it is settled. Answers how much has passed, and with what it ended. */
