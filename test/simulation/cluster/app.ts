@@ -1,6 +1,7 @@
 import type { Random } from '../../robustness/random.js';
 import type { Site } from '../instance/built-ins.js';
 import type { RunningProgram } from './program.js';
+import type { Broke } from './uncaught.js';
 
 /** One place where an application runs: a machine with a clock, and one process after the other on it. */
 export interface Incarnation {
@@ -18,20 +19,20 @@ export class App {
   readonly random: Random;
   readonly #makeSite: (name: string, number: number) => Site;
   readonly #start: (incarnation: Incarnation) => Promise<RunningProgram>;
-  readonly #failed: (incarnation: Incarnation, what: string, error: unknown) => void;
+  readonly #broke: Broke;
 
   constructor(
     name: string,
     random: Random,
     makeSite: (name: string, number: number) => Site,
     start: (incarnation: Incarnation) => Promise<RunningProgram>,
-    failed: (incarnation: Incarnation, what: string, error: unknown) => void,
+    broke: Broke,
   ) {
     this.name = name;
     this.random = random;
     this.#makeSite = makeSite;
     this.#start = start;
-    this.#failed = failed;
+    this.#broke = broke;
   }
 
   get current(): Incarnation | undefined {
@@ -45,6 +46,10 @@ export class App {
     const site = this.#makeSite(name, this.incarnations.length + 1);
     const incarnation: Incarnation = { name, site, sessions: new Set(), program: undefined, state: 'starting' };
     this.incarnations.push(incarnation);
+    site.process.uncaught = (error) => {
+      this.#broke(`uncaught exception in ${name}`, error);
+      this.kill(false);
+    };
     this.#inTurn(incarnation, 'start', async () => {
       incarnation.program = await this.#start(incarnation);
       incarnation.state = 'running';
@@ -83,7 +88,7 @@ export class App {
 
   #inTurn(incarnation: Incarnation, what: string, act: () => Promise<void>): void {
     incarnation.site.process.deliver(() => {
-      act().catch((error: unknown) => this.#failed(incarnation, what, error));
+      act().catch((error: unknown) => this.#broke(`${incarnation.name} could not ${what}`, error));
     });
   }
 }

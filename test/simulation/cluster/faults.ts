@@ -1,6 +1,6 @@
 import type { Fault } from '../../robustness/model/history.js';
 import { SESSION_CLOSED } from '../../robustness/validate/closed-sessions.js';
-import { EVENT_LOOP_STALLED, PROCESS_STOPPED } from '../../robustness/validate/liveness.js';
+import { EVENT_LOOP_STALLED, MACHINE_SUSPENDED, PROCESS_STOPPED } from '../../robustness/validate/liveness.js';
 import type { Link } from '../network/link.js';
 import type { Network } from '../network/network.js';
 import type { FaultPlan } from '../plan/plan.js';
@@ -21,7 +21,7 @@ export interface Stage {
 /** How a fault is called in a history, where checks look for its name. */
 const NAMES: Partial<Record<FaultPlan['kind'], string>> = {
   stop: PROCESS_STOPPED,
-  suspend: PROCESS_STOPPED,
+  suspend: MACHINE_SUSPENDED,
   stall: EVENT_LOOP_STALLED,
   expiry: SESSION_CLOSED,
   'delete-node': SESSION_CLOSED,
@@ -36,6 +36,7 @@ export class Faults {
   readonly #stage: Stage;
   readonly #note: (kind: string, text: string) => void;
   readonly #undos = new Set<Undo>();
+  #isHealed = false;
 
   constructor(stage: Stage, note: (kind: string, text: string) => void) {
     this.#stage = stage;
@@ -46,13 +47,15 @@ export class Faults {
     for (const fault of faults) this.#stage.world.at(startedAtUs + fault.atMs * 1_000, () => this.#do(fault));
   }
 
-  /** Everything is mended now. */
+  /** Everything is mended now, and nothing breaks any more. */
   healAll(): void {
+    this.#isHealed = true;
     this.#undos.forEach((undo) => undo());
     this.#stage.servers.heal();
   }
 
   #do(fault: FaultPlan): void {
+    if (this.#isHealed) return;
     const { world } = this.#stage;
     const app = this.#stage.apps[fault.app ?? 0];
     const target = fault.app === undefined ? String(fault.server ?? 'all') : (app?.current?.name ?? app?.name ?? 'all');
@@ -82,7 +85,9 @@ export class Faults {
         return nothing;
       case 'hold':
       case 'one-way':
-        return this.#hold(this.#linksOf(fault, app));
+        return fault.backForMs === undefined
+          ? this.#hold(this.#linksOf(fault, app))
+          : this.#holdUnevenly(fault, app, fault.backForMs);
       case 'slow':
         return this.#slow(this.#linksOf({ ...fault, way: 'both' }, app), fault.ms ?? 0);
       case 'crash':
@@ -130,6 +135,17 @@ export class Faults {
     return () => links.forEach((link) => link.release());
   }
 
+  /** The way back opens first: answers to what arrived before come, and what is asked meanwhile is still on its way. */
+  #holdUnevenly(fault: FaultPlan, app: App, backForMs: number): Undo {
+    const there = this.#hold(this.#linksOf({ ...fault, way: 'there' }, app));
+    const back = onlyOnce(this.#hold(this.#linksOf({ ...fault, way: 'back' }, app)));
+    this.#stage.world.after(backForMs * 1_000, back);
+    return () => {
+      there();
+      back();
+    };
+  }
+
   #slow(links: readonly Link[], ms: number): Undo {
     links.forEach((link) => (link.extraUs += ms * 1_000));
     return () => links.forEach((link) => (link.extraUs -= ms * 1_000));
@@ -149,3 +165,11 @@ export class Faults {
 }
 
 function nothing(): void {}
+
+function onlyOnce(undo: Undo): Undo {
+  let isDone = false;
+  return () => {
+    if (!isDone) undo();
+    isDone = true;
+  };
+}

@@ -3,6 +3,7 @@ import { Random } from '../../robustness/random.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { Site } from '../instance/built-ins.js';
 import type { Bundle } from '../instance/bundle.js';
+import { WITHOUT } from '../instance/shortcuts.js';
 import { Network } from '../network/network.js';
 import type { Plan } from '../plan/plan.js';
 import type { SimulatedServers, StartServers } from '../servers/simulated-servers.js';
@@ -15,6 +16,7 @@ import { Claims } from './claims.js';
 import { Faults } from './faults.js';
 import type { Program } from './program.js';
 import { Recorder } from './recorder.js';
+import { withUncaught } from './uncaught.js';
 
 /** A backend of the library, with a model of its servers. */
 export interface SimulatedBackend<Orders, Entry> {
@@ -98,14 +100,8 @@ class Simulation<Orders extends object, Entry extends object> {
     );
   }
 
-  async run(): Promise<Run<Entry>> {
-    const unhandled = (error: unknown) => this.#broke('unhandled rejection', error);
-    process.on('unhandledRejection', unhandled);
-    try {
-      return await this.#phases();
-    } finally {
-      process.off('unhandledRejection', unhandled);
-    }
+  run(): Promise<Run<Entry>> {
+    return withUncaught(this.#world, this.#broke, () => this.#phases());
   }
 
   async #phases(): Promise<Run<Entry>> {
@@ -177,7 +173,7 @@ class Simulation<Orders extends object, Entry extends object> {
     site.process.deliver(() => {
       this.#backend.startServers(site, this.#plan.world, this.#recorder).then(
         (started) => (servers = started),
-        (error: unknown) => this.#broke('servers', error),
+        (error: unknown) => this.#broke('servers could not start', error),
       );
     });
     await this.#world.run(START_LIMIT_US, () => servers !== undefined || this.#findings.length > 0);
@@ -191,7 +187,8 @@ class Simulation<Orders extends object, Entry extends object> {
     const makeSite = (process: string, incarnation: number) => {
       const startedAtMs = 1_000 * incarnation + 10_000 * place;
       const clock = new ProcessClock(rate, startedAtMs, WORLD_BEGAN_MS + (wallSkewsMs[place] ?? 0));
-      return this.#site(process, name, clock, () => this.#network.nextPort());
+      const site = this.#site(process, name, clock, () => this.#network.nextPort());
+      return { ...site, env: { [WITHOUT]: this.#plan.without.join() } };
     };
     const start = (incarnation: Incarnation) => {
       const { startProgram } = this.#backend.program.instantiate(incarnation.site);
@@ -207,9 +204,7 @@ class Simulation<Orders extends object, Entry extends object> {
         },
       });
     };
-    return new App(name, this.#random(`faults/${name}`), makeSite, start, ({ name: process }, what, error) =>
-      this.#broke(`${process} could not ${what}`, error),
-    );
+    return new App(name, this.#random(`faults/${name}`), makeSite, start, this.#broke);
   }
 
   #site(process: string, host: string, clock: ProcessClock, nextPort: () => number): Site {
@@ -230,11 +225,11 @@ class Simulation<Orders extends object, Entry extends object> {
     this.#recorder.note(site.world.now, process, JSON.stringify(entry, withoutStacks), this.#backend.kindOf(entry));
   }
 
-  #broke(what: string, error: unknown): void {
-    const process = this.#world.running?.name ?? '';
+  readonly #broke = (what: string, error: unknown): void => {
     const text = error instanceof Error ? (error.stack ?? String(error)) : String(error);
-    this.#findings.push({ check: 'processes', message: `${what} ${process}: ${text}`, records: [] });
-  }
+    this.#recorder.note(this.#world.now, 'error', what, 'error');
+    this.#findings.push({ check: 'processes', message: `${what}: ${text}`, records: [] });
+  };
 
   readonly #random = (label: string): Random => new Random(`${this.#plan.seed}/${label}`);
 }

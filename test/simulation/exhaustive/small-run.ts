@@ -4,6 +4,7 @@ import { App } from '../cluster/app.js';
 import type { Incarnation } from '../cluster/app.js';
 import { Claims } from '../cluster/claims.js';
 import type { Program } from '../cluster/program.js';
+import { withUncaught } from '../cluster/uncaught.js';
 import type { Site } from '../instance/built-ins.js';
 import type { Bundle } from '../instance/bundle.js';
 import type { Segment } from '../network/direction.js';
@@ -105,13 +106,7 @@ class SmallRun {
   }
 
   async run(): Promise<SmallOutcome> {
-    const unhandled = (error: unknown) => this.#broke('unhandled rejection', error);
-    process.on('unhandledRejection', unhandled);
-    try {
-      await this.#phases();
-    } finally {
-      process.off('unhandledRejection', unhandled);
-    }
+    await withUncaught(this.#world, this.#broke, () => this.#phases());
     const findings = [...this.#findings, ...this.#holds.findings];
     return { findings, granted: this.#holds.granted, story: this.#story };
   }
@@ -226,7 +221,7 @@ class SmallRun {
     site.process.deliver(() => {
       this.#backend.startServers(site, worldOf(this.#scenario), recorder).then(
         (started) => (servers = started),
-        (error: unknown) => this.#broke('servers', error),
+        (error: unknown) => this.#broke('servers could not start', error),
       );
     });
     await this.#until(() => servers !== undefined, 'start servers');
@@ -262,9 +257,7 @@ class SmallRun {
         },
       });
     };
-    return new App(name, new Random(`faults/${name}`), makeSite, start, (_, what, error) =>
-      this.#broke(`${name} could not ${what}`, error),
-    );
+    return new App(name, new Random(`faults/${name}`), makeSite, start, this.#broke);
   }
 
   #site(process: string, host: string, clock: ProcessClock, nextPort: () => number): Site {
@@ -297,9 +290,9 @@ class SmallRun {
     this.#findings.push({ check, message, records: [] });
   }
 
-  #broke(what: string, error: unknown): void {
+  readonly #broke = (what: string, error: unknown): void => {
     this.#found('processes', `${what}: ${error instanceof Error ? (error.stack ?? String(error)) : String(error)}`);
-  }
+  };
 
   #tell(text: string): void {
     this.#story?.push(`${(this.#world.now / 1_000).toFixed(3).padStart(12)} ${text}`);

@@ -1,8 +1,7 @@
-import { wasClosedOnPurpose } from '../../robustness/validate/closed-sessions.js';
-import type { Hold } from '../../robustness/model/history.js';
+import { SESSION_CLOSED } from '../../robustness/validate/closed-sessions.js';
+import type { Fault, Hold } from '../../robustness/model/history.js';
 import type { Finding } from '../../robustness/validate/finding.js';
-import { HAND_OVER_BITS, isOf } from '../model/contenders.js';
-import type { Contender, SimulationHistory } from '../model/history.js';
+import type { SimulationHistory } from '../model/history.js';
 
 /** How long, in simulated milliseconds. */
 export interface BeliefLimits {
@@ -10,8 +9,8 @@ export interface BeliefLimits {
   readonly noticeMs?: number | undefined;
 }
 
-/** Of all holds, those whose token is the zxid of a contender. */
-const OF_CONTENDERS: readonly Hold['kind'][] = [undefined, 'run', 'term'];
+/** By then the servers have ended a session, or deleted a znode, that a fault asked them to. */
+const DONE_MS = 1_000;
 
 /**
  * Nobody believes to hold what the servers have given up: its contender stands for as long as the holder sees its lease stand.
@@ -21,16 +20,22 @@ export function checkBeliefs(
   { holds, contenders, faults }: Pick<SimulationHistory, 'holds' | 'contenders' | 'faults'>,
   { noticeMs = Infinity }: BeliefLimits,
 ): Finding[] {
-  const byOrder = new Map<number | bigint, Contender[]>();
-  for (const one of contenders) byOrder.set(one.order, [...(byOrder.get(one.order) ?? []), one]);
-  return holds.flatMap((hold) => {
-    const { token, key, from, seenUntil, kind, isDowngraded } = hold;
-    if (isDowngraded || !OF_CONTENDERS.includes(kind)) return [];
-    const { goneAt } = byOrder.get(token >> HAND_OVER_BITS)?.find((one) => isOf(one.key, key)) ?? {};
-    if (goneAt === undefined) return [];
-    const allowedMs = wasClosedOnPurpose(hold, faults) ? noticeMs : 0;
-    return seenUntil <= Math.max(goneAt + allowedMs, from) ? [] : [lateBelief(hold, goneAt)];
-  });
+  const byId = new Map(holds.map((hold) => [hold.id, hold]));
+  return contenders.flatMap(({ goneAt = Infinity, holds: resting = [] }) =>
+    resting
+      .map((id) => byId.get(id))
+      .filter((hold) => hold !== undefined)
+      .filter((hold) => hold.seenUntil > goneAt + (wasEndedByFault(hold, goneAt, faults) ? noticeMs : 0))
+      .map((hold) => lateBelief(hold, goneAt)),
+  );
+}
+
+/** Whether the contender went because somebody else ended its session or deleted its znode. No holder knows that at once. */
+function wasEndedByFault({ process }: Hold, goneAt: number, faults: readonly Fault[]): boolean {
+  return faults.some(
+    ({ name, target, from }) =>
+      name === SESSION_CLOSED && target === process && from <= goneAt && goneAt <= from + DONE_MS,
+  );
 }
 
 function lateBelief(hold: Hold, goneAt: number): Finding {

@@ -64,6 +64,14 @@ describe('a double barrier', () => {
     expect(findings([member([0, 5], [8, 9]), failed([1, 4], 'aborted')])).toHaveLength(1);
   });
 
+  it('may have counted a member that gave up when something was broken', () => {
+    const stories = [member([0, 5], [8, 9]), failed([1, 4], 'timeout')];
+    expect(findings(stories, [fault({ from: -30, until: -17 })])).toHaveLength(1);
+    expect(findings(stories, [fault({ from: -30, until: -16 })])).toEqual([]);
+    expect(findings(stories, [fault({ from: 4, until: 9 })])).toEqual([]);
+    expect(findings(stories, [fault({ from: 5, until: 9 })])).toHaveLength(1);
+  });
+
   it('may have counted those of whom nobody knows', () => {
     expect(findings([member([0, 5], [8, 9]), failed([1, 4], 'unknown')])).toEqual([]);
     expect(findings([member([0, 5], [8, 9]), { calls: [made({ ...ON, ask: 'enter', count: 2 }, [1])] }])).toEqual([]);

@@ -41,7 +41,7 @@ export function checkDoubleBarriers(
       [...asking(calls, 'leave'), ...asking(calls, 'go out')].map((one) => [one.call.member, one]),
     );
     const members = asking(calls, 'enter')
-      .filter((one) => isDone(one) || mayBeCounted(one))
+      .filter((one) => isDone(one) || mayBeCounted(one, history.faults, times))
       .map((enter) => {
         const member = { enter, leave: leaves.get(enter.id), hold: holds.get(enter.id) };
         return { ...member, outBy: outBy(member, history.faults, times) };
@@ -57,13 +57,14 @@ export function checkDoubleBarriers(
 const DOUBTFUL_AFTER_MS = 300;
 
 /**
- * Who gives up, and is told so, was not counted; unless its session was in doubt when it gave up. Nobody can know then, and it
- * takes its time.
+ * A member that gives up, and is told so, was not counted, unless its session was in doubt or over by then. Nobody can know
+ * then. So it is where something was broken shortly before, or where giving up took its time.
  */
-function mayBeCounted(enter: Enter): boolean {
+function mayBeCounted(enter: Enter, faults: readonly Fault[], { calmMs }: Times): boolean {
   if (isOpen(enter) && enter.answer?.outcome !== 'aborted') return true;
   const { calledAt, returnedAt = calledAt, waitMs = Infinity } = enter;
-  return returnedAt - calledAt > waitMs + DOUBTFUL_AFTER_MS;
+  const wasBroken = faults.some(({ from, until }) => from <= returnedAt && until + calmMs >= returnedAt);
+  return wasBroken || returnedAt - calledAt > waitMs + DOUBTFUL_AFTER_MS;
 }
 
 /** Nobody is in for longer than its leave took; where something was broken or killed, than its session can have lasted. */

@@ -26,6 +26,11 @@ describe('a line', () => {
     expect(findings(one(1, { goneAt: 10 }), one(2, { grantedAt: 10 }))).toEqual([]);
   });
 
+  it('may be passed when a contender is gone that hears of its grant later', () => {
+    expect(findings(one(1, { goneAt: 10, grantedAt: 20 }), one(2, { grantedAt: 10 }))).toEqual([]);
+    expect(findings(one(1, { goneAt: 11, grantedAt: 20 }), one(2, { grantedAt: 10 }))).toHaveLength(1);
+  });
+
   it('may be passed by another one of the session that has given up', () => {
     expect(findings(one(1, { session: 's', goneAt: 20 }), one(2, { session: 's', grantedAt: 10 }))).toEqual([]);
     const passed = one(1, { session: 's', grantedAt: 20 });

@@ -19,12 +19,18 @@ export function checkFifo({ contenders }: Pick<SimulationHistory, 'contenders'>)
   });
 }
 
-/** Whether it still waited when the other one was granted. Never granted nor gone: nobody knows when it left. */
+/** Whether it still waited when the other one was granted. */
 function isPassed(before: Contender, { mode, session, grantedAt = Infinity }: Contender): boolean {
-  if (grantedAt === Infinity || !excludes(before.mode, mode)) return false;
-  // What a contender of the own session gives up, the one behind it knows before the servers do.
-  const leftAt = before.session === session ? -Infinity : (before.goneAt ?? -Infinity);
-  return grantedAt < (before.grantedAt ?? leftAt);
+  return grantedAt !== Infinity && excludes(before.mode, mode) && grantedAt < waitedUntil(before, session);
+}
+
+/**
+ * Until it was granted or gone. What is granted after its session was ended is the judge's of beliefs. What a contender of the
+ * own session gives up, the next one knows before the servers do. Never granted nor gone: nobody knows when it left.
+ */
+function waitedUntil({ session, grantedAt, goneAt }: Contender, judging: string): number {
+  const ends = [grantedAt, session === judging ? undefined : goneAt].filter((end) => end !== undefined);
+  return ends.length === 0 ? -Infinity : Math.min(...ends);
 }
 
 function overtaking(before: Contender, one: Contender): Finding {

@@ -15,8 +15,9 @@ export function checkLeading(
     const inOrder = [...ofElection].sort((a, b) => a.calledAt - b.calledAt);
     let ledAt = inOrder[0]?.calledAt ?? 0;
     for (const { answer, calledAt, returnedAt = calledAt, key } of inOrder) {
-      if (answer?.outcome !== 'nothing') ledAt = Math.max(ledAt, returnedAt);
-      else if (calledAt > ledAt + calmMs && trouble.isCalm(calledAt, calledAt, calmMs)) {
+      if (answer?.outcome === 'done') ledAt = Math.max(ledAt, returnedAt);
+      if (answer?.outcome !== 'nothing') continue;
+      if (calledAt > ledAt + calmMs && trouble.isCalm(calledAt, calledAt, calmMs)) {
         const message = `nobody has led "${key}" from ${ledAt} to ${calledAt}, although nothing was broken any more`;
         return [{ check: 'terms', message, records: [] }];
       }

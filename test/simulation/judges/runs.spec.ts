@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../robustness/model/history.js';
-import { fault } from '../../robustness/validate/records.js';
+import type { Fault, Hold } from '../../robustness/model/history.js';
+import { fault, hold } from '../../robustness/validate/records.js';
 import type { MadeCall, Run } from '../model/history.js';
 import { made, run } from './records.js';
 import { checkRuns } from './runs.js';
 
 const CALM_MS = 50;
-const findings = (runs: Partial<Run>[], calls: MadeCall[] = [], faults: Fault[] = []) =>
-  checkRuns({ runs: runs.map(run), calls, attempts: [], faults }, CALM_MS);
+const findings = (runs: Partial<Run>[], calls: MadeCall[] = [], faults: Fault[] = [], holds: Hold[] = []) =>
+  checkRuns({ runs: runs.map(run), calls, attempts: [], faults, holds }, CALM_MS);
 const fired = (tick: number, from: number, until = from + 1) =>
   made({ on: 'job', key: 'once', ask: 'fire', tick }, [from, until]);
 
@@ -43,6 +43,17 @@ describe('the runs of a job', () => {
         { tick: 5, token: 1n },
       ]),
     ).toEqual([]);
+  });
+
+  it('that are rerun are so when the lease of the one before was lost', () => {
+    const runs = [
+      { job: 'again', tick: 5, token: 7n },
+      { job: 'again', tick: 5, from: 5, attempt: 2, token: 8n },
+    ];
+    const ended = (token: bigint, end: Hold['end']) => [hold({ key: 'cron/again', kind: 'run', token, end })];
+    expect(findings(runs, [], [], ended(7n, 'released'))).toHaveLength(1);
+    expect(findings(runs, [], [], ended(8n, 'lost'))).toHaveLength(1);
+    expect(findings(runs, [], [], ended(7n, 'lost'))).toEqual([]);
   });
 
   it('of different jobs are told apart', () => {

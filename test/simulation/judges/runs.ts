@@ -1,11 +1,10 @@
 import { byKey } from '../../robustness/validate/by-key.js';
 import type { Finding } from '../../robustness/validate/finding.js';
-import type { Fault } from '../../robustness/model/history.js';
 import { asking, callsOn } from '../model/history.js';
 import { Trouble } from './trouble.js';
 import type { MadeCall, Run, SimulationHistory } from '../model/history.js';
 
-type Runs = Pick<SimulationHistory, 'runs' | 'calls' | 'attempts' | 'faults'>;
+type Runs = Pick<SimulationHistory, 'runs' | 'calls' | 'attempts' | 'faults' | 'holds'>;
 type Firing = MadeCall & { readonly job: string; readonly tick: number };
 
 /** The job whose ticks are finished by others when a process dies. */
@@ -13,45 +12,47 @@ const RERUN_JOB = 'again';
 const MOST_ATTEMPTS = 3;
 
 /**
- * A tick is run once, whatever the clocks say; of the job that is rerun, again only after a fault, and counted. No tick is run
- * after a later one. Where nothing was broken, a tick that somebody fired was run.
+ * A tick is run once, whatever the clocks say; of the job that is rerun, again only after a fault or the loss of the run's
+ * lease, and counted. No tick is run after a later one. Where nothing was broken, a tick that somebody fired was run.
  * @param calmMs how long after a fault, or after the start, everybody works again
  * @param releaseMs how long it takes to give a lock back
  */
 export function checkRuns(history: Runs, calmMs: number, releaseMs = 0): Finding[] {
   const runs = byKey(history.runs.map((run) => ({ ...run, key: run.job })));
   return [
-    ...runs.flatMap((ofJob) => [...repeated(ofJob, history.faults), ...outOfOrder(ofJob)]),
+    ...runs.flatMap((ofJob) => [...repeated(ofJob, history), ...outOfOrder(ofJob)]),
     ...missed(history, calmMs, releaseMs),
   ];
 }
 
-function repeated(runs: readonly Run[], faults: readonly Fault[]): Finding[] {
+function repeated(runs: readonly Run[], history: Runs): Finding[] {
   return byKey(runs.map((run) => ({ ...run, key: String(run.tick) }))).flatMap((ofTick) => {
     const inOrder = inTheirOrder(ofTick);
     return inOrder.flatMap((run, place) => {
       const before = inOrder[place - 1];
-      const why = before === undefined ? badStart(run) : badRepetition(before, run, faults);
+      const why = before === undefined ? badStart(run) : badRepetition(before, run, history);
       return why === undefined ? [] : [finding(`"${run.job}": the tick ${run.tick} ${why}`, inOrder)];
     });
   });
 }
 
-/** A first attempt that nobody recorded died between its mark and its work. */
 /** Jobs of several services have their service's name before their own. */
 function isRerun(job: string): boolean {
   return job === RERUN_JOB || job.endsWith(` ${RERUN_JOB}`);
 }
 
+/** A first attempt that nobody recorded died between its mark and its work. */
 function badStart({ job, attempt }: Run): string | undefined {
   return isRerun(job) || attempt === 1 ? undefined : `was begun with attempt ${attempt}`;
 }
 
-function badRepetition(before: Run, run: Run, faults: readonly Fault[]): string | undefined {
+function badRepetition(before: Run, run: Run, { faults, holds }: Runs): string | undefined {
   if (!isRerun(run.job)) return 'was run twice';
   if (run.attempt <= before.attempt) return `was run with attempt ${run.attempt} after ${before.attempt}`;
   if (run.attempt > MOST_ATTEMPTS) return `was begun ${run.attempt} times`;
-  const hasReason = faults.some(({ from, until }) => from <= run.from && until >= before.from);
+  const hasReason =
+    faults.some(({ from, until }) => from <= run.from && until >= before.from) ||
+    holds.some(({ token, end }) => end === 'lost' && token === before.token);
   return hasReason ? undefined : 'was run again with nothing broken in between';
 }
 

@@ -1,4 +1,5 @@
 import type { Attempt, Hold } from '../../robustness/model/history.js';
+import { segmentOfKey } from '../../../lib/contract/segment-key.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import { asking, callsOn } from '../model/history.js';
 import type { SimulationHistory } from '../model/history.js';
@@ -19,12 +20,12 @@ export interface VainLimits {
  */
 export function checkVainWaits(history: Judged, { calmMs, idleMs = Infinity }: VainLimits): Finding[] {
   const trouble = new Trouble(history);
-  const holds = history.holds.filter(({ kind }) => kind === undefined);
+  const holds = locksOf(history.holds);
   const vain = history.attempts.filter((attempt) => {
     const { outcome, askedAt, answeredAt = askedAt, waitMs } = attempt;
     if (outcome !== 'timeout' || waitMs < idleMs || !trouble.isCalm(askedAt, answeredAt, calmMs)) return false;
     const from = answeredAt - idleMs;
-    return !areHeld(holds, keysBehind(attempt, history.attempts, from), from, answeredAt);
+    return !areHeld(holds, keysBehind(attempt, history.attempts, from, answeredAt), from, answeredAt);
   });
   return [
     ...vain.map((attempt) => ({
@@ -32,18 +33,14 @@ export function checkVainWaits(history: Judged, { calmMs, idleMs = Infinity }: V
       message: `${attempt.process} waited for ${attempt.keys.join(', ')} until its time was over, and nobody had any of it`,
       records: [attempt],
     })),
-    ...needlessWaits(history, trouble, { calmMs, idleMs }),
-    ...vainRevocations(history, holds, trouble, { calmMs, idleMs }),
+    ...needlessWaits({ ...history, holds }, trouble, { calmMs, idleMs }),
+    ...vainRevocations({ ...history, holds }, trouble, { calmMs, idleMs }),
   ];
 }
 
 /** Whoever is asked to give a key back does so at once, unless it works under the key. */
-function vainRevocations(
-  history: Judged,
-  holds: readonly Hold[],
-  trouble: Trouble,
-  { calmMs, idleMs = Infinity }: VainLimits,
-): Finding[] {
+function vainRevocations(history: Judged, trouble: Trouble, { calmMs, idleMs = Infinity }: VainLimits): Finding[] {
+  const { holds } = history;
   return asking(callsOn(history, 'lock'), 'revoke').flatMap((one) => {
     const { call, process, calledAt, returnedAt = calledAt } = one;
     const isLong = returnedAt - calledAt >= idleMs && trouble.isCalm(calledAt, returnedAt, calmMs);
@@ -65,13 +62,14 @@ function needlessWaits(
   { calmMs, idleMs = Infinity }: VainLimits,
 ): Finding[] {
   const others = attempts.filter(({ mode }) => mode !== 'read');
+  const writes = holds.filter(({ mode }) => mode !== 'read');
   const needless = attempts.filter(({ mode, keys: [key = ''], askedAt, answeredAt = askedAt }) => {
     if (mode !== 'read' || answeredAt - askedAt < idleMs || !trouble.isCalm(askedAt, answeredAt, calmMs)) return false;
     const from = answeredAt - idleMs;
     const isAsked = others.some(
       (one) => one.keys.includes(key) && one.askedAt <= answeredAt && (one.answeredAt ?? Infinity) >= from,
     );
-    return !isAsked && !holds.some((hold) => hold.key === key && hold.mode !== 'read' && hold.seenUntil >= from);
+    return !isAsked && !areHeld(writes, new Set([key]), from, answeredAt);
   });
   return needless.map((attempt) => ({
     check: 'liveness',
@@ -80,13 +78,17 @@ function needlessWaits(
   }));
 }
 
+/** The leases of locks. Whoever has a segment of a key has some of that key. */
+function locksOf(holds: readonly Hold[]): Hold[] {
+  return holds
+    .filter(({ kind }) => kind === undefined)
+    .map((hold) => ({ ...hold, key: segmentOfKey(hold.key)?.key ?? hold.key }));
+}
+
 /** The keys of the attempt, and of all that may stand before it and wait for other keys themselves. */
-function keysBehind({ keys }: Attempt, attempts: readonly Attempt[], from: number): Set<string> {
+function keysBehind({ keys }: Attempt, attempts: readonly Attempt[], from: number, until: number): Set<string> {
   const behind = new Set(keys);
-  const sets = attempts.filter(
-    ({ keys: wanted, askedAt, waitMs, answeredAt = Infinity }) =>
-      wanted.length > 1 && answeredAt >= from && askedAt <= from + waitMs,
-  );
+  const sets = attempts.filter(({ askedAt, answeredAt = Infinity }) => answeredAt >= from && askedAt <= until);
   for (let size = 0; size < behind.size;) {
     size = behind.size;
     for (const set of sets) if (set.keys.some((key) => behind.has(key))) set.keys.forEach((key) => behind.add(key));

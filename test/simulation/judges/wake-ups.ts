@@ -1,26 +1,34 @@
 import type { Finding } from '../../robustness/validate/finding.js';
-import type { Contender } from '../model/history.js';
+import type { MadeZnode } from '../model/contenders.js';
 import type { WakeUp } from '../servers/simulated-servers.js';
 
 /** The owner, the next in line, the one behind it, which looks ahead, and somebody who revokes. */
 const MOST_WATCHES = 4;
 
-const CONTENDER = /^(?<key>.*)\/_c_[^/]*-(lock-|__WRIT__)\d{10}$/;
+const CONTENDER = /^(?<key>.*)\/_c_[^/]*-(?<kind>lock-|__READ__|__WRIT__)\d{10}$/;
 
 /** A contender that goes is news to few; but all readers that wait for a writer may go when it does. */
-export function checkWakeUps(
-  wakeUps: readonly WakeUp[],
-  contenders: readonly Pick<Contender, 'key' | 'mode'>[],
-): Finding[] {
-  const read = new Set(contenders.filter(({ mode }) => mode === 'read').map(({ key }) => key));
+export function checkWakeUps(wakeUps: readonly WakeUp[], made: readonly MadeZnode[]): Finding[] {
+  const readers = made.filter(({ path }) => contenderOf(path)?.kind === '__READ__');
   return wakeUps
-    .filter(({ path, watches }) => {
-      const { key } = CONTENDER.exec(path)?.groups ?? {};
-      return watches > MOST_WATCHES && key !== undefined && !read.has(key);
+    .filter(({ watches }) => watches > MOST_WATCHES)
+    .filter((wakeUp) => {
+      const { key, kind = '__READ__' } = contenderOf(wakeUp.path) ?? {};
+      if (kind === '__READ__') return false;
+      const madeAt = made.find(({ path }) => path === wakeUp.path)?.madeAt ?? -Infinity;
+      const waiting = readers.filter(
+        (one) =>
+          contenderOf(one.path)?.key === key && one.madeAt <= wakeUp.lastAt && (one.goneAt ?? Infinity) >= madeAt,
+      );
+      return wakeUp.watches > MOST_WATCHES + waiting.length;
     })
     .map((wakeUp) => ({
       check: 'wake-ups',
       message: `${wakeUp.watches} clients were told that ${wakeUp.path} is gone`,
       records: [wakeUp],
     }));
+}
+
+function contenderOf(path: string): { readonly key?: string; readonly kind?: string } | undefined {
+  return CONTENDER.exec(path)?.groups;
 }

@@ -42,6 +42,16 @@ describe('the contenders of a run', () => {
     expect(contendersOf([znode('lock-0000000001', 9n)], holds)).toMatchObject([{ grantedAt: undefined }]);
   });
 
+  it('in the queue of a semaphore were not granted a lock that has the name of that queue', () => {
+    const gate = { ...znode('', 7n), path: '/locks/printers/locks/_c_1234-lock-0000000001' };
+    const lock = { ...znode('', 7n), path: '/locks/printers/%6Cocks/_c_1234-lock-0000000001' };
+    const granted = hold({ key: 'printers/locks', token: 7n << 16n, from: 20 });
+    expect(contendersOf([gate, lock], [granted])).toMatchObject([
+      { grantedAt: undefined, holds: [] },
+      { grantedAt: 20, holds: [granted.id] },
+    ]);
+  });
+
   it('do not count a reader that has a writer’s place: the writer had it', () => {
     const made = [znode('__WRIT__0000000003', 7n, { goneAt: 12 }), znode('__READ__0000000003', 12n)];
     expect(contendersOf(made, [])).toMatchObject([{ mode: 'write', order: 7n }]);

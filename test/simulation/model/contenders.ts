@@ -1,3 +1,4 @@
+import { SEMAPHORE_PARTS } from '../../../lib/zookeeper/session/contender-name.js';
 import type { Hold, Mode } from '../../robustness/model/history.js';
 import type { Contender } from './history.js';
 
@@ -16,7 +17,7 @@ export interface MadeZnode {
 
 const CONTENDER = /^(?<key>.*)\/_c_[^/]*-(?<kind>lock-|__READ__|__WRIT__|latch-)\d{10}$/;
 const MODES: Readonly<Record<string, Mode>> = { __READ__: 'read', __WRIT__: 'write' };
-export const HAND_OVER_BITS = 16n;
+const HAND_OVER_BITS = 16n;
 
 /**
  * The lines of all keys, from the znodes that were made: contenders are ordered by their zxids. A grant is known by its token,
@@ -32,8 +33,10 @@ export function contendersOf(znodes: readonly MadeZnode[], holds: readonly Hold[
     const isDowngraded = kind === '__READ__' && left.has(`${path} ${madeAt}`);
     if (key === undefined || isDowngraded) return [];
     const mode = MODES[kind] ?? 'exclusive';
-    const grants = (granted.get(czxid) ?? []).filter((hold) => isOf(key, hold.key)).map(({ from }) => from);
-    return [{ key, mode, session, order: czxid, madeAt, goneAt, grantedAt: grants[0], grants }];
+    const own = (granted.get(czxid) ?? []).filter((hold) => isOf(key, hold.key));
+    const grants = own.map(({ from }) => from);
+    const holds = own.map(({ id }) => id);
+    return [{ key, mode, session, order: czxid, madeAt, goneAt, grantedAt: grants[0], grants, holds }];
   });
 }
 
@@ -49,8 +52,12 @@ function grantsOf(holds: readonly Hold[]): Map<bigint, Hold[]> {
   return grants;
 }
 
-/** Contenders of several keys may be made in one transaction. Where a key is ends with what it is called. */
-export function isOf(place: string, key: string): boolean {
+/**
+ * Contenders of several keys may be made in one transaction. Where a key is ends with what it is called; in the place of a
+ * semaphore's own queue there is no key, since one of that name has a character encoded.
+ */
+function isOf(place: string, key: string): boolean {
+  if (place.endsWith(`/${SEMAPHORE_PARTS.gate}`)) return false;
   const [at, called] = [place, key].map((text) => `/${decoded(text).replaceAll('#', '')}`) as [string, string];
   return at.endsWith(called);
 }

@@ -45,6 +45,8 @@ export interface Contender {
   readonly grantedAt?: number | undefined;
   /** When each caller of its process was let in by that grant. */
   readonly grants?: readonly number[] | undefined;
+  /** The holds that rest on it, by their ids. */
+  readonly holds?: readonly string[] | undefined;
   /** When its znode was gone; nothing, when that is not known. */
   readonly goneAt?: number | undefined;
 }

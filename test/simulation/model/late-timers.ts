@@ -1,5 +1,5 @@
 import type { Fault, Hold } from '../../robustness/model/history.js';
-import { PROCESS_STOPPED } from '../../robustness/validate/liveness.js';
+import { MACHINE_SUSPENDED } from '../../robustness/validate/liveness.js';
 
 /**
  * The timers of a machine that was suspended are late by as long as it was, so a process compares its clocks now and then: see
@@ -7,13 +7,13 @@ import { PROCESS_STOPPED } from '../../robustness/validate/liveness.js';
  * @param compareMs how long after it was resumed a process has compared its clocks
  */
 export function withoutLateTimers(holds: readonly Hold[], faults: readonly Fault[], compareMs: number): Hold[] {
-  const stops = faults.filter(({ name }) => name === PROCESS_STOPPED);
+  const suspensions = faults.filter(({ name }) => name === MACHINE_SUSPENDED);
   return holds.map((hold) => {
     const { isListening = false, process, from, seenUntil } = hold;
-    const stop = stops.find(
+    const suspension = suspensions.find(
       (one) =>
         one.target === process && one.from >= from && one.until <= seenUntil && seenUntil <= one.until + compareMs,
     );
-    return isListening && stop ? { ...hold, seenUntil: stop.from } : hold;
+    return isListening && suspension ? { ...hold, seenUntil: suspension.from } : hold;
   });
 }

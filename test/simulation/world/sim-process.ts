@@ -16,6 +16,8 @@ export class SimProcess {
   readonly clock: ProcessClock;
   readonly timers: Timers;
   readonly random: Random;
+  /** Told of what its code throws and nobody catches. Without it the run of the world fails. */
+  uncaught: ((error: unknown) => void) | undefined;
   readonly #world: World;
   readonly #callbackUs: number;
   #arrived: Callback[] = [];

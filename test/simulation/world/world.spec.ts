@@ -78,8 +78,57 @@ describe('World', () => {
     await expect(world.run(1)).rejects.toThrow('on purpose');
   });
 
+  it('goes on where a callback throws whose process takes it for its end', async () => {
+    const [one, other] = [someProcess(world, 'one'), someProcess(world, 'other')];
+    one.uncaught = (error) => {
+      events.push(`${String(error)} at ${world.now}`);
+      one.kill();
+    };
+    one.timers.set(
+      () => {
+        throw new Error('on purpose');
+      },
+      1,
+      true,
+    );
+    one.deliver(() => one.setImmediate(note('before')));
+    world.at(10_000, () => one.deliver(note('too much')));
+    world.at(10_000, () => other.deliver(note('other')));
+    await world.run(20_000);
+    expect(events).toEqual(['before at 0', expect.stringMatching(/^Error: on purpose at 1\d\d\d$/), 'other at 10000']);
+    expect(world.now).toBe(20_000);
+  });
+
+  it('goes on where that comes from what a callback has woken', async () => {
+    const process = someProcess(world);
+    process.uncaught = (error) => void events.push(String(error));
+    process.deliver(() => {
+      process.setImmediate(note('next'));
+      void Promise.resolve().then(() => world.uncaught(new Error('on purpose')));
+    });
+    await world.run(1);
+    expect(events).toEqual(['Error: on purpose', 'next at 0']);
+  });
+
+  it('fails where what is planned throws, though a process takes its own for its end', async () => {
+    const process = someProcess(world);
+    process.uncaught = () => {};
+    process.deliver(note('its turn'));
+    world.at(1, () => {
+      throw new Error('on purpose');
+    });
+    await expect(world.run(2)).rejects.toThrow('on purpose');
+    expect(events).toEqual(['its turn at 0']);
+  });
+
+  it('does not keep quiet what is thrown while no time passes', async () => {
+    await world.run(1);
+    expect(() => world.uncaught(new Error('on purpose'))).toThrow('on purpose');
+  });
+
   it('fails where time does not pass any more, and names the process', async () => {
     const process = someProcess(world, 'endless');
+    process.uncaught = () => {};
     const again = () => void process.setImmediate(again);
     process.setImmediate(again);
     await expect(world.run(1)).rejects.toThrow('endless runs on at 0 µs without a timer: time does not pass');

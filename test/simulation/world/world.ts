@@ -86,10 +86,20 @@ export class World {
     try {
       if (!this.#advance()) return this.#stop(this.#resolve);
     } catch (error) {
-      return this.#stop(() => this.#reject(error));
+      this.uncaught(error);
+      if (!this.#isRunning) return;
     }
     if (this.#planned === 0) this.#plan();
   };
+
+  /** Something has thrown that nobody catches. The process whose code is running ends of it; without one the run fails. */
+  uncaught(error: unknown): void {
+    // Nobody waits for a run that could fail.
+    if (!this.#isRunning) throw error;
+    const end = this.#turn?.uncaught;
+    if (end && !(error instanceof TimeStandsStill)) return end(error);
+    this.#stop(() => this.#reject(error));
+  }
 
   #stop(settle: () => void): void {
     this.#isRunning = false;

@@ -1,0 +1,19 @@
+import type { World } from '../world/world.js';
+
+/** What is told of an error, in words that end with the name of the process. */
+export type Broke = (what: string, error: unknown) => void;
+
+/**
+ * Runs a world. A rejection that nobody handles is told. An exception that nobody catches ends its process: what ticks and
+ * listeners throw arrives outside of the world's own steps, as one of this process.
+ */
+export async function withUncaught<T>(world: World, broke: Broke, run: () => Promise<T>): Promise<T> {
+  const rejected = (error: unknown) => broke(`unhandled rejection in ${world.running?.name ?? 'no process'}`, error);
+  const thrown = (error: unknown) => world.uncaught(error);
+  process.on('unhandledRejection', rejected).on('uncaughtException', thrown);
+  try {
+    return await run();
+  } finally {
+    process.off('unhandledRejection', rejected).off('uncaughtException', thrown);
+  }
+}

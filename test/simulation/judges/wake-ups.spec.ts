@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { MadeZnode } from '../model/contenders.js';
+import { checkWakeUps } from './wake-ups.js';
+
+const znode = (name: string, madeAt: number, goneAt?: number, key = '/locks/stock'): MadeZnode => ({
+  path: `${key}/_c_1234-${name}`,
+  czxid: BigInt(madeAt),
+  session: 'a1',
+  madeAt,
+  goneAt,
+});
+
+const WRITER = znode('__WRIT__0000000003', 100, 200);
+/** So many clients were told of it, the last of them at 250. */
+const findings = (watches: number, { path }: MadeZnode = WRITER, others: readonly MadeZnode[] = []) =>
+  checkWakeUps([{ path, watches, lastAt: 250 }], [WRITER, ...others]);
+
+describe('a contender that goes', () => {
+  it.each(['lock-0000000007', '__WRIT__0000000007'])('is news to few: %s', (name) => {
+    const one = znode(name, 100, 200);
+    expect(findings(4, one, [one])).toEqual([]);
+    expect(findings(5, one, [one])).toMatchObject([{ check: 'wake-ups' }]);
+  });
+
+  it.each(['__READ__0000000007', 'latch-0000000007'])('may be news to many where it is none of those: %s', (name) => {
+    const one = znode(name, 100, 200);
+    expect(findings(9, one, [one])).toEqual([]);
+  });
+
+  it('is told from other znodes', () => {
+    expect(findings(9, { ...WRITER, path: '/locks/stock/lease-0000000007' })).toEqual([]);
+    expect(findings(9, { ...WRITER, path: '/locks/stock' })).toEqual([]);
+  });
+
+  describe('while readers wait', () => {
+    const reader = (madeAt: number, goneAt?: number, key?: string) => znode('__READ__0000000004', madeAt, goneAt, key);
+
+    it('is news to each of them', () => {
+      expect(findings(5, WRITER, [reader(150)])).toEqual([]);
+      expect(findings(6, WRITER, [reader(150)])).toHaveLength(1);
+      expect(findings(6, WRITER, [reader(150), reader(150, 300)])).toEqual([]);
+    });
+
+    it('is news to those that were there before the last was told', () => {
+      expect(findings(5, WRITER, [reader(250)])).toEqual([]);
+      expect(findings(5, WRITER, [reader(251)])).toHaveLength(1);
+    });
+
+    it('is no news to those that had left before it came', () => {
+      expect(findings(5, WRITER, [reader(50, 100)])).toEqual([]);
+      expect(findings(5, WRITER, [reader(50, 99)])).toHaveLength(1);
+    });
+
+    it('is no news to readers of another key', () => {
+      expect(findings(5, WRITER, [reader(150, 300, '/locks/prices')])).toHaveLength(1);
+      expect(findings(5, WRITER, [reader(150, 300, '/locks/stock/coupons')])).toHaveLength(1);
+    });
+  });
+});
