@@ -19,17 +19,19 @@ interface Compared {
 /** Runs seeds on this Node.js and on another one. What is found must not hang on the version. */
 export async function compareNodes(options: SimulateOptions, node: string): Promise<number> {
   const code = await bundleAll();
-  const [here, there] = [await Searcher.start(code), await Searcher.start(code, node)];
+  let [here, there]: (Searcher | undefined)[] = [];
   const all: Compared[] = [];
   const simulatedMs = () => all.reduce((sum, one) => sum + one.simulatedMs, 0);
   try {
     for (let { seed } = options; simulatedMs() < options.hours * HOUR_MS; seed++) {
+      here = await Searcher.startUnlessFresh(here, code);
+      there = await Searcher.startUnlessFresh(there, code, node);
       const compared = await compare(drawPlan(seed, options.seconds, scenarioNamed(options.scenario)), here, there);
       all.push(compared);
       tell(compared);
     }
   } finally {
-    for (const searcher of [here, there]) searcher.end();
+    for (const searcher of [here, there]) searcher?.end();
   }
   const differing = all.filter(({ verdicts: [one, other] }) => one !== other).length;
   const same = all.filter(({ difference }) => !difference).length;

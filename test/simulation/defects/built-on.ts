@@ -241,7 +241,7 @@ export const BUILT_ON: readonly Defect[] = [
     edits: [{ file: 'zookeeper/coordination/gathering.js', replace: 'version: HAS_NOT_GIVEN_UP,', by: '' }],
     needs: {
       traffic: ['barrier'],
-      faults: ['slow'],
+      faults: ['none'],
       besides: 'members of a double barrier that give up',
       plan: {
         programs: ['doubleBarrier'],

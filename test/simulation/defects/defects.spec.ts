@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAst } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyEdits } from '../../support/edit.js';
+import { applyEdits, edited } from '../../support/edit.js';
 import { ROOT } from '../../support/repository-root.js';
+import { SHORTCUT_SWITCHES } from '../instance/shortcuts.js';
 import { COMPILED } from '../places.js';
 import { bundleAll } from '../search/zookeeper-backend.js';
 import { DEFECTS } from './defects.js';
@@ -34,6 +35,16 @@ describe('a defect', () => {
       }
     }
     expect(edits.map(({ file }) => compiled(file))).toEqual(sound);
+  });
+
+  it('leaves each shortcut its switch', () => {
+    for (const { edits } of DEFECTS) {
+      const files = new Set(SHORTCUT_SWITCHES.map(({ file }) => file));
+      for (const file of files) {
+        const both = [...edits, ...SHORTCUT_SWITCHES].filter((edit) => edit.file === file);
+        expect(both.reduce(edited, compiled(file))).not.toBe(compiled(file));
+      }
+    }
   });
 
   it.each(DEFECTS.filter(({ failsIn }) => failsIn !== undefined))(

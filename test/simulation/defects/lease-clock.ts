@@ -1,3 +1,4 @@
+import { FAST_LINKS } from './defect.js';
 import type { Defect } from './defect.js';
 
 const CLOCK = 'zookeeper/session/lease-clock.js';
@@ -40,7 +41,7 @@ const PROOF: readonly Defect[] = [
   {
     name: 'proof-from-the-reply-in-two-steps',
     edits: [{ file: CLOCK, replace: 'proven?.sentAt', by: 'proven?.receivedAt' }],
-    needs: { traffic: ['locks'], faults: ['slow', 'hold'] },
+    needs: { traffic: ['locks'], faults: ['hold'] },
     finds: ['claim', 'exclusion'],
     why: 'The time of a slow answer is counted twice, and the lease outlives the session by it.',
     failsIn: clockTest('does not count from a ping’s answer, nor from the quorum answer itself'),
@@ -280,7 +281,7 @@ const TELLING: readonly Defect[] = [
   {
     name: 'silent-link-is-kept',
     edits: [NO_SILENCE_RULE],
-    needs: { traffic: ['locks'], faults: ['freeze'], plan: { keptShare: 0.4, localLine: true } },
+    needs: { traffic: ['locks'], faults: ['freeze'], plan: { keptShare: 0.9, world: { link: FAST_LINKS } } },
     finds: ['liveness'],
     why: 'A client stays with a server that stands still, although others would serve it.',
     failsIn: {

@@ -27,4 +27,13 @@ export const INVISIBLE: Readonly<Record<string, string>> = {
     'Whoever leaves lets in the next one that was held back: callers come in later, and are never stuck.',
   'number-of-permits-is-written-over-anything': 'It takes a configuration that is refused; no program has one.',
   'forgets-the-job-of-another-service': 'No program forgets runs of jobs.',
+  'longer-timeout-counts-at-once':
+    'A client asks for the session timeout that it was granted last. Only a server with a larger minimum grants a longer one, and ' +
+    'the servers of a simulation have one minimum.',
+  'succession-outlives-the-connection':
+    'Watches are set again right behind the handshake. So the event of a directory that was made anew comes before the answer to ' +
+    'any create of that connection, and ends what was known.',
+  'lease-of-an-ended-session-is-handed-out':
+    'Between the last look at the session and the caller there are promise jobs only, and a session ends in a callback of a socket ' +
+    'or a timer. Only a goodbye ends it in a promise job, and nobody waits for a turn by then.',
 };

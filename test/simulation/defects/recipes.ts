@@ -1,3 +1,4 @@
+import { FAST_LINKS } from './defect.js';
 import type { Defect } from './defect.js';
 
 const LOCAL_TURN = 'local/turn-bounds.js';
@@ -214,7 +215,7 @@ const REQUESTS: readonly Defect[] = [
   {
     name: 'always-the-same-server',
     edits: [{ file: 'zookeeper/client/server-rotation.js', replace: 'this.#next++;', by: '' }],
-    needs: { traffic: ['locks'], faults: ['freeze'], plan: { keptShare: 0.4 } },
+    needs: { traffic: ['locks'], faults: ['freeze'], plan: { keptShare: 0.9, world: { link: FAST_LINKS } } },
     finds: ['liveness'],
     why: 'A client comes back to the server that does not answer, again and again.',
     failsIn: {

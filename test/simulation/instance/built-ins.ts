@@ -21,6 +21,7 @@ export interface Site {
   readonly pid: number;
   /** For a server that listens on any port. */
   readonly nextPort: () => number;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Warnings, and what is printed. */
   readonly say: (text: string) => void;
 }
@@ -127,14 +128,14 @@ function chanceOf(random: Random) {
   };
 }
 
-function processOf({ world, pid, say }: Site): object {
+function processOf({ world, pid, env, say }: Site): object {
   const hrtime = { bigint: () => BigInt(world.now) * 1_000n };
   const { versions, version, platform, arch, nextTick } = process;
   return Object.assign(new EventEmitter(), {
     pid,
     // True time, the same for all: what a history is written by. The library reads other clocks.
     hrtime,
-    env: {},
+    env: { ...env },
     argv: [],
     versions,
     version,

@@ -1,4 +1,6 @@
 import { Random } from '../../robustness/random.js';
+import { SHORTCUTS } from '../instance/shortcuts.js';
+import type { Shortcut } from '../instance/shortcuts.js';
 import { PERMITS_KEY } from '../traffic/keys.js';
 import type { ProgramName, TrafficOrders } from '../traffic/orders.js';
 import type { Focus } from './focus.js';
@@ -17,6 +19,7 @@ export function drawPlan(seed: number, most: number, focus: Focus = {}): Plan<Tr
     seconds,
     world,
     faults: drawFaults(new Random(`${seed}/faults`), world, seconds, focus),
+    without: drawShortcutsLeftOut(new Random(`${seed}/shortcuts`)),
     traffic: drawTraffic(seed, world, focus),
   };
 }
@@ -51,13 +54,20 @@ const BUSY_KEYS = [
   [`${PERMITS_KEY}/locks`, `${PERMITS_KEY}/leases`],
 ];
 
-/** How long clients rest, in milliseconds: the busy ones first. */
-const PAUSES_MS = [
+/** How long clients rest in a busy plan, in milliseconds. */
+const SHORT_PAUSES_MS = [
   [20, 300],
   [200, 2_000],
-  [500, 6_000],
-  [500, 6_000],
-  [2_000, 10_000],
+] as const;
+
+/** How long a client rests in other plans, for each client that there is: many of them are about as busy as few. */
+const PAUSES_MS_A_CLIENT = [
+  [10, 150],
+  [100, 1_000],
+  [100, 1_000],
+  [300, 1_500],
+  [300, 3_000],
+  [600, 3_000],
 ] as const;
 
 const CROWD_KINDS = ['readers', 'waiters', 'readers and writers', 'tries', 'a waiter and tries'] as const;
@@ -74,7 +84,7 @@ function drawTraffic(seed: number, world: WorldPlan, focus: Focus): TrafficPlan 
   const { sessionTimeoutMs: session, apps } = world;
   const random = new Random(`${seed}/traffic`);
   const programs = drawPrograms(random, focus);
-  const pauseMs = random.pick(focus.isBusy ? PAUSES_MS.slice(0, 2) : PAUSES_MS);
+  const pauseMs = drawPause(random, apps * Object.values(programs).reduce((sum, count) => sum + count, 0), focus);
   const services = focus.services ?? random.pick([1, 1, 1, 2]);
   return {
     seed,
@@ -84,7 +94,7 @@ function drawTraffic(seed: number, world: WorldPlan, focus: Focus): TrafficPlan 
     module: drawModule(random, session, focus.localLine),
     services,
     programs,
-    pace: { lookEveryMs: random.pick([30, 150, 500]), noteEveryMs: 1_000 },
+    pace: { lookEveryMs: random.pick([100, 500, 1_000]), noteEveryMs: 1_000 },
     locks: {
       busyKeys: focus.busyKeys ?? random.pick(BUSY_KEYS),
       busyMs: random.pick([
@@ -115,6 +125,17 @@ function drawTraffic(seed: number, world: WorldPlan, focus: Focus): TrafficPlan 
   };
 }
 
+/** Mostly none, one or two, or all of them: the plain recipes have to be right, too. */
+function drawShortcutsLeftOut(random: Random): readonly Shortcut[] {
+  return random.sample(SHORTCUTS, random.pick([0, 0, 0, 1, 2, SHORTCUTS.length]));
+}
+
+function drawPause(random: Random, clients: number, { isBusy = false }: Focus): readonly [number, number] {
+  if (isBusy) return random.pick(SHORT_PAUSES_MS);
+  const [least, most] = random.pick(PAUSES_MS_A_CLIENT);
+  return [least * clients, most * clients];
+}
+
 function drawPrograms(random: Random, { programs: least, clients = 1 }: Focus): TrafficPlan['programs'] {
   const others = random.sample(PROGRAMS, random.int(0, 3));
   const programs: Partial<Record<ProgramName, number>> = {};
@@ -128,6 +149,9 @@ function drawModule(random: Random, session: number, isLined?: boolean): Traffic
   const keepMs = localLine ? random.pick([0, 0, session, 10 * session]) : 0;
   return { waitMs: 2 * session, drainTimeoutMs: random.pick([0, 1_000]), localLine, keepMs };
 }
+
+/** How much more often it is a kind that is looked at. */
+const WANTED_WEIGHT = 6;
 
 function drawKinds(random: Random, least: readonly string[] = []): TrafficPlan['locks']['kinds'] {
   const all = {
@@ -143,5 +167,8 @@ function drawKinds(random: Random, least: readonly string[] = []): TrafficPlan['
     revoke: 0.5,
   };
   const kinds = Object.entries(all).filter(([name]) => random.chance(0.7) || name === 'mutex' || least.includes(name));
-  return Object.fromEntries(kinds) as TrafficPlan['locks']['kinds'];
+  const weighted = kinds.map(
+    ([name, weight]) => [name, least.includes(name) ? weight + WANTED_WEIGHT : weight] as const,
+  );
+  return Object.fromEntries(weighted) as TrafficPlan['locks']['kinds'];
 }

@@ -8,7 +8,7 @@ export interface Focus {
   readonly programs?: readonly ProgramName[] | undefined;
   /** Only these; none at all, if it is empty. */
   readonly faults?: readonly FaultKind[] | undefined;
-  /** What the program `locks` asks for at least. */
+  /** What the program `locks` asks for at least, and more often than for the rest. */
   readonly kinds?: readonly AskKind[] | undefined;
   readonly localLine?: boolean | undefined;
   readonly busyKeys?: readonly string[] | undefined;
@@ -22,7 +22,8 @@ export interface Focus {
   readonly services?: 1 | 2 | undefined;
   readonly apps?: number | undefined;
   /** What of the world is not drawn. */
-  readonly world?: Partial<Pick<WorldPlan, 'containerCheckIntervalMs' | 'tickTimeMs' | 'link'>> | undefined;
+  readonly world?:
+    Partial<Pick<WorldPlan, 'containerCheckIntervalMs' | 'sessionTimeoutMs' | 'tickTimeMs' | 'link'>> | undefined;
   /** Whether each fault is met by another one. */
   readonly isInCompany?: boolean | undefined;
   /** Which requests are lost, where requests are. */

@@ -1,4 +1,5 @@
 import type { EmbeddedZooKeeperOptions } from '../../../lib/testing/embedded/embedded.options.js';
+import type { Shortcut } from '../instance/shortcuts.js';
 import type { Delays } from '../network/link.js';
 
 /** One of these, both ends included. */
@@ -40,6 +41,8 @@ export interface FaultPlan {
   readonly app?: number;
   readonly server?: number | 'leader' | 'follower';
   readonly way?: Way;
+  /** Of a link that is held both ways: how long the way back is, when it opens before the other one. */
+  readonly backForMs?: number;
   /** How much, where a kind knows more and less of it. */
   readonly ms?: number;
   /** Which requests. */
@@ -87,5 +90,7 @@ export interface Plan<Traffic = unknown> {
   readonly seconds: number;
   readonly world: WorldPlan;
   readonly faults: readonly FaultPlan[];
+  /** Shortcuts of the library that its applications do without. */
+  readonly without: readonly Shortcut[];
   readonly traffic: Traffic;
 }

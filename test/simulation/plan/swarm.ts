@@ -8,12 +8,12 @@ import type { FaultKind, FaultPlan, Range, WorldPlan } from './plan.js';
  * happens everywhere, one fault hides the other.
  */
 export function drawWorld(random: Random, focus: Focus = {}): WorldPlan {
-  const tickTimeMs = random.pick([100, 500, 1_000, 2_000]);
+  const tickTimeMs = random.pick([200, 500, 500, 1_000, 1_000, 2_000, 2_000]);
   const sessionTimeoutMs = Math.min(10_000, Math.max(1_500, tickTimeMs * random.pick([4, 4, 10])));
   const servers = random.chance(0.2) ? 5 : 3;
-  const drawnApps = random.pick([2, 2, 3, 3, 4, 6]);
+  const drawnApps = random.pick([2, 2, 2, 3, 3, 4, 6]);
   const apps = focus.apps ?? drawnApps;
-  return {
+  const world = {
     servers,
     apps,
     sessionTimeoutMs,
@@ -45,19 +45,25 @@ export function drawWorld(random: Random, focus: Focus = {}): WorldPlan {
     callbackUs: random.pick([0, 0, 20, 400]),
     clockRates: Array.from({ length: apps }, () => 1 + random.pick([-20, -10, 0, 0, 10, 20]) / 1_000),
     wallSkewsMs: Array.from({ length: apps }, () => random.pick([0, 0, 30, -900, 4_000])),
-    serverTimeoutsMs: drawTimeouts(random, servers, sessionTimeoutMs, focus.hasUnlikeServers),
     ...focus.world,
   };
+  return { ...world, serverTimeoutsMs: drawTimeouts(random, world, focus.hasUnlikeServers) };
 }
 
 /** Links have delays of 400 ms. */
 const LEAST_SESSION_MS = 1_200;
 
 /** What each server grants at most: all alike, as docs/guarantees.md assumes, unless that is what is looked at. */
-function drawTimeouts(random: Random, servers: number, sessionTimeoutMs: number, isUnlike?: boolean): number[] {
-  const shares = isUnlike ? [1, 0.8, 0.5] : [1];
+function drawTimeouts(
+  random: Random,
+  { servers, sessionTimeoutMs, tickTimeMs, peerDelayMs }: Omit<WorldPlan, 'serverTimeoutsMs'>,
+  isUnlike?: boolean,
+): number[] {
+  const shares = isUnlike ? [1, 0.25] : [1];
+  // A quarter of it is longer than half a tick, and than the leader's heartbeat is under way.
+  const leastMs = Math.max(LEAST_SESSION_MS, 2 * tickTimeMs + 16 * peerDelayMs[1]);
   return Array.from({ length: servers }, () =>
-    Math.max(LEAST_SESSION_MS, Math.round(sessionTimeoutMs * random.pick(shares))),
+    Math.max(Math.min(leastMs, sessionTimeoutMs), Math.round(sessionTimeoutMs * random.pick(shares))),
   );
 }
 
@@ -82,15 +88,39 @@ export function drawFaults(
     if (kinds.length > 1 && random.chance(isInCompany ? 1 : 0.25))
       faults.push(drawCompanion(random, random.pick(kinds), world, fault));
   }
-  // All faults are mended at the end: an isolation that is too short for a server to be given up would be cut even shorter.
   return faults
-    .filter(({ kind, atMs, forMs }) => !ISOLATIONS.includes(kind) || atMs + forMs < seconds * 1_000)
+    .filter((fault) => !isCutShort(fault, seconds) && !isSetBackAsleep(fault, faults, world))
     .map((fault) => (fault.op !== undefined && ops ? { ...fault, op: random.pick(ops) } : fault));
 }
 
-/** A second fault while the first one lasts, of the same application if it is one's: together they may do what neither does alone. */
+/** All faults are mended at the end: an isolation that is too short for a server to be given up would be cut even shorter. */
+function isCutShort({ kind, atMs, forMs }: FaultPlan, seconds: number): boolean {
+  return ISOLATIONS.includes(kind) && atMs + forMs >= seconds * 1_000;
+}
+
+/**
+ * docs/guarantees.md excepts a wall clock that is set back between the same two readings between which its machine sleeps.
+ * A process that is stopped as well reads neither: no stop is longer than this.
+ */
+function isSetBackAsleep(jump: FaultPlan, faults: readonly FaultPlan[], { sessionTimeoutMs }: WorldPlan): boolean {
+  if (jump.kind !== 'wall-jump' || (jump.ms ?? 0) >= 0) return false;
+  const aroundMs = 3 * sessionTimeoutMs;
+  return faults.some(
+    ({ kind, app, atMs, forMs }) =>
+      kind === 'suspend' && app === jump.app && jump.atMs > atMs - aroundMs && jump.atMs < atMs + forMs + aroundMs,
+  );
+}
+
+/** Faults of one moment, such as a reset, are over before most of what follows. */
+const AT_ONCE_MS = 100;
+
+/**
+ * A second fault right behind the first one, or at any time while that lasts. It is of the same application if the first one
+ * is one's: together they may do what neither does alone.
+ */
 function drawCompanion(random: Random, kind: FaultKind, world: WorldPlan, first: FaultPlan): FaultPlan {
-  const second = drawFault(random, kind, world, first.atMs + random.int(0, first.forMs));
+  const withinMs = random.pick([Math.min(AT_ONCE_MS, first.forMs), first.forMs]);
+  const second = drawFault(random, kind, world, first.atMs + random.int(0, withinMs));
   return second.app === undefined || first.app === undefined ? second : { ...second, app: first.app };
 }
 
@@ -113,7 +143,13 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
     case 'one-way':
       return { ...fault, app, way: random.pick(['there', 'back']), ...(random.chance(0.5) && { server }) };
     case 'hold':
-      return { ...fault, app, way: 'both', ...(random.chance(0.5) && { server }) };
+      return {
+        ...fault,
+        app,
+        way: 'both',
+        ...(random.chance(0.5) && { server }),
+        ...(random.chance(0.3) && { backForMs: Math.ceil(fault.forMs * random.pick([0.2, 0.5, 0.8])) }),
+      };
     case 'slow':
       return { ...fault, app, ms: random.pick([5, 50, Math.round(session / 4), Math.round(session / 2)]) };
     case 'wall-jump':
@@ -131,8 +167,13 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
     case 'refuse':
       return { ...fault, server };
     case 'freeze':
-      // Also for as long as only others can help.
-      return { ...fault, server, forMs: fault.forMs * random.pick([1, 1, 1, 10]) };
+      // Also for as long as only others can help. What a frozen leader says is as late as what one says that is cut off.
+      if (server === 'follower') return { ...fault, server, forMs: fault.forMs * random.pick([1, 1, 1, 10]) };
+      return { ...fault, server, forMs: random.pick(isolationsMs(world)) };
+    case 'expiry':
+    case 'delete-node':
+      // Its process hears of it with an answer, or is told by its own clock.
+      return { ...fault, app, forMs: 2 * session };
     case 'leader-change':
     case 'data-gone':
     case 'lost-quorum':
@@ -144,7 +185,7 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
 }
 
 /**
- * How long a server may be cut off from the others. The leader's heartbeats tell it who was heard of; what docs/guarantees.md
+ * How long a server may be cut off from the others, or a leader stand still. The leader's heartbeats tell it who was heard of; what docs/guarantees.md
  * assumes of them does not hold when they are late by more than this, and the server is still taken back.
  */
 function isolationsMs({ sessionTimeoutMs, tickTimeMs, peerDelayMs, syncLimitMs }: WorldPlan): number[] {

@@ -52,7 +52,7 @@ export async function examine(
   const all = [
     ...run.findings,
     ...judge(history, boundsOf(plan)),
-    ...checkWakeUps(run.servers.wakeUps, history.contenders),
+    ...checkWakeUps(run.servers.wakeUps, run.servers.made),
   ];
   const hasLostData = faults.some(({ name }) => name === 'data-gone');
   const findings = hasLostData ? all.filter(({ check }) => AFTER_LOST_DATA.includes(check)) : all;
@@ -80,16 +80,20 @@ function boundsOf({ world, traffic }: PlanOfTraffic): Bounds {
   const graceMs = calmMs + traffic.connectTimeoutMs + traffic.releaseTimeoutMs;
   const turnMs = 75 + (4 * (world.link.meanUs + world.link.slowUs)) / 1_000;
   // A third of the session for the silence, and some round trips for a new connection.
-  const canFailOver = 16 * (world.link.meanUs + world.link.slowUs) < (sessionTimeoutMs / 3) * 1_000;
+  const longestUs = world.link.meanUs + (world.link.slowShare > 0 ? world.link.slowUs : 0);
+  const canFailOver = 16 * longestUs < (sessionTimeoutMs / 3) * 1_000;
   const idleMs = 1_000 + 4 * turnMs;
   const ofProcesses = {
     canFailOver,
+    // A holder that only listens was seen to believe at the look before the last one.
+    lookMs: 3 * traffic.pace.lookEveryMs + 100,
     isShared: traffic.module.localLine,
     noticeMs: 2 * sessionTimeoutMs,
   };
   return {
     ...ofProcesses,
-    leadMs: calmMs,
+    // Whoever leads shows it the next time that it polls.
+    leadMs: calmMs + traffic.pauseMs[1],
     calmMs,
     graceMs,
     turnMs,

@@ -48,9 +48,10 @@ export async function search(code: Code, options: SearchOptions): Promise<Search
     const again = replays.next();
     if (again) return again;
     if (Math.max(result.simulatedMs, plannedMs) >= wantedMs) return undefined;
-    plannedMs += options.seconds * 1_000;
     const seed = nextSeed++;
-    return guide.change(seed) ?? drawPlan(seed, options.seconds, options.focus);
+    const plan = guide.change(seed) ?? drawPlan(seed, options.seconds, options.focus);
+    plannedMs += plan.seconds * 1_000;
+    return plan;
   };
   const examined = (one: Examined, plan: PlanOfTraffic): void => {
     const isFirst = !replays.isSecond(plan);

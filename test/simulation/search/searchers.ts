@@ -40,8 +40,7 @@ export class Searchers {
     let searcher: Searcher | undefined;
     try {
       for (let plan = next(); plan; plan = next()) {
-        if (searcher && searcher.plans >= PLANS_PER_PROCESS) searcher = searcher.end();
-        searcher ??= await Searcher.start(this.#code);
+        searcher = await Searcher.startUnlessFresh(searcher, this.#code);
         examined((await searcher.examine(plan)).examined, plan);
       }
     } finally {
@@ -67,6 +66,13 @@ export class Searcher {
     return searcher;
   }
 
+  /** The searcher that there is, or another one in its place, when it has examined as many plans as a process may. */
+  static async startUnlessFresh(searcher: Searcher | undefined, code: Code, node?: string): Promise<Searcher> {
+    if (searcher && searcher.plans < PLANS_PER_PROCESS) return searcher;
+    searcher?.end();
+    return Searcher.start(code, node);
+  }
+
   /** With `keep`, everything that happened is there as text. */
   async examine(plan: PlanOfTraffic, keep = false): Promise<Extract<Report, { report: 'examined' }>> {
     this.plans++;
@@ -75,7 +81,7 @@ export class Searcher {
     throw new Error(`seed ${plan.seed}: ${report.report === 'failed' ? report.error : report.report}`);
   }
 
-  end(): undefined {
+  end(): void {
     this.#child.kill();
   }
 

@@ -32,6 +32,7 @@ function* candidatesOf(plan: PlanOfTraffic): Generator<PlanOfTraffic> {
   yield* withFewerFaults(plan);
   yield* withFewerPrograms(plan);
   yield* withFewerApps(plan);
+  if (plan.without.length > 0) yield { ...plan, without: [] };
   yield* inCalmerWorlds(plan);
 }
 

@@ -1,5 +1,6 @@
 import type { Edit } from '../../support/edit.js';
 import { Bundle } from '../instance/bundle.js';
+import { SHORTCUT_SWITCHES } from '../instance/shortcuts.js';
 import { Planting } from '../instance/planting.js';
 import type * as Servers from '../instance/servers.js';
 import type { Program } from '../cluster/program.js';
@@ -19,7 +20,7 @@ export interface Code {
  * @throws Error when an edit has no place in what is bundled
  */
 export async function bundleAll(edits: readonly Edit[] = []): Promise<Code> {
-  const planting = new Planting(edits);
+  const planting = new Planting([...edits, ...SHORTCUT_SWITCHES]);
   const code = {
     servers: await Bundle.write('test/simulation/instance/servers', planting),
     client: await Bundle.write('test/simulation/instance/client', planting),

@@ -7,6 +7,8 @@ import type { Site } from '../instance/built-ins.js';
 export interface WakeUp {
   readonly path: string;
   readonly watches: number;
+  /** When the last of them was told, in true milliseconds. */
+  readonly lastAt: number;
 }
 
 /** A model of a backend's servers, as the simulation drives and asks it. One is made for each backend. */

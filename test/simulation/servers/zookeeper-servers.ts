@@ -21,11 +21,11 @@ export class ZooKeeperServers implements SimulatedServers {
   readonly #site: Site;
   readonly #program: Program.Servers;
   readonly #znodes: Znodes;
-  readonly #wakeUps: ReadonlyMap<string, number>;
+  readonly #wakeUps: ReadonlyMap<string, WakeUp>;
   /** Which of those are going on that must not be mended together. */
   readonly #going: FaultPlan['kind'][] = [];
 
-  private constructor(site: Site, program: Program.Servers, znodes: Znodes, wakeUps: ReadonlyMap<string, number>) {
+  private constructor(site: Site, program: Program.Servers, znodes: Znodes, wakeUps: ReadonlyMap<string, WakeUp>) {
     this.#site = site;
     this.#program = program;
     this.#znodes = znodes;
@@ -55,8 +55,13 @@ export class ZooKeeperServers implements SimulatedServers {
       expiryDelayMs: draw(plan.expiryDelayMs),
     };
     const znodes = new Znodes();
-    const wakeUps = new Map<string, number>();
-    const told = (path: string, watches: number) => wakeUps.set(path, (wakeUps.get(path) ?? 0) + watches);
+    const wakeUps = new Map<string, WakeUp>();
+    const told = (path: string, watches: number) =>
+      wakeUps.set(path, {
+        path,
+        watches: (wakeUps.get(path)?.watches ?? 0) + watches,
+        lastAt: site.world.now / 1_000,
+      });
     const committed = ({ moment, changes }: Program.Transaction) => {
       znodes.committed(
         moment.zxid,
@@ -80,7 +85,7 @@ export class ZooKeeperServers implements SimulatedServers {
   }
 
   get wakeUps(): readonly WakeUp[] {
-    return [...this.#wakeUps].map(([path, watches]) => ({ path, watches }));
+    return [...this.#wakeUps.values()];
   }
 
   get connectString(): string {

@@ -20,7 +20,7 @@ export interface Made<T> {
 }
 
 export interface CallDetails<T> {
-  /** How long the call may take by its own options, in milliseconds. */
+  /** How long the call may take by its own options and its signal, in milliseconds. */
   readonly waitMs?: number | undefined;
   /** What of the result is judged. */
   readonly answerOf?: (value: T) => Partial<Answer>;

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { DECORATED_WAIT_MS } from '../../robustness/traffic/ask.js';
 import { undecidedValues } from '../judges/values.js';
 import { summaryOf } from '../model/summary.js';
 import type { WorldPlan } from '../plan/plan.js';
 import { examine } from '../search/examine.js';
 import type { Backend } from '../search/examine.js';
+import { SHORTCUTS } from '../instance/shortcuts.js';
+import type { Shortcut } from '../instance/shortcuts.js';
 import { bundleAll, zookeeperBackend } from '../search/zookeeper-backend.js';
 import type { ProgramName } from './orders.js';
 import { SOME_ORDERS } from './some-orders.js';
@@ -46,16 +49,27 @@ const SUBSTANCE: Readonly<Record<ProgramName, readonly string[]>> = {
   sets: ['lock: granted', 'held: lock'],
 };
 
+interface Special {
+  readonly without?: readonly Shortcut[];
+  readonly localLine?: boolean;
+  readonly apps?: number;
+}
+
 describe('the traffic, with nothing broken', () => {
   let backend: Backend;
   beforeAll(async () => {
     backend = zookeeperBackend(await bundleAll());
   });
 
-  const run = (programs: Partial<Record<ProgramName, number>>, seconds: number) => {
+  const run = (
+    programs: Partial<Record<ProgramName, number>>,
+    seconds: number,
+    { without = [], localLine = true, apps = APPS }: Special = {},
+  ) => {
     const { sessionTimeoutMs: _, ...orders } = SOME_ORDERS;
-    const traffic = { ...orders, seed: 1, basePath: '/locks', programs };
-    return examine({ seed: 1, seconds, world: WORLD, faults: [], traffic }, backend);
+    const module = { ...orders.module, localLine };
+    const traffic = { ...orders, module, seed: 1, basePath: '/locks', programs };
+    return examine({ seed: 1, seconds, world: { ...WORLD, apps }, faults: [], without, traffic }, backend);
   };
 
   it.each(Object.entries(SUBSTANCE))('keeps all promises: %s', async (name, substance) => {
@@ -68,8 +82,33 @@ describe('the traffic, with nothing broken', () => {
     expect(substance.filter((what) => !counts[what])).toEqual([]);
   });
 
+  it('takes down for how long each call for a segment is ready to wait', async () => {
+    const { history } = await run({ segments: 3 }, 3);
+    const waitsMs = new Set(history.attempts.map(({ waitMs }) => waitMs));
+    expect(waitsMs).toEqual(new Set([0, DECORATED_WAIT_MS, Math.max(...SOME_ORDERS.waitsMs)]));
+    const refused = history.attempts.filter(({ outcome }) => outcome === 'not this time');
+    expect(new Set(refused.map(({ waitMs }) => waitMs))).toEqual(new Set([0]));
+  });
+
   it('does everything at once', async () => {
     const programs = Object.fromEntries(Object.keys(SUBSTANCE).map((name) => [name, 1]));
     expect((await run(programs, 2)).examined.findings).toEqual([]);
+  });
+
+  it.each(SHORTCUTS)('keeps all promises without the shortcut, and goes another way: %s', async (shortcut) => {
+    // Numbers follow each other where few come.
+    const areFew = shortcut === 'consecutive numbers';
+    const special = { localLine: false, apps: areFew ? 2 : APPS };
+    const [programs, seconds] = areFew ? [{ locks: 2 }, 5] : [{ locks: 6, sets: 1 }, 1];
+    const usual = await run(programs, seconds, special);
+    const plain = await run(programs, seconds, { ...special, without: [shortcut] });
+    expect(plain.examined.findings).toEqual([]);
+    // Which signal objects are used cannot be seen on the wire.
+    expect(plain.examined.hash === usual.examined.hash).toBe(shortcut === 'pooled signals');
+  });
+
+  it('keeps all promises without any shortcut', async () => {
+    const programs = Object.fromEntries(Object.keys(SUBSTANCE).map((name) => [name, 1]));
+    expect((await run(programs, 2, { without: SHORTCUTS })).examined.findings).toEqual([]);
   });
 });

@@ -18,16 +18,22 @@ export async function workUnder(
   belief?.end();
 }
 
-/** A call's options: how long it waits, and now and then a signal that aborts before that. */
+interface Limits {
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A call's options: how long it waits, and now and then a signal that aborts before that. `atMostMs` is the shorter of both. */
 export async function withLimits<T>(
   { random, orders }: Desk,
-  ask: (limits: { readonly waitMs: number; readonly signal?: AbortSignal }) => Promise<T>,
+  ask: (limits: Limits, atMostMs: number) => Promise<T>,
 ): Promise<T> {
   const waitMs = random.pick(orders.waitsMs);
-  if (random.chance(0.8)) return ask({ waitMs });
+  if (random.chance(0.8)) return ask({ waitMs }, waitMs);
   const abort = new AbortController();
-  const giveUp = setTimeout(() => abort.abort(new GivenUp('the caller gave up')), random.int(0, waitMs));
-  return ask({ waitMs, signal: abort.signal }).finally(() => clearTimeout(giveUp));
+  const atMostMs = random.int(0, waitMs);
+  const giveUp = setTimeout(() => abort.abort(new GivenUp('the caller gave up')), atMostMs);
+  return ask({ waitMs, signal: abort.signal }, atMostMs).finally(() => clearTimeout(giveUp));
 }
 
 /** A key that is used for a while only, by all processes at the same time. */

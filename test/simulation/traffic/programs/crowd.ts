@@ -14,6 +14,8 @@ interface Member {
   readonly mode: Mode;
   readonly waitMs: number;
   readonly workMs: readonly [number, number];
+  /** How much later than the first ones it comes. */
+  readonly afterMs?: readonly [number, number];
 }
 
 /** So many wait at most: each of them is let in for itself. */
@@ -21,7 +23,7 @@ const MOST_WAITERS = 8;
 
 /**
  * Many callers that all come in one turn of the event loop. Readers take a key that nobody writes. Waiters take one that all
- * crowds want. Tries are made for a key that no other client takes.
+ * crowds want. Tries are made for a key that no other client takes. Readers and writers of one key come one after another.
  */
 export async function crowd(desk: Desk): Promise<void> {
   const { orders, random } = desk;
@@ -60,12 +62,14 @@ function mixedMember(random: Random, id: string, longestMs: number): Member {
     id,
     key: MIXED_CROWD_KEY,
     mode,
-    waitMs: isWriter ? 100 : longestMs,
+    waitMs: isWriter ? random.pick([100, 1_000]) : longestMs,
     workMs: isWriter ? [0, 20] : [0, 20_000],
+    afterMs: [0, 200],
   };
 }
 
-async function join(desk: Desk, { id, key, mode, waitMs, workMs }: Member): Promise<void> {
+async function join(desk: Desk, { id, key, mode, waitMs, workMs, afterMs }: Member): Promise<void> {
+  if (afterMs) await passSome(desk, afterMs);
   const lock: Lock = mode === 'exclusive' ? desk.locks.mutex(key) : desk.locks.readWriteLock(key)[mode];
   await attempt(desk.journal, { id, keys: [key], mode, waitMs }, async (answer) => {
     const lease = await (waitMs === 0 ? lock.tryAcquire() : lock.acquire({ waitMs }));

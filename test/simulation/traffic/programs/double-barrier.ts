@@ -11,8 +11,8 @@ export async function doubleBarrier(desk: Desk): Promise<void> {
   const stage = desk.coordination.doubleBarrier(KEY, { count });
   const on = { on: 'double barrier', key: KEY } as const;
   await actUntilFinished(desk, async () => {
-    const entered = await withLimits(desk, (limits) =>
-      desk.calls.make({ ...on, ask: 'enter', count }, () => stage.enter(limits), limits),
+    const entered = await withLimits(desk, (limits, waitMs) =>
+      desk.calls.make({ ...on, ask: 'enter', count }, () => stage.enter(limits), { waitMs }),
     );
     const member = entered.value;
     if (!member) return;

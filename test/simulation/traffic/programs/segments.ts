@@ -1,4 +1,5 @@
 import type { SegmentLease } from '../../../../lib/contract/segment-lease.js';
+import { DECORATED_WAIT_MS } from '../../../robustness/traffic/ask.js';
 import { attempt } from '../../../robustness/traffic/attempt.js';
 import type { Outcome } from '../../../robustness/model/history.js';
 import { SEGMENTED_KEY, SEGMENTS } from '../decorated/methods.js';
@@ -13,7 +14,7 @@ export async function segments(desk: Desk): Promise<void> {
   let count = 0;
   await actUntilFinished(desk, async () => {
     const way = desk.random.weighted<Way>({ decorated: 5, try: 4, all: 1 });
-    const waitMs = Math.max(...desk.orders.waitsMs);
+    const waitMs = { decorated: DECORATED_WAIT_MS, try: 0, all: Math.max(...desk.orders.waitsMs) }[way];
     const asked = { id: `${desk.name}/${++count}`, keys: [SEGMENTED_KEY], mode: 'exclusive', waitMs } as const;
     await attempt(desk.journal, asked, (answer) => take(desk, way, waitMs, answer));
   });

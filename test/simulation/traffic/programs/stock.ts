@@ -1,19 +1,27 @@
 import type { SegmentedStock } from '../../../../lib/stock/segmented-stock.js';
+import { sharedNow } from '../../../robustness/clock.js';
 import { actUntilFinished, passSome } from '../desk.js';
 import type { Desk } from '../desk.js';
 
-type Deed = 'deduct' | 'again' | 'refund' | 'restock' | 'available';
+type Deed = 'deduct' | 'again' | 'refund' | 'cancelled' | 'restock' | 'available';
 
 const KEY = 'mug';
 const SEGMENTS = 4;
 const FIRST_DELIVERY = 60;
+/** How long it is from one order that others may refund to the next. */
+const OPEN_ORDER_MS = 1_000;
+/** Of so many applications everybody knows the orders. */
+const KNOWN_APPS = 4;
 
 interface Order {
   readonly orderId: string;
   readonly units: number;
 }
 
-/** Buyers of units that are never enough: orders that are repeated until their outcome is known, and refunds. */
+/**
+ * Buyers of units that are never enough: orders that are repeated until their outcome is known, and refunds. Some orders are
+ * placed by one application and refunded by another one, which need not have heard of the sale.
+ */
 export async function stock(desk: Desk): Promise<void> {
   const buyer = new Buyer(desk);
   // Everybody delivers the same: it counts once.
@@ -35,13 +43,24 @@ class Buyer {
 
   async act(): Promise<void> {
     const { random } = this.#desk;
-    const deed = random.weighted<Deed>({ deduct: 10, again: 1, refund: 3, restock: 0.5, available: 0.5 });
+    const deed = random.weighted<Deed>({ deduct: 10, again: 1, refund: 3, cancelled: 3, restock: 1, available: 0.5 });
     if (deed === 'restock') return this.restock(random.int(5, 15), this.#newName());
     if (deed === 'available') return this.available();
+    if (deed === 'cancelled') return this.#cancelled();
     if (deed === 'deduct' || this.#orders.length === 0)
       return this.#deduct({ orderId: this.#newName(), units: random.int(1, 3) });
     const order = random.pick(this.#orders);
     return deed === 'again' ? this.#deduct(order) : this.#refund(order);
+  }
+
+  /** An order that only this application places, or one of another application, which may be about to place it. */
+  async #cancelled(): Promise<void> {
+    const { random, process } = this.#desk;
+    const own = Number(/\d+/.exec(process)?.[0]);
+    const app = random.int(1, KNOWN_APPS);
+    return app === own || random.chance(0.3)
+      ? this.#deduct(openOrder(own, 0))
+      : this.#refund(openOrder(app, random.int(0, 2)));
   }
 
   async restock(units: number, restockId: string): Promise<void> {
@@ -100,4 +119,10 @@ class Buyer {
   #newName(): string {
     return `${this.#desk.name}/${++this.#count}`;
   }
+}
+
+/** What an application orders at a time is known to all of them. */
+function openOrder(app: number, secondsAgo: number): Order {
+  const orderId = `app-${app}/${Math.floor(sharedNow() / OPEN_ORDER_MS) - secondsAgo}`;
+  return { orderId, units: 2 };
 }

@@ -14,7 +14,7 @@ export async function values(desk: Desk): Promise<void> {
   let seen: Versioned<string> = { value: INITIAL_VALUE, version: 'absent' };
   await actUntilFinished(desk, async () => {
     const { calls, coordination, random } = desk;
-    const deed = random.weighted<Deed>({ add: 4, count: 2, get: 4, set: 1, compareAndSet: 4, remove: 0.3 });
+    const deed = random.weighted<Deed>({ add: 4, count: 2, get: 4, set: 1, compareAndSet: 4, remove: 1 });
     const counted = { on: 'counter', key: keyOfNow(desk, 'visits') } as const;
     const visits = coordination.counter(counted.key);
     const delta = random.int(1, 3);
@@ -24,11 +24,16 @@ export async function values(desk: Desk): Promise<void> {
     const named = { on: 'value', key: keyOfNow(desk, 'limits') } as const;
     const limits = coordination.value(named.key, { initial: INITIAL_VALUE });
     const value = `${desk.name}/${++count}`;
-    const { version } = seen;
-    if (deed === 'get') seen = (await calls.make({ ...named, ask: 'get' }, () => limits.get(), ANSWER)).value ?? seen;
+    const look = async () => {
+      seen = (await calls.make({ ...named, ask: 'get' }, () => limits.get(), ANSWER)).value ?? seen;
+    };
+    if (deed === 'get') await look();
     else if (deed === 'set') await calls.make({ ...named, ask: 'set', value }, () => limits.set(value));
     else if (deed === 'remove') await calls.make({ ...named, ask: 'remove' }, () => limits.remove());
     else {
+      // Half of them on what was seen some time ago.
+      if (random.chance(0.5)) await look();
+      const { version } = seen;
       const call = { ...named, ask: 'compareAndSet', version, value } as const;
       seen = (await calls.make(call, () => limits.compareAndSet({ version }, value), ANSWER)).value ?? seen;
     }

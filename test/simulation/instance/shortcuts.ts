@@ -1,0 +1,46 @@
+import type { Edit } from '../../support/edit.js';
+
+/** The variable of a simulated process's environment that names the shortcuts it does without. */
+export const WITHOUT = 'WITHOUT_SHORTCUTS';
+
+const isOff = (name: string) => `process.env.${WITHOUT}?.includes('${name}')`;
+
+/** Where each shortcut can be switched off. The library has no switches: these are made in what simulated processes run. */
+const SWITCHES = {
+  'group commit': {
+    file: 'zookeeper/client/group-commit.js',
+    replace: 'const groups = first && writes.length === 1',
+    by: `const groups = ${isOff('group commit')} ? writes.map((one) => [one]) : first && writes.length === 1`,
+  },
+  'consecutive numbers': {
+    file: 'zookeeper/recipes/succession.js',
+    replace: 'return this.#followed >=',
+    by: `return !${isOff('consecutive numbers')} && this.#followed >=`,
+  },
+  'batched creates': {
+    file: 'zookeeper/recipes/entry-delay.js',
+    replace: 'return this.#held.size > 0 ||',
+    by: `if (${isOff('batched creates')}) return false; return this.#held.size > 0 ||`,
+  },
+  'shared lists': {
+    file: 'zookeeper/client/outbox.js',
+    replace: 'const asked = this.#shared.get(what) ?? ask();',
+    by: `if (${isOff('shared lists')}) return ask(); const asked = this.#shared.get(what) ?? ask();`,
+  },
+  'look-ahead': {
+    file: 'zookeeper/recipes/turn-in-line.js',
+    replace: 'watched.only(awaited);',
+    by: `watched.only(${isOff('look-ahead')} ? awaited.slice(0, 1) : awaited);`,
+  },
+  'pooled signals': {
+    file: 'async/spare-controllers.js',
+    replace: 'return spares.pop() ??',
+    by: `return (${isOff('pooled signals')} ? undefined : spares.pop()) ??`,
+  },
+} as const satisfies Readonly<Record<string, Edit>>;
+
+export type Shortcut = keyof typeof SWITCHES;
+
+export const SHORTCUTS = Object.keys(SWITCHES) as Shortcut[];
+
+export const SHORTCUT_SWITCHES: readonly Edit[] = Object.values(SWITCHES);
