@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { flood } from './flood.js';
+import { afterwards, kept, roam, whenFollower } from './kept-leases.js';
+import { ThreeServers } from './three-servers.js';
+
+describe('while others are well', { timeout: 180_000 }, () => {
+  const three = new ThreeServers();
+
+  it('a lease is kept when its follower is frozen', async () => {
+    const { seen, expected } = await whenFollower(await three.ensemble.followers(), ({ server }) => server.freeze());
+    expect(seen).toEqual(expected);
+  });
+
+  it('a lease is kept when its follower can not be reached, or does not hear, or is not heard', async () => {
+    // Of three holders at once: each has links of its own, and the servers are well.
+    const directions = [undefined, 'toServer', 'toClient'] as const;
+    const followers = await three.ensemble.followers();
+    const outcomes = await Promise.all(
+      directions.map((direction) => whenFollower(followers, ({ proxy }) => proxy.blackHole(direction))),
+    );
+    expect(outcomes.map(({ seen }) => seen)).toEqual(outcomes.map(({ expected }) => expected));
+  });
+
+  it('a lease is kept by one that receives all the time', async () => {
+    const [one, other] = await three.ensemble.followers();
+    const roamer = await roam([one!]);
+    const lease = await roamer.holder.acquire('k');
+    const received = await flood(roamer, other!);
+    expect(await afterwards(lease)).toEqual(kept(lease).after);
+    expect(received()).toBeGreaterThan(10);
+  });
+});
