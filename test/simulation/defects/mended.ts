@@ -345,7 +345,7 @@ const RECOVERY: readonly Defect[] = [
       faults: ['one-way'],
       besides: 'a value that is removed and made anew',
       // Sessions that end long before the value is not used any more.
-      plan: { isBusy: true, clients: 2, services: 1, world: { sessionTimeoutMs: 1_500, tickTimeMs: 200 } },
+      plan: { isBusy: true, clients: 3, services: 1, world: { sessionTimeoutMs: 1_500, tickTimeMs: 200 } },
     },
     finds: ['values', 'outcomes'],
     why: 'A compareAndSet whose session was lost with the reply is made twice.',

@@ -14,7 +14,7 @@ export async function values(desk: Desk): Promise<void> {
   let seen: Versioned<string> = { value: INITIAL_VALUE, version: 'absent' };
   await actUntilFinished(desk, async () => {
     const { calls, coordination, random } = desk;
-    const deed = random.weighted<Deed>({ add: 4, count: 2, get: 4, set: 1, compareAndSet: 4, remove: 1 });
+    const deed = random.weighted<Deed>({ add: 4, count: 2, get: 8, set: 1, compareAndSet: 4, remove: 1 });
     const counted = { on: 'counter', key: keyOfNow(desk, 'visits') } as const;
     const visits = coordination.counter(counted.key);
     const delta = random.int(1, 3);
