@@ -4,7 +4,7 @@ import { readOptions } from './options.js';
 
 describe('the options of npm run simulate', () => {
   it('have defaults', () => {
-    expect(readOptions([])).toMatchObject({ hours: 10, seed: 1, seconds: 300, scenario: 'swarm', guided: false });
+    expect(readOptions([])).toMatchObject({ hours: 10, seed: 1, seconds: 600, scenario: 'swarm', guided: false });
     expect(readOptions([]).processes).toBeGreaterThan(0);
     expect(readOptions([])).toMatchObject({ defect: undefined, replay: undefined, shrink: undefined, node: undefined });
   });

@@ -36,7 +36,7 @@ export function readOptions(args: readonly string[]): SimulateOptions {
     options: {
       hours: { type: 'string', default: '10' },
       seed: { type: 'string', default: '1' },
-      seconds: { type: 'string', default: '300' },
+      seconds: { type: 'string', default: '600' },
       scenario: { type: 'string' },
       defect: { type: 'string' },
       replay: { type: 'string' },
