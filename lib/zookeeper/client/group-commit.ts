@@ -26,7 +26,7 @@ export class GroupCommit {
   readonly #sendAgain: (request: PendingRequest) => void;
   readonly #directories = new BoundedMap<true>(MOST_DIRECTORIES);
 
-  /** @param sendAgain what to do with the requests of those whose transaction another one made fail */
+  /** @param sendAgain what to do with each write of a transaction that failed */
   constructor(sendAgain: (request: PendingRequest) => void) {
     this.#sendAgain = sendAgain;
   }

@@ -4,8 +4,8 @@ import type { World } from '../world/world.js';
 export type Broke = (what: string, error: unknown) => void;
 
 /**
- * Runs a world. A rejection that nobody handles is told. An exception that nobody catches ends its process: what ticks and
- * listeners throw arrives outside of the world's own steps, as one of this process.
+ * Runs a world. A rejection that nobody handles is told. An exception that nobody catches ends its simulated process. One in a
+ * tick or a listener reaches Node's `uncaughtException`, and not the world's own `try`.
  */
 export async function withUncaught<T>(world: World, broke: Broke, run: () => Promise<T>): Promise<T> {
   const rejected = (error: unknown) => broke(`unhandled rejection in ${world.running?.name ?? 'no process'}`, error);

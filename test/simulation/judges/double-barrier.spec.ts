@@ -13,7 +13,7 @@ interface Story {
 }
 
 const ON = { on: 'double barrier', key: 'stage' } as const;
-const TIMES = { callMs: 10, calmMs: 20 };
+const TIMES = { callMs: 10, calmMs: 20, noticeMs: 15 };
 
 /** Somebody who enters, believes to be in, and leaves. */
 function member(
@@ -66,10 +66,13 @@ describe('a double barrier', () => {
 
   it('may have counted a member that gave up when something was broken', () => {
     const stories = [member([0, 5], [8, 9]), failed([1, 4], 'timeout')];
-    expect(findings(stories, [fault({ from: -30, until: -17 })])).toHaveLength(1);
-    expect(findings(stories, [fault({ from: -30, until: -16 })])).toEqual([]);
+    expect(findings(stories, [fault({ from: -30, until: -15 })])).toHaveLength(1);
+    expect(findings(stories, [fault({ from: -30, until: -14 })])).toEqual([]);
     expect(findings(stories, [fault({ from: 4, until: 9 })])).toEqual([]);
     expect(findings(stories, [fault({ from: 5, until: 9 })])).toHaveLength(1);
+    const { process = '' } = stories[1]!.calls[0] ?? {};
+    expect(findings(stories, [fault({ target: process, from: 4, until: 9 })])).toEqual([]);
+    expect(findings(stories, [fault({ target: 'app-9.1', from: 4, until: 9 })])).toHaveLength(1);
   });
 
   it('may have counted those of whom nobody knows', () => {

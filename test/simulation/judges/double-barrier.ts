@@ -25,6 +25,8 @@ interface Times {
   readonly callMs: number;
   /** After a fault, or a death, until nothing of it is left. */
   readonly calmMs: number;
+  /** After a fault, until a process knows what has become of its session. */
+  readonly noticeMs?: number | undefined;
 }
 
 /**
@@ -57,14 +59,17 @@ export function checkDoubleBarriers(
 const DOUBTFUL_AFTER_MS = 300;
 
 /**
- * A member that gives up, and is told so, was not counted, unless its session was in doubt or over by then. Nobody can know
- * then. So it is where something was broken shortly before, or where giving up took its time.
+ * A member that gives up, and is told so, was not counted, unless its session was in doubt or over by then. It was in doubt
+ * where giving up took long, and where its process or the servers had a fault while it waited, or shortly before.
  */
-function mayBeCounted(enter: Enter, faults: readonly Fault[], { calmMs }: Times): boolean {
+function mayBeCounted(enter: Enter, faults: readonly Fault[], { calmMs, noticeMs = calmMs }: Times): boolean {
   if (isOpen(enter) && enter.answer?.outcome !== 'aborted') return true;
-  const { calledAt, returnedAt = calledAt, waitMs = Infinity } = enter;
-  const wasBroken = faults.some(({ from, until }) => from <= returnedAt && until + calmMs >= returnedAt);
-  return wasBroken || returnedAt - calledAt > waitMs + DOUBTFUL_AFTER_MS;
+  const { process, calledAt, returnedAt = calledAt, waitMs = Infinity } = enter;
+  const isInDoubt = faults.some(
+    ({ target, from, until }) =>
+      (target === process || !target.startsWith('app-')) && from <= returnedAt && until + noticeMs >= calledAt,
+  );
+  return isInDoubt || returnedAt - calledAt > waitMs + DOUBTFUL_AFTER_MS;
 }
 
 /** Nobody is in for longer than its leave took; where something was broken or killed, than its session can have lasted. */
@@ -78,6 +83,8 @@ function outBy(
     const isBroken = faults.some(({ from, until }) => from <= returnedAt && until + calmMs >= calledAt);
     return leave.call.ask === 'leave' && isDone(leave) ? returnedAt : returnedAt + (isBroken ? calmMs : 0);
   }
+  // It was told that it is out.
+  if (enter.returnedAt !== undefined && !isDone(enter) && !hold) return enter.returnedAt + calmMs;
   const lastSeen = Math.max(
     leave?.calledAt ?? -Infinity,
     hold?.seenUntil ?? -Infinity,

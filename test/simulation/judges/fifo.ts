@@ -25,7 +25,7 @@ function isPassed(before: Contender, { mode, session, grantedAt = Infinity }: Co
 }
 
 /**
- * Until it was granted or gone. What is granted after its session was ended is the judge's of beliefs. What a contender of the
+ * Until it was granted or gone. A grant after the end of its session is left to `checkBeliefs`. What a contender of the
  * own session gives up, the next one knows before the servers do. Never granted nor gone: nobody knows when it left.
  */
 function waitedUntil({ session, grantedAt, goneAt }: Contender, judging: string): number {

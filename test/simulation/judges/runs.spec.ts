@@ -53,6 +53,8 @@ describe('the runs of a job', () => {
     const ended = (token: bigint, end: Hold['end']) => [hold({ key: 'cron/again', kind: 'run', token, end })];
     expect(findings(runs, [], [], ended(7n, 'released'))).toHaveLength(1);
     expect(findings(runs, [], [], ended(8n, 'lost'))).toHaveLength(1);
+    const [other] = ended(7n, 'lost');
+    expect(findings(runs, [], [], [{ ...other!, key: 'cron/once' }])).toHaveLength(1);
     expect(findings(runs, [], [], ended(7n, 'lost'))).toEqual([]);
   });
 

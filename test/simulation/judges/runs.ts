@@ -52,7 +52,8 @@ function badRepetition(before: Run, run: Run, { faults, holds }: Runs): string |
   if (run.attempt > MOST_ATTEMPTS) return `was begun ${run.attempt} times`;
   const hasReason =
     faults.some(({ from, until }) => from <= run.from && until >= before.from) ||
-    holds.some(({ token, end }) => end === 'lost' && token === before.token);
+    // Leases of several keys may have one token.
+    holds.some((hold) => hold.end === 'lost' && hold.token === before.token && hold.key.endsWith(RERUN_JOB));
   return hasReason ? undefined : 'was run again with nothing broken in between';
 }
 

@@ -78,7 +78,7 @@ function needlessWaits(
   }));
 }
 
-/** The leases of locks. Whoever has a segment of a key has some of that key. */
+/** The leases of locks. A caller that has a segment of a key has some of that key. */
 function locksOf(holds: readonly Hold[]): Hold[] {
   return holds
     .filter(({ kind }) => kind === undefined)

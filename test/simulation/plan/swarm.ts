@@ -115,8 +115,8 @@ function isSetBackAsleep(jump: FaultPlan, faults: readonly FaultPlan[], { sessio
 const AT_ONCE_MS = 100;
 
 /**
- * A second fault right behind the first one, or at any time while that lasts. It is of the same application if the first one
- * is one's: together they may do what neither does alone.
+ * A second fault right behind the first one, or at any time while that lasts. It is of the first one's application, if that
+ * has one: together they may do what neither does alone.
  */
 function drawCompanion(random: Random, kind: FaultKind, world: WorldPlan, first: FaultPlan): FaultPlan {
   const withinMs = random.pick([Math.min(AT_ONCE_MS, first.forMs), first.forMs]);
@@ -167,13 +167,9 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
     case 'refuse':
       return { ...fault, server };
     case 'freeze':
-      // Also for as long as only others can help. What a frozen leader says is as late as what one says that is cut off.
+      // Also for as long as only others can help. A frozen leader's heartbeats are late, like those of one that is cut off.
       if (server === 'follower') return { ...fault, server, forMs: fault.forMs * random.pick([1, 1, 1, 10]) };
       return { ...fault, server, forMs: random.pick(isolationsMs(world)) };
-    case 'expiry':
-    case 'delete-node':
-      // Its process hears of it with an answer, or is told by its own clock.
-      return { ...fault, app, forMs: 2 * session };
     case 'leader-change':
     case 'data-gone':
     case 'lost-quorum':
@@ -185,8 +181,8 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
 }
 
 /**
- * How long a server may be cut off from the others, or a leader stand still. The leader's heartbeats tell it who was heard of; what docs/guarantees.md
- * assumes of them does not hold when they are late by more than this, and the server is still taken back.
+ * How long a server may be cut off from the others, or a leader stand still. The leader's heartbeats tell it which sessions
+ * were heard of. What docs/guarantees.md assumes of them does not hold when they are later, and the server is taken back.
  */
 function isolationsMs({ sessionTimeoutMs, tickTimeMs, peerDelayMs, syncLimitMs }: WorldPlan): number[] {
   const slackMs = sessionTimeoutMs / 4 - tickTimeMs / 2 - 4 * peerDelayMs[1];

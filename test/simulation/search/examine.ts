@@ -92,7 +92,7 @@ function boundsOf({ world, traffic }: PlanOfTraffic): Bounds {
   };
   return {
     ...ofProcesses,
-    // Whoever leads shows it the next time that it polls.
+    // The leader shows it at its next poll.
     leadMs: calmMs + traffic.pauseMs[1],
     calmMs,
     graceMs,

@@ -92,9 +92,9 @@ export class World {
     if (this.#planned === 0) this.#plan();
   };
 
-  /** Something has thrown that nobody catches. The process whose code is running ends of it; without one the run fails. */
+  /** An exception that nobody catches. It ends the process whose code is running; without one the run fails. */
   uncaught(error: unknown): void {
-    // Nobody waits for a run that could fail.
+    // No run is under way that could fail.
     if (!this.#isRunning) throw error;
     const end = this.#turn?.uncaught;
     if (end && !(error instanceof TimeStandsStill)) return end(error);

@@ -225,8 +225,9 @@ export class Connection implements Watcher, SessionConnection {
     const answered = this.#join(client);
     const done = (decided: Answer | undefined) => {
       if (!decided) {
-        answered(() => {});
-        return this.close();
+        // Closed first: what was asked behind it on this connection has no answer either.
+        this.close();
+        return answered(() => {});
       }
       replica.whenKnown(decided.zxid, () => {
         answered(() => give(decided));
