@@ -18,6 +18,7 @@ interface Noted {
 const PROGRAM = `
   const MISTAKES = {
     none: () => {},
+    'slow end': () => {},
     timer: () => { throw new TypeError('on purpose'); },
     tick: () => process.nextTick(() => { throw new TypeError('on purpose'); }),
     listener: () => new (require('node:events'))().emit('error', new TypeError('on purpose')),
@@ -26,7 +27,11 @@ const PROGRAM = `
   exports.startProgram = async ({ process: name, orders, record }) => {
     if (name === 'app-1.1') setTimeout(MISTAKES[orders.mistake], 500);
     setTimeout(() => record({ what: 'went on' }), 1_000);
-    return { finish: async () => record({ what: 'finished' }), close: async () => {} };
+    const finish = async () => {
+      if (orders.mistake === 'slow end') await new Promise((resolve) => setTimeout(resolve, 100));
+      record({ what: 'finished' });
+    };
+    return { finish, close: async () => {} };
   };`;
 
 const SERVERS: SimulatedServers = {
@@ -67,9 +72,9 @@ const PLAN: Omit<Plan, 'traffic'> = {
 };
 
 /** The whole run of two applications that only know the time. */
-function run(mistake: string): Promise<Run<Noted>> {
+function run(mistake: string, faults: Plan['faults'] = []): Promise<Run<Noted>> {
   return simulate<Orders, Noted>(
-    { ...PLAN, traffic: { mistake } },
+    { ...PLAN, faults, traffic: { mistake } },
     {
       startServers: async () => SERVERS,
       program: new Bundle<Program<Orders, Noted>>(PROGRAM, 'program'),
@@ -94,6 +99,15 @@ describe('a simulated application', () => {
     const made = await run('none');
     expect(made.findings).toEqual([]);
     expect(told(made)).toEqual(['app-1.1 went on', 'app-2.1 went on', 'app-1.1 finished', 'app-2.1 finished']);
+    expect(made.ends.map(({ process, end }) => [process, end])).toEqual([
+      ['app-1.1', 'exited'],
+      ['app-2.1', 'exited'],
+    ]);
+  });
+
+  it('is left alone while it finishes, by faults that were planned for later', async () => {
+    const made = await run('slow end', [{ kind: 'crash', atMs: 2_050, forMs: 500, app: 0 }]);
+    expect(made.findings).toEqual([]);
     expect(made.ends.map(({ process, end }) => [process, end])).toEqual([
       ['app-1.1', 'exited'],
       ['app-2.1', 'exited'],
