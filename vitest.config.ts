@@ -10,7 +10,7 @@ type Name = keyof typeof projects;
 const lib = (file: string) => fileURLToPath(new URL(`./lib/${file}`, import.meta.url));
 
 /** Most tests wait: for a server, for a process, for a session to end. */
-const WORKERS = Math.min(8, 2 * availableParallelism());
+const WORKERS = Math.min(8, 3 * availableParallelism());
 
 const LONG = '.long.spec.ts';
 
