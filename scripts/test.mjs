@@ -14,7 +14,7 @@ runs, or ZOOKEEPER_HOME to an unpacked one (with java on the PATH), or install D
 const isLong = process.argv[2] === '--long';
 const args = process.argv.slice(isLong ? 3 : 2);
 const projects = projectsOf(isLong ? 'long' : 'test', args);
-let counts = { passed: 0, failed: 1, skipped: 0 };
+let counts = { passed: 0, failed: 1, skipped: 0, failures: [] };
 
 try {
   await installDependencies();
@@ -38,8 +38,10 @@ try {
   if (left.length > 0) console.log(`\nNOT RUN, FOR WANT OF A REAL ZOOKEEPER: ${left.join(', ')}`);
 } catch (error) {
   console.error(`\n${error.message}`);
+  counts.failures.push(error.message.split('\n')[0]);
 }
 
+for (const failure of counts.failures) console.log(`FAILED ${failure}`);
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
 if (counts.passed === 0) console.error('no test has passed');
 console.log(`${counts.passed} passed, ${counts.failed} failed`);

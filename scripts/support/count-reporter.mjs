@@ -1,21 +1,33 @@
 import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 
-/** A vitest reporter that writes how many tests passed, failed and were skipped to the file TEST_COUNTS names. */
+/**
+ * A vitest reporter that writes to the file TEST_COUNTS names how many tests passed, failed and were skipped, and what
+ * each failure was.
+ */
 export default class CountReporter {
   onTestRunEnd(modules, unhandledErrors) {
-    const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    const counts = { passed: 0, skipped: 0 };
+    const failures = unhandledErrors.map((error) => told('outside of the tests', error));
     for (const module of modules) {
-      for (const test of module.children.allTests()) counts[outcomeOf(test)]++;
+      const file = relative('.', module.moduleId);
+      for (const test of module.children.allTests()) {
+        const { state, errors } = test.result();
+        // A test that never came to an end has not passed.
+        if (state === 'failed' || state === 'pending') failures.push(told(`${file} > ${test.fullName}`, errors?.[0]));
+        else counts[state]++;
+      }
       // A file that could not be loaded, or whose hooks failed, has no failed test to be counted by.
-      counts.failed += module.errors().length;
-      for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+      for (const error of module.errors()) failures.push(told(file, error));
+      for (const suite of module.children.allSuites()) {
+        for (const error of suite.errors()) failures.push(told(`${file} > ${suite.fullName}`, error));
+      }
     }
-    writeFileSync(process.env.TEST_COUNTS, JSON.stringify(counts));
+    writeFileSync(process.env.TEST_COUNTS, JSON.stringify({ ...counts, failed: failures.length, failures }));
   }
 }
 
-/** A test that never came to an end has not passed. */
-function outcomeOf(test) {
-  const { state } = test.result();
-  return state === 'pending' ? 'failed' : state;
+function told(where, error) {
+  const [message] = (error?.message ?? 'has not come to an end').split('\n');
+  return `${where}: ${message}`;
 }
