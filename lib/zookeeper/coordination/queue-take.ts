@@ -11,7 +11,9 @@
  * Source: ZooKeeper Recipes, "Queues"; claims are those of Curator's DistributedQueue with a lockPath.
  */
 import { anyAbort, orAbort } from '../../async/abort.js';
+import { settledWithin } from '../../async/timer.js';
 import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
+import { LEAVING_MS } from '../recipes/acquire.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { untilSeen } from '../session/watched-directories.js';
@@ -89,7 +91,7 @@ async function takeInTurn(
   return taken ?? [];
 }
 
-/** Whoever gives up while it claims puts back what it gets. */
+/** A take that gives up while its claim is on the way puts the items back first, so that nobody passes over them. */
 async function claim(
   session: Session,
   place: QueuePlace,
@@ -105,7 +107,7 @@ async function claim(
     if (taken.length > 0 && !session.isProven) await session.proven(request.signal);
     return taken;
   } catch (error) {
-    claiming.then(putBack, () => {});
+    await settledWithin(claiming.then(putBack), LEAVING_MS);
     throw error;
   }
 }

@@ -1,0 +1,28 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { EmbeddedZooKeeper } from '../../../../lib/testing/index.js';
+import { coordinated } from '../../../support/coordination/services.js';
+
+// A busy machine may take longer than a tenth of a second to connect again.
+vi.mock(import('../../../../lib/zookeeper/recipes/acquire.js'), async (original) => ({
+  ...(await original()),
+  LEAVING_MS: 60_000,
+}));
+
+it('a take that is given up while its claim is in doubt has put the item back before it rejects', async () => {
+  const zookeeper = await EmbeddedZooKeeper.start();
+  onTestFinished(() => zookeeper.stop());
+  const { one, basePath } = await coordinated(zookeeper.connectString);
+  await one.queue('q').putAll(['first', 'second']);
+  await (await one.queue('q').take())!.ack();
+  const claimed = zookeeper.loseReply({ op: 'multi' });
+  zookeeper.refuse();
+  const abort = new AbortController();
+  const taking = one.queue('q').take({ signal: abort.signal });
+  await claimed;
+  const claims = () => zookeeper.paths(`${basePath}/%queues/test%2Fq/claims`).slice(1);
+  expect(claims()).toHaveLength(1);
+  abort.abort(new Error('given up'));
+  zookeeper.heal();
+  await expect(taking).rejects.toThrow('given up');
+  expect(claims()).toEqual([]);
+});
