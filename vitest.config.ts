@@ -43,6 +43,7 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
     sequence: { groupOrder: 1 },
     maxWorkers: 1,
   },
+  path: { globalSetup: ['test/path/compile.ts'] },
   conformance: { globalSetup: ['test/conformance/compile.ts'] },
   'conformance-long': { globalSetup: ['test/conformance/compile.ts'] },
 };

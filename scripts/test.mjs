@@ -14,7 +14,7 @@ runs, or ZOOKEEPER_HOME to an unpacked one (with java on the PATH), or install D
 const isLong = process.argv[2] === '--long';
 const args = process.argv.slice(isLong ? 3 : 2);
 const projects = projectsOf(isLong ? 'long' : 'test', args);
-let counts = { passed: 0, failed: 1, skipped: 0, failures: [] };
+let counts = { passed: 0, failed: 1, skipped: 0, failures: /** @type {string[]} */ ([]) };
 
 try {
   await installDependencies();

@@ -1,0 +1,3 @@
+import { compileProject } from '../support/compile-project.js';
+
+export default (): Promise<void> => compileProject('test/path');

@@ -1,0 +1,23 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** What one contended call of a decorated method passes in the library. */
+export interface ContendedCall {
+  /** Each function that was entered, as `<file below lib>:<name>`, in their order. A function without a name has its line. */
+  readonly steps: readonly string[];
+  readonly hopsToMethod: number;
+}
+
+/**
+ * Makes the call in a process of its own.
+ * @param dir where the traced library and the programs are
+ */
+export async function makeContendedCall(
+  dir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ContendedCall> {
+  const caller = fork(join(dir, 'test', 'path', 'caller.js'), { env: { ...process.env, ...env } });
+  const [[call]] = await Promise.all([once(caller, 'message'), once(caller, 'exit')]);
+  return call as ContendedCall;
+}

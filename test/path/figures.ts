@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { ROOT } from '../support/repository-root.js';
+import { SHORTCUT_SWITCHES, SHORTCUTS, WITHOUT } from '../simulation/instance/shortcuts.js';
+import { makeContendedCall } from './contended-call.js';
+import { countPath, filesOfLock, nounsForHold } from './counts.js';
+import { PLAIN, TRACED } from './places.js';
+import { writeTraced } from './traced.js';
+
+/** A count, with the most that it may be. */
+export interface Figure {
+  readonly what: string;
+  readonly count: number;
+  readonly most: number;
+}
+
+/** Counts what one contended call passes. Every shortcut is off for the files that tell the lock, and so is the local queue. */
+export async function measureFigures(): Promise<readonly Figure[]> {
+  writeTraced(TRACED);
+  writeTraced(PLAIN, SHORTCUT_SWITCHES);
+  const { files, functions, layerChanges, hops } = countPath(await makeContendedCall(TRACED));
+  const plain = await makeContendedCall(PLAIN, { [WITHOUT]: SHORTCUTS.join(), LOCAL_LINE: 'off' });
+  return [
+    { what: 'files of the library that one contended decorated call runs through', count: files, most: 40 },
+    { what: 'functions on that path', count: functions, most: 180 },
+    { what: 'changes of folder on that path', count: layerChanges, most: 40 },
+    { what: 'files that tell the mutex whole, without shortcuts', count: filesOfLock(plain).length, most: 12 },
+    { what: 'promises between the socket’s event and the method’s first line', count: hops, most: 5 },
+    { what: 'nouns for a hold', count: nounsForHold(join(ROOT, 'lib')).length, most: 4 },
+  ];
+}

@@ -1,0 +1,28 @@
+/** A process with a server of its own, that holds the key whenever it is told to, until somebody waits for it. */
+import { NestFactory } from '@nestjs/core';
+import { LockModule, LockService, zookeeper } from '../../lib/index.js';
+import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
+import { KEY, SETTLED_MS } from './key.js';
+
+const server = await EmbeddedZooKeeper.start();
+const { connectString } = server;
+const module = LockModule.forRoot({ service: 'path', localLine: false, backend: zookeeper({ connectString }) });
+const app = await NestFactory.createApplicationContext(module, { logger: false });
+const lock = app.get(LockService).mutex(KEY);
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', () => void hold());
+process.send?.(connectString);
+
+async function hold(): Promise<void> {
+  const lease = await lock.acquire();
+  process.send?.('held');
+  while ((await app.get(LockService).contenders(KEY)).length < 2) await pause(10);
+  // Whoever waits has seen by then that it has to, and has set its watches.
+  await pause(SETTLED_MS);
+  await lease.release();
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
