@@ -17,7 +17,7 @@ export class OrdersService {
   constructor(@Inject('BANK') private readonly bank: Bank) {}
 
   /** Charges an order once, however often and wherever it is called. */
-  @DistributedLock((order: Order) => key`order/${order.id}`, { waitMs: 2_000 })
+  @DistributedLock((order: Order) => key`order/${order.id}`, { waitMs: 5_000 })
   async place(order: Order): Promise<boolean> {
     if (await this.bank.isCharged(order)) return false;
     const { fencingToken } = assertHeld();

@@ -164,11 +164,13 @@ describe('a writer of Curator 5.5 that goes on as a reader', () => {
       const path = `${basePath}/k`;
       const service = await openService({ connectString, basePath, localLine });
       const { read, write } = service.readWriteLock('k');
-      await read.using(() => {});
       const curator = await openClient(connectString);
       const data = Buffer.from('127.0.0.1');
       const id = '_c_11111111-2222-4333-8444-555555555555';
-      const writer = await curator.create({ path: `${path}/${id}-__WRIT__`, data, acl: OPEN, mode: 3 });
+      // The server removes an empty directory: the reader is in it until the writer is.
+      const writer = await read.using(() =>
+        curator.create({ path: `${path}/${id}-__WRIT__`, data, acl: OPEN, mode: 3 }),
+      );
       const number = writer.path.slice(-10);
       const entered: string[] = [];
       const reading = read.acquire().then((lease) => (entered.push('reader'), lease));

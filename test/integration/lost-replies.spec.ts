@@ -113,7 +113,7 @@ describe('a waiter', () => {
 
 describe('an acquisition that was under way when the servers went out of reach', () => {
   it('is refused in time when it asks once', async () => {
-    const { thief, service } = await behindThief({ connectTimeoutMs: 300 });
+    const { thief, service } = await behindThief({ connectTimeoutMs: 2_000 });
     await service.using('k', () => {});
     thief.isOpen = false;
     const cut = thief.cutBefore(OpCode.create2);

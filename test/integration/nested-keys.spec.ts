@@ -112,8 +112,9 @@ describe('the levels of a key', () => {
 describe('a key below an ephemeral znode', () => {
   it.each(ways)('is refused, because nothing can be made there: %s', async (way) => {
     const { one, client, basePath } = await twoProcesses(connectString);
-    await one.using('x', () => {});
-    await client.create({ path: `${basePath}/x/alive`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.ephemeral });
+    const alive = { path: `${basePath}/x/alive`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.ephemeral };
+    // The server removes an empty directory: the lock is in it until the znode is.
+    await one.using('x', () => client.create(alive));
     for (const key of ['x/alive/k', 'x/alive/a/b/k']) {
       const error: unknown = await WAYS[way]?.(one, key, basePath).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(LockConfigurationError);

@@ -8,7 +8,8 @@ import { lost } from './driver/support/leases.js';
 import { openProxy } from './driver/support/open-proxy.js';
 
 const target = inject('zookeeper');
-const CONNECT_MS = 300;
+// Also for the first connection, on a busy machine.
+const CONNECT_MS = 2_000;
 
 /** Services without a local line that have no server to ask, each in another way. */
 const outOfReach: Readonly<Record<string, () => Promise<LockService>>> = {

@@ -204,7 +204,7 @@ describe('a write whose reply was lost', () => {
   });
 
   it('is an error that says so when the servers stay out of reach', async () => {
-    const { thief, victim } = await behindThief({ connectTimeoutMs: 500 });
+    const { thief, victim } = await behindThief({ connectTimeoutMs: 2_000 });
     await put(victim, 'a', '1');
     thief.isOpen = false;
     const cut = thief.stealNext(WRITE);

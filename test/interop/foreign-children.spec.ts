@@ -29,10 +29,12 @@ describe('children of a lock’s path that are no contenders', () => {
     const path = freshBasePath();
     const [one, other] = await Promise.all([1, 2].map(() => openService({ connectString, basePath: '/' })));
     const client = await openClient(connectString);
-    await one!.using(path, () => {});
-    for (const name of FOREIGN) {
-      await client.create({ path: `${path}/${name}`, data: Buffer.alloc(0), acl: OPEN, mode: 0 });
-    }
+    // The server removes an empty directory: the lock is in it until they are.
+    await one!.using(path, async () => {
+      for (const name of FOREIGN) {
+        await client.create({ path: `${path}/${name}`, data: Buffer.alloc(0), acl: OPEN, mode: 0 });
+      }
+    });
     const waits = { waitMs: 10_000 };
     const sides = [one!.mutex(path), one!.readWriteLock(path).read, one!.readWriteLock(path).write];
     for (const lock of sides) {

@@ -105,13 +105,13 @@ describe.each([
 describe('what the servers have not answered in time', () => {
   it.each<[string, Write, string]>([
     ['a put', (of) => of.queue('q').put('item'), 'put into "q"'],
-    ['a put that may wait', (of) => of.queue('q', { maxItems: 9 }).put('item', { waitMs: 300 }), 'put into "q"'],
+    ['a put that may wait', (of) => of.queue('q', { maxItems: 9 }).put('item', { waitMs: 5_000 }), 'put into "q"'],
     ['a write', (of) => of.value('q', { initial: '' }).set('mine'), '"q" was written'],
   ])('is said to be unknown, if it was sent: %s', async (_, mine, what) => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const basePath = freshBasePath();
-    const times = { connectTimeoutMs: 300, releaseTimeoutMs: 60_000 };
+    const times = { connectTimeoutMs: 2_000, releaseTimeoutMs: 60_000 };
     const service = await openCoordination({ connectString: server.connectString, basePath, ...times });
     await mine(service);
     const lost = server.loseReply({ op: 'create', path: /queue-|%writes/ });
