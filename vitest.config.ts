@@ -36,7 +36,8 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   interop: { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
   'interop-long': { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
   robustness: { globalSetup: ['test/robustness/compile.ts'] },
-  simulation: { globalSetup: ['test/simulation/compile.ts'] },
+  // Computing, not waiting: a busy machine takes as many times longer.
+  simulation: { globalSetup: ['test/simulation/compile.ts'], testTimeout: 300_000 },
   // A promise that something happens in time is judged there: nothing else runs beside it.
   'robustness-long': {
     globalSetup: ['test/robustness/compile.ts'],

@@ -36,8 +36,6 @@ export interface Account {
 }
 
 const SESSION_MS = 1_000;
-// A process is killed before its buyers have heard of more orders than this; they make twice as many.
-const LATEST_KILL = 50;
 
 /** A stock, and the processes that buy all of it while some of them are killed. */
 export class StockRun {
@@ -94,10 +92,12 @@ export class StockRun {
   }
 
   async #live(first: WorkerProcess, place: number): Promise<void> {
+    const { buyers, processes, kills } = this.#options;
     let worker = first;
-    for (let kill = 0; kill < this.#options.kills; kill++) {
+    for (let kill = 0; kill < kills; kill++) {
       worker.send({});
-      await worker.heard(1 + Math.floor(Math.random() * LATEST_KILL));
+      // Each of its buyers hears of two orders, at least.
+      await worker.heard(1 + Math.floor(Math.random() * (buyers / processes)));
       worker.signal('SIGKILL');
       worker = await this.start(place);
     }

@@ -2,6 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { audit } from './stock-audit.js';
 import { played, SALE } from './stock-sale.js';
 
+describe('a large sale from a store of a user’s', () => {
+  it('sells all, each unit once, whoever is killed on the way', async () => {
+    const { account } = await played({ ...SALE, store: 'ledger' });
+    expect(audit(account, SALE.units)).toEqual([]);
+    expect(account.available).toBe(0);
+  }, 240_000);
+
+  it('gives 300 coupons to as many buyers', async () => {
+    const coupons = { units: 300, segments: 3, buyers: 400, processes: 4, kills: 0 };
+    const { account } = await played({ ...coupons, store: 'ledger' });
+    expect(audit(account, coupons.units)).toEqual([]);
+    expect(account.available).toBe(0);
+  }, 240_000);
+});
+
 describe('what the tests of a sale would find', () => {
   it.each([
     ['a store of a user’s without its lock', 'ledger', 'unlocked'],
