@@ -19,7 +19,7 @@ export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperOptions, ZooKeeperTls } from
 
 // What goes above a method.
 export { CronLock } from './decorators/cron-lock.decorator.js';
-export type { CronLockDecorator } from './decorators/scheduled-method-check.js';
+export type { CronLockDecorator } from './decorators/method-check.js';
 export type { CronLockOptions } from './schedule/cron-lock.options.js';
 export { DistributedLock } from './decorators/distributed-lock.decorator.js';
 export { LeaderOnly } from './decorators/leader-only.decorator.js';
@@ -36,33 +36,33 @@ export type { SemaphoreDecoratorOptions } from './decorators/semaphore.decorator
 export { LockInterceptor } from './decorators/lock.interceptor.js';
 export type { LockKey, LockKeys } from './decorators/lock-key.js';
 export type { DistributedLockOptions, LockingOptions } from './decorators/locking.options.js';
-export type { ContentionContext, ContentionHandler, OnContention } from './contract/contention.js';
+export type { ContentionContext, ContentionHandler, OnContention } from './contract/acquire.options.js';
 export type { LockDecorator } from './decorators/method-check.js';
 
 // What a key is made with.
-export { key } from './contract/key-template.js';
-export type { KeyValue } from './contract/key-template.js';
+export { key } from './contract/key.js';
+export type { KeyValue } from './contract/key.js';
 
 // What code calls.
 export { LockService } from './service/lock.service.js';
 export type { GlobalTransaction, GlobalTransactionOptions, RowLeases } from './service/global-transaction.js';
 export type { MutexOptions } from './service/lock-service.options.js';
-export type { AtomicMultiLock } from './service/atomic-multi-lock.js';
-export type { MultiOptions } from './service/multi.options.js';
-export type { HoldingOptions } from './contract/holding.options.js';
-export type { SharingOptions } from './service/sharing.options.js';
+export type { AtomicMultiLock } from './service/multi-locks.js';
+export type { MultiOptions } from './service/multi-locks.js';
+export type { HoldingOptions } from './contract/acquire.options.js';
+export type { SharingOptions } from './service/lock-service.options.js';
 export type { Contender, ContenderOwner } from './contract/contender.js';
 export { assertHeld, currentLease } from './service/held-leases.js';
 export { LeaderElectionService } from './elections/leader-election.service.js';
 export type { ObserveOptions } from './elections/leader-election.service.js';
 export type { CampaignOptions } from './elections/campaign.options.js';
 export { currentTerm } from './elections/entered-term.js';
-export type { Leader } from './contract/leader.js';
-export type { Term } from './contract/term.js';
+export type { Leader } from './contract/elections.js';
+export type { Term } from './contract/elections.js';
 export { CronRunsService } from './schedule/cron-runs.service.js';
 export { currentRun } from './schedule/current-run.js';
 export type { JobEvent, SkippedEvent, SkipReason } from './schedule/job-event.js';
-export type { JobRun, JobRunState, Runner } from './schedule/job-run.js';
+export type { JobRun, JobRunState, Runner } from './schedule/job-event.js';
 export type { MultiLease } from './composite/multi-lease.js';
 export type { MultiLock } from './composite/multi-lock.js';
 export { currentSegment } from './service/segments.js';
@@ -73,10 +73,10 @@ export type {
   SegmentLease,
   SegmentLeaseJson,
   SegmentUsingOptions,
-} from './contract/segment-lease.js';
+} from './contract/segment.options.js';
 export type { SegmentOptions, SegmentRoute } from './contract/segment.options.js';
 export type { Deduction, Leftover } from './stock/deduction.js';
-export type { AddRequest, PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from './stock/segment-store.js';
+export type { AddRequest, PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from './stock/stock-keeper.js';
 export type { SegmentedStock } from './stock/segmented-stock.js';
 export type { StockPart } from './stock/stock-plan.js';
 export type {
@@ -88,7 +88,7 @@ export type {
 } from './stock/stock.options.js';
 export type { Lease, LeaseJson, LeaseMode, LeaseState } from './contract/lease.js';
 export type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from './contract/lock.js';
-export type { SemaphoreLock } from './contract/semaphore.js';
+export type { SemaphoreLock } from './contract/semaphore.options.js';
 export type { SemaphoreAcquireOptions, SemaphoreOptions, SemaphoreUsingOptions } from './contract/semaphore.options.js';
 export type { RevokeOptions } from './contract/revoke.options.js';
 
@@ -96,15 +96,15 @@ export type { RevokeOptions } from './contract/revoke.options.js';
 export { CoordinationService } from './coordination/coordination.service.js';
 export type { SharedCounterOptions, SharedValueOptions } from './coordination/coordination.service.js';
 export type { Barrier } from './coordination/barrier.js';
-export type { BarrierMember } from './coordination/barrier-member.js';
+export type { BarrierMember } from './coordination/double-barrier.js';
 export type { Codec, CodecOption } from './coordination/codec.js';
 export type { DoubleBarrier, DoubleBarrierOptions, EnterOptions } from './coordination/double-barrier.js';
 export type { Queue } from './coordination/queue.js';
-export type { QueueItem } from './coordination/queue-item.js';
+export type { QueueItem } from './coordination/queue.js';
 export type { ConsumeOptions, QueueOptions, TakeBatchOptions, TakeOptions } from './coordination/queue.options.js';
-export type { SharedCounter } from './coordination/shared-counter.js';
+export type { SharedCounter } from './coordination/shared-value.js';
 export type { SharedValue, Versioned } from './coordination/shared-value.js';
-export type { CallOptions, WaitOptions } from './coordination/wait.options.js';
+export type { CallOptions, WaitOptions } from './coordination/waiting.js';
 
 // What remote clients see of what went wrong.
 export { LockExceptionFilter } from './transports/lock-exception.filter.js';
@@ -128,10 +128,10 @@ export type { LockErrorCode, LockErrorDetails } from './contract/errors.js';
 // For authors of backends.
 export { GrantedLease } from './contract/granted-lease.js';
 export type { Demand, Grant, LeaseFollower } from './contract/granted-lease.js';
-export type { Barriers, EnteredMember, EnterRequest, PassRequest } from './contract/barriers.js';
-export type { Cell, CellChange, Cells, CellWrite } from './contract/cells.js';
+export type { Barriers, EnteredMember, EnterRequest, PassRequest } from './contract/coordination-backend.js';
+export type { Cell, CellChange, Cells, CellWrite } from './contract/coordination-backend.js';
 export type { CoordinationBackend } from './contract/coordination-backend.js';
-export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/queues.js';
+export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/coordination-backend.js';
 export type {
   BackendState,
   ConnectionLog,
@@ -140,11 +140,11 @@ export type {
   LockBackendDefinition,
 } from './contract/lock-backend.js';
 export type { CampaignRequest, Elections, Sighting, WonElection } from './contract/elections.js';
-export { nameOf } from './contract/keyed-request.js';
-export type { KeyedRequest } from './contract/keyed-request.js';
+export { nameOf } from './contract/lock-request.js';
+export type { KeyedRequest } from './contract/lock-request.js';
 export type { Line, LockRequest, PermitDemand, SemaphoreSize } from './contract/lock-request.js';
-export type { PermitCounts } from './contract/permit-counts.js';
+export type { PermitCounts } from './contract/semaphore.options.js';
 export type { ResolvedRevokeOptions } from './contract/revoke.options.js';
-export { checkChanges, LARGEST_VALUE_BYTES, LARGEST_WRITE_BYTES } from './contract/record-change.js';
+export { checkChanges, LARGEST_VALUE_BYTES, LARGEST_WRITE_BYTES } from './contract/record-store.js';
 export { UNCHANGED } from './contract/record-store.js';
 export type { RecordChange, RecordStore, RecordWrite, StoredRecord } from './contract/record-store.js';

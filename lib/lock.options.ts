@@ -1,14 +1,18 @@
-import { checkOnLost } from './contract/acquire.options.js';
+import {
+  checkOnLost,
+  isOnContention,
+  ON_CONTENTION,
+  HOLDING_DEFAULTS,
+  HOLDING_FIELDS,
+  resolveHoldingOptions,
+} from './contract/acquire.options.js';
 import { check, checkFields, checkMs } from './contract/check.js';
 import { LockConfigurationError } from './contract/errors.js';
-import { isOnContention, ON_CONTENTION } from './contract/contention.js';
-import type { OnContention } from './contract/contention.js';
-import { HOLDING_DEFAULTS, HOLDING_FIELDS, resolveHoldingOptions } from './contract/holding.options.js';
-import type { HoldingOptions } from './contract/holding.options.js';
+import type { OnContention, HoldingOptions } from './contract/acquire.options.js';
 import type { LockBackendDefinition } from './contract/lock-backend.js';
 import { checkService } from './service/service-names.js';
-import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/sharing.options.js';
-import type { SharingOptions } from './service/sharing.options.js';
+import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './service/lock-service.options.js';
+import type { SharingOptions } from './service/lock-service.options.js';
 import type { LockExceptionFilterOptions } from './transports/public-error.js';
 
 /** What one connection is made with. */

@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { getCoordinationToken } from './coordination/coordination-service.token.js';
+import { getCoordinationToken } from './coordination/coordination.service.js';
 import { needParentheses } from './decorators/decorated-place.js';
-import { getLeaderElectionToken } from './elections/leader-election.token.js';
-import { getCronRunsToken } from './schedule/cron-runs.token.js';
+import { getLeaderElectionToken } from './elections/leader-election.service.js';
+import { getCronRunsToken } from './schedule/cron-runs.service.js';
 import { getLockServiceToken } from './service/lock-service.token.js';
 
 export { getCoordinationToken, getCronRunsToken, getLeaderElectionToken, getLockServiceToken };

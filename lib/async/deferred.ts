@@ -14,3 +14,12 @@ export function deferred<T = void>(): Deferred<T> {
   });
   return { promise, resolve, reject };
 }
+
+/** The promise that `ask` makes; what it throws instead is a rejection. */
+export function promised<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return ask();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}

@@ -1,5 +1,8 @@
-import { onAbort } from './abort.js';
+import { anyAbort, onAbort, OwnAbortController } from './abort.js';
 import type { Dispose } from './abort.js';
+import { now } from './clock.js';
+import { Roster } from './collections.js';
+import type { Place } from './collections.js';
 
 /** The longest a Node timer can run; a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -43,4 +46,106 @@ export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unkno
     const cancel = after(ms, () => reject(error()));
     promise.then(resolve, reject).finally(cancel);
   });
+}
+
+/** What is told when its time has come. It is in one place at a time. */
+export interface Alarm {
+  /** On the clock `now`; set here. */
+  due: number;
+  ring(): void;
+}
+
+/**
+ * Many alarms behind one timer, which keeps no process running. For alarms that are nearly always taken back before they
+ * ring: setting one and taking it back touches no timer.
+ */
+export class Alarms {
+  /** Those of one delay are due in the order in which they were set. */
+  readonly #byDelay = new Map<number, Roster<Alarm>>();
+  #nextDue = Infinity;
+  #cancelTimer: Dispose | undefined;
+
+  /** Rings once, after `ms`; until the place is left. */
+  set(ms: number, alarm: Alarm): Place<Alarm> {
+    let alarms = this.#byDelay.get(ms);
+    if (!alarms) this.#byDelay.set(ms, (alarms = new Roster()));
+    alarm.due = now() + ms;
+    if (alarm.due < this.#nextDue) this.#wakeAt(alarm.due, ms);
+    return alarms.join(alarm);
+  }
+
+  /** Takes all of them back. */
+  clear(): void {
+    this.#byDelay.clear();
+    this.#stop();
+  }
+
+  #wakeAt(due: number, leftMs: number): void {
+    this.#stop();
+    this.#nextDue = due;
+    this.#cancelTimer = after(Math.min(Math.max(1, Math.ceil(leftMs)), LONGEST_TIMER_MS), () => this.#wake(), 'unref');
+  }
+
+  #stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#nextDue = Infinity;
+  }
+
+  #wake(): void {
+    this.#stop();
+    for (const alarms of this.#byDelay.values()) ringDue(alarms);
+    let next = Infinity;
+    for (const [ms, alarms] of this.#byDelay) {
+      if (alarms.first) next = Math.min(next, alarms.first.due);
+      else this.#byDelay.delete(ms);
+    }
+    if (next < this.#nextDue) this.#wakeAt(next, next - now());
+  }
+}
+
+function ringDue(alarms: Roster<Alarm>): void {
+  for (let { first } = alarms; first && first.due <= now(); { first } = alarms) {
+    alarms.shift();
+    first.ring();
+  }
+}
+
+/**
+ * What `work` comes to, or `undefined` when that takes longer than `ms`, which its signal tells it; `Infinity`: no limit.
+ * @throws what `work` does, `signal.reason`
+ */
+export async function limited<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const limit = new OwnAbortController();
+  const cancel = ms > LONGEST_TIMER_MS ? () => {} : after(ms, () => limit.abort(limit));
+  const limits = anyAbort([signal, limit.signal]);
+  try {
+    return await work(limits.signal);
+  } catch (error) {
+    if (error === limit) return undefined;
+    throw error;
+  } finally {
+    cancel();
+    limits.dispose();
+  }
+}
+
+/** How long to pause before the next attempt: doubling, capped, and random so that clients do not come in step. */
+interface Backoff {
+  next(): number;
+  reset(): void;
+}
+
+export function backoff(firstMs: number, capMs: number, random: () => number = Math.random): Backoff {
+  let attempt = 0;
+  return {
+    next: () => Math.min(capMs, firstMs * 2 ** Math.min(attempt++, 30)) * (0.5 + random() / 2),
+    reset: () => {
+      attempt = 0;
+    },
+  };
 }

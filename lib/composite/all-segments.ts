@@ -1,7 +1,7 @@
 import { anyAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockTimeoutError } from '../contract/errors.js';
-import { segmentKey } from '../contract/segment-key.js';
+import { segmentKey } from '../contract/segment.options.js';
 import { Deadline } from './deadline.js';
 import { HeldSegment } from './held-segment.js';
 import type { MultiLease } from './multi-lease.js';

@@ -1,9 +1,9 @@
+import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { after } from '../async/timer.js';
-import type { Dispose } from '../async/abort.js';
 import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
-import { leadTimeMs } from './lead-time.js';
+import type { AcquireOptions } from '../contract/lock.js';
 
 /** Tells who holds what somebody waits for. */
 export interface HolderSource {
@@ -71,3 +71,36 @@ export class Deadline {
     this.#holders?.ask();
   }
 }
+
+/** Whether an acquisition ended because its time ran out. A caller's own reason is its own, whatever it is. */
+export function isTimeout(error: unknown, { signal }: AcquireOptions): error is LockTimeoutError {
+  return error instanceof LockTimeoutError && error !== signal?.reason;
+}
+
+/** What `acquire` yields when it asks once, unless the options say more; `null` for "not this time". */
+export async function trying<L>(
+  acquire: (options: AcquireOptions) => Promise<L>,
+  options: AcquireOptions,
+): Promise<L | null> {
+  try {
+    return await acquire({ ...options, waitMs: options.waitMs ?? 0 });
+  } catch (error) {
+    if (isTimeout(error, options)) return null;
+    throw error;
+  }
+}
+
+// Enough for two round trips to servers that are busy.
+const LONGEST_MS = 500;
+const SHARE = 1 / 4;
+// Less than this is not enough to be told anything.
+const SHORTEST_MS = 2;
+
+/** How long before the end of a wait it is asked who holds the key; 0: not at all. */
+export function leadTimeMs(waitMs: number): number {
+  const leadMs = Math.min(Math.floor(waitMs * SHARE), LONGEST_MS);
+  return leadMs < SHORTEST_MS ? 0 : leadMs;
+}
+
+/** For how long after the question an answer is to be had for the error: no wait that asked ends later. */
+export const LONGEST_LEAD_MS = LONGEST_MS;

@@ -1,8 +1,8 @@
 import { onAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import type { Lease } from '../contract/lease.js';
-import { LeaseView } from '../contract/lease-view.js';
-import type { SegmentLease, SegmentLeaseJson } from '../contract/segment-lease.js';
+import { LeaseView } from '../contract/lease.js';
+import type { SegmentLease, SegmentLeaseJson } from '../contract/segment.options.js';
 
 /** What identifies a segmented key in this process: the backend that grants it and the name that the backend gives it. */
 export interface SegmentedKey {

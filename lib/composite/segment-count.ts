@@ -2,20 +2,20 @@
  * How many segments a key has: the record `segments/<key>`, such as `{"segments":16}`. Who may change it, and why nobody
  * works under another count meanwhile, stands in `segmented-lock.ts`.
  */
+import { BoundedMap } from '../async/collections.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { RecordStore, StoredRecord } from '../contract/record-store.js';
 import { checkSegments } from '../contract/segment.options.js';
-import type { KnownCounts } from './known-counts.js';
 
 /** What the record says. */
-export interface Counted {
+interface Counted {
   readonly segments: number;
   /** The count that somebody has begun to change to, who is not done, and may never be. */
   readonly resizingTo?: number | undefined;
 }
 
 /** What a count is made with. */
-export interface CountSource {
+interface CountSource {
   readonly key: string;
   readonly records: RecordStore;
   /** What is recorded where nothing is. */
@@ -97,5 +97,25 @@ function parsed({ name, value }: StoredRecord): Counted {
     return { segments, resizingTo };
   } catch (cause) {
     throw new LockConfigurationError(`the record "${name}" is no count of segments`, { cause });
+  }
+}
+
+// A guess that is forgotten costs one acquisition; keys come and go.
+const MOST_KNOWN = 10_000;
+
+/** The counts that were found recorded and are not what the options say. A hint: whoever acquires reads the record. */
+export class KnownCounts {
+  readonly #counts = new BoundedMap<number>(MOST_KNOWN);
+
+  /** What was found last; `undefined` where the options were right, as far as anybody here knows. */
+  get(name: string): number | undefined {
+    return this.#counts.get(name);
+  }
+
+  /** Remembers what was found where `guess` was expected. Says whether that is news. */
+  note(name: string, found: number, guess: number): boolean {
+    if (found === (this.#counts.get(name) ?? guess)) return false;
+    this.#counts.set(name, found);
+    return true;
   }
 }

@@ -1,7 +1,7 @@
 import { orAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockLostError } from '../contract/errors.js';
-import type { SegmentLease } from '../contract/segment-lease.js';
+import type { SegmentLease } from '../contract/segment.options.js';
 import { AllSegments } from './all-segments.js';
 import type { WholeSet } from './all-segments.js';
 import type { MultiLease } from './multi-lease.js';

@@ -1,8 +1,7 @@
 /** Where an acquisition goes, and in which order. Pure: values, counts and a source of chance in, numbers out. */
 import { check } from '../contract/check.js';
-import type { SegmentAcquireOptions } from '../contract/segment-lease.js';
+import type { SegmentAcquireOptions, SegmentRoute } from '../contract/segment.options.js';
 import { checkRouteBy, MOST_SEGMENTS } from '../contract/segment.options.js';
-import type { SegmentRoute } from '../contract/segment.options.js';
 
 /** What one acquisition says about where it wants to go. */
 export interface Route extends Pick<SegmentAcquireOptions, 'routeBy' | 'only'> {

@@ -1,7 +1,7 @@
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import type { Lock, UsingOptions } from '../contract/lock.js';
-import type { Placed } from '../contract/placed.js';
+import type { Placed } from '../contract/check.js';
 import type { SegmentRoute } from '../contract/segment.options.js';
 import type { HolderSource } from './deadline.js';
 import { HeldSegment } from './held-segment.js';
@@ -10,7 +10,7 @@ import { MultiLease } from './multi-lease.js';
 import type { CallScope } from './multi-lock.js';
 import { Segment } from './segment.js';
 import type { SegmentCount } from './segment-count.js';
-import type { KeyLoad } from './segment-load.js';
+import type { KeyLoad } from './segment.js';
 
 /** What the parts of one segmented lock share. */
 export interface SegmentSetting extends SegmentedKey, CallScope {

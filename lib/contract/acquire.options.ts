@@ -1,7 +1,7 @@
-import { check, checkFields, checkLabel, checkMs, checkSignal } from './check.js';
+import { check, checkFields, checkLabel, checkMs, checkSignal, PLACE } from './check.js';
+import type { Placed } from './check.js';
+import type { LockNotLeaderError, LockTimeoutError } from './errors.js';
 import type { UsingOptions } from './lock.js';
-import { PLACE } from './placed.js';
-import type { Placed } from './placed.js';
 
 /** Every option of an acquisition, checked and with its default filled in. */
 export interface ResolvedAcquireOptions extends Placed {
@@ -15,7 +15,7 @@ export interface ResolvedAcquireOptions extends Placed {
 const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
 
 /** What a lock says for calls that do not. */
-export interface AcquireDefaults {
+interface AcquireDefaults {
   readonly waitMs: number;
   readonly reentrant?: boolean | undefined;
   readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
@@ -41,3 +41,96 @@ export function resolveAcquireOptions(
 export function checkOnLost(onLost: unknown, field = 'onLost'): void {
   check(onLost === 'throw' || onLost === 'ignore', field, onLost, "'throw' or 'ignore'");
 }
+
+/** For how long a lease may be held, and what happens when it is held for longer. */
+export interface HoldingOptions {
+  /**
+   * A lease that is held for this many milliseconds is warned about, once, with its key, its label and where it was acquired.
+   * `false`, 0 and `Infinity`: never. Default: the module's, 60 000.
+   */
+  readonly warnHeldMs?: number | false | undefined;
+  /**
+   * A lease that is held for this many milliseconds turns `revoking`, and its `signal` aborts with a `LockOverdueError`. After
+   * `overdueGraceMs` it is `lost`, and the key goes to the next caller. `false`, 0 and `Infinity`: no limit. Default: the
+   * module's, no limit.
+   */
+  readonly maxHeldMs?: number | false | undefined;
+  /**
+   * How long the holder of an overdue lease may take to stop, in milliseconds. `Infinity`: it keeps the key for as long as it
+   * likes. Default: the module's, 5 000.
+   */
+  readonly overdueGraceMs?: number | undefined;
+}
+
+/** In milliseconds; `Infinity` where there is no limit. */
+export interface ResolvedHoldingOptions {
+  readonly warnHeldMs: number;
+  readonly maxHeldMs: number;
+  readonly overdueGraceMs: number;
+}
+
+export const HOLDING_DEFAULTS = Object.freeze({ warnHeldMs: 60_000, maxHeldMs: Infinity, overdueGraceMs: 5_000 });
+
+export const UNLIMITED: ResolvedHoldingOptions = { ...HOLDING_DEFAULTS, warnHeldMs: Infinity };
+
+export const HOLDING_FIELDS = ['warnHeldMs', 'maxHeldMs', 'overdueGraceMs'] as const;
+
+/** Of any options, these. */
+export function pickHolding({ warnHeldMs, maxHeldMs, overdueGraceMs }: HoldingOptions): HoldingOptions {
+  return {
+    ...(warnHeldMs === undefined ? {} : { warnHeldMs }),
+    ...(maxHeldMs === undefined ? {} : { maxHeldMs }),
+    ...(overdueGraceMs === undefined ? {} : { overdueGraceMs }),
+  };
+}
+
+/** Merges with the module's and checks. @throws LockConfigurationError that names the wrong field, after `prefix` */
+export function resolveHoldingOptions(
+  options: HoldingOptions,
+  defaults: ResolvedHoldingOptions,
+  prefix = '',
+): ResolvedHoldingOptions {
+  const { overdueGraceMs = defaults.overdueGraceMs } = options;
+  checkMs(`${prefix}overdueGraceMs`, overdueGraceMs);
+  return {
+    warnHeldMs: limitOf(`${prefix}warnHeldMs`, options.warnHeldMs ?? defaults.warnHeldMs),
+    maxHeldMs: limitOf(`${prefix}maxHeldMs`, options.maxHeldMs ?? defaults.maxHeldMs),
+    overdueGraceMs,
+  };
+}
+
+function limitOf(field: string, ms: number | false): number {
+  const allowed = ms === false || (typeof ms === 'number' && ms >= 0);
+  check(allowed, field, ms, 'a number of milliseconds, or false for no limit');
+  return ms === false || ms === 0 ? Infinity : ms;
+}
+
+/** A call of a decorated method that could not have its lock. */
+export interface ContentionContext {
+  /** The key that somebody else held, as the application wrote it; of a set, the one that was not to be had. */
+  readonly key: string;
+  /** The call's label: `Class.method` unless the decorator says. */
+  readonly label: string;
+  readonly error: LockTimeoutError | LockNotLeaderError;
+  /** The arguments of the call. */
+  readonly args: readonly unknown[];
+  /** The class that declares the method. */
+  readonly className: string;
+  readonly methodName: string;
+}
+
+/**
+ * What a call does that can not have its lock: what this returns is the call's result, what it throws is what the call
+ * rejects with. May be async.
+ */
+export type ContentionHandler<Result = unknown> = (context: ContentionContext) => Result;
+
+/** What a call does that can not have its lock: fail, not happen, or what a handler says. */
+export type OnContention = 'throw' | 'skip' | ContentionHandler;
+
+/** Whether it is one. */
+export function isOnContention(value: unknown): value is OnContention {
+  return value === 'throw' || value === 'skip' || typeof value === 'function';
+}
+
+export const ON_CONTENTION = "'throw', 'skip' or a function of the context";

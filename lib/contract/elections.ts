@@ -1,5 +1,7 @@
+import { check } from './check.js';
+import type { ContenderOwner } from './contender.js';
 import type { GrantedLease } from './granted-lease.js';
-import type { Leader } from './leader.js';
+import type { Lease } from './lease.js';
 import type { LockRequest } from './lock-request.js';
 
 /** One candidature, as a backend sees it. */
@@ -38,4 +40,44 @@ export interface Elections {
    * @throws `signal.reason`, LockUnavailableError, LockConfigurationError
    */
   look(key: string, signal: AbortSignal, name?: string): Promise<Sighting>;
+}
+
+/** Who leads, as the servers had it a moment ago. The leader itself may not know it yet, or not know any more that it does. */
+export interface Leader {
+  /** The participant's id, as clients of other kinds see it too: its label, or `host:pid`. */
+  readonly id: string;
+  /** Who it is, as far as is known; of clients of other kinds nothing is. */
+  readonly owner: ContenderOwner;
+  /** What it proclaims; `undefined` when it proclaims nothing. */
+  readonly value: string | undefined;
+  /** Since when it leads, by its own clock; of clients of other kinds, since when it stands in line. */
+  readonly since: Date;
+  /** That of its term. */
+  readonly fencingToken: bigint;
+  /** Whether it belongs to this application's connection. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * What the leader of an election holds: a lease on the leadership. Lasts until it is resigned, or its session is lost.
+ * `release()`, and the end of `await using`, resign it.
+ */
+export interface Term extends Lease {
+  /** The election's name. */
+  readonly key: string;
+  /**
+   * Tells a value of up to 64 kB to whoever asks for the leader, until the term ends or another one is proclaimed.
+   * @throws LockLostError when the term is over, LockUnavailableError, LockConfigurationError for what is no such value
+   */
+  proclaim(value: string): Promise<void>;
+  /** Steps down. Idempotent, never rejects; see `LeaderElectionService.resign` for what becomes of `@LeaderOnly` runs. */
+  resign(): Promise<void>;
+}
+
+const LONGEST_VALUE_BYTES = 64 * 1_024;
+
+/** @throws LockConfigurationError for what can not be proclaimed */
+export function checkProclaimed(value: unknown): asserts value is string {
+  const isValue = typeof value === 'string' && Buffer.byteLength(value) <= LONGEST_VALUE_BYTES;
+  check(isValue, 'value', value, 'a string of at most 64 kB');
 }

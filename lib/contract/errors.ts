@@ -1,5 +1,5 @@
 import type { Contender } from './contender.js';
-import { lockedBy } from './holders-text.js';
+import { lockedBy } from './contender.js';
 
 /** The stable `code` of every error this package throws. */
 export type LockErrorCode =

@@ -3,7 +3,7 @@ import type { CoordinationBackend } from './coordination-backend.js';
 import type { Elections } from './elections.js';
 import type { GrantedLease } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
-import type { PermitCounts } from './permit-counts.js';
+import type { PermitCounts } from './semaphore.options.js';
 import type { RecordStore } from './record-store.js';
 import type { ResolvedRevokeOptions } from './revoke.options.js';
 

@@ -1,6 +1,5 @@
+import { LockConfigurationError, LockError, LockShutdownError, LockUnavailableError } from './errors.js';
 import type { GrantedLease } from './granted-lease.js';
-import type { KeyedRequest } from './keyed-request.js';
-import { withKey } from './keyed-error.js';
 import type { LeaseMode } from './lease.js';
 
 /** How contenders wait: in a queue, first come first served, or not at all: a contender that is not first is refused. */
@@ -69,4 +68,26 @@ export function failureOf({ key, givenUp }: Pick<CallerRequest, 'key' | 'givenUp
 export function requestOf(caller: CallerRequest, signal = caller.signal): LockRequest {
   const { key: name, at: key = name, mode, permits, line, wait, label, keeps } = caller;
   return { key, name, mode, permits, line, wait, label, keeps, signal };
+}
+
+/** What a backend is asked by key. */
+export interface KeyedRequest {
+  readonly key: string;
+  /** The key as the application wrote it: a service's own keys are more than that. Default: `key`. */
+  readonly name?: string | undefined;
+}
+
+/** What leases and errors call the key. */
+export function nameOf({ key, name = key }: KeyedRequest): string {
+  return name;
+}
+
+/** The error, with the key of the acquisition that it ended: what concerns the whole connection comes without one. */
+function withKey(error: unknown, key: string): unknown {
+  if (!(error instanceof LockError) || error.key !== undefined) return error;
+  const details = { key, cause: error.cause };
+  const message = `"${key}": ${error.message}`;
+  if (error instanceof LockUnavailableError) return new LockUnavailableError(message, details);
+  if (error instanceof LockConfigurationError) return new LockConfigurationError(message, details);
+  return error instanceof LockShutdownError ? new LockShutdownError(key) : error;
 }

@@ -1,8 +1,10 @@
+import { HOLDING_FIELDS, pickHolding } from './acquire.options.js';
+import type { HoldingOptions } from './acquire.options.js';
 import { check, checkFields } from './check.js';
-import { HOLDING_FIELDS, pickHolding } from './holding.options.js';
-import type { HoldingOptions } from './holding.options.js';
 import { checkKey } from './key.js';
-import type { AcquireOptions, UsingOptions } from './lock.js';
+import type { Lease } from './lease.js';
+import type { SemaphoreSize } from './lock-request.js';
+import type { AcquireOptions, Lock, UsingOptions } from './lock.js';
 
 export interface SemaphoreOptions extends HoldingOptions {
   /**
@@ -25,9 +27,9 @@ export interface SemaphoreAcquireOptions extends AcquireOptions {
 export interface SemaphoreUsingOptions extends SemaphoreAcquireOptions, UsingOptions {}
 
 /** Every permit is a znode, and all of them are listed by whoever waits. */
-export const MOST_PERMITS = 10_000;
+const MOST_PERMITS = 10_000;
 /** All permits of one acquisition are made in one transaction. */
-export const MOST_PERMITS_AT_ONCE = 1_000;
+const MOST_PERMITS_AT_ONCE = 1_000;
 
 export const SEMAPHORE_FIELDS = ['permits', 'sharedCount'] as const;
 
@@ -59,4 +61,36 @@ export function checkDemand(permits: number, field = 'permits'): void {
 function checkWhole(field: string, value: number, atLeast: number, atMost: number): void {
   const isInRange = Number.isInteger(value) && value >= atLeast && value <= atMost;
   check(isInRange, field, value, `a whole number from ${atLeast} to ${atMost}`);
+}
+
+/**
+ * So many permits at a time, first come first served: one who wants many is not overtaken by those who want few.
+ *
+ * Not re-entrant: a nested acquisition takes further permits. Where that could only wait for itself, because the running
+ * code holds too many by `using`, it is a `LockReentrancyError` at once; and always with `reentrant: false`.
+ *
+ * The `fencingToken` grows with every grant, and tells grants apart; but there are several holders, and the older token
+ * is as good as the newer one. A store that is to refuse holders who were paused needs a token a slot: `segmented`.
+ */
+export interface SemaphoreLock extends Lock {
+  /** All of `permits`, or none. @throws as every lock's; asking for more than there are waits until there are as many */
+  acquire(options?: SemaphoreAcquireOptions): Promise<Lease>;
+  tryAcquire(options?: SemaphoreAcquireOptions): Promise<Lease | null>;
+  using<T>(work: (lease: Lease) => T | Promise<T>, options?: SemaphoreUsingOptions): Promise<T>;
+  /** How many permits there are now. @throws LockUnavailableError */
+  permits(): Promise<number>;
+  /**
+   * Changes how many there are, for all who use the semaphore, from now on and for as long as the record stands. With more,
+   * those who wait are let in at once; with fewer, holders finish, and nobody comes in before enough have. 0: nobody does.
+   * @throws LockConfigurationError, LockUnavailableError
+   */
+  setPermits(permits: number): Promise<void>;
+}
+
+/** How many permits semaphores have, for all who use them. */
+export interface PermitCounts {
+  /** The number now. @throws LockUnavailableError, LockConfigurationError when what is recorded is no number of permits */
+  read(key: string, of: SemaphoreSize): Promise<number>;
+  /** Records another number, for all who use the semaphore, from now on. @throws LockUnavailableError */
+  set(key: string, of: SemaphoreSize, permits: number): Promise<void>;
 }

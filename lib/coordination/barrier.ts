@@ -1,7 +1,6 @@
-import type { Barriers } from '../contract/barriers.js';
-import { checkCallOptions, checkWaitOptions } from './wait.options.js';
-import type { CallOptions, WaitOptions } from './wait.options.js';
-import type { Limits, Named, Waiting } from './waiting.js';
+import type { Barriers } from '../contract/coordination-backend.js';
+import { checkCallOptions, checkWaitOptions } from './waiting.js';
+import type { CallOptions, WaitOptions, Limits, Named, Waiting } from './waiting.js';
 
 /**
  * A barrier that is up or down for all processes. It outlives sessions: it stays up when whoever raised it dies, until

@@ -1,5 +1,6 @@
 import { checkFields } from '../contract/check.js';
 import { LockShutdownError } from '../contract/errors.js';
+import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
 import type { LockService } from '../service/lock.service.js';
 import type { OwnedKind } from '../service/service-names.js';
 import { Barrier } from './barrier.js';
@@ -10,8 +11,7 @@ import type { DoubleBarrierOptions } from './double-barrier.js';
 import { Queue } from './queue.js';
 import { resolveQueueOptions } from './queue.options.js';
 import type { QueueOptions } from './queue.options.js';
-import { checkInt32, INT32_CODEC, SharedCounter } from './shared-counter.js';
-import { SharedValue } from './shared-value.js';
+import { checkInt32, INT32_CODEC, SharedCounter, SharedValue } from './shared-value.js';
 import { Waiting } from './waiting.js';
 import type { Named } from './waiting.js';
 
@@ -90,4 +90,12 @@ export class CoordinationService {
   private named(kind: OwnedKind, name: string): Named {
     return { key: name, at: this.locks.names.keyOf({ kind, name }) };
   }
+}
+
+/**
+ * The injection token of the `CoordinationService` of a connection: the class itself for the default one, a symbol that is
+ * the same for the same name for the others.
+ */
+export function getCoordinationToken(name: string = DEFAULT_CONNECTION): typeof CoordinationService | symbol {
+  return name === DEFAULT_CONNECTION ? CoordinationService : connectionToken('CoordinationService', name);
 }

@@ -1,8 +1,8 @@
 import { check, checkFields, checkLabel } from '../contract/check.js';
 import type { Codec, CodecOption } from './codec.js';
 import { resolveCodec } from './codec.js';
-import type { WaitOptions } from './wait.options.js';
-import { checkWaitOptions } from './wait.options.js';
+import type { WaitOptions } from './waiting.js';
+import { checkWaitOptions } from './waiting.js';
 
 export interface QueueOptions<T> {
   /** How items become bytes. Default `'json'`. */

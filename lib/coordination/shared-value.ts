@@ -1,11 +1,11 @@
-import { backoff } from '../async/backoff.js';
-import { pause } from '../async/timer.js';
-import type { Cell, Cells } from '../contract/cells.js';
+import { backoff, pause } from '../async/timer.js';
+import { check } from '../contract/check.js';
+import type { Cell, Cells } from '../contract/coordination-backend.js';
+import { LockConfigurationError } from '../contract/errors.js';
 import { encoded } from './codec.js';
 import type { Codec } from './codec.js';
-import { checkCallOptions, checkWaitOptions } from './wait.options.js';
-import type { CallOptions, WaitOptions } from './wait.options.js';
-import type { Limits, Named, Waiting } from './waiting.js';
+import { checkCallOptions, checkWaitOptions } from './waiting.js';
+import type { CallOptions, Limits, Named, Waiting, WaitOptions } from './waiting.js';
 
 /** A value, and of which write it is. */
 export interface Versioned<T> {
@@ -15,7 +15,7 @@ export interface Versioned<T> {
 }
 
 /** How a shared value is kept. */
-export interface SharedValueSetting<T> {
+interface SharedValueSetting<T> {
   readonly codec: Codec<T>;
   /** What the value is while nobody has written any. */
   readonly initial: T;
@@ -131,5 +131,44 @@ export class SharedValue<T> {
   #call<R>(options: CallOptions, ask: (limits: Limits) => Promise<R>): Promise<R> {
     checkCallOptions(options);
     return this.#waiting.call(options, ask);
+  }
+}
+
+const BYTES = 4;
+const LEAST = -(2 ** 31);
+const MOST = 2 ** 31 - 1;
+
+/** @throws LockConfigurationError that names the field */
+export function checkInt32(field: string, value: unknown): void {
+  const isInt32 = typeof value === 'number' && Number.isInteger(value) && value >= LEAST && value <= MOST;
+  check(isInt32, field, value, `a whole number from ${LEAST} to ${MOST}`);
+}
+
+/** Four bytes, big-endian, as Curator's `SharedCount` writes them. */
+export const INT32_CODEC: Codec<number> = {
+  encode: (value) => {
+    checkInt32('value', value);
+    const bytes = Buffer.alloc(BYTES);
+    bytes.writeInt32BE(value);
+    return bytes;
+  },
+  decode: (bytes) => {
+    if (bytes.length === BYTES) return Buffer.from(bytes).readInt32BE();
+    throw new LockConfigurationError(
+      `what is kept there is no counter: it has ${bytes.length} bytes, and not ${BYTES}`,
+    );
+  },
+};
+
+/** A whole number of 32 bits that all processes share. */
+export class SharedCounter extends SharedValue<number> {
+  /**
+   * Adds to the counter, once, and returns what it is then. It does not wrap. When what became of it can not be known, because
+   * the session was lost with the reply, it is not added again: the call rejects with a LockUnavailableError that says so.
+   * @throws LockConfigurationError when the sum has no place in 32 bits; as `update`
+   */
+  async add(delta: number, options: WaitOptions = {}): Promise<Versioned<number>> {
+    checkInt32('delta', delta);
+    return this.update((value) => value + delta, options);
   }
 }

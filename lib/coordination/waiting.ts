@@ -1,17 +1,16 @@
 import { anyAbort, NEVER } from '../async/abort.js';
-import { backoff } from '../async/backoff.js';
-import { pause } from '../async/timer.js';
+import { backoff, pause } from '../async/timer.js';
 import { Deadline } from '../composite/deadline.js';
+import { checkFields, checkMs, checkSignal } from '../contract/check.js';
+import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import {
   LockConfigurationError,
   LockShutdownError,
   LockTimeoutError,
   LockUnavailableError,
 } from '../contract/errors.js';
-import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockService } from '../service/lock.service.js';
-import type { CallOptions, WaitOptions } from './wait.options.js';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
@@ -25,7 +24,7 @@ export interface Named {
 }
 
 /** What is waited for. */
-export interface Awaited extends WaitOptions {
+interface Awaited extends WaitOptions {
   readonly key: string;
   /** What stands in the way when the time runs out. */
   readonly why: string;
@@ -129,4 +128,30 @@ export class Waiting {
   #waitMs({ waitMs = this.#locks.waitMs }: WaitOptions): number {
     return this.#locks.admission.limited(waitMs);
   }
+}
+
+/** The end of a call that may wait. */
+export interface WaitOptions {
+  /** How long to wait, in milliseconds; 0 asks once. Default: the module's `waitMs`. */
+  readonly waitMs?: number | undefined;
+  /** Gives up waiting; the wait rejects with `signal.reason`, untouched. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The end of a call that waits for no more than an answer. */
+export type CallOptions = Pick<WaitOptions, 'signal'>;
+
+const FIELDS = ['waitMs', 'signal'];
+
+/** @throws LockConfigurationError that names the wrong field */
+export function checkWaitOptions(options: WaitOptions, fields: readonly string[] = FIELDS, shortestMs = 0): void {
+  checkFields('options', options, fields);
+  const { waitMs, signal } = options;
+  if (waitMs !== undefined) checkMs('waitMs', waitMs, shortestMs);
+  checkSignal(signal);
+}
+
+/** @throws LockConfigurationError that names the wrong field */
+export function checkCallOptions(options: CallOptions): void {
+  checkWaitOptions(options, ['signal']);
 }

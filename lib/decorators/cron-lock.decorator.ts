@@ -9,7 +9,7 @@ import { DeclaredJob } from './declared-job.js';
 import { disguised } from './disguised.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
-import type { CronLockDecorator } from './scheduled-method-check.js';
+import type { CronLockDecorator } from './method-check.js';
 import { noteLock } from './wrappers.js';
 
 const NAME = '@CronLock';

@@ -1,7 +1,7 @@
-import type { ContentionHandler, OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
-import { SHARING_FIELDS } from '../service/sharing.options.js';
+import { SHARING_FIELDS } from '../service/lock-service.options.js';
 import type { LockService } from '../service/lock.service.js';
 import { needParentheses } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';

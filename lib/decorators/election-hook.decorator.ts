@@ -1,5 +1,5 @@
 import { check, checkFields } from '../contract/check.js';
-import type { Term } from '../contract/term.js';
+import type { Term } from '../contract/elections.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 import { decoratedPlace, needParentheses } from './decorated-place.js';
 import { ElectionRole } from './election-role.js';

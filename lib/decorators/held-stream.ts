@@ -1,7 +1,6 @@
-import { isObservable } from 'rxjs';
-import { heldIterable } from './held-iterable.js';
-import { heldObservable } from './held-observable.js';
-import type { StreamEnd } from './stream-end.js';
+import { AsyncResource } from 'node:async_hooks';
+import { catchError, concat, defer, finalize, from, ignoreElements, isObservable, Observable } from 'rxjs';
+import { LockConfigurationError } from '../contract/errors.js';
 
 /**
  * What the caller gets instead of the method's own stream, or `undefined` when the value is no stream. Must be called
@@ -14,4 +13,165 @@ export function heldStream(value: unknown, end: StreamEnd): object | undefined {
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** The source, iterated inside the lease's async context; it is done when the lease has been given back. */
+function heldIterable<T>(source: AsyncIterable<T>, end: StreamEnd): AsyncIterable<T> {
+  const lease = new AsyncResource('HeldIterable');
+  if ('next' in source) return new HeldIterator(source, end, lease);
+  let isConsumed = false;
+  const held = {
+    [Symbol.asyncIterator]: () => {
+      if (isConsumed) throw consumedTwice();
+      isConsumed = true;
+      return new HeldIterator(source, end, lease);
+    },
+  };
+  end.completeWithout(held);
+  return held;
+}
+
+type Step<T> = IteratorResult<T, unknown>;
+
+class HeldIterator<T> implements AsyncGenerator<T, unknown, unknown> {
+  readonly #source: AsyncIterable<T>;
+  readonly #end: StreamEnd;
+  readonly #lease: AsyncResource;
+  #iterator: AsyncIterator<T, unknown, unknown> | undefined;
+  #isOver = false;
+
+  constructor(source: AsyncIterable<T>, end: StreamEnd, lease: AsyncResource) {
+    this.#source = source;
+    this.#end = end;
+    this.#lease = lease;
+    end.completeWithout(this);
+  }
+
+  next(...value: [] | [unknown]): Promise<Step<T>> {
+    return this.#advance((iterator) => iterator.next(...value));
+  }
+
+  return(value: unknown): Promise<Step<T>> {
+    return this.#advance(async (iterator) => (await iterator.return?.(value)) ?? { done: true, value: await value });
+  }
+
+  throw(error: unknown): Promise<Step<T>> {
+    return this.#advance((iterator) => iterator.throw?.(error) ?? Promise.reject(error));
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return(undefined);
+  }
+
+  async #advance(step: (iterator: AsyncIterator<T, unknown, unknown>) => Promise<Step<T>>): Promise<Step<T>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const result = await this.#inLease(step);
+    if (!result.done) return result;
+    this.#isOver = true;
+    this.#end.complete();
+    await this.#end.outcome;
+    return result;
+  }
+
+  async #inLease(step: (iterator: AsyncIterator<T, unknown, unknown>) => Promise<Step<T>>): Promise<Step<T>> {
+    try {
+      return await this.#lease.runInAsyncScope(() => step(this.#open()));
+    } catch (error) {
+      this.#isOver = true;
+      this.#end.fail(error);
+      await this.#end.outcome;
+      throw error;
+    }
+  }
+
+  #open(): AsyncIterator<T, unknown, unknown> {
+    return (this.#iterator ??= this.#source[Symbol.asyncIterator]());
+  }
+}
+
+/** The source, subscribed to inside the lease's async context; it completes when the lease has been given back. */
+function heldObservable<T>(source: Observable<T>, end: StreamEnd): Observable<T> {
+  const lease = new AsyncResource('HeldObservable');
+  let isConsumed = false;
+  const held = new Observable<T>((subscriber) => {
+    if (isConsumed) throw consumedTwice();
+    isConsumed = true;
+    end.completeOnItsOwn();
+    return lease.runInAsyncScope(() => untilReleased(source, end).subscribe(subscriber));
+  });
+  end.completeWithout(held);
+  return held;
+}
+
+function consumedTwice(): LockConfigurationError {
+  return new LockConfigurationError('a stream that holds a lease can be consumed once: call the method again');
+}
+
+function untilReleased<T>(source: Observable<T>, end: StreamEnd): Observable<T> {
+  const release = () => from(end.outcome).pipe(ignoreElements());
+  const failed = source.pipe(
+    catchError((error: unknown) => {
+      end.fail(error);
+      return release();
+    }),
+  );
+  const completed = defer(() => {
+    end.complete();
+    return release();
+  });
+  return concat(failed, completed).pipe(finalize(() => end.complete()));
+}
+
+// A stream that nobody consumes to its end, and nobody can any more, must not keep its key for ever.
+const abandoned = new FinalizationRegistry<StreamEnd>((end) => end.complete());
+
+/**
+ * The end of a stream that holds a lease, between the two who wait for it: the lease, which is given back when the
+ * stream has ended, and the consumer, who hears of the end when the lease has been given back.
+ */
+export class StreamEnd {
+  /** Settles when the stream has ended; rejects with the stream's own error. */
+  readonly reached: Promise<void>;
+  /** Settles when the lease has been given back; rejects with what the consumer is to be told. */
+  readonly outcome: Promise<unknown>;
+  #resolve!: () => void;
+  #reject!: (reason: unknown) => void;
+  #settle!: (outcome: Promise<unknown>) => void;
+
+  constructor() {
+    this.reached = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.outcome = new Promise((resolve) => (this.#settle = resolve));
+    this.outcome.catch(() => {});
+  }
+
+  complete(): void {
+    this.#resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error);
+  }
+
+  /** Says whose end the consumer is to be told. */
+  follow(outcome: Promise<unknown>): void {
+    this.#settle(outcome);
+  }
+
+  /** Ends the stream when the object that it can be consumed through, the latest one named here, is gone. */
+  completeWithout(consumable: object): void {
+    this.completeOnItsOwn();
+    abandoned.register(consumable, this, this);
+  }
+
+  /** From now on somebody consumes the stream: it ends when they say so. */
+  completeOnItsOwn(): void {
+    abandoned.unregister(this);
+  }
 }

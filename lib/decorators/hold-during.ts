@@ -3,14 +3,13 @@
  * stays inside until the stream has ended.
  */
 import { Logger } from '@nestjs/common';
-import type { ContentionContext, OnContention } from '../contract/contention.js';
+import type { ContentionContext, OnContention } from '../contract/acquire.options.js';
 import { LockNotLeaderError, LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
-import { PLACE } from '../contract/placed.js';
-import { heldStream } from './held-stream.js';
+import { PLACE } from '../contract/check.js';
+import { heldStream, StreamEnd } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import { neverRun } from './stand-in.js';
-import { StreamEnd } from './stream-end.js';
 
 /** One call of a locked method. */
 export interface LockedCall {

@@ -1,5 +1,5 @@
-import { isOnContention, ON_CONTENTION } from '../contract/contention.js';
-import type { ContentionHandler, OnContention } from '../contract/contention.js';
+import { isOnContention, ON_CONTENTION } from '../contract/acquire.options.js';
+import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import { check, checkFields } from '../contract/check.js';
 import { needParentheses } from './decorated-place.js';
 import { ElectionRole } from './election-role.js';

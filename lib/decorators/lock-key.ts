@@ -1,6 +1,6 @@
 import { check } from '../contract/check.js';
 import { checkKey } from '../contract/key.js';
-import { refuseJobLockKey } from '../service/keys.js';
+import { refuseJobLockKey } from '../service/service-names.js';
 
 /**
  * What a method locks: a fixed key, or a function of the method's arguments (annotate its parameters; `this` is the

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { OnContention } from '../contract/contention.js';
+import type { OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { LockService } from '../service/lock.service.js';
@@ -9,8 +9,7 @@ import { disguised } from './disguised.js';
 import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
 import type { CallDefaults, LockedCall } from './hold-during.js';
-import { LazyGenerator } from './lazy-generator.js';
-import { lazyObservable } from './lazy-observable.js';
+import { LazyGenerator, lazyObservable } from './lazy-generator.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';

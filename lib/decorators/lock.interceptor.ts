@@ -4,7 +4,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { isDecoratorCall } from './decorated-place.js';
 import { mutexLocking } from './distributed-lock.decorator.js';
 import { holdDuring } from './hold-during.js';
-import { lazyObservable } from './lazy-observable.js';
+import { lazyObservable } from './lazy-generator.js';
 import type { LockKeys } from './lock-key.js';
 import { defaultsOf, lockOfCall } from './lock-method.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';

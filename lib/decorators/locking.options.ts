@@ -1,13 +1,17 @@
-import { checkOnLost } from '../contract/acquire.options.js';
+import {
+  checkOnLost,
+  isOnContention,
+  ON_CONTENTION,
+  HOLDING_DEFAULTS,
+  HOLDING_FIELDS,
+  pickHolding,
+  resolveHoldingOptions,
+} from '../contract/acquire.options.js';
 import { check, checkFields, checkLabel, checkMs } from '../contract/check.js';
-import { isOnContention, ON_CONTENTION } from '../contract/contention.js';
-import type { OnContention } from '../contract/contention.js';
-import { HOLDING_DEFAULTS, HOLDING_FIELDS, pickHolding, resolveHoldingOptions } from '../contract/holding.options.js';
-import type { HoldingOptions } from '../contract/holding.options.js';
-import type { MutexOptions } from '../service/lock-service.options.js';
-import type { MultiOptions } from '../service/multi.options.js';
-import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/sharing.options.js';
-import type { SharingOptions } from '../service/sharing.options.js';
+import type { OnContention, HoldingOptions } from '../contract/acquire.options.js';
+import type { MutexOptions, SharingOptions } from '../service/lock-service.options.js';
+import type { MultiOptions } from '../service/multi-locks.js';
+import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/lock-service.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
 /** What every lock decorator can be told. */

@@ -1,6 +1,6 @@
 /** What the compiler checks about a decorated method. Each refusal is a sentence that can be read in the error. */
-import type { OnContention } from '../contract/contention.js';
 import type { Observable } from 'rxjs';
+import type { OnContention } from '../contract/acquire.options.js';
 
 /**
  * A method decorator for methods whose parameters fit `A` (those of the key function) and `B` (those of a second function
@@ -27,7 +27,7 @@ export interface CannotLock<Sentence> {
 }
 
 /** The sentence for what has none, and for private methods, which types do not show. */
-export type OrElse<Sentence> = [Sentence] extends [never]
+type OrElse<Sentence> = [Sentence] extends [never]
   ? 'a lock goes on an async method of an instance that takes what the key function takes'
   : Sentence;
 
@@ -39,18 +39,18 @@ export interface SecondChoice {
 }
 
 /** `never` for a private member. */
-export type MemberOf<O, K> = K extends keyof O ? O[K] : never;
+type MemberOf<O, K> = K extends keyof O ? O[K] : never;
 
 /** What an instance method stands on: a class has a `prototype`. */
 export type NotStatic = object & { readonly prototype?: never };
 
 /** The sentence for a static method, or another one. */
-export type OnInstance<O, Sentence> = O extends { readonly prototype: unknown }
+type OnInstance<O, Sentence> = O extends { readonly prototype: unknown }
   ? 'a lock goes on an instance method: a static method has no instance to be given its locks'
   : Sentence;
 
 // Complaints are sentences, `never` is none: a union of checks must not lose a sentence.
-export type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
+type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
 
 type Complaint<T, A extends unknown[], C extends OnContention> = T extends (...args: infer P) => infer R
   ? KeyComplaint<P, A> | ReturnComplaint<R, C>
@@ -107,8 +107,31 @@ type HandlerComplaint<Result, C> = C extends (...args: never) => infer X
 /** A handler that returns nothing yields `undefined`. */
 type Yielded<X> = [Awaited<X>] extends [never] ? never : [Awaited<X>] extends [void] ? undefined : Awaited<X>;
 
-export type UndefinedComplaint<V> = undefined extends V
+type UndefinedComplaint<V> = undefined extends V
   ? never
   : [void] extends [V]
     ? never
     : "a call that is skipped yields undefined: the method's return type must say so";
+
+/** What the compiler checks about a method with `@CronLock`. Each refusal is a sentence that can be read in the error. */
+
+/** A method decorator for methods that a scheduler calls: not static, and with nothing for it to do with a result. */
+export interface CronLockDecorator {
+  <T>(target: NotStatic, name: string | symbol, descriptor: TypedPropertyDescriptor<T> & Unless<JobComplaint<T>>): void;
+  <O extends object, K extends string | symbol>(
+    target: O & SecondChoice,
+    name: K,
+  ): CannotLock<OnInstance<O, OrElse<JobComplaint<MemberOf<O, K>>>>>;
+}
+
+type JobComplaint<T> = T extends (...args: never) => infer R
+  ? JobReturnComplaint<R>
+  : 'a lock goes on a method, not on an accessor or a property';
+
+type JobReturnComplaint<R> = 0 extends 1 & R
+  ? never
+  : R extends PromiseLike<infer V>
+    ? Promise<V> extends R
+      ? UndefinedComplaint<V>
+      : 'declare a plain Promise: that is what the caller gets, not the object you return'
+    : 'a job with @CronLock must be async: getting a lock takes time, and the lock is held until its promise settles';

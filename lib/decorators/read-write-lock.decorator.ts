@@ -1,7 +1,7 @@
-import type { ContentionHandler, OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import type { Lock, ReadWriteLock } from '../contract/lock.js';
-import { SHARING_FIELDS } from '../service/sharing.options.js';
-import type { SharingOptions } from '../service/sharing.options.js';
+import { SHARING_FIELDS } from '../service/lock-service.options.js';
+import type { SharingOptions } from '../service/lock-service.options.js';
 import { needParentheses } from './decorated-place.js';
 import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';

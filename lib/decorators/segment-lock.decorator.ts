@@ -1,4 +1,4 @@
-import type { ContentionHandler, OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
 import { checkRouteBy, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';

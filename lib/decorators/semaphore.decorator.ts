@@ -1,9 +1,8 @@
-import type { ContentionHandler, OnContention } from '../contract/contention.js';
+import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import { check } from '../contract/check.js';
 import type { Lock } from '../contract/lock.js';
-import type { SemaphoreLock } from '../contract/semaphore.js';
+import type { SemaphoreLock, SemaphoreOptions } from '../contract/semaphore.options.js';
 import { checkDemand, resolveSemaphoreOptions, SEMAPHORE_FIELDS } from '../contract/semaphore.options.js';
-import type { SemaphoreOptions } from '../contract/semaphore.options.js';
 import { needParentheses } from './decorated-place.js';
 import { readerOfKey } from './lock-key.js';
 import type { LockKey } from './lock-key.js';

@@ -1,7 +1,7 @@
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import { checkFields } from '../contract/check.js';
 import type { AcquireOptions } from '../contract/lock.js';
-import { checkProclaimed } from '../contract/term.js';
+import { checkProclaimed } from '../contract/elections.js';
 import type { Candidature } from '../service/candidates.js';
 
 export interface CampaignOptions extends Pick<AcquireOptions, 'signal'> {

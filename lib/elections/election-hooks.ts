@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Term } from '../contract/term.js';
+import type { Term } from '../contract/elections.js';
 import type { Office } from './office.js';
 
 /** Something that an application does when it is elected, or when its term is over. */

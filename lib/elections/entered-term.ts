@@ -1,5 +1,5 @@
-import type { Term } from '../contract/term.js';
-import { EnteredLease } from '../service/entered-lease.js';
+import type { Term } from '../contract/elections.js';
+import { EnteredLease } from '../service/reentrant-hold.js';
 import { heldLeases } from '../service/held-leases.js';
 import type { HeldTerm } from './held-term.js';
 

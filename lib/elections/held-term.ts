@@ -1,10 +1,9 @@
 import { onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
-import type { WonElection } from '../contract/elections.js';
+import type { WonElection, Term } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { LeaseView } from '../contract/lease-view.js';
-import { checkProclaimed } from '../contract/term.js';
-import type { Term } from '../contract/term.js';
+import { LeaseView } from '../contract/lease.js';
+import { checkProclaimed } from '../contract/elections.js';
 import { assertStands } from '../service/held-leases.js';
 
 /** A term as its holder has it, by the name that the application uses. */

@@ -1,13 +1,13 @@
 import { anyAbort, NEVER } from '../async/abort.js';
+import { backoff, pause } from '../async/timer.js';
 import { checkFields, checkSignal } from '../contract/check.js';
-import { LockShutdownError } from '../contract/errors.js';
-import type { Leader } from '../contract/leader.js';
-import type { Term } from '../contract/term.js';
+import type { Leader, Sighting, Term } from '../contract/elections.js';
+import { LockShutdownError, LockUnavailableError } from '../contract/errors.js';
+import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
 import type { LockService } from '../service/lock.service.js';
 import { resolveCampaignOptions } from './campaign.options.js';
 import type { CampaignOptions } from './campaign.options.js';
 import { Leaderships } from './leaderships.js';
-import { observation } from './observation.js';
 
 export interface ObserveOptions {
   /** Ends the observation: the iteration rejects with `signal.reason`. */
@@ -101,4 +101,54 @@ export class LeaderElectionService {
       limits.dispose();
     }
   }
+}
+
+/**
+ * The injection token of the `LeaderElectionService` of a connection: the class itself for the default one, a symbol that
+ * is the same for the same name for the others.
+ */
+export function getLeaderElectionToken(name: string = DEFAULT_CONNECTION): typeof LeaderElectionService | symbol {
+  return name === DEFAULT_CONNECTION ? LeaderElectionService : connectionToken('LeaderElectionService', name);
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Who leads now, then whoever leads next, or proclaims something else. What came and went between two looks is left out:
+ * the latest counts.
+ * @param look rejects with `signal.reason`, and leaves no watch
+ */
+async function* observation(
+  look: () => Promise<Sighting>,
+  signal: AbortSignal,
+): AsyncGenerator<Leader | null, void, undefined> {
+  let sighting = await look();
+  for (;;) {
+    const { leader } = sighting;
+    yield leader;
+    signal.throwIfAborted();
+    do sighting = await next(sighting, look, signal);
+    while (isSame(leader, sighting.leader));
+  }
+}
+
+/** What is seen when there was news. While the servers are out of reach nothing is, and nothing is known to be otherwise. */
+async function next({ changed }: Sighting, look: () => Promise<Sighting>, signal: AbortSignal): Promise<Sighting> {
+  const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  for (;;) {
+    try {
+      await changed(signal);
+      return await look();
+    } catch (error) {
+      if (!(error instanceof LockUnavailableError) || signal.aborted) throw error;
+    }
+    await pause(pauses.next(), signal);
+  }
+}
+
+function isSame(one: Leader | null, other: Leader | null): boolean {
+  if (one === null || other === null) return one === other;
+  const isSameTerm = one.fencingToken === other.fencingToken && one.since.getTime() === other.since.getTime();
+  return isSameTerm && one.value === other.value;
 }

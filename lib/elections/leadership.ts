@@ -1,12 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { orAbort } from '../async/abort.js';
-import { backoff } from '../async/backoff.js';
+import { backoff, pause } from '../async/timer.js';
 import { now } from '../async/clock.js';
-import { pause } from '../async/timer.js';
 import { LockNotLeaderError, LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { Lock, UsingOptions } from '../contract/lock.js';
-import type { Term } from '../contract/term.js';
+import type { Term } from '../contract/elections.js';
 import { ElectionHooks } from './election-hooks.js';
 import type { HeldTerm } from './held-term.js';
 import type { HeldTerms } from './held-terms.js';

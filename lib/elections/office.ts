@@ -1,9 +1,8 @@
 import { deferred } from '../async/deferred.js';
 import type { Lease } from '../contract/lease.js';
-import type { Term } from '../contract/term.js';
+import type { Term } from '../contract/elections.js';
 import type { UsingOptions } from '../contract/lock.js';
-import { guarded } from '../service/guarded.js';
-import { runUnder } from '../service/held-leases.js';
+import { guarded, runUnder } from '../service/held-leases.js';
 import { EnteredTerm, isUnder } from './entered-term.js';
 import type { HeldTerm } from './held-term.js';
 

@@ -1,19 +1,16 @@
-import { orAbort } from '../async/abort.js';
+import { orAbort, putBack, takeController } from '../async/abort.js';
+import { promised } from '../async/deferred.js';
 import { nextTurn } from '../async/loop-turn.js';
 import type { LoopTurn } from '../async/loop-turn.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
-import type { GrantingBackend } from './granting-backend.js';
-import { localCallers, localHolders } from './local-callers.js';
-import type { LocalCaller } from './local-callers.js';
-import { LocalEntry } from './local-entry.js';
-import { LocalTenure } from './local-tenure.js';
-import type { TenureListener } from './local-tenure.js';
-import type { LocalWaiter, WaiterListener } from './local-waiter.js';
-import { Rest } from './rest.js';
-import { WaitingCallers } from './waiting-callers.js';
+import { LocalTenure, Rest } from './shared-lease.js';
+import type { TenureListener } from './shared-lease.js';
+import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
+import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
 
 /** A try on its way to the backend. */
 interface SentTry {
@@ -302,3 +299,36 @@ export class LocalLine implements TenureListener, WaiterListener {
     this.#enter();
   }
 }
+
+/** A contender of this process on its way to a lease, on behalf of all who wait in the local line. */
+class LocalEntry {
+  readonly lease: Promise<GrantedLease | null>;
+  /** The number of the last caller who was there when it set out: what it ends with is theirs to know. */
+  readonly lastNumber: number;
+  readonly keeps: boolean;
+  /** Those who gave up when nobody else waited; they are told when the contender has left. */
+  readonly abandonedBy: LocalWaiter[] = [];
+  readonly #abort = takeController();
+  readonly #backend: GrantingBackend;
+
+  constructor(backend: GrantingBackend, first: LocalWaiter, lastNumber: number) {
+    this.#backend = backend;
+    this.lastNumber = lastNumber;
+    this.keeps = first.request.keepMs > 0;
+    this.lease = promised(() => backend.acquire(requestOf(first.request, this.#abort.signal)));
+  }
+
+  /** There is a lease: nobody abandons it any more. */
+  granted(): void {
+    if (this.#backend.releasesSignals) putBack(this.#abort);
+  }
+
+  /** Leaves the line; `lease` then rejects with `reason`. */
+  abandon(by: LocalWaiter, reason: unknown): void {
+    this.abandonedBy.push(by);
+    this.#abort.abort(reason);
+  }
+}
+
+/** What a local line wants of its backend. */
+export type GrantingBackend = Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals' | 'state'>;

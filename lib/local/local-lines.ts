@@ -1,8 +1,8 @@
-import { Dictionary } from '../async/dictionary.js';
+import { Dictionary } from '../async/collections.js';
 import { LoopTurn } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
-import type { GrantingBackend } from './granting-backend.js';
+import type { GrantingBackend } from './local-line.js';
 import { LocalLine } from './local-line.js';
 
 /** The local lines of one backend, by key and mode. */

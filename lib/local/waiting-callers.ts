@@ -1,9 +1,10 @@
-import { Roster } from '../async/roster.js';
-import type { LockBackend } from '../contract/lock-backend.js';
+import { Roster } from '../async/collections.js';
+import type { Place } from '../async/collections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { CallerRequest } from '../contract/lock-request.js';
-import { LocalWaiter } from './local-waiter.js';
-import type { WaiterListener } from './local-waiter.js';
+import type { LockBackend } from '../contract/lock-backend.js';
+import { failureOf } from '../contract/lock-request.js';
+import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
+import type { Holder, LocalTenure } from './shared-lease.js';
 
 /** Those who wait in a local line, in the order of their arrival. */
 export class WaitingCallers implements Iterable<LocalWaiter> {
@@ -60,4 +61,80 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
       waiter.failed(this.#backend.explain?.(reason) ?? reason);
     }
   }
+}
+
+// Small numbers take no memory of their own; milliseconds since 1970 do.
+const EPOCH_MS = Date.now();
+
+/** Who is told that a waiter gives up. */
+export interface WaiterListener {
+  gaveUp(waiter: LocalWaiter, reason: unknown): void;
+}
+
+/** One caller in a local line. Callers are many, so it is small. */
+export class LocalWaiter implements GivingUpListener {
+  readonly #sinceMs = Date.now() - EPOCH_MS;
+  /** Where it stands. */
+  place: Place<LocalWaiter> | undefined = undefined;
+  readonly #resolve: (lease: GrantedLease) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #listener: WaiterListener;
+
+  constructor(
+    readonly request: CallerRequest,
+    /** Grows with every caller that comes. */
+    readonly number: number,
+    resolve: (lease: GrantedLease) => void,
+    reject: (error: unknown) => void,
+    listener: WaiterListener,
+  ) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#listener = listener;
+  }
+
+  /** On the wall clock. */
+  get since(): Date {
+    return new Date(EPOCH_MS + this.#sinceMs);
+  }
+
+  gaveUp(reason: unknown): void {
+    this.#listener.gaveUp(this, reason);
+  }
+
+  granted(lease: GrantedLease): void {
+    this.request.settled(lease);
+    this.#resolve(lease);
+  }
+
+  failed(error: unknown): void {
+    this.request.settled();
+    this.#reject(failureOf(this.request, error));
+  }
+}
+
+/** One caller in a local line, for whoever looks. */
+export interface LocalCaller {
+  readonly state: 'held' | 'waiting';
+  readonly label: string | undefined;
+  readonly since: Date;
+}
+
+/** Those inside the tenures, up to `most`. */
+export function localHolders(tenures: readonly LocalTenure[], most: number): LocalCaller[] {
+  return tenures.flatMap((tenure) => tenure.firstHolders(most).map(asHolder)).slice(0, most);
+}
+
+/** Those inside the tenures, and those who wait behind them. */
+export function localCallers(tenures: readonly LocalTenure[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
+  const inside = tenures.flatMap(({ holders }) => holders);
+  const holders = inside.map(asHolder);
+  const waiters = Array.from(waiting, ({ request, since }): LocalCaller => {
+    return { state: 'waiting', label: request.label, since };
+  });
+  return [...holders, ...waiters];
+}
+
+function asHolder({ lease, label }: Holder): LocalCaller {
+  return { state: 'held', label, since: lease.acquiredAt };
 }

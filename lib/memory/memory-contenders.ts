@@ -1,9 +1,9 @@
-import { onAbort } from '../async/abort.js';
+import { onAbort, orAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
 import { LockShutdownError } from '../contract/errors.js';
 import { GrantedLease } from '../contract/granted-lease.js';
-import { nameOf } from '../contract/keyed-request.js';
+import { nameOf } from '../contract/lock-request.js';
 import type { LockRequest, PermitDemand } from '../contract/lock-request.js';
 
 /** Somebody in a line: who holds a lease, or waits for one. */
@@ -109,5 +109,26 @@ export class MemoryContenders {
   #downgrade(contender: MemoryContender): void {
     contender.request = { ...contender.request, mode: 'read' };
     this.grantTurns();
+  }
+}
+
+/** Those who wait until something is so, each for its own; all look whenever something has changed. */
+export class MemoryCrowd {
+  readonly #looks = new Set<() => void>();
+
+  /** Resolves once `isSo`. Rejects with `signal.reason`. */
+  async until(isSo: () => boolean, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const seen = deferred();
+    const look = () => {
+      if (isSo()) seen.resolve();
+    };
+    this.#looks.add(look);
+    look();
+    await orAbort(seen.promise, signal).finally(() => this.#looks.delete(look));
+  }
+
+  look(): void {
+    this.#looks.forEach((look) => look());
   }
 }

@@ -1,8 +1,7 @@
-import type { CampaignRequest, Elections, Sighting, WonElection } from '../contract/elections.js';
+import type { CampaignRequest, Elections, Sighting, WonElection, Leader } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { Leader } from '../contract/leader.js';
 import type { LockRequest } from '../contract/lock-request.js';
-import { MemoryCrowd } from './memory-crowd.js';
+import { MemoryCrowd } from './memory-contenders.js';
 
 /** What elections need of the backend. */
 export interface MemoryGrounds {

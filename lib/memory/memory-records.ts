@@ -1,5 +1,4 @@
-import { checkChanges } from '../contract/record-change.js';
-import { UNCHANGED } from '../contract/record-store.js';
+import { checkChanges, UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 
 /** Records of one process: the reference that the contract is read from. */

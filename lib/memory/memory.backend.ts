@@ -1,5 +1,5 @@
 import { orAbort } from '../async/abort.js';
-import { limited } from '../async/limited.js';
+import { limited } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import type { Elections } from '../contract/elections.js';
@@ -8,17 +8,16 @@ import { fencingTokenOf } from '../contract/fencing-token.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { grantAll } from '../contract/granted-set.js';
 import { checkKey } from '../contract/key.js';
-import { nameOf } from '../contract/keyed-request.js';
 import type { BackendState, LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
-import type { LockRequest } from '../contract/lock-request.js';
-import type { PermitCounts } from '../contract/permit-counts.js';
+import { nameOf } from '../contract/lock-request.js';
+import type { LockRequest, SemaphoreSize } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import type { PermitCounts } from '../contract/semaphore.options.js';
 import { MemoryContenders } from './memory-contenders.js';
 import type { MemoryContender } from './memory-contenders.js';
 import { MemoryCoordination } from './memory-coordination.js';
 import { MemoryElections } from './memory-elections.js';
-import { MemoryPermits } from './memory-permits.js';
 import { MemoryRecords } from './memory-records.js';
 
 /**
@@ -160,4 +159,32 @@ function permitLine(identity: string): string {
 
 export function memory(): LockBackendDefinition {
   return { name: 'memory', create: () => new MemoryBackend() };
+}
+
+/** How many permits semaphores have, in one process. */
+export class MemoryPermits implements PermitCounts {
+  readonly #recorded = new Map<string, number>();
+  readonly #onSet: () => void;
+
+  /** @param onSet called when a number is another one */
+  constructor(onSet: () => void) {
+    this.#onSet = onSet;
+  }
+
+  async read(key: string, of: SemaphoreSize): Promise<number> {
+    return this.mostOf(key, of);
+  }
+
+  async set(key: string, { sharedCount }: SemaphoreSize, permits: number): Promise<void> {
+    this.#recorded.set(recordedName(key, sharedCount), permits);
+    this.#onSet();
+  }
+
+  mostOf(key: string, { sharedCount, permits }: SemaphoreSize): number {
+    return this.#recorded.get(recordedName(key, sharedCount)) ?? permits;
+  }
+}
+
+function recordedName(key: string, sharedCount = `${key}/permits`): string {
+  return sharedCount;
 }

@@ -1,17 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { anyAbort, orAbort } from '../async/abort.js';
-import { backoff } from '../async/backoff.js';
+import { backoff, pause } from '../async/timer.js';
 import { now } from '../async/clock.js';
-import { pause } from '../async/timer.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { Attempt, Ran } from './attempt.js';
 import type { Crew } from './crew.js';
 import type { SkipReason } from './job-event.js';
-import type { Marker } from './marker.js';
+import type { Marker, Firing } from './marker.js';
 import type { Marked } from './markers.js';
-import { verdictOn } from './verdict.js';
-import type { Firing } from './verdict.js';
+import { verdictOn } from './marker.js';
 
 /** A firing that does not run the method here and now. */
 export interface Skip {

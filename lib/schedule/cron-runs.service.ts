@@ -1,11 +1,11 @@
 import type { Observable } from 'rxjs';
 import { LockReentrancyError, LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
+import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
 import type { LockService } from '../service/lock.service.js';
 import { isAbsolute } from '../service/service-names.js';
 import { GuardedJobs } from './guarded-jobs.js';
-import type { JobEvent } from './job-event.js';
-import type { JobRun } from './job-run.js';
+import type { JobEvent, JobRun } from './job-event.js';
 import { runOf } from './marker.js';
 import type { Marker } from './marker.js';
 import { Markers } from './markers.js';
@@ -104,4 +104,12 @@ export class CronRunsService {
       throw error;
     }
   }
+}
+
+/**
+ * The injection token of the `CronRunsService` of a connection: the class itself for the default one, a symbol that is
+ * the same for the same name for the others.
+ */
+export function getCronRunsToken(name: string = DEFAULT_CONNECTION): typeof CronRunsService | symbol {
+  return name === DEFAULT_CONNECTION ? CronRunsService : connectionToken('CronRunsService', name);
 }

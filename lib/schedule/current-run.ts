@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { JobRun } from './job-run.js';
+import type { JobRun } from './job-event.js';
 
 /** Emptied when the run has ended: what was started in it and not awaited may live on. */
 interface Stretch {

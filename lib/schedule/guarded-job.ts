@@ -7,11 +7,11 @@ import { Claim } from './claim.js';
 import type { Skip } from './claim.js';
 import type { Crew } from './crew.js';
 import type { SkipReason } from './job-event.js';
-import { nominalTick } from './nominal-tick.js';
+import { nominalTick } from './schedule.js';
 import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';
-import { isToRunAgain } from './verdict.js';
-import type { Firing } from './verdict.js';
+import { isToRunAgain } from './marker.js';
+import type { Firing } from './marker.js';
 
 /** Ends a claim that nobody needs any more. */
 export class ClaimEndedError extends Error {

@@ -1,10 +1,10 @@
+import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
 import type { Crew } from './crew.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
-import type { JobEvent } from './job-event.js';
-import { logJobEvent } from './job-log.js';
+import type { JobEvent, JobRun, SkippedEvent } from './job-event.js';
 import { Markers } from './markers.js';
 import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';
@@ -81,4 +81,35 @@ export class GuardedJobs {
     this.#jobs.set(job.key, guarded);
     return guarded;
   }
+}
+
+const logger = new Logger('CronLock');
+
+/** Says what nobody else does: that a call was skipped, and what somebody must look at. Runs speak for themselves. */
+function logJobEvent(event: JobEvent): void {
+  switch (event.type) {
+    case 'skipped':
+      return logSkipped(event);
+    case 'overdue':
+      return logger.error(`${titleOf(event.run)} takes longer than its atMostMs and was told to stop`);
+    case 'crashed':
+      return logger.warn(`${titleOf(event.run)} was not finished by process ${runnerOf(event.run)}`);
+    case 'started':
+    case 'finished':
+      return;
+  }
+}
+
+function logSkipped({ name, tick, reason, error }: SkippedEvent): void {
+  const message = `${titleOf({ name, tick })} was skipped: ${error ? error.message : reason}`;
+  if (reason === 'unavailable') logger.warn(message);
+  else logger.debug(message);
+}
+
+function titleOf({ name, tick }: Pick<JobRun, 'name' | 'tick'>): string {
+  return tick ? `${name} of ${tick.toISOString()}` : name;
+}
+
+function runnerOf({ runner }: JobRun): string {
+  return `${runner.pid} on ${runner.host}`;
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Logger } from '@nestjs/common';
-import { NEVER } from '../async/abort.js';
-import { backoff } from '../async/backoff.js';
+import { anyAbort, NEVER } from '../async/abort.js';
+import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { pause } from '../async/timer.js';
+import { after, backoff, pause } from '../async/timer.js';
 import { describe } from '../contract/check.js';
-import { LockUnavailableError } from '../contract/errors.js';
-import type { Lease } from '../contract/lease.js';
+import { LockOverdueError, LockUnavailableError } from '../contract/errors.js';
+import type { Lease, LeaseState } from '../contract/lease.js';
 import { runUnder } from '../service/held-leases.js';
+import { EnteredLease } from '../service/reentrant-hold.js';
 import type { Crew } from './crew.js';
 import { runAs } from './current-run.js';
-import { LimitedLease } from './limited-lease.js';
 import { runOf } from './marker.js';
 import type { Marker } from './marker.js';
 import type { Marked } from './markers.js';
@@ -21,7 +21,7 @@ import type { ScheduledJob } from './scheduled-job.js';
 export type Body = () => unknown;
 
 /** A run that has been written down as this process's own. */
-export interface Claimed extends Marked {
+interface Claimed extends Marked {
   readonly marker: Marker;
 }
 
@@ -101,4 +101,37 @@ async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { marke
 
 function logUnwritten({ name, state }: Marker, error: unknown): void {
   logger.warn(`${name}: that the run is ${state} could not be written down (${String(error)}); it will look crashed`);
+}
+
+/** A run's lease as the method sees it: its signal also aborts when the run has taken `atMostMs`. It stays held. */
+class LimitedLease extends EnteredLease {
+  readonly dispose: Dispose;
+  readonly #lease: Lease;
+  readonly #overdue = new AbortController();
+  readonly #either: AbortSignal;
+
+  constructor(lease: Lease, atMostMs: number, onOverdue: () => void) {
+    super(lease, lease.mode);
+    this.#lease = lease;
+    const either = anyAbort([lease.signal, this.#overdue.signal]);
+    this.#either = either.signal;
+    const stop = () => {
+      this.#overdue.abort(new LockOverdueError(lease.key, atMostMs));
+      onOverdue();
+    };
+    const cancel = atMostMs === Infinity ? () => {} : after(atMostMs, stop);
+    this.dispose = () => {
+      cancel();
+      either.dispose();
+    };
+  }
+
+  override get signal(): AbortSignal {
+    return this.#either;
+  }
+
+  override get state(): LeaseState {
+    const { state } = this.#lease;
+    return state === 'held' && this.#overdue.signal.aborted ? 'revoking' : state;
+  }
 }

@@ -11,7 +11,7 @@ export interface CronSchedule {
 }
 
 /** Fires again and again, or once, so many milliseconds after the process has started: it has no ticks. */
-export interface TimerSchedule {
+interface TimerSchedule {
   readonly kind: 'interval' | 'timeout';
   readonly ms: number;
 }
@@ -52,4 +52,67 @@ function cronOf(method: object): CronSchedule {
 
 function timerOf(kind: TimerSchedule['kind'], { timeout }: { readonly timeout: number }): TimerSchedule {
   return { kind, ms: timeout };
+}
+
+const SECOND_MS = 1_000;
+// In seconds, more than eight years: as far as cron looks ahead.
+const FURTHEST = 2 ** 28;
+
+/**
+ * The latest instant, this one included, at which a job was to fire: its nominal tick. Whoever asks between two ticks
+ * gets the earlier one, so clocks that differ, and timers that are late, agree. `undefined` before the first one.
+ *
+ * cron can only look ahead, in whole seconds: doubled steps back find a second from which the next tick is not after
+ * `instant`, and halving finds the latest such second.
+ */
+export function nominalTick(following: Following, instant: number): number | undefined {
+  const isBefore = (seconds: number) => following(instant - seconds * SECOND_MS) <= instant;
+  let far = 1;
+  while (!isBefore(far)) {
+    if (far >= FURTHEST) return undefined;
+    far *= 2;
+  }
+  let near = Math.floor(far / 2);
+  while (far - near > 1) {
+    const middle = Math.floor((near + far) / 2);
+    if (isBefore(middle)) far = middle;
+    else near = middle;
+  }
+  return following(instant - far * SECOND_MS);
+}
+
+/**
+ * What is used of `CronTime`, the class of the package `cron` that knows when a job fires. The application's own is
+ * taken, the one that its jobs run by; nothing is imported.
+ */
+export interface CronTime {
+  /** The expression; for a job that fires once, its date. */
+  readonly source: unknown;
+  readonly timeZone?: string | undefined;
+  readonly utcOffset?: number | undefined;
+  /** Whether it fires once, at a date. */
+  readonly realDate: boolean;
+  getNextDateFrom(start: Date, timeZone?: string): { toMillis(): number };
+}
+
+export type CronTimeClass = new (source: unknown, timeZone?: unknown, utcOffset?: unknown) => CronTime;
+
+/** The first instant after this one at which a job fires; both in milliseconds since 1970. `Infinity`: never again. */
+export type Following = (instant: number) => number;
+
+/** When a job fires, as cron says, time zones and daylight saving included. */
+export function followingBy(cronTime: CronTime): Following {
+  if (cronTime.realDate) {
+    const date = Number(cronTime.source);
+    return (instant) => (date > instant ? date : Infinity);
+  }
+  const zone = cronTime.timeZone ?? zoneOf(cronTime.utcOffset ?? 0);
+  return (instant) => cronTime.getNextDateFrom(new Date(instant), zone).toMillis();
+}
+
+/** A fixed offset as cron hands it to its calendar: `UTC+05:30`. */
+function zoneOf(utcOffset: number): string {
+  const minutes = Math.abs(utcOffset);
+  const digits = [Math.trunc(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+  return `UTC${utcOffset < 0 ? '-' : '+'}${digits.join(':')}`;
 }

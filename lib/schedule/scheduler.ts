@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from '../contract/errors.js';
-import { followingBy } from './cron-time.js';
-import type { CronTime, CronTimeClass, Following } from './cron-time.js';
-import type { CronSchedule } from './schedule.js';
+import { followingBy } from './schedule.js';
+import type { CronTime, CronTimeClass, Following, CronSchedule } from './schedule.js';
 
 /** Knows when the jobs of an application fire. */
 export interface TickSource {

@@ -1,18 +1,17 @@
-import { onAbort } from '../async/abort.js';
+import { onAbort, putBack, takeController } from '../async/abort.js';
 import type { Dispose, OwnAbortController } from '../async/abort.js';
-import type { Place } from '../async/roster.js';
-import { putBack, takeController } from '../async/spare-controllers.js';
+import type { Place } from '../async/collections.js';
 import { now } from '../async/clock.js';
 import { LONGEST_TIMER_MS } from '../async/timer.js';
-import { leadTimeMs } from '../composite/lead-time.js';
+import { leadTimeMs } from '../composite/deadline.js';
 import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
-import { lockedBy } from '../contract/holders-text.js';
+import { lockedBy } from '../contract/contender.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { heldLock } from './held-leases.js';
 import type { HolderDetails } from './held.js';
-import type { LockTarget } from './lock-target.js';
+import type { LockTarget } from './lock-targets.js';
 
 /** What a caller says of its acquisition. */
 export interface AcquisitionOptions extends HolderDetails {

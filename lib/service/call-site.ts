@@ -1,6 +1,6 @@
 import { now } from '../async/clock.js';
-import { PLACE } from '../contract/placed.js';
-import type { Place, Placed } from '../contract/placed.js';
+import { PLACE } from '../contract/check.js';
+import type { Place, Placed } from '../contract/check.js';
 import type { HeldTarget } from './held.js';
 
 const NO_OPTIONS = {};

@@ -3,7 +3,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { AcquisitionOptions } from './acquisition.js';
-import type { Admission } from './admission.js';
+import type { Admission } from './acquisition-gate.js';
 import type { ServiceNames } from './service-names.js';
 
 /** How somebody campaigns. */

@@ -1,7 +1,14 @@
+import { HeldSegment } from '../composite/held-segment.js';
 import type { Contender } from '../contract/contender.js';
+import { LockConfigurationError, LockReentrancyError } from '../contract/errors.js';
 import type { LeaseMode } from '../contract/lease.js';
-import type { LocalCaller } from '../local/local-callers.js';
+import type { LockBackend } from '../contract/lock-backend.js';
+import { resolveRevokeOptions } from '../contract/revoke.options.js';
+import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { LocalLine } from '../local/local-line.js';
+import type { LocalCaller } from '../local/waiting-callers.js';
+import { frameHolding, heldLeases } from './held-leases.js';
+import { identityOfPermits } from './semaphores.js';
 
 /** Where callers of one mode stand in this process, if any do. */
 type FindLine = (mode: LeaseMode) => Pick<LocalLine, 'callers' | 'isKept'> | undefined;
@@ -29,4 +36,21 @@ export function withLocalCallers(contenders: readonly Contender[], find: FindLin
 /** The contender as it is for one of the callers behind it. */
 function asCaller(contender: Contender, { state, label, since }: LocalCaller): Contender {
   return { ...contender, owner: { ...contender.owner, label }, state, since, isKept: false };
+}
+
+/** Takes the key away from its holders, in their own time or after it. */
+export async function revokeKey(backend: LockBackend, key: string, options: RevokeOptions): Promise<void> {
+  const resolved = resolveRevokeOptions(options);
+  const identity = backend.identify(key);
+  if (!backend.revoke) throw new LockConfigurationError(`the backend "${backend.name}" can not revoke`, { key });
+  if (isHeldHere(backend, identity)) throw new LockReentrancyError(key, 'it would wait for itself; release the lease');
+  await backend.revoke(key, resolved);
+}
+
+/** Whether the running code holds the key, permits of it, or the segment that it names. */
+function isHeldHere(backend: LockBackend, identity: string): boolean {
+  const frames = [identity, identityOfPermits(identity)].map((one) => frameHolding({ scope: backend, identity: one }));
+  if (frames.some((frame) => frame?.lease?.isHeld())) return true;
+  const segments = [...heldLeases()].filter((lease) => lease instanceof HeldSegment);
+  return segments.some((segment) => segment.isOn(backend) && backend.identify(segment.key) === identity);
 }

@@ -9,9 +9,9 @@ import { check, checkFields } from '../contract/check.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock } from '../contract/lock.js';
-import { EnteredLease } from './entered-lease.js';
+import { EnteredLease } from './reentrant-hold.js';
 import { assertStands, HoldScope } from './held-leases.js';
-import type { LockTarget } from './lock-target.js';
+import type { LockTarget } from './lock-targets.js';
 
 export interface GlobalTransactionOptions extends Pick<AcquireOptions, 'label'> {
   /**

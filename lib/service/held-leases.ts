@@ -1,11 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LockConfigurationError, LockLostError, LockReentrancyError } from '../contract/errors.js';
+import type { CallScope } from '../composite/multi-lock.js';
+import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { PLACE } from '../contract/check.js';
+import { LockConfigurationError, LockError, LockLostError, LockReentrancyError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
-import { Frame } from './frame.js';
-import { StayingLease } from './staying-lease.js';
-import { Tenure } from './tenure.js';
-import type { Holding, Stay } from './tenure.js';
+import { placed } from './call-site.js';
+import type { HeldTarget } from './held.js';
+import { watchSet } from './hold-watch.js';
+import type { HoldWatch } from './hold-watch.js';
+import { Frame, StayingLease, Tenure } from './reentrant-hold.js';
+import type { Holding, Stay } from './reentrant-hold.js';
 
 const context = new AsyncLocalStorage<Frame | undefined>();
 
@@ -24,7 +29,7 @@ export function permitsHeld(holding: Holding): number {
 }
 
 /** A lease that a tenure can be made of. */
-export type TenureLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
+type TenureLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
 
 /** Runs `work` inside a new tenure of `granted`, which is given back when it has ended. */
 export function runHolding<T>(
@@ -43,7 +48,7 @@ export function runHolding<T>(
 }
 
 /** A lease of a set, and what it is on. */
-export interface HeldMember {
+interface HeldMember {
   readonly lease: Lease;
   readonly holding: Holding;
 }
@@ -194,4 +199,44 @@ function innermost(matches: (frame: Frame) => boolean): Frame | undefined {
 export function assertStands(lease: Lease): void {
   if (lease.isHeld()) return;
   throw lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was released');
+}
+
+/**
+ * The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. Work that ended
+ * because its lease's signal aborted rejects with the reason of the signal, not with the `AbortError` that stands for it.
+ */
+export async function guarded<L extends Lease, T>(
+  lease: L,
+  { onLost }: Pick<ResolvedAcquireOptions, 'onLost'>,
+  work: (lease: L) => T | Promise<T>,
+): Promise<T> {
+  assertStands(lease);
+  const result = await call(work, lease);
+  const isLost = !lease.isHeld() && lease.state === 'lost';
+  if (isLost && onLost === 'throw') throw lease.signal.reason;
+  return result;
+}
+
+async function call<L extends Lease, T>(work: (lease: L) => T | Promise<T>, lease: L): Promise<T> {
+  try {
+    return await work(lease);
+  } catch (error) {
+    throw abortReasonIn(error) ?? error;
+  }
+}
+
+/** Node's own functions reject with an `AbortError` whose cause is the reason of the signal that they were given. */
+function abortReasonIn(error: unknown): LockError | undefined {
+  if (!(error instanceof Error) || error.name !== 'AbortError') return undefined;
+  return error.cause instanceof LockError ? error.cause : undefined;
+}
+
+/** What a lock that is made of others needs to know of its calls. @param target what its sets are on */
+export function callScope(watch: HoldWatch, target: Omit<HeldTarget, 'key'>): CallScope {
+  return {
+    enclose: runUnder,
+    heldLeases,
+    placed: (options, lock, verb) => placed(options, target, lock, verb),
+    watch: (set, { label, [PLACE]: place }) => watchSet(watch, set, { ...target, key: set.key }, { label, place }),
+  };
 }

@@ -1,7 +1,7 @@
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { UNLIMITED } from '../contract/holding.options.js';
-import type { ResolvedHoldingOptions } from '../contract/holding.options.js';
-import type { Place } from '../contract/placed.js';
+import { UNLIMITED } from '../contract/acquire.options.js';
+import type { ResolvedHoldingOptions } from '../contract/acquire.options.js';
+import type { Place } from '../contract/check.js';
 
 /** What a holder has, and how it is ended. */
 export type HeldLease = Pick<GrantedLease, 'acquiredAt' | 'state' | 'revoke' | 'lose' | 'release'>;

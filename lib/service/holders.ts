@@ -1,14 +1,14 @@
 import { orAbort } from '../async/abort.js';
-import { BoundedMap } from '../async/bounded-map.js';
+import { BoundedMap } from '../async/collections.js';
 import { now } from '../async/clock.js';
-import { limited } from '../async/limited.js';
+import { limited } from '../async/timer.js';
 import type { HolderSource } from '../composite/deadline.js';
-import { LONGEST_LEAD_MS } from '../composite/lead-time.js';
+import { LONGEST_LEAD_MS } from '../composite/deadline.js';
 import type { Contender } from '../contract/contender.js';
-import { MOST_HOLDERS } from '../contract/holders-text.js';
+import { MOST_HOLDERS } from '../contract/contender.js';
 import type { HoldersQuestion, LockBackend } from '../contract/lock-backend.js';
 import type { LocalLines } from '../local/local-lines.js';
-import type { LockTarget } from './lock-target.js';
+import type { LockTarget } from './lock-targets.js';
 
 // A question is two round trips. However many waits run out, the servers are asked so often at most.
 const MOST_AT_A_TIME = 32;

@@ -1,14 +1,14 @@
-import { checkOnLost } from '../contract/acquire.options.js';
-import { HOLDING_DEFAULTS, resolveHoldingOptions } from '../contract/holding.options.js';
-import type { HoldingOptions, ResolvedHoldingOptions } from '../contract/holding.options.js';
+import { checkOnLost, HOLDING_DEFAULTS, resolveHoldingOptions } from '../contract/acquire.options.js';
+import type { HoldingOptions, ResolvedAcquireOptions, ResolvedHoldingOptions } from '../contract/acquire.options.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LeaseMode } from '../contract/lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
-import type { Line } from '../contract/lock-request.js';
-import type { Keys } from './keys.js';
-import type { LockServiceOptions } from './lock-service.options.js';
-import type { LockTarget } from './lock-target.js';
-import type { ServiceNames } from './service-names.js';
-import { resolveSharingOptions, SHARING_DEFAULTS } from './sharing.options.js';
-import type { SharingOptions } from './sharing.options.js';
+import type { Line, LockRequest } from '../contract/lock-request.js';
+import type { HeldTarget } from './held.js';
+import { resolveSharingOptions, SHARING_DEFAULTS } from './lock-service.options.js';
+import type { LockServiceOptions, SharingOptions } from './lock-service.options.js';
+import type { Holding } from './reentrant-hold.js';
+import type { Keys, ServiceNames } from './service-names.js';
 
 /** What locks of one connection are on, with what they say and what is said for all of them. */
 export class LockTargets {
@@ -68,4 +68,29 @@ export class LockTargets {
     const waitMs = line === 'none' ? 0 : this.#waitMs;
     return { scope: this.#backend, identity, key, at, mode: 'exclusive', line, waitMs, ...this.#sharing };
   }
+}
+
+/** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
+export interface LockTarget extends Holding, HeldTarget {
+  /** The key that the backend is asked for. Default: `key`. */
+  readonly at?: string;
+  readonly mode: LeaseMode;
+  readonly line: Line;
+  readonly waitMs: number;
+  /** Whether callers of this process hand the key on among themselves. */
+  readonly localLine: boolean;
+  readonly keepMs: number;
+  /** Whether a call may enter what it already holds, unless it says. Default `true`. */
+  readonly reentrant?: boolean;
+  /** Of several keys that are asked for in one step: each of them. */
+  readonly members?: readonly LockTarget[];
+  /** What `using` does when the lease was lost, unless the call says. Default `'throw'`. */
+  readonly onLost?: ResolvedAcquireOptions['onLost'];
+  /** How the backend is asked, where it is not for a lock. Goes without a local line. */
+  readonly ask?: (request: LockRequest) => Promise<GrantedLease | null>;
+}
+
+/** Several keys that are asked for in one step, as one. */
+export function setOf(targets: readonly [LockTarget, ...LockTarget[]]): LockTarget {
+  return { ...targets[0], key: targets.map(({ key }) => key).join(', '), members: targets };
 }

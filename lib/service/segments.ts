@@ -1,18 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { HeldSegment } from '../composite/held-segment.js';
-import { KnownCounts } from '../composite/known-counts.js';
-import { SegmentCount } from '../composite/segment-count.js';
-import { SegmentLoad } from '../composite/segment-load.js';
+import { KnownCounts, SegmentCount } from '../composite/segment-count.js';
+import { SegmentLoad } from '../composite/segment.js';
 import { SegmentedLock } from '../composite/segmented-lock.js';
 import type { LockBackend } from '../contract/lock-backend.js';
-import { segmentKey } from '../contract/segment-key.js';
-import type { SegmentLease } from '../contract/segment-lease.js';
-import { checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
-import type { SegmentOptions } from '../contract/segment.options.js';
-import type { Admission } from './admission.js';
-import { callScope } from './call-scope.js';
-import { heldLeases } from './held-leases.js';
-import type { Keys } from './keys.js';
+import { segmentKey, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
+import type { SegmentLease, SegmentOptions } from '../contract/segment.options.js';
+import type { Admission } from './acquisition-gate.js';
+import { callScope, heldLeases } from './held-leases.js';
+import type { Keys } from './service-names.js';
 import type { LockTargets } from './lock-targets.js';
 import { SingleLock } from './single-lock.js';
 

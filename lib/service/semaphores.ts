@@ -1,14 +1,27 @@
-import { LockConfigurationError } from '../contract/errors.js';
-import type { HoldingOptions } from '../contract/holding.options.js';
+import { NEVER, orAbort } from '../async/abort.js';
+import { now } from '../async/clock.js';
+import { resolveAcquireOptions } from '../contract/acquire.options.js';
+import type { HoldingOptions, ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { checkWork, PLACE } from '../contract/check.js';
+import type { Placed } from '../contract/check.js';
+import { LockConfigurationError, LockReentrancyError } from '../contract/errors.js';
+import type { Lease } from '../contract/lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
-import type { SemaphoreLock } from '../contract/semaphore.js';
-import { resolveSemaphoreOptions } from '../contract/semaphore.options.js';
-import type { SemaphoreOptions } from '../contract/semaphore.options.js';
-import type { Admission } from './admission.js';
-import { CountedLock } from './counted-lock.js';
-import type { Keys } from './keys.js';
-import type { LockTarget } from './lock-target.js';
-import type { LockTargets } from './lock-targets.js';
+import type { SemaphoreSize } from '../contract/lock-request.js';
+import { checkDemand, checkPermits, resolveSemaphoreOptions } from '../contract/semaphore.options.js';
+import type {
+  PermitCounts,
+  SemaphoreAcquireOptions,
+  SemaphoreLock,
+  SemaphoreOptions,
+  SemaphoreUsingOptions,
+} from '../contract/semaphore.options.js';
+import type { Admission } from './acquisition-gate.js';
+import type { AcquisitionOptions } from './acquisition.js';
+import { placed } from './call-site.js';
+import { checkAsking, guarded, permitsHeld, runHolding } from './held-leases.js';
+import type { LockTarget, LockTargets } from './lock-targets.js';
+import type { Keys } from './service-names.js';
 
 /** The semaphores of one connection. */
 export class Semaphores {
@@ -48,4 +61,82 @@ export class Semaphores {
 /** Not the key's own identity: whoever holds a permit does not hold the key. No key ends like this. */
 export function identityOfPermits(identity: string): string {
   return `${identity}/`;
+}
+
+/** What a semaphore needs of its connection. */
+interface Connection {
+  readonly admission: Admission;
+  readonly counts: PermitCounts;
+}
+
+/** What one call wants. */
+interface Demand {
+  readonly options: ResolvedAcquireOptions;
+  /** How much is left of the time that it would wait. */
+  readonly leftMs: number;
+  readonly target: LockTarget;
+}
+
+/** The semaphore on one key: options become a deadline, and every call stands in the backend's line by itself. */
+class CountedLock implements SemaphoreLock {
+  readonly #connection: Connection;
+  readonly #target: LockTarget;
+  readonly #size: SemaphoreSize;
+
+  constructor(connection: Connection, target: LockTarget, size: SemaphoreSize) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#size = size;
+  }
+
+  async acquire(options?: SemaphoreAcquireOptions): Promise<Lease> {
+    const demand = await this.#demand(placed(options, this.#target, this, 'acquire'), this.#target.waitMs);
+    return this.#connection.admission.acquire(demand.target, acquisition(demand, true));
+  }
+
+  async tryAcquire(options?: SemaphoreAcquireOptions): Promise<Lease | null> {
+    const demand = await this.#demand(placed(options, this.#target, this, 'tryAcquire'), 0);
+    return this.#connection.admission.tryAcquire(demand.target, acquisition(demand, true));
+  }
+
+  async using<T>(work: (lease: Lease) => T | Promise<T>, options?: SemaphoreUsingOptions): Promise<T> {
+    checkWork(work);
+    const demand = await this.#demand(placed(options, this.#target, this, 'using'), this.#target.waitMs);
+    const lease = await this.#connection.admission.acquire(demand.target, acquisition(demand, false));
+    return runHolding(lease, demand.target, () => guarded(lease, demand.options, work));
+  }
+
+  permits(): Promise<number> {
+    return this.#connection.counts.read(this.#target.key, this.#size);
+  }
+
+  async setPermits(permits: number): Promise<void> {
+    checkPermits(permits, 0);
+    await this.#connection.counts.set(this.#target.key, this.#size, permits);
+  }
+
+  async #demand(options: SemaphoreUsingOptions & Placed, waitMs: number): Promise<Demand> {
+    const { permits: count = 1, ...others } = options;
+    const resolved = resolveAcquireOptions(others, { waitMs, onLost: this.#target.onLost });
+    checkDemand(count);
+    checkAsking(this.#target.key);
+    const target = { ...this.#target, permits: { count, of: this.#size } };
+    const tookMs = await this.#checkNesting(target, count, resolved);
+    resolved.signal?.throwIfAborted();
+    return { options: resolved, leftMs: Math.max(0, resolved.waitMs - tookMs), target };
+  }
+
+  /** What the running code holds already is not given back before it has got more. @returns how long it took to ask */
+  async #checkNesting(target: LockTarget, wanted: number, options: ResolvedAcquireOptions): Promise<number> {
+    const [held, begun] = [permitsHeld(target), now()];
+    if (held === 0) return 0;
+    if (!options.reentrant) throw new LockReentrancyError(target.key, 'reentrant is false');
+    if (held + wanted <= (await orAbort(this.permits(), options.signal ?? NEVER))) return now() - begun;
+    throw new LockReentrancyError(target.key, `with ${held} permits held, ${wanted} more could only wait for these`);
+  }
+}
+
+function acquisition({ options, leftMs }: Demand, isHandle: boolean): AcquisitionOptions {
+  const { waitMs, signal, label, [PLACE]: place } = options;
+  return { waitMs, leftMs, signal, label, place, isHandle };
 }

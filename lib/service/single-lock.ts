@@ -1,25 +1,22 @@
 import { anyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { promised } from '../async/promised.js';
+import { promised } from '../async/deferred.js';
 import { Deadline } from '../composite/deadline.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
-import { PLACE } from '../contract/placed.js';
-import type { Placed } from '../contract/placed.js';
-import { check, checkWork } from '../contract/check.js';
+import { PLACE, check, checkWork } from '../contract/check.js';
+import type { Placed } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionOptions } from './acquisition.js';
-import type { Admission } from './admission.js';
+import type { Admission } from './acquisition-gate.js';
 import { placed } from './call-site.js';
-import { EnteredLease } from './entered-lease.js';
-import type { Frame } from './frame.js';
-import { guarded } from './guarded.js';
-import { checkAsking, frameHolding, runHolding, runNested } from './held-leases.js';
-import { readOnIn } from './staying-lease.js';
-import type { LockTarget } from './lock-target.js';
+import { EnteredLease, readOnIn } from './reentrant-hold.js';
+import type { Frame } from './reentrant-hold.js';
+import { guarded, checkAsking, frameHolding, runHolding, runNested } from './held-leases.js';
+import type { LockTarget } from './lock-targets.js';
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
 

@@ -1,15 +1,17 @@
 import { hash, upTo } from '../composite/segment-route.js';
+import type { SegmentedLock } from '../composite/segmented-lock.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import { MOST_SEGMENTS } from '../contract/segment.options.js';
-import type { SegmentLease } from '../contract/segment-lease.js';
+import type { SegmentLease } from '../contract/segment.options.js';
 import { soldBefore } from './deduction.js';
 import type { Deduction, Leftover } from './deduction.js';
-import type { LeasedTraffic } from './leased-traffic.js';
+import { DryHints } from './dry-hints.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import { probingOrder, splitStock } from './stock-plan.js';
 import { placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
 import type { Attempt, StoreTools } from './take-order.js';
+import { WholeRounds } from './whole-rounds.js';
 
 /**
  * Units kept by a store of the user's, each segment under its lease. An order looks for a segment that has all of it,
@@ -113,4 +115,23 @@ export class LeasedStock implements StockKeeper {
 
 function missing(key: string, verb: string, method: string): LockConfigurationError {
   return new LockConfigurationError(`"${key}": ${verb} needs a store with ${method}()`, { key });
+}
+
+// For so long a segment that had too little is not looked at first.
+const HINTS_KEPT_MS = 1_000;
+
+/** What the callers of one process who buy from one stock have in common. */
+export class LeasedTraffic {
+  readonly dry = new DryHints(HINTS_KEPT_MS);
+  readonly rounds: WholeRounds;
+  /** How many there were when somebody looked last. */
+  segments: number | undefined;
+
+  constructor(readonly lock: SegmentedLock) {
+    this.rounds = new WholeRounds(lock);
+  }
+
+  get isIdle(): boolean {
+    return this.rounds.isIdle;
+  }
 }

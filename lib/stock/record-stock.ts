@@ -3,8 +3,8 @@ import { parsed, soldBefore } from './deduction.js';
 import type { Deduction, Leftover, OrderRecord } from './deduction.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import type { StockNames } from './stock-names.js';
-import { Count, Purchase, Refund, Restock } from './till-entries.js';
-import type { Till } from './till.js';
+import { Count, Purchase, Refund, Restock } from './stock-entries.js';
+import type { Till } from './stock-writer.js';
 
 /** Units kept in records beside the locks: no lock, no leftovers. How, stands in `till.ts`. */
 export class RecordStock implements StockKeeper {

@@ -1,4 +1,4 @@
-import { escapedSegment } from '../contract/key-template.js';
+import { escapedSegment } from '../contract/key.js';
 
 /** Where the records of one stock are. Keys and ids are one segment of a name each: none can lead into another's. */
 export class StockNames {

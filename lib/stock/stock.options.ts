@@ -1,6 +1,6 @@
 import { check, checkFields, checkMs, checkSignal } from '../contract/check.js';
 import { checkRouteBy, checkSegments } from '../contract/segment.options.js';
-import type { SegmentStore } from './segment-store.js';
+import type { SegmentStore } from './stock-keeper.js';
 
 export interface StockOptions {
   /** Into how many segments the units are spread, 1 to 1,024. */

@@ -1,21 +1,19 @@
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
-import { LeasedStock } from './leased-stock.js';
-import { LeasedTraffic } from './leased-traffic.js';
+import { LeasedStock, LeasedTraffic } from './leased-stock.js';
 import { OpenOrders } from './open-orders.js';
 import { RecordStock } from './record-stock.js';
 import { SegmentedStock } from './segmented-stock.js';
-import { SharedByKey } from './shared-by-key.js';
 import { Shelves } from './shelves.js';
 import type { StockKeeper } from './stock-keeper.js';
 import { StockNames } from './stock-names.js';
+import { Till } from './stock-writer.js';
 import { resolveStockOptions } from './stock.options.js';
 import type { ResolvedStockOptions, StockOptions } from './stock.options.js';
-import { Till } from './till.js';
 
 /** What the stocks of one connection are made with. */
-export interface StockSource {
+interface StockSource {
   /** How long calls take at most unless they say, in milliseconds. */
   readonly waitMs: number;
   /** How long somebody waits who would wait for so long, in milliseconds. */
@@ -57,5 +55,28 @@ export class Stocks {
     }
     const till = this.#tills.of(key, () => new Till(records, new Shelves(records, names)));
     return new RecordStock(records, names, till, mergeBelow);
+  }
+}
+
+// What is thrown away is read again.
+const MOST_KEPT = 1_000;
+
+/** One of something a key, for all who name the key; of those that were asked for longest ago, only some are kept. */
+export class SharedByKey<T extends { readonly isIdle: boolean }> {
+  readonly #kept = new Map<string, T>();
+
+  /** What the key has, or what `make` makes now. */
+  of(key: string, make: () => T): T {
+    const one = this.#kept.get(key) ?? make();
+    this.#kept.delete(key);
+    this.#kept.set(key, one);
+    if (this.#kept.size > MOST_KEPT) this.#dropOldestIdle();
+    return one;
+  }
+
+  #dropOldestIdle(): void {
+    for (const [key, one] of this.#kept) {
+      if (one.isIdle) return void this.#kept.delete(key);
+    }
   }
 }

@@ -1,13 +1,12 @@
 /** What is done with a user's store under leases that are held: an order is taken, or what nobody has decided is put back. */
 import { check } from '../contract/check.js';
 import { LockLostError, LockUnavailableError } from '../contract/errors.js';
-import type { SegmentLease } from '../contract/segment-lease.js';
+import type { SegmentLease } from '../contract/segment.options.js';
 import { deductionOf, unitsOf } from './deduction.js';
 import type { Deduction } from './deduction.js';
 import type { DryHints } from './dry-hints.js';
 import type { OpenOrder, OpenOrders } from './open-orders.js';
-import type { SegmentStore } from './segment-store.js';
-import type { Order } from './stock-keeper.js';
+import type { SegmentStore, Order } from './stock-keeper.js';
 import type { StockPart } from './stock-plan.js';
 
 /** What it takes to ask a user's store. */

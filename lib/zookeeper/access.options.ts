@@ -1,5 +1,9 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import type { SecureContext, SecureContextOptions } from 'node:tls';
 import { check, describe } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
+import type { TlsOptions } from './client/dialer.js';
 import type { Acl } from './client/zookeeper-client.js';
 
 export type { Acl as ZooKeeperAcl };
@@ -63,4 +67,109 @@ function wrongAuth(auth: unknown): LockConfigurationError {
 function wrongCredentials(credentials: unknown): LockConfigurationError {
   const kind = typeof credentials === 'object' ? describe(credentials) : typeof credentials;
   return new LockConfigurationError(`auth.credentials must be a string such as "user:password", got ${kind}`);
+}
+
+/** The context is made of the other options. */
+export type ZooKeeperTls = Omit<TlsOptions, 'secureContext'>;
+
+const CERTIFICATE = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[\s\S]*?-----END \1-----/g;
+const PEM = 'in PEM format, the text itself and not the name of a file';
+
+/**
+ * Everything that a connection makes of the material is made here: what is wrong with it would otherwise throw in the
+ * middle of connecting, where nobody can catch it, or, of `ca`, be ignored.
+ * @throws LockConfigurationError that names the wrong field, and never what a secret is
+ */
+export function resolveTls(tls: unknown): TlsOptions | undefined {
+  if (tls === undefined || tls === false) return undefined;
+  if (tls === true) return {};
+  check(typeof tls === 'object' && tls !== null && !Array.isArray(tls), 'tls', tls, 'true, false or an object');
+  const options: ZooKeeperTls = { ...tls };
+  checkKinds(options);
+  checkAuthorities(options.ca);
+  checkPair(options);
+  const { cert, key, pfx, passphrase, minVersion } = options;
+  tryContext({ minVersion }, () => 'tls.minVersion must be a version such as "TLSv1.2"');
+  tryContext({ cert }, () => `tls.cert must be a certificate ${PEM}`);
+  tryContext({ key, passphrase }, () => wrongKey(key));
+  tryContext({ cert, key, passphrase }, () => 'tls.key must be the private key of tls.cert');
+  tryContext({ pfx, passphrase }, wrongArchive);
+  return { ...options, secureContext: tryContext(options, () => 'tls must be what tls.connect() of Node takes') };
+}
+
+function checkKinds({ passphrase, servername, rejectUnauthorized, checkServerIdentity }: ZooKeeperTls): void {
+  // Of a secret only its kind is told.
+  if (!isOptional(passphrase, 'string')) {
+    throw new LockConfigurationError(`tls.passphrase must be a string, got ${typeof passphrase}`);
+  }
+  check(isOptional(servername, 'string'), 'tls.servername', servername, 'a string');
+  check(isOptional(rejectUnauthorized, 'boolean'), 'tls.rejectUnauthorized', rejectUnauthorized, 'true or false');
+  check(isOptional(checkServerIdentity, 'function'), 'tls.checkServerIdentity', checkServerIdentity, 'a function');
+}
+
+/** Node ignores what is no certificate, and then trusts no server. */
+function checkAuthorities(ca: unknown): void {
+  if (ca === undefined) return;
+  const given: readonly unknown[] = Array.isArray(ca) ? ca : [ca];
+  const areAll = given.length > 0 && given.every((one) => certificatesIn(one) > 0);
+  if (areAll) return;
+  const isPem = typeof ca === 'string' && ca.includes('-----');
+  const got = isPem ? 'PEM text without a readable certificate' : describe(ca);
+  throw new LockConfigurationError(`tls.ca must be certificates ${PEM}, got ${got}`);
+}
+
+/** How many certificates are in it, or 0 when one of them can not be read. */
+function certificatesIn(material: unknown): number {
+  const blocks = textOf(material).match(CERTIFICATE) ?? [];
+  return blocks.every(isCertificate) ? blocks.length : 0;
+}
+
+function textOf(material: unknown): string {
+  if (!ArrayBuffer.isView(material)) return typeof material === 'string' ? material : '';
+  return Buffer.from(material.buffer, material.byteOffset, material.byteLength).toString();
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).fingerprint256 !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A certificate is shown only together with its key. */
+function checkPair({ cert, key, pfx }: ZooKeeperTls): void {
+  if (pfx !== undefined || (cert === undefined) === (key === undefined)) return;
+  const [given, missing] = key === undefined ? ['cert', 'key'] : ['key', 'cert'];
+  throw new LockConfigurationError(`tls.${missing} must be given together with tls.${given}, got undefined`);
+}
+
+function wrongKey(key: ZooKeeperTls['key']): string {
+  const isEncrypted = [key].flat().some((one) => textOf(one).includes('ENCRYPTED'));
+  return isEncrypted ? 'tls.passphrase must be the one of tls.key' : `tls.key must be a private key ${PEM}`;
+}
+
+function wrongArchive({ message }: Error): string {
+  const isLocked = /mac verify|decrypt/i.test(message);
+  return isLocked ? 'tls.passphrase must be the one of tls.pfx' : 'tls.pfx must be a PKCS#12 archive, as a Buffer';
+}
+
+/** @param expected what the field must be when Node can make no context of the options */
+function tryContext(options: SecureContextOptions, expected: (error: Error) => string): SecureContext {
+  try {
+    return createSecureContext(options);
+  } catch (cause) {
+    throw new LockConfigurationError(`${expected(cause as Error)} (${reasonOf(cause as NodeJS.ErrnoException)})`, {
+      cause,
+    });
+  }
+}
+
+// The message of a wrong kind shows the value, which may be a secret.
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  return code === 'ERR_INVALID_ARG_TYPE' ? 'it is of the wrong type' : message;
+}
+
+function isOptional(value: unknown, kind: string): boolean {
+  return value === undefined || typeof value === kind;
 }

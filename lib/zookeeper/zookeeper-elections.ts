@@ -1,14 +1,12 @@
 import { LockLostError } from '../contract/errors.js';
 import type { CampaignRequest, Elections, Sighting, WonElection } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { askSessions } from './across-sessions.js';
-import type { Attempt } from './attempt.js';
+import { askSessions, explained } from './session-retry.js';
+import type { Attempt } from './session-retry.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
-import { explained } from './explained-error.js';
-import type { Places } from './places.js';
-import { campaignIn } from './recipes/leader-election.js';
-import { lookForLeader } from './recipes/leader-sighting.js';
-import { SessionEndedError } from './session/session-ended-error.js';
+import type { Places } from './node-paths.js';
+import { campaignIn, lookForLeader } from './election/leader-election.js';
+import { SessionEndedError } from './session/requests.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 

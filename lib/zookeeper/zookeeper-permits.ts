@@ -1,6 +1,6 @@
 import type { PermitDemand, SemaphoreSize } from '../contract/lock-request.js';
-import type { PermitCounts } from '../contract/permit-counts.js';
-import { askSessions } from './across-sessions.js';
+import type { PermitCounts } from '../contract/semaphore.options.js';
+import { askSessions } from './session-retry.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PermitCount } from './recipes/permit-count.js';
 import type { Wanted } from './recipes/semaphore.js';

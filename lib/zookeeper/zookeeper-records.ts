@@ -1,11 +1,9 @@
-import { checkChanges } from '../contract/record-change.js';
+import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
-import { askSessions } from './across-sessions.js';
-import { inDoubt } from './explained-error.js';
-import { lookAtOnce } from './recipes/record-snapshot.js';
-import { lookAt } from './recipes/record-node.js';
-import type { Sight } from './recipes/record-node.js';
-import { RecordWriting } from './recipes/record-write.js';
+import { askSessions, inDoubt } from './session-retry.js';
+import { lookAtOnce, lookAt } from './records/record-node.js';
+import type { Sight } from './records/record-node.js';
+import { RecordWriting } from './records/record-write.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import { unlessMissing } from './session/watch.js';

@@ -1,7 +1,7 @@
 import { now } from '../async/clock.js';
-import { limited } from '../async/limited.js';
+import { limited } from '../async/timer.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
-import { acrossSessions, askSessions } from './across-sessions.js';
+import { acrossSessions, askSessions } from './session-retry.js';
 import { askToGiveWay, holdersOf, readersAmong, removeByForce, untilGivenWay } from './recipes/revocation.js';
 import type { CreatedNode } from './session/requests.js';
 import type { Session } from './session/session.js';

@@ -1,8 +1,8 @@
-import { BoundedMap } from '../async/bounded-map.js';
+import { BoundedMap } from '../async/collections.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { nameOf } from '../contract/keyed-request.js';
+import { nameOf } from '../contract/lock-request.js';
 import type {
   BackendState,
   ConnectionLog,
@@ -14,24 +14,20 @@ import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { ConnectString } from './client/connect-string.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
-import { askSessions } from './across-sessions.js';
-import { canBeginAgain } from './attempt.js';
-import type { Attempt } from './attempt.js';
-import { explained } from './explained-error.js';
+import { askSessions, canBeginAgain, explained } from './session-retry.js';
+import type { Attempt } from './session-retry.js';
 import { CounterEndingError, EndingCounters } from './recipes/counter.js';
 import { lineIn } from './recipes/line-view.js';
 import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
-import { GATE, PERMITS } from './recipes/permit-name.js';
-import { semaphoreIn } from './recipes/permit-view.js';
+import { GATE, PERMITS, semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
-import { GrantedTimeout } from './session/granted-timeout.js';
+import { GrantedTimeout } from './session/lease-clock.js';
 import type { Session } from './session/session.js';
-import { SessionReport } from './session/session-report.js';
-import { SessionSupervisor } from './session/session-supervisor.js';
-import { Places } from './places.js';
+import { SessionReport, SessionSupervisor } from './session/session-supervisor.js';
+import { Places } from './node-paths.js';
 import { lockPath } from './session/znode-path.js';
 import { ZooKeeperCoordination } from './zookeeper-coordination.js';
 import { ZooKeeperElections } from './zookeeper-elections.js';

@@ -2,12 +2,10 @@ import { check, checkFields, checkMs } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import { parseConnectString } from './client/connect-string.js';
 import type { ConnectString } from './client/connect-string.js';
-import type { TlsOptions } from './client/open-socket.js';
+import type { TlsOptions } from './client/dialer.js';
 import { checkRoot } from './session/znode-path.js';
-import { resolveAcl, resolveAuth } from './access.options.js';
-import type { ZooKeeperAcl, ZooKeeperAuth } from './access.options.js';
-import { resolveTls } from './tls.options.js';
-import type { ZooKeeperTls } from './tls.options.js';
+import { resolveAcl, resolveAuth, resolveTls } from './access.options.js';
+import type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls } from './access.options.js';
 
 export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls };
 

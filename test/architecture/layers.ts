@@ -25,6 +25,8 @@ export type Layered =
   | 'contract'
   | 'zookeeper'
   | 'zookeeper/coordination'
+  | 'zookeeper/records'
+  | 'zookeeper/election'
   | 'zookeeper/recipes'
   | 'zookeeper/session'
   | 'zookeeper/client'
@@ -104,6 +106,8 @@ export const LAYERS: Layers = {
     // The client only to make one: whatever is asked of the server goes through the session.
     mayImport: [
       'zookeeper/coordination',
+      'zookeeper/records',
+      'zookeeper/election',
       'zookeeper/recipes',
       'zookeeper/session',
       'zookeeper/client',
@@ -115,6 +119,16 @@ export const LAYERS: Layers = {
   },
   'zookeeper/coordination': {
     folder: 'zookeeper/coordination',
+    mayImport: ['zookeeper/recipes', 'zookeeper/session', 'contract', 'async'],
+    packages: ['node:crypto'],
+  },
+  'zookeeper/records': {
+    folder: 'zookeeper/records',
+    mayImport: ['zookeeper/recipes', 'zookeeper/session', 'contract', 'async'],
+    packages: ['node:crypto'],
+  },
+  'zookeeper/election': {
+    folder: 'zookeeper/election',
     mayImport: ['zookeeper/recipes', 'zookeeper/session', 'contract', 'async'],
     packages: ['node:crypto'],
   },

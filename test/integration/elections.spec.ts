@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
-import type { Leader } from '../../lib/contract/leader.js';
-import type { Term } from '../../lib/contract/term.js';
+import type { Leader, Term } from '../../lib/contract/elections.js';
 import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
 import type { LeaderElectionService } from '../../lib/elections/leader-election.service.js';
 import { EmbeddedZooKeeper, FaultProxy } from '../../lib/testing/index.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
 import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-client.js';
 import type { ClientListener, ZooKeeperClient } from '../../lib/zookeeper/client/zookeeper-client.js';
-import { campaignIn } from '../../lib/zookeeper/recipes/leader-election.js';
+import { campaignIn } from '../../lib/zookeeper/election/leader-election.js';
 import type { LockDirectory } from '../../lib/zookeeper/recipes/lock-directory.js';
 import { SessionSupervisor } from '../../lib/zookeeper/session/session-supervisor.js';
 

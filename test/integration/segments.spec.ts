@@ -5,7 +5,7 @@ import { deferred } from '../../lib/async/deferred.js';
 import type { SegmentedLock } from '../../lib/composite/segmented-lock.js';
 import { upTo } from '../../lib/composite/segment-route.js';
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
-import type { SegmentLease } from '../../lib/contract/segment-lease.js';
+import type { SegmentLease } from '../../lib/contract/segment.options.js';
 import { LockService } from '../../lib/service/lock.service.js';
 import { FaultProxy } from '../../lib/testing/index.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';

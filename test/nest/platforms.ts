@@ -1,9 +1,8 @@
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, ModuleMetadata } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import type { AddressInfo } from 'node:net';
-import type { ModuleMetadata } from '@nestjs/common';
 import { onTestFinished } from 'vitest';
 import { LockModule } from '../../lib/index.js';
 import type { LockModuleExtras } from '../../lib/index.js';

@@ -4,7 +4,7 @@ import type {
   SegmentRequest,
   SegmentStore,
   TakeRequest,
-} from '../../lib/stock/segment-store.js';
+} from '../../lib/stock/stock-keeper.js';
 
 /** A user's store in memory that keeps all the promises it has to, and can be told to fail. */
 export class UnitLedger implements SegmentStore {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CoordinationBackend } from '../../contract/coordination-backend.js';
-import type { TakenItem } from '../../contract/queues.js';
+import type { CoordinationBackend, TakenItem } from '../../contract/coordination-backend.js';
 import { checksOf } from './contract-check.js';
 import { unwatched } from './contract-stage.js';
 import type { ContractStage } from './contract-stage.js';

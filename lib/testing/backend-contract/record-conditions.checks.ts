@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { LockConfigurationError } from '../../contract/errors.js';
-import { LARGEST_VALUE_BYTES, LARGEST_WRITE_BYTES } from '../../contract/record-change.js';
-import { UNCHANGED } from '../../contract/record-store.js';
+import { LARGEST_VALUE_BYTES, LARGEST_WRITE_BYTES, UNCHANGED } from '../../contract/record-store.js';
 import type { RecordChange, RecordStore } from '../../contract/record-store.js';
 import { checksOf } from './contract-check.js';
 import { put } from './put.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RecordStore } from '../../contract/record-store.js';
-import { LARGEST_VALUE_BYTES } from '../../contract/record-change.js';
+import { LARGEST_VALUE_BYTES } from '../../contract/record-store.js';
 import { checksOf } from './contract-check.js';
 import { put } from './put.js';
 

@@ -1,8 +1,8 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockBackend } from '../../contract/lock-backend.js';
 import type { AcquisitionOptions } from '../../service/acquisition.js';
-import { Admission } from '../../service/admission.js';
-import type { LockTarget } from '../../service/lock-target.js';
+import { Admission } from '../../service/acquisition-gate.js';
+import type { LockTarget } from '../../service/lock-targets.js';
 import type { Journal } from './journal.js';
 import { JournalledAcquisition } from './journalled-acquisition.js';
 

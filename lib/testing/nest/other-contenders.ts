@@ -1,5 +1,5 @@
 import type { LockRequest } from '../../contract/lock-request.js';
-import { segmentOfKey } from '../../contract/segment-key.js';
+import { segmentOfKey } from '../../contract/segment.options.js';
 import type { OtherContender } from './other-contender.js';
 
 /** What is asked of keys. */

@@ -1,7 +1,11 @@
-import type { Barriers, EnteredMember } from '../../contract/barriers.js';
-import type { CoordinationBackend } from '../../contract/coordination-backend.js';
+import type {
+  Barriers,
+  EnteredMember,
+  CoordinationBackend,
+  Queues,
+  TakenItem,
+} from '../../contract/coordination-backend.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
-import type { Queues, TakenItem } from '../../contract/queues.js';
 import { reachable } from './reachable.js';
 
 /** What queues and barriers are told of the world. */

@@ -1,5 +1,4 @@
-import type { CampaignRequest, Elections, Sighting, WonElection } from '../../contract/elections.js';
-import type { Leader } from '../../contract/leader.js';
+import type { CampaignRequest, Elections, Sighting, WonElection, Leader } from '../../contract/elections.js';
 
 /** What elections are told of the world. */
 interface Surroundings {

@@ -1,11 +1,11 @@
-import { after } from '../../async/timer.js';
-import type { Dispose } from '../../async/abort.js';
+import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
-import { attemptMs } from './connection.options.js';
-import type { ConnectionOptions } from './connection.options.js';
+import { connect as connectTls } from 'node:tls';
+import type { ConnectionOptions as TlsConnectionOptions } from 'node:tls';
+import type { Dispose } from '../../async/abort.js';
+import { now } from '../../async/clock.js';
+import { after, backoff } from '../../async/timer.js';
 import type { ServerAddress } from './connect-string.js';
-import { openSocket } from './open-socket.js';
-import { ServerRotation } from './server-rotation.js';
 
 /** What happens to the socket of the moment. */
 export interface SocketEvents {
@@ -99,4 +99,97 @@ function closedEarly(): Error {
   return new Error(
     'a server closed the connection before it accepted the session: it is not serving, has too many clients, or its port needs TLS',
   );
+}
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+// A link that ends sooner was of no use: the server, or what is asked of it, is at fault.
+const USEFUL_MS = 1_000;
+
+/** Which server to try next: each once without a pause, in an order of its own for every client, then with pauses. */
+export class ServerRotation {
+  readonly #servers: readonly ServerAddress[];
+  readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  #next = 0;
+  #triedInVain = 0;
+  #connectedAt = Infinity;
+  #cancel: Dispose = () => {};
+
+  constructor(servers: readonly ServerAddress[], random: () => number = Math.random) {
+    this.#servers = shuffled(servers, random);
+  }
+
+  /** Calls back with the next server to try, never in the same turn. */
+  next(callback: (server: ServerAddress) => void): void {
+    if (now() - this.#connectedAt >= USEFUL_MS) this.#startOver();
+    this.#connectedAt = Infinity;
+    const pauseMs = this.#triedInVain < this.#servers.length ? 0 : this.#pauses.next();
+    this.#triedInVain++;
+    this.#cancel = after(pauseMs, () => callback(this.#take()));
+  }
+
+  /** A server answered. When it has done so for a while, whoever is next is again tried without a pause. */
+  succeeded(): void {
+    this.#connectedAt = now();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #startOver(): void {
+    this.#triedInVain = 0;
+    this.#pauses.reset();
+  }
+
+  #take(): ServerAddress {
+    const server = this.#servers[this.#next % this.#servers.length];
+    this.#next++;
+    if (!server) throw new RangeError('no servers');
+    return server;
+  }
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
+  const rest = [...items];
+  return items.map(() => rest.splice(Math.floor(random() * rest.length), 1)).flat();
+}
+
+/** Those of Node's TLS options that go into a connection to an ensemble. */
+export type TlsOptions = Pick<
+  TlsConnectionOptions,
+  | 'ca'
+  | 'cert'
+  | 'key'
+  | 'pfx'
+  | 'passphrase'
+  | 'servername'
+  | 'rejectUnauthorized'
+  | 'checkServerIdentity'
+  | 'minVersion'
+  | 'secureContext'
+>;
+
+/** Connects to a server; `connected` is called when bytes may be sent, over TLS after its handshake. */
+function openSocket(server: ServerAddress, tls: TlsOptions | undefined, connected: () => void): Socket {
+  const socket = tls ? connectTls({ ...tls, ...server }) : connectTcp(server);
+  // Requests are small and somebody waits for each.
+  socket.setNoDelay();
+  socket.once(tls ? 'secureConnect' : 'connect', connected);
+  return socket;
+}
+
+export interface ConnectionOptions {
+  readonly servers: readonly ServerAddress[];
+  readonly sessionTimeoutMs: number;
+  /** What the session shows the servers before anything else. */
+  readonly auth: readonly { readonly scheme: string; readonly credentials: string }[];
+  readonly tls?: TlsOptions | undefined;
+}
+
+const SHORTEST_ATTEMPT_MS = 250;
+
+/** How long one server may take to accept a connection and the session: short enough to try another in time. */
+function attemptMs(sessionTimeoutMs: number): number {
+  return Math.max(SHORTEST_ATTEMPT_MS, sessionTimeoutMs / 6);
 }

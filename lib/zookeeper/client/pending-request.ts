@@ -5,8 +5,7 @@ import { OpCode } from '../wire/op-codes.js';
 import { REPLY_HEADER_BYTES, requestFrame } from '../wire/records.js';
 import type { ReplyHeader } from '../wire/records.js';
 import type { DriverPacket, DriverRequest } from './driver.js';
-import { KeeperError } from './keeper-error.js';
-import { RequestTooLargeError } from './request-too-large-error.js';
+import { KeeperError, RequestTooLargeError } from './keeper-error.js';
 
 export interface Reply {
   readonly zxid: bigint;

@@ -3,7 +3,7 @@ import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
 import type { PendingRequest } from './pending-request.js';
-import { MOST_BYTES } from './request-too-large-error.js';
+import { MOST_BYTES } from './keeper-error.js';
 
 const LARGEST_XID = 2 ** 30;
 

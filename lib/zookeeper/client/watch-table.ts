@@ -1,5 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
-import { Dictionary } from '../../async/dictionary.js';
+import { Dictionary } from '../../async/collections.js';
 
 /** What happened to a watched znode. */
 export type WatchEvent = 'created' | 'deleted' | 'changed' | 'children' | 'unknown';

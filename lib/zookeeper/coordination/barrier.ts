@@ -7,7 +7,7 @@
  * Source: ZooKeeper Recipes, "Barriers"; the same znode as Curator's DistributedBarrier.
  */
 import { anyAbort } from '../../async/abort.js';
-import type { PassRequest } from '../../contract/barriers.js';
+import type { PassRequest } from '../../contract/coordination-backend.js';
 import { contenderData } from '../recipes/contender-data.js';
 import { createNode } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';

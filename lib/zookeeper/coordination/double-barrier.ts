@@ -14,15 +14,13 @@
  * without a check.
  */
 import { anyAbort } from '../../async/abort.js';
-import type { EnterRequest } from '../../contract/barriers.js';
-import { LEAVING_MS } from '../recipes/acquire.js';
+import type { EnterRequest } from '../../contract/coordination-backend.js';
+import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterNamed } from '../recipes/protected-create.js';
 import type { Session } from '../session/session.js';
-import { Gathering } from './gathering.js';
-import { isCountedIn } from './giving-up.js';
-import { READY } from './members.js';
+import { Gathering, isCountedIn, READY } from './barrier-entry.js';
 
 /** The member that is in. @throws KeeperError, PlaceLostError, SessionEndedError, `signal.reason` */
 export async function enterTogether(

@@ -12,13 +12,13 @@
  */
 import { anyAbort, orAbort } from '../../async/abort.js';
 import { settledWithin } from '../../async/timer.js';
-import type { TakenItem, QueueTakeRequest } from '../../contract/queues.js';
-import { LEAVING_MS } from '../recipes/acquire.js';
+import type { TakenItem, QueueTakeRequest } from '../../contract/coordination-backend.js';
+import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { untilSeen } from '../session/watched-directories.js';
 import { forgetBacklog, keepBacklog, keptBacklog } from './backlog.js';
-import { Claiming } from './claiming.js';
+import { Claiming } from './queue-claim.js';
 import { itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { inTurn } from './turn.js';

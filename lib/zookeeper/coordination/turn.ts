@@ -1,10 +1,10 @@
 import { settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
-import { LEAVING_MS } from '../recipes/acquire.js';
+import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import { CounterEndingError, restartCounter } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { acquireMutex } from '../recipes/mutex.js';
-import { PlaceLostError } from '../recipes/place-lost-error.js';
+import { PlaceLostError } from '../recipes/held-nodes.js';
 import type { Session } from '../session/session.js';
 
 /** Who wants to be the only one, and for how long. */

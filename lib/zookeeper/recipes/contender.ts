@@ -1,15 +1,14 @@
 import { OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { settledWithin } from '../../async/timer.js';
-import { isKeeperError } from '../session/requests.js';
+import { isConnectionLoss, isKeeperError, SessionEndedError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { PlaceLostError } from './place-lost-error.js';
-import { joinLine, partFromLine } from './lines.js';
-import type { Line } from './line.js';
+import { hasOwnName } from './contender-name.js';
+import { PlaceLostError } from './held-nodes.js';
 import type { GoneListener, HeldNodes } from './held-nodes.js';
-import { deleteOwn } from './own-deletion.js';
-import { hasOwnName } from './standing.js';
+import { joinLine, partFromLine } from './wait-queue-view.js';
+import type { Line } from './wait-queue-view.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
 export class Contender implements HeldNodes {
@@ -197,4 +196,44 @@ export class Contender implements HeldNodes {
     partFromLine(this.#session, this.directory, this, 'left');
     this.#onLeft?.();
   }
+}
+
+/**
+ * Deletes a contender's znode, for certain: through disconnections, until it is gone or the session is. Resolves to whether
+ * that is so; never rejects.
+ */
+async function deleteOwn(session: Session, node: CreatedNode): Promise<boolean> {
+  const attempt = deletionOf(session, node);
+  try {
+    // Most often the first attempt does.
+    await attempt().catch((error: unknown) => {
+      if (isKeeperError(error, 'noNode')) throw error;
+      return session.surely(attempt);
+    });
+    return true;
+  } catch (error) {
+    if (isKeeperError(error, 'noNode') || error instanceof SessionEndedError) return true;
+    const why = String(error);
+    process.emitWarning(`${node.path} can not be deleted; it blocks its line until the session ends: ${why}`);
+    return false;
+  }
+}
+
+/** One attempt after the other; of a shared name, only the first is made without looking whose znode it is. */
+function deletionOf(session: Session, node: CreatedNode): () => Promise<void> {
+  const { path } = node;
+  const sharesItsName = !hasOwnName(path.slice(path.lastIndexOf('/') + 1));
+  let mayBeAnothers = false;
+  return async () => {
+    if (mayBeAnothers && !(await isStillThere(session, node))) return;
+    await session.requests.delete(path).catch((error: unknown) => {
+      mayBeAnothers = sharesItsName && isConnectionLoss(error);
+      throw error;
+    });
+  };
+}
+
+async function isStillThere({ requests }: Session, { path, czxid }: CreatedNode): Promise<boolean> {
+  await requests.sync(path);
+  return (await requests.read(path)).stat.czxid === czxid;
 }

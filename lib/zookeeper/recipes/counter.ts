@@ -14,7 +14,7 @@ import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { withoutMark } from '../session/contender-name.js';
 import { childrenOf } from './line-view.js';
-import { numberOf } from './standing.js';
+import { numberOf } from './contender-name.js';
 
 /** After so many the numbers of a directory are about to be used up. */
 export const MOST_CREATES = 2 ** 31 - 2 ** 20;

@@ -4,11 +4,9 @@
  * and nothing above what is missing is touched. Never cached: servers remove empty containers at any time.
  */
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
-import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../session/requests.js';
+import type { CreatedNode, MultiOp, MultiResult, Requests, TransactionReply } from '../session/requests.js';
 import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
-import { missingParents } from './missing-parents.js';
-import { refusedAt } from './refusal.js';
 
 const EMPTY = Buffer.alloc(0);
 // More than this means that others remove parents as fast as they are made.
@@ -103,4 +101,31 @@ export function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp
 
 function nodeOp({ path, acl }: LockDirectory, { name, data, mode }: NewNode): MultiOp {
   return { type: 'create', path: `${path}/${name}`, data, acl, flags: mode };
+}
+
+/** Of the znodes that these paths need above them, those that are not there, from the top down. */
+export async function missingParents(
+  requests: Pick<Requests, 'read'>,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  const parents = [...new Set(paths.flatMap((path) => withAncestors(path).slice(1)))];
+  const areThere = await Promise.all(parents.map((parent) => isThere(requests, parent)));
+  return parents.filter((_, place) => !areThere[place]).sort((a, b) => a.length - b.length);
+}
+
+async function isThere(requests: Pick<Requests, 'read'>, path: string): Promise<boolean> {
+  try {
+    await requests.read(path);
+    return true;
+  } catch (error) {
+    if (isKeeperError(error, 'noNode')) return false;
+    // What may not be read is there.
+    if (isKeeperError(error, 'noAuth')) return true;
+    throw error;
+  }
+}
+
+/** Which operation made its transaction fail; -1 when it was applied. The others only say that another one did. */
+export function refusedAt(results: readonly MultiResult[]): number {
+  return results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
 }

@@ -14,8 +14,8 @@ import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { contenderData } from './contender-data.js';
 import type { LockDirectory } from './lock-directory.js';
-import { refusedAt } from './refusal.js';
-import { readerInPlaceOf } from './standing.js';
+import { refusedAt } from './create-node.js';
+import { readerInPlaceOf } from './contender-name.js';
 
 /** Resolves when it has, or it is known that it can not. Goes on through disconnections; never rejects. */
 export function becomeReader(

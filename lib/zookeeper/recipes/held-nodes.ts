@@ -1,5 +1,3 @@
-import type { PlaceLostError } from './place-lost-error.js';
-
 export type GoneListener = (reason: PlaceLostError) => void;
 
 /** The znodes that a lease stands on: one, or several that are held and given back as one. */
@@ -13,4 +11,12 @@ export interface HeldNodes {
   onRevoked(listener: () => void): void;
   /** Deletes them, for certain. Resolves when that is so, or after `ms`, when it goes on by itself. Never rejects. */
   leave(ms: number): Promise<void>;
+}
+
+/** A contender's znode was deleted by somebody else: it has lost its place in line. */
+export class PlaceLostError extends Error {
+  constructor(path: string) {
+    super(`the contender ${path} was deleted from outside`);
+    this.name = 'PlaceLostError';
+  }
 }

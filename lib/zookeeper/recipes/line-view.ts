@@ -3,9 +3,9 @@ import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderOwner } from './contender-data.js';
-import { Lineup } from './lineup.js';
-import { standingOf } from './standing.js';
-import type { Standing } from './standing.js';
+import { Lineup } from './wait-queue-snapshot.js';
+import { standingOf } from './contender-name.js';
+import type { Standing } from './contender-name.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 

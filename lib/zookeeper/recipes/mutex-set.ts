@@ -11,11 +11,10 @@ import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered } from './acquire.js';
-import { at, enterLines } from './enter-lines.js';
+import { acquireEntered, turnInLine } from './wait-for-turn.js';
+import { at, enterLines } from './protected-create.js';
 import type { LockDirectory } from './lock-directory.js';
-import { PlaceLostError } from './place-lost-error.js';
-import { turnInLine } from './turn-in-line.js';
+import { PlaceLostError } from './held-nodes.js';
 
 /** One of the locks of a set. */
 export interface SetMember {

@@ -1,6 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { Roster } from '../../async/roster.js';
+import { Roster } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';

@@ -10,7 +10,7 @@ import type { Requests, Watch } from '../session/requests.js';
 import { unlessMissing } from '../session/watch.js';
 import { createNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
-import { COUNT } from './permit-name.js';
+import { COUNT } from './permit-view.js';
 
 /** What the number is, and how it is heard when it is another one. */
 export interface WatchedCount {

@@ -1,10 +1,10 @@
 import type { Contender } from '../../contract/contender.js';
+import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from '../session/contender-name.js';
 import type { Session } from '../session/session.js';
 import { contenderId, contenderOwner } from './contender-data.js';
 import { childrenOf, present, seen } from './line-view.js';
 import type { SeenNode } from './line-view.js';
-import { Lineup } from './lineup.js';
-import { GATE, PERMITS, permitNumber } from './permit-name.js';
+import { Lineup } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
@@ -85,4 +85,25 @@ function isOfFirst({ first }: PermitGroup, gate: SeenNode | undefined): boolean 
   if (!gate) return false;
   if (contenderOwner(gate.data).pid !== undefined) return contenderId(first.data) === gate.name;
   return first.stat.ephemeralOwner === gate.stat.ephemeralOwner && first.stat.czxid > gate.stat.czxid;
+}
+
+/**
+ * What the names in a semaphore's directories say. Pure.
+ *
+ * `<path>/leases` has one znode a permit, `_c_<uuid>-lease-0000000007`, as Curator's InterProcessSemaphoreV2 writes them;
+ * anything else there is no permit and takes none. They are no contenders of a lock: nothing is in order among them.
+ */
+
+export const { gate: GATE, permits: PERMITS, count: COUNT } = SEMAPHORE_PARTS;
+
+const MARKS = [PERMIT_MARK] as const;
+
+/** The number that the parent gave to a permit; `undefined` for what is none. */
+export function permitNumber(name: string): number | undefined {
+  return markedNumber(name, MARKS)?.number;
+}
+
+/** How many permits are taken. */
+export function countPermits(names: readonly string[]): number {
+  return names.filter((name) => permitNumber(name) !== undefined).length;
 }

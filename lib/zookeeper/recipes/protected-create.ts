@@ -8,20 +8,20 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '../../async/clock.js';
 import type { LockRequest } from '../../contract/lock-request.js';
-import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
-import type { CreatedNode } from '../session/requests.js';
+import { CreateMode, ErrorCode, isConnectionLoss, isKeeperError, KeeperError } from '../session/requests.js';
+import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
+import { contenderNameId, hasOthers, markOf, numberOf } from './contender-name.js';
+import type { ContenderKind } from './contender-name.js';
 import { Contender } from './contender.js';
-import { createNodes } from './create-node.js';
+import { createNodes, missingParents, parentOp, refusedAt } from './create-node.js';
 import type { NewNode } from './create-node.js';
-import { findAt, findByName } from './own-znodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import type { Line } from './line.js';
-import { entryDelayAt } from './lines.js';
-import { contenderNameId, hasOthers, markOf, numberOf } from './standing.js';
-import type { ContenderKind } from './standing.js';
-import type { Entrance } from './succession.js';
+import type { Entrance } from './sequence-fast-path.js';
+import { entryDelayAt } from './wait-queue-view.js';
+import type { Line } from './wait-queue-view.js';
 
 /** A contender that has just entered, and who was there then, if that was learned in the same round trip. */
 export interface Entry {
@@ -43,7 +43,7 @@ interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'>, Parti
 }
 
 /** Contenders that have entered together, and who was there then, if that was learned in the same round trip. */
-export interface GroupEntry {
+interface GroupEntry {
   readonly contenders: readonly Contender[];
   readonly names: readonly string[] | undefined;
 }
@@ -124,7 +124,7 @@ async function enterOne(
 type Listed = Promise<readonly string[] | undefined> | readonly string[];
 
 /** @param listed what a list said that was asked for right behind the create */
-export async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
+async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
   const { line } = contender;
   const names = await listed;
   const tookMs = now() - begun;
@@ -182,4 +182,124 @@ async function findAgain(
     if (isKeeperError(failure, 'noNode')) return [];
     throw failure;
   });
+}
+
+/**
+ * Taking the last place of several lines in one transaction, as `protected-create.ts` does with one: after a lost reply
+ * one of the znodes tells what became of all of them.
+ */
+
+// Every attempt learns of parents that are missing; more than this means that somebody removes them as fast.
+const MOST_ATTEMPTS = 64;
+
+/** One entry a directory. Rejects with `signal.reason` instead of making a second attempt. */
+export async function enterLines(
+  session: Session,
+  directories: readonly LockDirectory[],
+  { label, signal }: Pick<LockRequest, 'label' | 'signal'>,
+): Promise<readonly Entry[]> {
+  for (;;) {
+    if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
+    const begun = now();
+    const name = `_c_${contenderNameId()}-${markOf('lock')}`;
+    // Nobody passes those who are held back.
+    directories.forEach(({ path }) => entryDelayAt(session, path, 'lock')?.end());
+    const created = createAll(session, directories, name, label);
+    const listed = directories.map(({ path }) => session.requests.children(path).catch(() => undefined));
+    const found = await created.catch((error: unknown) => findSetAgain(session, directories, name, error));
+    if (!found) continue;
+    const contenders = found.map((node) => new Contender(session, node));
+    return Promise.all(contenders.map((contender, place) => entryOf(contender, at(listed, place), begun)));
+  }
+}
+
+/** What belongs to one of the directories. */
+export function at<T>(ofEach: readonly T[], place: number): T {
+  const one = ofEach[place];
+  if (one === undefined) throw new RangeError(`nothing for the directory ${place}`);
+  return one;
+}
+
+/** @throws KeeperError; a connection loss leaves it open whether they are there */
+async function createAll(
+  { requests }: Session,
+  directories: readonly LockDirectory[],
+  name: string,
+  label?: string,
+): Promise<CreatedNode[]> {
+  const data = contenderData(label);
+  const flags = CreateMode.ephemeralSequential;
+  const creates = directories.map(({ path, acl }): MultiOp => ({
+    type: 'create',
+    path: `${path}/${name}`,
+    data,
+    acl,
+    flags,
+  }));
+  let parents: readonly MultiOp[] = [];
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    const { results, zxid } = await requests.multi([...parents, ...creates]);
+    const failed = refusedAt(results);
+    if (failed < 0) return results.slice(parents.length).map(({ path = '' }) => ({ path, czxid: zxid }));
+    const { error = ErrorCode.runtimeInconsistency } = results[failed] ?? {};
+    const isOfParents = error === ErrorCode.noNode || (error === ErrorCode.nodeExists && failed < parents.length);
+    if (!isOfParents) throw new KeeperError(error, parents[failed]?.path ?? directories[failed - parents.length]?.path);
+    parents = await parentOps(requests, directories);
+  }
+  throw new KeeperError(ErrorCode.noNode, directories[0]?.path);
+}
+
+async function parentOps(
+  requests: Session['requests'],
+  directories: readonly LockDirectory[],
+): Promise<readonly MultiOp[]> {
+  const [directory] = directories;
+  if (!directory) return [];
+  // Below the directory itself: that is a parent, too.
+  const paths = directories.map(({ path }) => `${path}/x`);
+  return (await missingParents(requests, paths)).map((path) => parentOp(path, directory));
+}
+
+/** After a lost reply: the znodes, if the transaction was applied. */
+async function findSetAgain(
+  session: Session,
+  directories: readonly LockDirectory[],
+  name: string,
+  error: unknown,
+): Promise<CreatedNode[] | undefined> {
+  if (!isConnectionLoss(error)) throw error;
+  // Not cut short by the caller's signal: whoever gave up still has to know whether there are znodes to delete.
+  return session.surely(async () => {
+    await session.requests.sync(directories[0]?.path ?? '/');
+    const found = await Promise.all(directories.map((directory) => findIn(session, directory, name)));
+    const nodes = found.filter((node) => node !== undefined);
+    if (nodes.length === directories.length) return nodes;
+    // Some alone: the others were deleted from outside, and these are of no use.
+    await Promise.all(nodes.map((node) => new Contender(session, node).leave(0)));
+    return undefined;
+  });
+}
+
+async function findIn(session: Session, directory: LockDirectory, name: string): Promise<CreatedNode | undefined> {
+  const [found] = await findByName(session, directory, name).catch((error: unknown) => {
+    if (isKeeperError(error, 'noNode')) return [];
+    throw error;
+  });
+  return found;
+}
+
+/** How a session finds the znodes again that it has made, when it does not know whether it has. */
+
+/** The znodes in a directory whose names begin so. @throws KeeperError `noNode` when there is no directory */
+async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {
+  const names = await session.requests.children(directory.path);
+  const found = names.filter((name) => name.startsWith(prefix));
+  const nodes = found.map((name) => unlessMissing(findAt(session, `${directory.path}/${name}`), undefined));
+  return (await Promise.all(nodes)).filter((node) => node !== undefined);
+}
+
+/** @throws KeeperError `noNode` */
+async function findAt(session: Session, path: string): Promise<CreatedNode> {
+  const { stat } = await session.requests.read(path);
+  return { path, czxid: stat.czxid };
 }

@@ -10,11 +10,10 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered } from './acquire.js';
+import { acquireEntered, turnInLine } from './wait-for-turn.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterLine } from './protected-create.js';
-import { successionIn } from './succession.js';
-import { turnInLine } from './turn-in-line.js';
+import { successionIn } from './sequence-fast-path.js';
 
 export function acquireReadWrite(
   session: Session,

@@ -1,7 +1,7 @@
 import { now } from '../../async/clock.js';
 import { ErrorCode } from '../client/zookeeper-client.js';
 import type { ZooKeeperClient } from '../client/zookeeper-client.js';
-import type { Place } from '../../async/roster.js';
+import type { Place } from '../../async/collections.js';
 import type { OwnNode, SessionNodes } from './session-nodes.js';
 
 const TICK_SHARE = 1 / 12;

@@ -1,7 +1,7 @@
-import type { ZooKeeperClient } from '../client/zookeeper-client.js';
+import type { SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 
 export { isConnectionLoss, isKeeperError, KeeperError } from '../client/keeper-error.js';
-export { RequestTooLargeError } from '../client/request-too-large-error.js';
+export { RequestTooLargeError } from '../client/keeper-error.js';
 export { CreateMode, ErrorCode } from '../client/zookeeper-client.js';
 export type {
   Acl,
@@ -29,3 +29,11 @@ export type Requests = Pick<
   | 'multi'
   | 'latestZxid'
 >;
+
+/** The session that a request or a wait belonged to is over, and its znodes go with it. */
+export class SessionEndedError extends Error {
+  constructor(readonly why: SessionEnd) {
+    super(`the ZooKeeper session is over: ${why}`);
+    this.name = 'SessionEndedError';
+  }
+}

@@ -1,6 +1,6 @@
 import { now } from '../../async/clock.js';
 import { after } from '../../async/timer.js';
-import { Roster } from '../../async/roster.js';
+import { Roster } from '../../async/collections.js';
 import type { Dispose } from '../../async/abort.js';
 import { LockLostError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';

@@ -1,6 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
-import { Roster } from '../../async/roster.js';
-import type { Place } from '../../async/roster.js';
+import { Roster } from '../../async/collections.js';
+import type { Place } from '../../async/collections.js';
 
 /** A znode that this session owns and somebody relies on. */
 export interface OwnNode {

@@ -1,16 +1,15 @@
 import { NEVER, orAbort, OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
-import { backoff } from '../../async/backoff.js';
+import { backoff, pause } from '../../async/timer.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
-import { pause } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { isConnectionLoss, isPassing } from '../client/keeper-error.js';
 import type { Answer, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 import { Heartbeat } from './heartbeat.js';
 import { LeaseClock } from './lease-clock.js';
 import type { Requests } from './requests.js';
-import { SessionEndedError } from './session-ended-error.js';
+import { SessionEndedError } from './requests.js';
 import { SessionLeases } from './session-leases.js';
 import { SessionNodes } from './session-nodes.js';
 import type { OwnNode } from './session-nodes.js';

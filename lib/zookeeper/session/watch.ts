@@ -1,6 +1,6 @@
 import { onAbort, orAbort } from '../../async/abort.js';
 import { isKeeperError } from './requests.js';
-import type { Stat, Watch } from './requests.js';
+import type { CreatedNode, Stat, Watch } from './requests.js';
 import type { Session } from './session.js';
 
 type Watching = Pick<Session, 'requests' | 'persistently'>;
@@ -90,4 +90,31 @@ export async function unlessMissing<T, N>(asked: Promise<T>, none: N): Promise<T
     if (isKeeperError(error, 'noNode')) return none;
     throw error;
   }
+}
+
+/**
+ * Resolves when this very znode is gone; another one may be at its path then. Rejects with `signal.reason`, at once and
+ * without leaving a watch. Stands through disconnections, not through the session's end.
+ */
+export async function untilGone(
+  session: Pick<Session, 'requests' | 'persistently'>,
+  { path, czxid }: CreatedNode,
+  signal: AbortSignal,
+): Promise<void> {
+  const isGone = async (): Promise<boolean> => {
+    const { stat, watch } = await session.requests.watchData(path);
+    const dispose = onAbort(signal, watch.remove);
+    if (stat.czxid === czxid) return (await watch.fired.finally(dispose)) === 'deleted';
+    dispose();
+    watch.remove();
+    return true;
+  };
+  for (;;) {
+    if (await session.persistently(isGone, signal).catch(goneWithout)) return;
+  }
+}
+
+function goneWithout(error: unknown): true {
+  if (isKeeperError(error, 'noNode')) return true;
+  throw error;
 }

@@ -1,5 +1,5 @@
 import { badKey, checkKey } from '../../contract/key.js';
-import { segmentOfKey } from '../../contract/segment-key.js';
+import { segmentOfKey } from '../../contract/segment.options.js';
 import { withoutMark, withoutPart } from './contender-name.js';
 
 // A path is sent with every request and kept with every znode; ZooKeeper itself only limits the whole request.

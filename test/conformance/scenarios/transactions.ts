@@ -1,4 +1,4 @@
-import { Fields } from '../wire/fields.js';
+import { Fields, OPEN } from '../wire/fields.js';
 import { multi, multiRead } from '../wire/multi-requests.js';
 import {
   check,
@@ -15,7 +15,6 @@ import {
   setData,
   sync,
 } from '../wire/node-requests.js';
-import { OPEN } from '../wire/fields.js';
 import { Op } from '../wire/op.js';
 import type { Request } from '../wire/request.js';
 import { anything, closeSession } from '../wire/session-requests.js';

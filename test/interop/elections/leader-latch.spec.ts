@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import type { Term } from '../../../lib/contract/term.js';
+import type { Term } from '../../../lib/contract/elections.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { openCandidate } from '../../support/candidates.js';
 import { eventually } from '../../support/eventually.js';

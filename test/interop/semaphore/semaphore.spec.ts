@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../../../lib/contract/lease.js';
-import type { SemaphoreLock } from '../../../lib/contract/semaphore.js';
+import type { SemaphoreLock } from '../../../lib/contract/semaphore.options.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { openService } from '../../support/services.js';
 import { contendersAt, openClient, untilContenders } from '../../support/znodes.js';

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from '../../../lib/stock/segment-store.js';
+import type { PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from '../../../lib/stock/stock-keeper.js';
 
 /** What the file of a segment says. */
 export interface LedgerPage {

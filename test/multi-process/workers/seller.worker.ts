@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SegmentChange } from '../../../lib/composite/segment-resize.js';
 import { upTo } from '../../../lib/composite/segment-route.js';
-import type { SegmentLease } from '../../../lib/contract/segment-lease.js';
+import type { SegmentLease } from '../../../lib/contract/segment.options.js';
 import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
 import { everybodyBackend } from './everybody-backend.js';
 import { ordersOf } from './orders.js';

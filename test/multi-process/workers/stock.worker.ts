@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import type { RecordStore } from '../../../lib/contract/record-store.js';
 import { hash } from '../../../lib/composite/segment-route.js';
-import type { SegmentStore } from '../../../lib/stock/segment-store.js';
+import type { SegmentStore } from '../../../lib/stock/stock-keeper.js';
 import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
 import { everybodyBackend } from './everybody-backend.js';
 import { FileLedger } from './file-ledger.js';

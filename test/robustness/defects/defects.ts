@@ -55,7 +55,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'liveness',
     edits: [
       {
-        file: 'zookeeper/recipes/own-deletion.js',
+        file: 'zookeeper/recipes/contender.js',
         replace: 'return session.surely(attempt);',
         by: 'return;',
       },
@@ -67,7 +67,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'wake-ups',
     edits: [
       {
-        file: 'zookeeper/recipes/lineup.js',
+        file: 'zookeeper/recipes/wait-queue-snapshot.js',
         replace: 'for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {',
         by: 'for (let at = this.#first; at <= this.#lastNotBehind(place, me) && found.length < most; at++) {',
       },
@@ -79,7 +79,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'exclusion',
     edits: [
       {
-        file: 'zookeeper/recipes/turn-in-line.js',
+        file: 'zookeeper/recipes/wait-for-turn.js',
         replace: 'await watched.news();',
         by: 'await watched.news(); return;',
       },
@@ -103,7 +103,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'exclusion',
     edits: [
       {
-        file: 'zookeeper/recipes/succession.js',
+        file: 'zookeeper/recipes/sequence-fast-path.js',
         replace: 'number === this.#last.number + 1;',
         by: 'number > this.#last.number;',
       },
@@ -115,7 +115,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'refusals',
     edits: [
       {
-        file: 'local/local-tenure.js',
+        file: 'local/shared-lease.js',
         replace: 'if (this.isShared)',
         by: 'if (this.isShared && bounds === "kept")',
       },
@@ -132,7 +132,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'fencing tokens',
     edits: [
       {
-        file: 'zookeeper/recipes/line-grant.js',
+        file: 'zookeeper/recipes/zookeeper-lease.js',
         replace: 'this.fencingToken = fencingTokenOf(contender.czxid);',
         by: 'this.fencingToken = BigInt(Number(/\\d+$/.exec(contender.name)[0]));',
       },

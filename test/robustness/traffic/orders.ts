@@ -1,4 +1,4 @@
-import type { SharingOptions } from '../../../lib/service/sharing.options.js';
+import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
 import type { Mode } from '../model/history.js';
 
 /** The locks a worker takes: the real ones, or ones that are broken on purpose, to see that this is found out. */

@@ -26,7 +26,7 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'own-permits-are-not-counted',
     edits: [
       {
-        file: 'zookeeper/recipes/room.js',
+        file: 'zookeeper/recipes/semaphore.js',
         replace: 'return countPermits(names) <= most;',
         by: 'return countPermits(names) - contenders.length < most;',
       },
@@ -139,12 +139,12 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'lost-sale-is-made-again',
     edits: [
       {
-        file: 'stock/till-entries.js',
+        file: 'stock/stock-entries.js',
         replace: "change: { name: this.recordName, value, ifVersion: 'absent' },",
         by: 'change: { name: this.recordName, value },',
       },
       {
-        file: 'zookeeper/recipes/record-write.js',
+        file: 'zookeeper/records/record-write.js',
         replace: 'const known = this.isInDoubt ? await this.#findOut(session, signal) : undefined;',
         by: 'const known = undefined;',
       },
@@ -161,7 +161,7 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'item-is-completed-without-its-claim',
     edits: [
       {
-        file: 'zookeeper/coordination/claim.js',
+        file: 'zookeeper/coordination/queue-claim.js',
         replace: 'const ops = [item, this.#contender.path]',
         by: 'await this.#session.requests.delete(this.#contender.path).catch(() => {}); const ops = [item]',
       },
@@ -192,7 +192,7 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'compare-and-set-without-a-version',
     edits: [
       {
-        file: 'zookeeper/coordination/cell-place.js',
+        file: 'zookeeper/coordination/cell.js',
         replace: "const version = typeof ifVersion === 'number' ? ifVersion : undefined;",
         by: 'const version = undefined;',
       },
@@ -209,7 +209,7 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'lost-write-of-a-value-is-made-again',
     edits: [
       {
-        file: 'zookeeper/coordination/cell-write.js',
+        file: 'zookeeper/coordination/cell.js',
         replace: "return this.#isInDoubt ? session.surely(() => this.#findOut(session)) : 'again';",
         by: "return 'again';",
       },
@@ -238,7 +238,7 @@ export const BUILT_ON: readonly Defect[] = [
   },
   {
     name: 'members-that-gave-up-are-counted',
-    edits: [{ file: 'zookeeper/coordination/gathering.js', replace: 'version: HAS_NOT_GIVEN_UP,', by: '' }],
+    edits: [{ file: 'zookeeper/coordination/barrier-entry.js', replace: 'version: HAS_NOT_GIVEN_UP,', by: '' }],
     needs: {
       traffic: ['barrier'],
       faults: ['none'],

@@ -201,7 +201,11 @@ const DEADLINE: readonly Defect[] = [
     name: 'lease-begins-on-an-unproven-session',
     edits: [
       { file: SESSION, replace: 'this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE', by: 'true' },
-      { file: 'service/admission.js', replace: 'lease.isHeld() ? undefined : lease.signal.reason', by: 'undefined' },
+      {
+        file: 'service/acquisition-gate.js',
+        replace: 'lease.isHeld() ? undefined : lease.signal.reason',
+        by: 'undefined',
+      },
     ],
     needs: { traffic: ['locks'], faults: ['stop'] },
     finds: ['claim', 'outcomes'],
@@ -212,12 +216,16 @@ const DEADLINE: readonly Defect[] = [
     name: 'grant-is-not-looked-at-again',
     edits: [
       {
-        file: 'zookeeper/recipes/acquire.js',
+        file: 'zookeeper/recipes/wait-for-turn.js',
         replace: 'while (!isTurn || !session.isProven || contender.isGone)',
         by: 'while (!isTurn)',
       },
-      { file: 'zookeeper/recipes/acquire.js', replace: 'await session.proven(limit.signal);', by: '' },
-      { file: 'service/admission.js', replace: 'lease.isHeld() ? undefined : lease.signal.reason', by: 'undefined' },
+      { file: 'zookeeper/recipes/wait-for-turn.js', replace: 'await session.proven(limit.signal);', by: '' },
+      {
+        file: 'service/acquisition-gate.js',
+        replace: 'lease.isHeld() ? undefined : lease.signal.reason',
+        by: 'undefined',
+      },
     ],
     needs: { traffic: ['locks'], faults: ['stop'] },
     finds: ['claim', 'outcomes'],
@@ -265,7 +273,7 @@ const TELLING: readonly Defect[] = [
     name: 'loss-is-not-told-to-the-callers-inside',
     edits: [
       {
-        file: 'local/local-tenure.js',
+        file: 'local/shared-lease.js',
         replace: 'this.#holders.members.forEach(({ lease }) => lease.lose(reason));',
         by: '',
       },

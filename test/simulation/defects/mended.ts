@@ -2,7 +2,7 @@ import type { Defect } from './defect.js';
 import { NAMES } from './names.js';
 
 const LOCAL_LINE = 'local/local-line.js';
-const LOCAL_TENURE = 'local/local-tenure.js';
+const LOCAL_TENURE = 'local/shared-lease.js';
 const COUNTER = 'zookeeper/recipes/counter.js';
 
 const readersTest = (test: string) => ({ spec: 'test/unit/local/readers.spec.ts', test });
@@ -188,12 +188,12 @@ const RECOVERY: readonly Defect[] = [
     name: 'set-waits-on-after-a-loss',
     edits: [
       {
-        file: 'composite/set-round.js',
+        file: 'composite/multi-lock.js',
         replace: 'this.#disposals.push(onAbort(lease.signal, ended));',
         by: '',
       },
       {
-        file: 'composite/set-round.js',
+        file: 'composite/multi-lock.js',
         replace: "lost.state === 'lost' && this.#isOuter(lost)",
         by: "lost.state === 'lost'",
       },
@@ -207,7 +207,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'set-hears-no-revocation-before-it-is-complete',
     edits: [
       {
-        file: 'composite/set-round.js',
+        file: 'composite/multi-lock.js',
         replace: ': () => this.#breakBy(lease);',
         by: ': () => void (lease.isHeld() || this.#breakBy(lease));',
       },
@@ -269,7 +269,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'lease-of-an-ended-session-is-handed-out',
     edits: [
       {
-        file: 'zookeeper/recipes/acquire.js',
+        file: 'zookeeper/recipes/wait-for-turn.js',
         replace: 'while (!isTurn || !session.isProven',
         by: 'if (!isTurn || !session.isProven',
       },
@@ -278,7 +278,11 @@ const RECOVERY: readonly Defect[] = [
         replace: 'const dispose = this.#leases.add(lease);',
         by: 'const dispose = this.#leases.add(lease); if (dispose) return dispose;',
       },
-      { file: 'service/admission.js', replace: 'lease.isHeld() ? undefined : lease.signal.reason', by: 'undefined' },
+      {
+        file: 'service/acquisition-gate.js',
+        replace: 'lease.isHeld() ? undefined : lease.signal.reason',
+        by: 'undefined',
+      },
     ],
     needs: { traffic: ['locks'], faults: ['expiry', 'close-from-outside'], plan: { isBusy: true } },
     finds: ['claim', 'outcomes'],
@@ -292,7 +296,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'given-up-campaign-leaves-its-profile',
     edits: [
       {
-        file: 'zookeeper/recipes/candidacy.js',
+        file: 'zookeeper/election/candidacy.js',
         replace: 'this.#making.then(remove, remove)',
         by: 'remove()',
       },
@@ -313,7 +317,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'lost-write-is-judged-by-versions',
     edits: [
       {
-        file: 'zookeeper/recipes/record-write.js',
+        file: 'zookeeper/records/record-write.js',
         replace: 'const isOpen = await this.#mayHaveTakenEffect(session, signal);',
         by: 'const isOpen = false;',
       },
@@ -335,7 +339,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'lost-cas-is-judged-by-its-version',
     edits: [
       {
-        file: 'zookeeper/coordination/cell-write.js',
+        file: 'zookeeper/coordination/cell.js',
         replace: 'ifVersion !== undefined && isUndone &&',
         by: 'ifVersion !== undefined &&',
       },

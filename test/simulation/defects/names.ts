@@ -166,7 +166,7 @@ export const NAMES: readonly Defect[] = [
     name: 'set-that-gives-up-spins',
     edits: [
       {
-        file: 'composite/set-round.js',
+        file: 'composite/multi-lock.js',
         replace: 'isOfLease && !isCallers && !this.#isOfOuter(error)',
         by: 'isOfLease && !this.#isOfOuter(error)',
       },

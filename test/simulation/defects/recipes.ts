@@ -1,7 +1,7 @@
 import { FAST_LINKS } from './defect.js';
 import type { Defect } from './defect.js';
 
-const LOCAL_TURN = 'local/turn-bounds.js';
+const LOCAL_TURN = 'local/hand-over-limit.js';
 
 /** Who goes before whom, and what is known of it. */
 const QUEUES: readonly Defect[] = [
@@ -9,7 +9,7 @@ const QUEUES: readonly Defect[] = [
     name: 'second-in-line-takes-its-turn',
     edits: [
       {
-        file: 'zookeeper/recipes/turn-in-line.js',
+        file: 'zookeeper/recipes/wait-for-turn.js',
         replace: 'line.predecessors(contender).length === 0',
         by: 'line.predecessors(contender).length <= 1',
       },
@@ -26,7 +26,7 @@ const QUEUES: readonly Defect[] = [
     name: 'order-is-by-name',
     edits: [
       {
-        file: 'zookeeper/recipes/standing.js',
+        file: 'zookeeper/recipes/contender-name.js',
         replace: 'return (a.number - b.number) | 0;',
         by: 'return a.name < b.name ? -1 : Number(a.name > b.name);',
       },
@@ -43,7 +43,7 @@ const QUEUES: readonly Defect[] = [
     name: 'writer-does-not-wait-for-readers',
     edits: [
       {
-        file: 'zookeeper/recipes/standing.js',
+        file: 'zookeeper/recipes/contender-name.js',
         replace: "return me.kind !== 'read' || other.kind !== 'read';",
         by: "return other.kind !== 'read';",
       },
@@ -79,7 +79,7 @@ const QUEUES: readonly Defect[] = [
     name: 'reconnect-keeps-what-watches-told',
     edits: [
       {
-        file: 'zookeeper/recipes/line.js',
+        file: 'zookeeper/recipes/wait-queue-view.js',
         replace: 'this.#epoch === this.#session.epoch && this.#lineup',
         by: 'this.#lineup',
       },
@@ -100,7 +100,7 @@ const QUEUES: readonly Defect[] = [
     name: 'succession-outlives-the-connection',
     edits: [
       {
-        file: 'zookeeper/recipes/succession.js',
+        file: 'zookeeper/recipes/sequence-fast-path.js',
         replace: '!era.isOver && era.epoch === this.#session.epoch',
         by: '!era.isOver',
       },
@@ -127,7 +127,7 @@ const QUEUES: readonly Defect[] = [
     name: 'entry-delay-forgets-the-others',
     edits: [
       {
-        file: 'zookeeper/recipes/entry-delay.js',
+        file: 'zookeeper/recipes/create-batching.js',
         replace: 'while (this.#held.size > 0)',
         by: 'if (this.#held.size > 0)',
       },
@@ -164,7 +164,7 @@ const REQUESTS: readonly Defect[] = [
     name: 'caller-that-gives-up-on-the-way-leaves-its-znode',
     edits: [
       {
-        file: 'zookeeper/recipes/acquire.js',
+        file: 'zookeeper/recipes/wait-for-turn.js',
         replace: 'entering.then((entry) => entry.contender.leave(LEAVING_MS))',
         by: 'entering.then(() => {})',
       },
@@ -214,7 +214,7 @@ const REQUESTS: readonly Defect[] = [
   },
   {
     name: 'always-the-same-server',
-    edits: [{ file: 'zookeeper/client/server-rotation.js', replace: 'this.#next++;', by: '' }],
+    edits: [{ file: 'zookeeper/client/dialer.js', replace: 'this.#next++;', by: '' }],
     needs: { traffic: ['locks'], faults: ['freeze'], plan: { keptShare: 0.9, world: { link: FAST_LINKS } } },
     finds: ['liveness'],
     why: 'A client comes back to the server that does not answer, again and again.',
@@ -227,7 +227,7 @@ const REQUESTS: readonly Defect[] = [
     name: 'group-commit-turns-the-order',
     edits: [
       {
-        file: 'zookeeper/client/group-commit.js',
+        file: 'zookeeper/client/outbox.js',
         replace: '...groups.all.map(',
         by: '...groups.all.toReversed().map(',
       },
@@ -249,7 +249,7 @@ const REQUESTS: readonly Defect[] = [
     name: 'two-contenders-of-a-directory-in-one-transaction',
     edits: [
       {
-        file: 'zookeeper/client/group-commit.js',
+        file: 'zookeeper/client/outbox.js',
         replace: 'directory === undefined ? place : place + 1',
         by: 'place',
       },

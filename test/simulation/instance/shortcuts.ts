@@ -8,17 +8,17 @@ const isOff = (name: string) => `process.env.${WITHOUT}?.includes('${name}')`;
 /** Where each shortcut can be switched off. The library has no switches: these are made in what simulated processes run. */
 const SWITCHES = {
   'group commit': {
-    file: 'zookeeper/client/group-commit.js',
+    file: 'zookeeper/client/outbox.js',
     replace: 'const groups = first && writes.length === 1',
     by: `const groups = ${isOff('group commit')} ? writes.map((one) => [one]) : first && writes.length === 1`,
   },
   'consecutive numbers': {
-    file: 'zookeeper/recipes/succession.js',
+    file: 'zookeeper/recipes/sequence-fast-path.js',
     replace: 'return this.#followed >=',
     by: `return !${isOff('consecutive numbers')} && this.#followed >=`,
   },
   'batched creates': {
-    file: 'zookeeper/recipes/entry-delay.js',
+    file: 'zookeeper/recipes/create-batching.js',
     replace: 'return this.#held.size > 0 ||',
     by: `if (${isOff('batched creates')}) return false; return this.#held.size > 0 ||`,
   },
@@ -28,12 +28,12 @@ const SWITCHES = {
     by: `if (${isOff('shared lists')}) return ask(); const asked = this.#shared.get(what) ?? ask();`,
   },
   'look-ahead': {
-    file: 'zookeeper/recipes/turn-in-line.js',
+    file: 'zookeeper/recipes/wait-for-turn.js',
     replace: 'watched.only(awaited);',
     by: `watched.only(${isOff('look-ahead')} ? awaited.slice(0, 1) : awaited);`,
   },
   'pooled signals': {
-    file: 'async/spare-controllers.js',
+    file: 'async/abort.js',
     replace: 'return spares.pop() ??',
     by: `return (${isOff('pooled signals')} ? undefined : spares.pop()) ??`,
   },

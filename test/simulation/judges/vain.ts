@@ -1,5 +1,5 @@
 import type { Attempt, Hold } from '../../robustness/model/history.js';
-import { segmentOfKey } from '../../../lib/contract/segment-key.js';
+import { segmentOfKey } from '../../../lib/contract/segment.options.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import { asking, callsOn } from '../model/history.js';
 import type { SimulationHistory } from '../model/history.js';

@@ -10,7 +10,7 @@ import type { Lease } from '../../../lib/contract/lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import { LockService } from '../../../lib/service/lock.service.js';
-import type { SharingOptions } from '../../../lib/service/sharing.options.js';
+import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
 import { eventually } from '../eventually.js';
 
 /** Two clients of one service, as in two processes; twice the same where the service is this process. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoff } from '../../../lib/async/backoff.js';
+import { backoff } from '../../../lib/async/timer.js';
 
 const LARGEST_RANDOM = 1 - Number.EPSILON;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedMap } from '../../../lib/async/bounded-map.js';
+import { BoundedMap } from '../../../lib/async/collections.js';
 
 describe('a map with a bound', () => {
   it('forgets what was set longest ago', () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Dictionary } from '../../../lib/async/dictionary.js';
+import { Dictionary } from '../../../lib/async/collections.js';
 
 describe('a dictionary', () => {
   let known: Dictionary<number>;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Roster } from '../../../lib/async/roster.js';
+import { Roster } from '../../../lib/async/collections.js';
 
 describe('a roster', () => {
   let roster: Roster<string>;

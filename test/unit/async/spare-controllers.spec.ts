@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onAbort } from '../../../lib/async/abort.js';
-import { putBack, takeController } from '../../../lib/async/spare-controllers.js';
+import { onAbort, putBack, takeController } from '../../../lib/async/abort.js';
 
 describe('a controller that is put back', () => {
   it('is the next one', () => {

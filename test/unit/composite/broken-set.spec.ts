@@ -4,7 +4,7 @@ import { MultiLock } from '../../../lib/composite/multi-lock.js';
 import { LockLostError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { AcquireOptions, Lock } from '../../../lib/contract/lock.js';
-import { callScope } from '../../../lib/service/call-scope.js';
+import { callScope } from '../../../lib/service/held-leases.js';
 import { HoldWatch } from '../../../lib/service/hold-watch.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from '../service/locks.js';

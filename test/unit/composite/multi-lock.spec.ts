@@ -7,8 +7,7 @@ import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../.
 import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
-import { callScope } from '../../../lib/service/call-scope.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { callScope, currentLease } from '../../../lib/service/held-leases.js';
 import { HoldWatch } from '../../../lib/service/hold-watch.js';
 import { startLocks } from '../service/locks.js';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { now } from '../../../lib/async/clock.js';
 import { pause } from '../../../lib/async/timer.js';
 import { NEVER } from '../../../lib/async/abort.js';
-import { KnownCounts } from '../../../lib/composite/known-counts.js';
-import { SegmentLoad } from '../../../lib/composite/segment-load.js';
+import { KnownCounts } from '../../../lib/composite/segment-count.js';
+import { SegmentLoad } from '../../../lib/composite/segment.js';
 
 describe('the load of segments', () => {
   it('counts callers at each segment of each key, and forgets who has left', () => {

@@ -9,8 +9,7 @@ import {
   LockReentrancyError,
   LockTimeoutError,
 } from '../../../lib/contract/errors.js';
-import type { SegmentLease } from '../../../lib/contract/segment-lease.js';
-import type { SegmentOptions } from '../../../lib/contract/segment.options.js';
+import type { SegmentLease, SegmentOptions } from '../../../lib/contract/segment.options.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import { currentSegment } from '../../../lib/service/segments.js';
 import { keyOf, startSegments } from './segments.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Contender } from '../../../lib/contract/contender.js';
 import { LockTimeoutError } from '../../../lib/contract/errors.js';
-import { holdersText, MOST_HOLDERS } from '../../../lib/contract/holders-text.js';
+import { holdersText, MOST_HOLDERS } from '../../../lib/contract/contender.js';
 
 const SINCE = new Date('2026-03-01T10:00:00.000Z');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { segmentKey, segmentOfKey } from '../../../lib/contract/segment-key.js';
+import { segmentKey, segmentOfKey } from '../../../lib/contract/segment.options.js';
 
 describe('the key of a segment', () => {
   it.each([

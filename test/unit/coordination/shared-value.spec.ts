@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { NEVER, orAbort } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
-import { INT32_CODEC, SharedCounter } from '../../../lib/coordination/shared-counter.js';
+import { INT32_CODEC, SharedCounter } from '../../../lib/coordination/shared-value.js';
 import { Waiting } from '../../../lib/coordination/waiting.js';
-import type { CellWrite } from '../../../lib/contract/cells.js';
+import type { CellWrite } from '../../../lib/contract/coordination-backend.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 

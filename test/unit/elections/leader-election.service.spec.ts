@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LeaderElectionService } from '../../../lib/elections/leader-election.service.js';
-import type { Leader } from '../../../lib/contract/leader.js';
+import type { Leader, Elections } from '../../../lib/contract/elections.js';
 import { LockLostError } from '../../../lib/contract/errors.js';
-import type { Elections } from '../../../lib/contract/elections.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { eventually } from '../../support/eventually.js';

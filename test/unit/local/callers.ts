@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
-import { Admission } from '../../../lib/service/admission.js';
+import { Admission } from '../../../lib/service/acquisition-gate.js';
 import type { AcquisitionOptions } from '../../../lib/service/acquisition.js';
-import type { LockTarget } from '../../../lib/service/lock-target.js';
+import type { LockTarget } from '../../../lib/service/lock-targets.js';
 import { ScriptedBackend } from './scripted.backend.js';
 
 export interface CallOptions extends Partial<AcquisitionOptions> {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { CronTime, CronTimeClass } from '../../../lib/schedule/cron-time.js';
+import type { CronTime, CronTimeClass } from '../../../lib/schedule/schedule.js';
 
 interface CronJobClass {
   from(options: object): { readonly cronTime: CronTime; stop(): unknown };

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { followingBy } from '../../../lib/schedule/cron-time.js';
-import { nominalTick } from '../../../lib/schedule/nominal-tick.js';
+import { followingBy, nominalTick } from '../../../lib/schedule/schedule.js';
 import { cron } from './cron-package.js';
 
 afterEach(() => void vi.useRealTimers());

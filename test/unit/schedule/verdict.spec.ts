@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { followingBy } from '../../../lib/schedule/cron-time.js';
+import { followingBy, nominalTick } from '../../../lib/schedule/schedule.js';
 import type { Marker } from '../../../lib/schedule/marker.js';
-import { nominalTick } from '../../../lib/schedule/nominal-tick.js';
-import { verdictOn } from '../../../lib/schedule/verdict.js';
+import { verdictOn } from '../../../lib/schedule/marker.js';
 import { cron } from './cron-package.js';
 import { jobWith } from './jobs.js';
 

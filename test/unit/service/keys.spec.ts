@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CoordinationService } from '../../../lib/coordination/coordination.service.js';
 import { LeaderElectionService } from '../../../lib/elections/leader-election.service.js';
 import { key } from '../../../lib/index.js';
-import { Keys } from '../../../lib/service/keys.js';
+import { Keys } from '../../../lib/service/service-names.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from './locks.js';
 

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { LockConfigurationError } from '../../../lib/contract/errors.js';
 import { DistributedLock, ReadLock, SegmentLock, WriteLock } from '../../../lib/index.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
-import { resolveSharingOptions, SHARING_DEFAULTS } from '../../../lib/service/sharing.options.js';
-import type { SharingOptions } from '../../../lib/service/sharing.options.js';
+import { resolveSharingOptions, SHARING_DEFAULTS } from '../../../lib/service/lock-service.options.js';
+import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
-import { SharedByKey } from '../../../lib/stock/shared-by-key.js';
+import { SharedByKey } from '../../../lib/stock/stocks.js';
 import { Shelves } from '../../../lib/stock/shelves.js';
 import { StockNames } from '../../../lib/stock/stock-names.js';
 import type { Levels } from '../../../lib/stock/stock-plan.js';
 import { levelsAfter } from '../../../lib/stock/stock-plan.js';
-import type { PlanHints, TillEntry } from '../../../lib/stock/till-entry.js';
-import { Till } from '../../../lib/stock/till.js';
+import type { PlanHints, TillEntry } from '../../../lib/stock/stock-entry.js';
+import { Till } from '../../../lib/stock/stock-writer.js';
 import { WatchedRecords } from './shops.js';
 
 /** Takes one unit from the segment that the till looks at first, and writes down what it was told. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { GrantedLease } from '../../../lib/contract/granted-lease.js';
-import type { SegmentLease } from '../../../lib/contract/segment-lease.js';
+import type { SegmentLease } from '../../../lib/contract/segment.options.js';
 import { HeldSegment } from '../../../lib/composite/held-segment.js';
 import { MemoryRecords } from '../../../lib/memory/memory-records.js';
 import { OpenOrders } from '../../../lib/stock/open-orders.js';
 import type { Order } from '../../../lib/stock/stock-keeper.js';
 import { StockNames } from '../../../lib/stock/stock-names.js';
-import { WholeStock } from '../../../lib/stock/whole-stock.js';
+import { WholeStock } from '../../../lib/stock/whole-rounds.js';
 import { UnitLedger } from '../../support/unit-ledger.js';
 
 function leaseOn(segment: number, segments: number): SegmentLease {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
-import { ErrorCode, KeeperError } from '../../../lib/zookeeper/session/requests.js';
+import { ErrorCode, KeeperError, SessionEndedError } from '../../../lib/zookeeper/session/requests.js';
 import type { Requests } from '../../../lib/zookeeper/session/requests.js';
-import { SessionEndedError } from '../../../lib/zookeeper/session/session-ended-error.js';
 import { ZooKeeperRecords } from '../../../lib/zookeeper/zookeeper-records.js';
 
 /** A session that writes down what it is asked, and answers each read with what `read` rejects with, or nothing there. */

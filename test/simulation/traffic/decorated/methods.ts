@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Lease } from '../../../../lib/contract/lease.js';
-import type { SegmentLease } from '../../../../lib/contract/segment-lease.js';
+import type { SegmentLease } from '../../../../lib/contract/segment.options.js';
 import { DistributedLock } from '../../../../lib/decorators/distributed-lock.decorator.js';
 import { ReadLock, WriteLock } from '../../../../lib/decorators/read-write-lock.decorator.js';
 import { SegmentLock } from '../../../../lib/decorators/segment-lock.decorator.js';

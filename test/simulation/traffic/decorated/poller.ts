@@ -3,7 +3,7 @@ import { LeaderOnly } from '../../../../lib/decorators/leader-only.decorator.js'
 import { OnDeposed, OnElected } from '../../../../lib/decorators/election-hook.decorator.js';
 import { currentTerm } from '../../../../lib/elections/entered-term.js';
 import { sharedNow } from '../../../robustness/clock.js';
-import type { Term } from '../../../../lib/contract/term.js';
+import type { Term } from '../../../../lib/contract/elections.js';
 import type { Belief } from '../../../robustness/traffic/beliefs.js';
 import type { Desk } from '../desk.js';
 import { Records } from '../records.js';

@@ -1,4 +1,4 @@
-import type { BarrierMember } from '../../../../lib/coordination/barrier-member.js';
+import type { BarrierMember } from '../../../../lib/coordination/double-barrier.js';
 import { actUntilFinished } from '../desk.js';
 import type { Desk } from '../desk.js';
 import { withLimits, workUnder } from '../working.js';

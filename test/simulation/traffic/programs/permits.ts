@@ -1,5 +1,5 @@
 import type { Lease } from '../../../../lib/contract/lease.js';
-import type { SemaphoreLock } from '../../../../lib/contract/semaphore.js';
+import type { SemaphoreLock } from '../../../../lib/contract/semaphore.options.js';
 import type { Asked } from '../calls.js';
 import { INITIAL_PERMITS } from '../../model/initial.js';
 import { PERMITS_KEY, SHARING_KEY } from '../keys.js';

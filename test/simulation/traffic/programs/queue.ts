@@ -1,5 +1,4 @@
-import type { Queue } from '../../../../lib/coordination/queue.js';
-import type { QueueItem } from '../../../../lib/coordination/queue-item.js';
+import type { Queue, QueueItem } from '../../../../lib/coordination/queue.js';
 import { sharedNow } from '../../../robustness/clock.js';
 import { actUntilFinished, passSome } from '../desk.js';
 import type { Desk } from '../desk.js';

@@ -1,4 +1,4 @@
-import type { SegmentLease } from '../../../../lib/contract/segment-lease.js';
+import type { SegmentLease } from '../../../../lib/contract/segment.options.js';
 import { DECORATED_WAIT_MS } from '../../../robustness/traffic/ask.js';
 import { attempt } from '../../../robustness/traffic/attempt.js';
 import type { Outcome } from '../../../robustness/model/history.js';

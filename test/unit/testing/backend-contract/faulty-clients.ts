@@ -3,10 +3,9 @@ import type { Elections } from '../../../../lib/contract/elections.js';
 import type { Contender } from '../../../../lib/contract/contender.js';
 import { GrantedLease } from '../../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../../lib/contract/lock-request.js';
-import { MemoryBackend } from '../../../../lib/memory/memory.backend.js';
+import { MemoryBackend, MemoryPermits } from '../../../../lib/memory/memory.backend.js';
 import { MemoryCoordination } from '../../../../lib/memory/memory-coordination.js';
 import { MemoryRecords } from '../../../../lib/memory/memory-records.js';
-import { MemoryPermits } from '../../../../lib/memory/memory-permits.js';
 import { MemoryClient } from './memory-service.js';
 
 export class LocksOfEachClient extends MemoryClient {

@@ -1,17 +1,28 @@
 /** Backends in memory whose sets, revocation, elections, queues, barriers or values break one promise each. */
-import type { Barriers, EnteredMember, EnterRequest, PassRequest } from '../../../../lib/contract/barriers.js';
-import type { Cell, CellChange, CellWrite } from '../../../../lib/contract/cells.js';
+import type {
+  Barriers,
+  EnteredMember,
+  EnterRequest,
+  PassRequest,
+  Cell,
+  CellChange,
+  CellWrite,
+  QueuePutRequest,
+  QueueTakeRequest,
+  TakenItem,
+} from '../../../../lib/contract/coordination-backend.js';
 import type { CampaignRequest, Elections, Sighting, WonElection } from '../../../../lib/contract/elections.js';
 import { LockLostError } from '../../../../lib/contract/errors.js';
 import type { GrantedLease } from '../../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../../lib/contract/lock-request.js';
-import type { QueuePutRequest, QueueTakeRequest, TakenItem } from '../../../../lib/contract/queues.js';
 import type { ResolvedRevokeOptions } from '../../../../lib/contract/revoke.options.js';
 import { MemoryBackend } from '../../../../lib/memory/memory.backend.js';
-import { MemoryBarriers } from '../../../../lib/memory/memory-barriers.js';
-import { MemoryCells } from '../../../../lib/memory/memory-cells.js';
-import { MemoryCoordination } from '../../../../lib/memory/memory-coordination.js';
-import { MemoryQueues } from '../../../../lib/memory/memory-queues.js';
+import {
+  MemoryBarriers,
+  MemoryCells,
+  MemoryCoordination,
+  MemoryQueues,
+} from '../../../../lib/memory/memory-coordination.js';
 
 const NEVER = new AbortController().signal;
 

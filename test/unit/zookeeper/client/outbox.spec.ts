@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { GroupedWrite } from '../../../../lib/zookeeper/client/grouped-write.js';
-import { Outbox } from '../../../../lib/zookeeper/client/outbox.js';
+import { GroupedWrite, Outbox } from '../../../../lib/zookeeper/client/outbox.js';
 import { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
 import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
 import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';

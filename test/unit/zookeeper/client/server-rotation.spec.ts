@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServerAddress } from '../../../../lib/zookeeper/client/connect-string.js';
-import { ServerRotation } from '../../../../lib/zookeeper/client/server-rotation.js';
+import { ServerRotation } from '../../../../lib/zookeeper/client/dialer.js';
 
 // The real clock does not move with fake timers; here it is to.
 vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));

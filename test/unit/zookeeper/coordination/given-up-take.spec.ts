@@ -3,7 +3,7 @@ import { EmbeddedZooKeeper } from '../../../../lib/testing/index.js';
 import { coordinated } from '../../../support/coordination/services.js';
 
 // A busy machine may take longer than a tenth of a second to connect again.
-vi.mock('../../../../lib/zookeeper/recipes/acquire.js', async (original) => ({
+vi.mock('../../../../lib/zookeeper/recipes/wait-for-turn.js', async (original) => ({
   ...(await original<object>()),
   LEAVING_MS: 60_000,
 }));

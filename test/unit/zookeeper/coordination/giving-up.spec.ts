@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCountedIn } from '../../../../lib/zookeeper/coordination/giving-up.js';
+import { isCountedIn } from '../../../../lib/zookeeper/coordination/barrier-entry.js';
 import type { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itemData, readItemData } from '../../../../lib/zookeeper/coordination/queue-data.js';
+import { itemData, readItemData } from '../../../../lib/zookeeper/coordination/queue-place.js';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NEVER } from '../../../../lib/async/abort.js';
 import { deferred } from '../../../../lib/async/deferred.js';
 import { queuePlace } from '../../../../lib/zookeeper/coordination/queue-place.js';
-import { restartNumbers } from '../../../../lib/zookeeper/coordination/queue-room.js';
+import { restartNumbers } from '../../../../lib/zookeeper/coordination/queue-put.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { Watch } from '../../../../lib/zookeeper/session/requests.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { atTurn } from '../../../../lib/zookeeper/recipes/acquire.js';
+import { atTurn } from '../../../../lib/zookeeper/recipes/wait-for-turn.js';
 import type { GoneListener } from '../../../../lib/zookeeper/recipes/held-nodes.js';
-import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
+import { PlaceLostError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
-import { SessionEndedError } from '../../../../lib/zookeeper/session/session-ended-error.js';
+import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 
 /** Only what this step of an acquisition looks at. */
 class FakeSession {

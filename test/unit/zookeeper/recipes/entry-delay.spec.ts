@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { enterLines } from '../../../../lib/zookeeper/recipes/enter-lines.js';
-import { EntryDelay } from '../../../../lib/zookeeper/recipes/entry-delay.js';
+import { enterLines } from '../../../../lib/zookeeper/recipes/protected-create.js';
+import { EntryDelay } from '../../../../lib/zookeeper/recipes/create-batching.js';
 import { LoopTurn } from '../../../../lib/async/loop-turn.js';
-import { Line } from '../../../../lib/zookeeper/recipes/line.js';
-import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
-import { standingOf } from '../../../../lib/zookeeper/recipes/standing.js';
-import { SessionEndedError } from '../../../../lib/zookeeper/session/session-ended-error.js';
+import { Line } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
+import { PlaceLostError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
+import { standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';
 

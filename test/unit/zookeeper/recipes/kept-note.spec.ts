@@ -6,7 +6,7 @@ import {
   revokedData,
 } from '../../../../lib/zookeeper/recipes/contender-data.js';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
-import { KeptNote } from '../../../../lib/zookeeper/recipes/kept-note.js';
+import { KeptNote } from '../../../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { FakeZnodes, sessionOn } from './fake-znodes.js';
 
 const PATH = '/k/_c_00000000-0000-0000-0000-000000000000-lock-0000000000';

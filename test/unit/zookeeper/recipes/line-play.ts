@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { vi } from 'vitest';
 import type { GrantedLease } from '../../../../lib/contract/granted-lease.js';
-import { compareStandings, excludes, markOf, standingOf } from '../../../../lib/zookeeper/recipes/standing.js';
-import type { ContenderKind } from '../../../../lib/zookeeper/recipes/standing.js';
+import { compareStandings, excludes, markOf, standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';

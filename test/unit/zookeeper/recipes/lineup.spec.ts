@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Lineup } from '../../../../lib/zookeeper/recipes/lineup.js';
-import { hasOthers, lineKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/standing.js';
-import type { ContenderKind } from '../../../../lib/zookeeper/recipes/standing.js';
+import { Lineup } from '../../../../lib/zookeeper/recipes/wait-queue-snapshot.js';
+import { hasOthers, lineKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
 
 /** The nearest whom `own` waits for; `undefined`: nobody. */
 function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../../lib/async/abort.js';
-import { recordData } from '../../../../lib/zookeeper/recipes/record-node.js';
-import { lookAtOnce } from '../../../../lib/zookeeper/recipes/record-snapshot.js';
+import { recordData, lookAtOnce } from '../../../../lib/zookeeper/records/record-node.js';
 import type { Requests } from '../../../../lib/zookeeper/session/requests.js';
 import { ZnodeTree } from './znode-tree.js';
 

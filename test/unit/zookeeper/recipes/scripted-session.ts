@@ -1,7 +1,7 @@
 import { NEVER } from '../../../../lib/async/abort.js';
 import type { RecordChange, RecordWrite } from '../../../../lib/contract/record-store.js';
-import { RecordWriting } from '../../../../lib/zookeeper/recipes/record-write.js';
-import type { WriteSession } from '../../../../lib/zookeeper/recipes/record-write.js';
+import { RecordWriting } from '../../../../lib/zookeeper/records/record-write.js';
+import type { WriteSession } from '../../../../lib/zookeeper/records/record-write.js';
 import { ErrorCode, isConnectionLoss, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { MultiOp, Requests } from '../../../../lib/zookeeper/session/requests.js';
 import { ZnodeTree } from './znode-tree.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../../lib/async/deferred.js';
-import { successionIn } from '../../../../lib/zookeeper/recipes/succession.js';
-import type { Entrance } from '../../../../lib/zookeeper/recipes/succession.js';
+import { successionIn } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
+import type { Entrance } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 const UNTIL_WATCHED = 4;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
-import { PlaceLostError } from '../../../../lib/zookeeper/recipes/place-lost-error.js';
+import { PlaceLostError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, startLine } from './waiters.js';

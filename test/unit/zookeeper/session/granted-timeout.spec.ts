@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GrantedTimeout } from '../../../../lib/zookeeper/session/granted-timeout.js';
+import { GrantedTimeout } from '../../../../lib/zookeeper/session/lease-clock.js';
 
 function granting(...timeouts: readonly number[]): string[] {
   const warnings: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GrantedTimeout } from '../../../../lib/zookeeper/session/granted-timeout.js';
-import { SessionReport } from '../../../../lib/zookeeper/session/session-report.js';
+import { GrantedTimeout } from '../../../../lib/zookeeper/session/lease-clock.js';
+import { SessionReport } from '../../../../lib/zookeeper/session/session-supervisor.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 function startReport() {

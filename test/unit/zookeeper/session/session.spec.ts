@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
 import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
-import { SessionEndedError } from '../../../../lib/zookeeper/session/session-ended-error.js';
+import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
 import { granted } from '../../contract/granting.js';
 import { AnsweringClient } from './answering-client.js';

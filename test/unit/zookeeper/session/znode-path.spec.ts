@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
 import { itemsIn } from '../../../../lib/zookeeper/coordination/queue-place.js';
-import { permitNumber } from '../../../../lib/zookeeper/recipes/permit-name.js';
-import { standingOf } from '../../../../lib/zookeeper/recipes/standing.js';
+import { permitNumber } from '../../../../lib/zookeeper/recipes/permit-view.js';
+import { standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import {
   checkRoot,
   lockPath,

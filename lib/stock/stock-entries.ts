@@ -1,0 +1,104 @@
+import { hash } from '../composite/segment-route.js';
+import { deductionOf } from './deduction.js';
+import type { Deduction, OrderRecord } from './deduction.js';
+import type { PlanHints, Planned, TillEntry } from './stock-entry.js';
+import type { Delivery, Order } from './stock-keeper.js';
+import { levelsAfter, mergeLevels, planTake, restocked, unitsIn } from './stock-plan.js';
+import type { Levels, StockPart } from './stock-plan.js';
+
+type SoldBefore = () => Promise<Deduction | undefined>;
+
+/** Takes the units of an order, or finds that there are not enough. */
+export class Purchase implements TillEntry<Deduction | null> {
+  readonly recordName: string;
+  readonly contested: () => Promise<Deduction | null>;
+  readonly #order: Order;
+  readonly #mergeBelow: number;
+
+  /** @param soldBefore tells of the order of this id that was made before, if there was one */
+  constructor(order: Order, recordName: string, mergeBelow: number, soldBefore: SoldBefore) {
+    this.#order = order;
+    this.recordName = recordName;
+    this.#mergeBelow = mergeBelow;
+    this.contested = async () => (await soldBefore()) ?? null;
+  }
+
+  plan(levels: Levels, hints: PlanHints): Planned<Deduction | null> {
+    const { orderId, quantity, split, routeBy } = this.#order;
+    const first = (routeBy === undefined ? hints.first : hash(routeBy)) % Math.max(1, levels.length);
+    const parts = planTake(levels, quantity, { first, split });
+    if (!parts) return { answer: () => this.#soldOut() };
+    const after = levelsAfter(levels, parts, -1);
+    const value = JSON.stringify({ state: 'sold', parts } satisfies OrderRecord);
+    return {
+      // Who was late before does not make it harder still by writing to many segments.
+      levels: hints.attempt === 0 ? mergeLevels(after, this.#mergeBelow) : after,
+      change: { name: this.recordName, value, ifVersion: 'absent' },
+      outcome: deductionOf(orderId, parts),
+    };
+  }
+
+  /** There are too few; or this very order has taken them before. */
+  #soldOut(): Promise<Deduction | null> | null {
+    return this.#order.isNamed ? this.contested() : null;
+  }
+}
+
+/** Puts the units of an order back. */
+export class Refund implements TillEntry<boolean> {
+  readonly recordName: string;
+  readonly #version: number;
+  readonly #parts: readonly StockPart[];
+
+  constructor(recordName: string, version: number, parts: readonly StockPart[]) {
+    this.recordName = recordName;
+    this.#version = version;
+    this.#parts = parts;
+  }
+
+  plan(levels: Levels): Planned<boolean> {
+    const value = JSON.stringify({ state: 'refunded', parts: this.#parts } satisfies OrderRecord);
+    return {
+      levels: levelsAfter(levels, this.#parts, 1),
+      change: { name: this.recordName, value, ifVersion: this.#version },
+      outcome: true,
+    };
+  }
+
+  /** Somebody else refunds it. */
+  async contested(): Promise<boolean> {
+    return false;
+  }
+}
+
+/** Spreads a delivery, and all that is there with it. */
+export class Restock implements TillEntry<void> {
+  readonly recordName: string;
+  readonly #delivery: Delivery;
+
+  constructor(delivery: Delivery, recordName: string) {
+    this.#delivery = delivery;
+    this.recordName = recordName;
+  }
+
+  plan(levels: Levels, { attempt }: PlanHints): Planned<void> {
+    const { units, segments } = this.#delivery;
+    // Where others sell all the time, all segments are never as they were: fewer are, one always is.
+    const atMost = Math.ceil(segments / 2 ** attempt);
+    return {
+      levels: restocked(levels, units, segments, atMost),
+      change: { name: this.recordName, value: String(units), ifVersion: 'absent' },
+      outcome: undefined,
+    };
+  }
+
+  /** It was delivered before. */
+  async contested(): Promise<void> {}
+}
+
+/** Counts what is there at one moment. */
+export class Count implements TillEntry<number> {
+  plan(levels: Levels): Planned<number> {
+    return { answer: () => unitsIn(levels) };
+  }
+}

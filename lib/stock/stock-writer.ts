@@ -1,0 +1,202 @@
+/**
+ * The writer of one process for one built-in stock. Whoever calls meanwhile is served in the next transaction, all of
+ * them in one: callers of a process never conflict with each other, and each process goes to a segment of its own.
+ * No lock: a transaction is applied only if the segments that it changes are as they were known, so nothing is sold
+ * twice, and a process that is killed has sold or has not. "Sold out" is read from all segments as they were at one
+ * moment during the call.
+ */
+import { NEVER, onAbort } from '../async/abort.js';
+import { deferred } from '../async/deferred.js';
+import { backoff, pause } from '../async/timer.js';
+import type { RecordChange, RecordStore } from '../contract/record-store.js';
+import type { Shelves } from './shelves.js';
+import type { TillEntry } from './stock-entry.js';
+import type { Levels } from './stock-plan.js';
+
+// A transaction of so many orders and all segments is far below what servers take.
+const MOST_ENTRIES = 32;
+const FIRST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 50;
+
+/** The outcomes of those whose entries are written together. */
+type Sales = ReadonlyMap<TillCaller, unknown>;
+
+interface Transaction {
+  readonly changes: readonly RecordChange[];
+  readonly levels: Levels;
+  readonly sold: Sales;
+  /** The answers for those who ask for nothing but what is there. */
+  readonly asked: ReadonlyMap<TillCaller, () => unknown>;
+}
+
+export class Till {
+  readonly #records: RecordStore;
+  readonly #shelves: Shelves;
+  readonly #random: () => number;
+  #line: TillCaller[] = [];
+  #isOpen = false;
+  #first: number;
+
+  constructor(records: RecordStore, shelves: Shelves, random: () => number = Math.random) {
+    this.#records = records;
+    this.#shelves = shelves;
+    this.#random = random;
+    this.#first = this.#anySegment();
+  }
+
+  get isIdle(): boolean {
+    return !this.#isOpen;
+  }
+
+  /** The entry's outcome. Rejects with `signal.reason` unless it is being written then. */
+  async serve<T>(entry: TillEntry<T>, signal: AbortSignal): Promise<T> {
+    const caller = new TillCaller(entry, signal);
+    const outcome = caller.outcome() as Promise<T>;
+    this.#line.push(caller);
+    if (!this.#isOpen) void this.#open();
+    return outcome;
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpen = true;
+    // Those who come in the same turn are served together.
+    await Promise.resolve();
+    for (let next = this.#next(); next.length > 0; next = this.#next()) await this.#serveAll(next);
+    this.#isOpen = false;
+  }
+
+  #next(): TillCaller[] {
+    const names = new Set<string>();
+    const next: TillCaller[] = [];
+    for (const caller of this.#line.filter(({ isOver }) => !isOver)) {
+      const { recordName } = caller.entry;
+      if (next.length === MOST_ENTRIES || (recordName !== undefined && names.has(recordName))) continue;
+      if (recordName !== undefined) names.add(recordName);
+      next.push(caller);
+    }
+    this.#line = this.#line.filter((caller) => !next.includes(caller));
+    return next;
+  }
+
+  async #serveAll(all: readonly TillCaller[]): Promise<void> {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, this.#random);
+    let attempt = 0;
+    try {
+      for (let left = all; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
+        const conflict = await this.#attempt(left, attempt);
+        const contested = left.find(({ entry }) => conflict !== undefined && entry.recordName === conflict);
+        // Nobody would handle what is told of the order of a caller that gave up meanwhile.
+        if (contested?.isOver) continue;
+        if (contested) contested.settle(contested.entry.contested?.());
+        else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
+      }
+    } catch (error) {
+      this.#shelves.forget();
+      all.forEach((caller) => caller.fail(error));
+    }
+  }
+
+  /** The record that was not as planned; `undefined` when all that could be had has its outcome. */
+  async #attempt(all: readonly TillCaller[], attempt: number): Promise<string | undefined> {
+    const isFresh = !this.#shelves.isKnown;
+    if (isFresh) await this.#shelves.read();
+    const present = all.filter(({ isOver }) => !isOver);
+    const { changes, levels, sold, asked } = this.#plan(present, attempt);
+    if (sold.size > 0) return this.#write(changes, levels, sold);
+    // What was planned on levels that were read before they were asked is only a guess.
+    if (!isFresh) this.#shelves.forget();
+    else for (const [caller, answer] of asked) caller.settle(answer());
+    return undefined;
+  }
+
+  async #write(changes: readonly RecordChange[], levels: Levels, sold: Sales): Promise<string | undefined> {
+    const sent = [...sold.keys()];
+    sent.forEach((caller) => caller.sent());
+    const write = await this.#records.write(changes);
+    if (!write.isApplied) {
+      sent.forEach((caller) => caller.refused());
+      return write.conflict;
+    }
+    this.#shelves.written(levels, write.records);
+    for (const [caller, outcome] of sold) caller.settle(outcome);
+    return undefined;
+  }
+
+  #plan(all: readonly TillCaller[], attempt: number): Transaction {
+    const sold = new Map<TillCaller, unknown>();
+    const asked = new Map<TillCaller, () => unknown>();
+    const own: RecordChange[] = [];
+    let { levels } = this.#shelves;
+    for (const caller of all) {
+      const plan = caller.entry.plan(levels, { first: this.#first, attempt });
+      if ('answer' in plan) {
+        asked.set(caller, plan.answer);
+      } else {
+        sold.set(caller, plan.outcome);
+        own.push(plan.change);
+        levels = plan.levels;
+      }
+    }
+    return { changes: [...this.#shelves.changesTo(levels), ...own], levels, sold, asked };
+  }
+
+  /** Another process was here: it may have this segment. */
+  async #moveOn(pauseMs: number, attempt: number): Promise<void> {
+    this.#shelves.forget();
+    this.#first = this.#anySegment();
+    if (attempt > 0) await pause(pauseMs, NEVER);
+  }
+
+  #anySegment(): number {
+    return Math.floor(this.#random() * 2 ** 20);
+  }
+}
+
+/** Somebody at a till, until their entry has an outcome. */
+class TillCaller {
+  readonly entry: TillEntry<unknown>;
+  readonly #signal: AbortSignal;
+  readonly #outcome = deferred<unknown>();
+  #isOver = false;
+  #isSent = false;
+
+  constructor(entry: TillEntry<unknown>, signal: AbortSignal) {
+    this.entry = entry;
+    this.#signal = signal;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Rejects with the signal's reason when it aborts, unless the entry is being written then. */
+  async outcome(): Promise<unknown> {
+    const dispose = onAbort(this.#signal, () => this.#giveUp());
+    return this.#outcome.promise.finally(dispose);
+  }
+
+  /** Nobody knows what becomes of the entry until it is answered, and nobody can give up. */
+  sent(): void {
+    this.#isSent = true;
+  }
+
+  /** It was not written. */
+  refused(): void {
+    this.#isSent = false;
+    if (this.#signal.aborted) this.#giveUp();
+  }
+
+  settle(outcome: unknown): void {
+    this.#isOver = true;
+    this.#outcome.resolve(outcome);
+  }
+
+  fail(error: unknown): void {
+    this.#isOver = true;
+    this.#outcome.reject(error);
+  }
+
+  #giveUp(): void {
+    if (!this.#isSent && !this.#isOver) this.fail(this.#signal.reason);
+  }
+}

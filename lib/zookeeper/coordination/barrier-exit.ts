@@ -1,0 +1,100 @@
+/**
+ * Leaving a double barrier. Who waits for whom: all but the first by name go out at once and watch the first; the first
+ * watches the last, then the one before it, until it is alone, and goes out with `ready`, in one transaction. So each
+ * is woken once, but for the first.
+ * Only those who were there when a member began to leave are waited for: nobody of the same round can have gone in again
+ * before. When the first has died, whoever finds all gone removes `ready`, in one transaction that only an empty directory lets
+ * through: nobody of the next round is in yet.
+ * Session loss: who had not gone out yet is out; who had waits for the others with the next session.
+ */
+import { anyAbort } from '../../async/abort.js';
+import type { Contender } from '../recipes/contender.js';
+import { refusedAt } from '../recipes/create-node.js';
+import { PlaceLostError } from '../recipes/held-nodes.js';
+import type { LockDirectory } from '../recipes/lock-directory.js';
+import { ErrorCode, KeeperError } from '../session/requests.js';
+import type { MultiOp } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { unlessMissing, untilChanged } from '../session/watch.js';
+import { membersIn, READY } from './barrier-entry.js';
+
+/** One member's way out, through as many sessions as it takes. */
+export class Leaving {
+  readonly #directory: LockDirectory;
+  readonly #member: Contender;
+  /** Those who were in when this one began to leave, itself not. */
+  #others: readonly string[] | undefined;
+  #isOut = false;
+
+  constructor(directory: LockDirectory, member: Contender) {
+    this.#directory = directory;
+    this.#member = member;
+  }
+
+  /** Whether this one's own znode is gone, because it went. */
+  get isOut(): boolean {
+    return this.#isOut;
+  }
+
+  /** @throws KeeperError, PlaceLostError, SessionEndedError, `signal.reason` */
+  async on(session: Session, signal: AbortSignal): Promise<void> {
+    const limits = anyAbort([signal, session.signal]);
+    try {
+      for (;;) {
+        const left = await this.#look(session, limits.signal);
+        if (left.length === 0) return await this.#isLast(session);
+        await this.#wait(session, left, limits.signal);
+      }
+    } finally {
+      limits.dispose();
+    }
+  }
+
+  /** Who of them is still there. */
+  async #look(session: Session, signal: AbortSignal): Promise<readonly string[]> {
+    const { path } = this.#directory;
+    // Others may have come in through a server that is ahead of this one's.
+    if (!this.#others) await session.persistently(() => session.requests.sync(path), signal);
+    const listed = session.persistently(() => session.requests.children(path), signal);
+    const present = membersIn(await unlessMissing(listed, []));
+    if (!this.#isOut && !present.includes(this.#member.name)) throw new PlaceLostError(this.#member.path);
+    this.#others ??= present.filter((name) => name !== this.#member.name);
+    return this.#others.filter((name) => present.includes(name));
+  }
+
+  async #wait(session: Session, left: readonly string[], signal: AbortSignal): Promise<void> {
+    const [first = ''] = left;
+    const isFirst = !this.#isOut && this.#member.name < first;
+    if (!this.#isOut && !isFirst) {
+      this.#isOut = true;
+      await this.#member.leave(this.#directory.releaseTimeoutMs);
+    }
+    const awaited = isFirst ? left.at(-1) : first;
+    await untilChanged(session, `${this.#directory.path}/${awaited}`, signal);
+  }
+
+  /** Not cut short by a signal: there is nobody left to wait for. */
+  async #isLast(session: Session): Promise<void> {
+    const { path } = this.#directory;
+    const ready: MultiOp = { type: 'delete', path: `${path}/${READY}` };
+    if (this.#isOut) return this.#removeLeftOver(session, ready);
+    this.#isOut = true;
+    const own: MultiOp = { type: 'delete', path: this.#member.path };
+    await this.#member.leaveBy(async () => {
+      const { results } = await session.surely(() => session.requests.multi([own, ready]));
+      // Where there is no `ready`, or another attempt was applied, this is what is left to do.
+      if (refusedAt(results) >= 0) await this.#member.leave(this.#directory.releaseTimeoutMs);
+    });
+  }
+
+  async #removeLeftOver(session: Session, ready: MultiOp): Promise<void> {
+    const { path, acl, parents } = this.#directory;
+    const empty = Buffer.alloc(0);
+    const again: MultiOp = { type: 'create', path, data: empty, acl, flags: 0 };
+    const ops: readonly MultiOp[] = [ready, { type: 'delete', path }, ...(parents === 'persistent' ? [again] : [])];
+    const { results } = await session.surely(() => session.requests.multi(ops));
+    const error = results[refusedAt(results)]?.error ?? ErrorCode.ok;
+    const isNotOurs = error === ErrorCode.noNode || error === ErrorCode.notEmpty;
+    if (error !== ErrorCode.ok && !isNotOurs) throw new KeeperError(error, path);
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * One leader at a time.
+ * Znodes: `<path>/_c_<uuid>-latch-<number>`, ephemeral and sequential, one a candidate; its data is the participant's id.
+ * Beside them `<path>%candidates/<uuid>`, ephemeral, with what the candidate proclaims, see `Candidacy`.
+ * Who waits for whom: each candidate for the nearest before it; it watches that one. Contenders for a lock on the same path
+ * stand in a line of their own.
+ * Session loss: the servers remove the znodes. A leader's term is lost before that; a candidate stands again, at the end.
+ * Source: ZooKeeper Recipes, "Leader Election"; the names are those of Curator's LeaderLatch.
+ */
+import { anyAbort, OwnAbortController } from '../../async/abort.js';
+import { pause } from '../../async/timer.js';
+import type { CampaignRequest, Leader, Sighting, WonElection } from '../../contract/elections.js';
+import { fencingTokenOf } from '../../contract/fencing-token.js';
+import type { LockDirectory } from '../recipes/lock-directory.js';
+import { enterLine } from '../recipes/protected-create.js';
+import { acquireEntered, turnInLine } from '../recipes/wait-for-turn.js';
+import { Lineup } from '../recipes/wait-queue-snapshot.js';
+import type { Stat } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { unlessMissing, untilChanged, untilChildrenChanged } from '../session/watch.js';
+import { withAncestors } from '../session/znode-path.js';
+import { Candidacy, candidateIn, participantId, profilePath } from './candidacy.js';
+
+export async function campaignIn(
+  session: Session,
+  directory: LockDirectory,
+  request: CampaignRequest,
+): Promise<WonElection | null> {
+  const { signal, wait, label } = request;
+  const candidacy = new Candidacy(session, directory, request);
+  const before = (id: string) => candidacy.announce(id);
+  try {
+    const entering = enterLine(session, directory, 'latch', { signal, data: participantId(label), before });
+    const lease = await acquireEntered(session, directory, request, entering, turnInLine(session, wait));
+    if (lease) return candidacy.elected(lease);
+    candidacy.withdraw();
+    return null;
+  } catch (error) {
+    candidacy.withdraw();
+    throw error;
+  }
+}
+
+/** Who leads an election, and when to look again: the leader's znodes are watched while there is one. */
+
+type Asked = Pick<Session, 'id' | 'signal' | 'requests' | 'persistently'>;
+
+interface Seen {
+  readonly path: string;
+  readonly data: Buffer;
+  readonly stat: Stat;
+}
+
+// Among the children of a parent there are others than the election's directory, and they come and go.
+const LOOK_AGAIN_MS = 50;
+
+/** @throws KeeperError, SessionEndedError, `signal.reason` */
+export async function lookForLeader(session: Asked, path: string, signal: AbortSignal): Promise<Sighting> {
+  const ask = <T>(request: () => Promise<T>) => session.persistently(request, signal);
+  const seen = async (at: string): Promise<Seen | undefined> => {
+    const found = await unlessMissing(
+      ask(() => session.requests.read(at)),
+      undefined,
+    );
+    return found && { ...found, path: at };
+  };
+  // The server that is asked may be behind what this process has seen by another.
+  await ask(() => session.requests.sync(path));
+  for (;;) {
+    const first = firstOf(
+      await unlessMissing(
+        ask(() => session.requests.children(path)),
+        [],
+      ),
+    );
+    if (first === undefined) return sighting(session, null, (until) => untilSomebodyStands(session, path, until));
+    const profileAt = profilePath(path, first);
+    const profile = profileAt === undefined ? undefined : await seen(profileAt);
+    const latch = await seen(`${path}/${first}`);
+    if (!latch) continue;
+    const leader = leaderOf(latch, profile, session.id);
+    return sighting(session, leader, (until) => untilAnother(session, latch, profile, until));
+  }
+}
+
+/** What was seen, until the session ends: nothing that it watches fires after that. */
+function sighting(session: Asked, leader: Leader | null, news: Sighting['changed']): Sighting {
+  const changed = async (signal: AbortSignal): Promise<void> => {
+    const limits = anyAbort([signal, session.signal]);
+    await news(limits.signal).finally(limits.dispose);
+  };
+  return { leader, changed };
+}
+
+function firstOf(names: readonly string[]): string | undefined {
+  return new Lineup(names, 'candidates').inOrder[0]?.name;
+}
+
+function leaderOf({ data, stat }: Seen, profile: Seen | undefined, sessionId: bigint): Leader {
+  const { owner = {}, value, since } = profile ? candidateIn(profile.data) : {};
+  return {
+    id: data.toString(),
+    owner,
+    value,
+    since: since ?? new Date(Number(stat.ctime)),
+    fencingToken: fencingTokenOf(stat.czxid),
+    isOwn: stat.ephemeralOwner === sessionId,
+  };
+}
+
+/** Nobody can come in before the leader: it leads until its own znode is gone. */
+async function untilAnother(session: Asked, latch: Seen, profile: Seen | undefined, signal: AbortSignal) {
+  const over = new OwnAbortController();
+  const limits = anyAbort([signal, over.signal]);
+  try {
+    const changes = [latch, profile].filter((one) => one !== undefined);
+    await Promise.race(changes.map(({ path, stat }) => untilChanged(session, path, limits.signal, stat)));
+  } finally {
+    over.abort();
+    limits.dispose();
+  }
+}
+
+/** The directory may not be there, nor what it stands in: then the nearest parent is watched for what is missing. */
+async function untilSomebodyStands(session: Asked, path: string, signal: AbortSignal): Promise<void> {
+  let missing: string | undefined;
+  for (const at of [...withAncestors(path), '/']) {
+    const awaited = missing?.slice(missing.lastIndexOf('/') + 1);
+    const isNews = (names: readonly string[]) =>
+      awaited === undefined ? firstOf(names) !== undefined : names.includes(awaited);
+    const hasChanged = await untilChildrenChanged(session, at, signal, isNews);
+    if (hasChanged) return missing === undefined ? undefined : pause(LOOK_AGAIN_MS, signal);
+    missing = at;
+  }
+}

@@ -1,0 +1,257 @@
+import { onAbort, orAbort, putBack, takeController } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { deferred } from '../../async/deferred.js';
+import { limited, settledWithin } from '../../async/timer.js';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import type { Session } from '../session/session.js';
+import { mayBeIdle, numberOf } from './contender-name.js';
+import type { Standing } from './contender-name.js';
+import { CounterEndingError, isCounterEnding } from './counter.js';
+import type { HeldNodes } from './held-nodes.js';
+import type { LockDirectory } from './lock-directory.js';
+import { watchOwnNode } from './own-node-watch.js';
+import type { Entry } from './protected-create.js';
+import type { Line } from './wait-queue-view.js';
+import { grantLease } from './zookeeper-lease.js';
+
+// How long one who gives up waits to see its znode gone. Then its promise rejects, and the deletion goes on by itself.
+export const LEAVING_MS = 100;
+
+/** What has been sent in. */
+interface Entered {
+  readonly contender: HeldNodes;
+}
+
+/** When a recipe's contender may hold. */
+export interface Turn<E extends Entered = Entry> {
+  /** Whether it may already, as far as is known without waiting for anything. */
+  isNow(entry: E): boolean;
+  /** Resolves to whether it is its turn. Rejects with `signal.reason`, leaving no watch. */
+  comes(entry: E, signal: AbortSignal): Promise<boolean>;
+}
+
+/** One contender's way to its turn. */
+interface Turning<E extends Entered> extends Pick<LockDirectory, 'releaseTimeoutMs'>, Pick<LockRequest, 'signal'> {
+  readonly entering: Promise<E>;
+  readonly turn: Turn<E>;
+}
+
+/** Waits for the turn, then holds a lease. `null` when it is not its turn and the request does not wait. */
+export function acquireEntered(
+  session: Session,
+  directory: LockDirectory,
+  request: LockRequest,
+  entering: Promise<Entry>,
+  turn: Turn,
+): Promise<GrantedLease | null> {
+  const { releaseTimeoutMs } = directory;
+  const { signal } = request;
+  const grant = ({ contender, entrance }: Entry) => {
+    const number = numberOf(contender.name);
+    if (entrance && number !== undefined) contender.onLeft(() => entrance.left(number));
+    return grantLease(session, directory, contender, request);
+  };
+  return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
+}
+
+/**
+ * What every recipe does once it has sent its contender in: wait for the turn, then hold what `hold` makes of it; or
+ * leave, whatever else happens. `null` when it is not its turn and it does not wait.
+ */
+export async function atTurn<E extends Entered, T>(
+  session: Session,
+  { entering, turn, releaseTimeoutMs, signal }: Turning<E>,
+  hold: (entry: E) => T,
+): Promise<T | null> {
+  let contender: HeldNodes | undefined;
+  try {
+    const entry = await orAbort(entering, signal);
+    contender = entry.contender;
+    let isTurn = turn.isNow(entry);
+    // In one step with what follows: a lease that is lost before it begins would be lost without anybody being told.
+    while (!isTurn || !session.isProven || contender.isGone) {
+      isTurn = await untilProvenTurn(session, entry, signal, turn);
+      if (!isTurn) return await contender.leave(releaseTimeoutMs).then(() => null);
+    }
+    signal.throwIfAborted();
+    return hold(entry);
+  } catch (error) {
+    // Whoever gives up while it enters leaves again as soon as it is in.
+    const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
+    await settledWithin(left, LEAVING_MS);
+    throw error;
+  }
+}
+
+async function untilProvenTurn<E extends Entered>(
+  session: Session,
+  entry: E,
+  signal: AbortSignal,
+  turn: Turn<E>,
+): Promise<boolean> {
+  const limit = takeController();
+  const end = (reason: unknown) => limit.abort(reason);
+  const unlisten = [signal, session.signal].map((source) => onAbort(source, end));
+  entry.contender.onGone(end);
+  try {
+    if (!(await turn.comes(entry, limit.signal))) return false;
+    // A grant that lay in a buffer while this process stood still is not reported: the session must be proven now.
+    await session.proven(limit.signal);
+    limit.signal.throwIfAborted();
+  } finally {
+    unlisten.forEach((undo) => undo());
+    entry.contender.onGone(undefined);
+  }
+  putBack(limit);
+  return true;
+}
+
+const LONGEST_GRACE_MS = 500;
+
+type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
+
+/**
+ * The wait that every recipe with a line shares: see whom I wait for, watch the nearest, see again when there is news.
+ * While the nearest still stands there, the second is watched as well (look-ahead): when that one goes, it is found out
+ * who else has gone, so that nothing is left to ask when the nearest goes, and the turn comes with the event itself.
+ * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer.
+ * Rejects with `signal.reason`, leaving no watch.
+ */
+export function turnInLine(session: Session, wait: boolean): Turn {
+  return {
+    isNow,
+    comes: async (place, signal) => {
+      const nearest = await ahead(place, signal);
+      if (nearest.length === 0) return true;
+      if (!wait) return mayGoAtOnce(nearest) && untilTurnOr(session, place, nearest, signal);
+      await untilTurn(session, place, nearest, signal);
+      return true;
+    },
+  };
+}
+
+/** The turn of a contender that never waits, not even for a predecessor that leaves at once: it is first, or has no turn. */
+export function turnIfFirst(): Turn {
+  return { isNow, comes: async (place, signal) => (await ahead(place, signal)).length === 0 };
+}
+
+function isNow(place: Place): boolean {
+  return !isCounterEnding(place.contender.name) && isFirst(place);
+}
+
+/** The predecessors that the contender has to wait for. @throws CounterEndingError */
+async function ahead(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+  if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender);
+  return listed(place, signal);
+}
+
+/** Whether it is known that nobody is ahead. */
+function isFirst({ contender, line }: Pick<Place, 'contender' | 'line'>): boolean {
+  return line.knows(contender) && line.predecessors(contender).length === 0;
+}
+
+/** Whether the only one ahead is one who leaves at once, when it does not use the key. */
+function mayGoAtOnce([nearest, second]: readonly Standing[]): boolean {
+  return nearest !== undefined && second === undefined && mayBeIdle(nearest.name);
+}
+
+/** How long one takes to leave that is told by an event: its deletion, and the event of that. */
+function graceMs({ tookMs }: Place): number {
+  return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
+}
+
+async function untilTurnOr(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
+  const isTurn = await limited(graceMs(place), signal, async (limit) => {
+    await untilTurn(session, place, nearest, limit);
+    return true;
+  });
+  return isTurn ?? false;
+}
+
+/**
+ * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well:
+ * on one connection that event comes first. (Behind one of this session there is no other event; see docs/guarantees.md.)
+ */
+async function untilTurn(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
+  const watched = new WatchedPredecessors(place.line, signal);
+  const ownWatched = watchOwnNode(session, place.contender);
+  try {
+    for (let awaited = nearest; awaited.length > 0; awaited = isFirst(place) ? [] : await caughtUp(place, signal)) {
+      watched.only(awaited);
+      // One of this session may have gone just before it was watched.
+      if (isFirst(place)) break;
+      await watched.news();
+    }
+    await orAbort(ownWatched, signal);
+  } finally {
+    watched.dispose();
+  }
+}
+
+/** Whom the contender waits for after there was news. */
+async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+  const nearest = await listed(place, signal);
+  if (nearest.every(({ name }) => place.line.isAttended(name))) return nearest;
+  await place.line.refresh(place.contender, signal);
+  return listed(place, signal);
+}
+
+/** Whom it waits for, as far as that is known; the line is listed where nothing is. */
+async function listed({ contender, line }: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+  while (!line.knows(contender)) await line.look(contender, signal);
+  return line.predecessors(contender);
+}
+
+/** Those of a line whom one contender watches. */
+class WatchedPredecessors {
+  readonly #line: Line;
+  readonly #watched = new Map<string, Dispose>();
+  readonly #unlisten: Dispose;
+  #news = deferred();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(line: Line, signal: AbortSignal) {
+    this.#line = line;
+    this.#unlisten = onAbort(signal, (reason) => this.#fail(reason));
+  }
+
+  /** Watches these and nobody else from now on; the watches of those who are in both stay. */
+  only(predecessors: readonly Standing[]): void {
+    const names = new Set(predecessors.map(({ name }) => name));
+    names.forEach((name) => this.#watch(name));
+    for (const [name, dispose] of this.#watched) {
+      if (names.has(name)) continue;
+      this.#watched.delete(name);
+      dispose();
+    }
+  }
+
+  /** Resolves when there was news of any of them since it resolved last. @throws why one can not be watched, the signal's reason */
+  async news(): Promise<void> {
+    await this.#news.promise;
+    if (this.#failure) throw this.#failure.error;
+    this.#news = deferred();
+  }
+
+  dispose(): void {
+    this.#unlisten();
+    this.#watched.forEach((undo) => undo());
+    this.#watched.clear();
+  }
+
+  #watch(name: string): void {
+    if (this.#watched.has(name)) return;
+    const dispose = this.#line.attend(name, (error) => {
+      this.#watched.delete(name);
+      if (error === undefined) this.#news.resolve();
+      else this.#fail(error);
+    });
+    this.#watched.set(name, dispose);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#news.resolve();
+  }
+}

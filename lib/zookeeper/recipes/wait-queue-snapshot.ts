@@ -1,0 +1,111 @@
+import { compareStandings, excludes, standingOf, standingsIn } from './contender-name.js';
+import type { LineKind, Standing } from './contender-name.js';
+
+/**
+ * Who stood in a line when it was listed, in order, less those who were seen to leave since. Nobody can come in before
+ * one who is in the list, so it stays good for everyone in it: it is their turn when all before them have left.
+ */
+export class Lineup {
+  readonly #inOrder: readonly Standing[];
+  /** Whether the numbers alone are an order: each has its own, and none is beyond the end of the counter. */
+  readonly #isStrict: boolean;
+  /** 1 at the place of each who has left. */
+  readonly #left: Uint8Array;
+  /** All before this place have left. */
+  #first = 0;
+
+  constructor(names: readonly string[], line: LineKind = 'locks') {
+    const standings = standingsIn(line, names);
+    this.#inOrder = standings.length > 1 ? standings.sort(compareStandings) : standings;
+    this.#isStrict = isStrictOrder(this.#inOrder);
+    this.#left = new Uint8Array(standings.length);
+  }
+
+  /** Those who stood in line. */
+  get inOrder(): readonly Standing[] {
+    return this.#inOrder;
+  }
+
+  has(name: string): boolean {
+    const place = this.#placeOf(name);
+    return place !== undefined && !this.#hasLeft(place);
+  }
+
+  left(name: string): void {
+    const place = this.#placeOf(name);
+    if (place === undefined) return;
+    this.#left[place] = 1;
+    while (this.#hasLeft(this.#first)) this.#first++;
+  }
+
+  /** Up to `most` of those before `name` that exclude it and have not left, the nearest first. */
+  ahead(name: string, most: number): Standing[] {
+    const place = this.#placeOf(name);
+    const me = place === undefined ? undefined : this.#inOrder[place];
+    if (place === undefined || !me) return [];
+    const found: Standing[] = [];
+    for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {
+      const other = this.#inOrder[at];
+      if (other && other !== me && !this.#hasLeft(at) && excludes(other, me)) found.push(other);
+    }
+    return found;
+  }
+
+  /**
+   * Whom `name` is to watch: the nearest before it that excludes it, and the next one (look-ahead) where each waits for
+   * the one before. Readers go in any order, and many at once: of them only the nearest says anything.
+   */
+  predecessors(name: string): Standing[] {
+    const ahead = this.ahead(name, 2);
+    const isChain = ahead.every(({ kind }) => kind !== 'read') && standingOf(name)?.kind !== 'read';
+    return isChain ? ahead : ahead.slice(0, 1);
+  }
+
+  /** Whether anybody behind `name` has to wait for it. */
+  isAwaited(name: string): boolean {
+    const me = this.#inOrder[this.#placeOf(name) ?? -1];
+    return me !== undefined && this.#inOrder.some((other) => compareStandings(me, other) < 0 && excludes(me, other));
+  }
+
+  #hasLeft(place: number): boolean {
+    return this.#left[place] === 1;
+  }
+
+  #placeOf(name: string): number | undefined {
+    const me = standingOf(name);
+    const likely = me ? this.#firstNotBefore(me) : -1;
+    if (this.#inOrder[likely]?.name === name) return likely;
+    const place = this.#isStrict ? -1 : this.#inOrder.findIndex((one) => one.name === name);
+    return place < 0 ? undefined : place;
+  }
+
+  /** By halves: names are many, and a table of them would be made anew with every list. */
+  #firstNotBefore(me: Standing): number {
+    let [from, to] = [0, this.#inOrder.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const other = this.#inOrder[middle];
+      if (other && compareStandings(other, me) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+
+  // Equal numbers say nothing about the order: each takes the other to be before it, and neither goes first.
+  #lastNotBehind(place: number, me: Standing): number {
+    let last = place;
+    for (let next = this.#inOrder[last + 1]; next && compareStandings(next, me) === 0; next = this.#inOrder[last + 1]) {
+      last++;
+    }
+    return last;
+  }
+}
+
+function isStrictOrder(inOrder: readonly Standing[]): boolean {
+  const [first, last] = [inOrder.at(0), inOrder.at(-1)];
+  if (first && last && last.number - first.number >= 2 ** 31) return false;
+  return inOrder.every((one, place) => {
+    const next = inOrder[place + 1];
+    return next === undefined || (compareStandings(one, next) < 0 && one.number <= next.number);
+  });
+}
