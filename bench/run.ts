@@ -11,7 +11,7 @@ import { summarise } from './report/summary.js';
 import type { ShapeSummary } from './report/summary.js';
 import { printTables } from './report/tables.js';
 import { judge, verdictRow } from './report/verdict.js';
-import type { Verdict } from './report/verdict.js';
+import type { TickStatus } from './report/verdict.js';
 import { SHAPES } from './shapes.js';
 import { printTable } from './support/results.js';
 
@@ -39,7 +39,7 @@ async function run(options: BenchOptions): Promise<number> {
   return isGood(summaries, verdicts, options) ? 0 : 1;
 }
 
-function printVerdicts(verdicts: readonly Verdict[]): void {
+function printVerdicts(verdicts: readonly TickStatus[]): void {
   if (verdicts.length === 0) return;
   console.log('\nWhat must be reached');
   printTable(verdicts.map(verdictRow));
@@ -47,7 +47,7 @@ function printVerdicts(verdicts: readonly Verdict[]): void {
 
 function isGood(
   summaries: readonly ShapeSummary[],
-  verdicts: readonly Verdict[],
+  verdicts: readonly TickStatus[],
   { isAsserting }: BenchOptions,
 ): boolean {
   const faults = summaries.flatMap(({ shape, lines }) =>

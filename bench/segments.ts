@@ -12,7 +12,7 @@ import { closeInstances, openInstances } from './support/instances.js';
 import { printTable, writeResults } from './support/results.js';
 import { median, quantile } from './support/statistics.js';
 import { overlaps } from './support/tenures.js';
-import type { Tenure } from './support/tenures.js';
+import type { ReentrantHold } from './support/tenures.js';
 
 const SEGMENTS = [1, 4, 16];
 const INSIDE_MS = 5;
@@ -57,7 +57,7 @@ async function measure(segments: number): Promise<Round> {
   const key = `stock/${randomUUID()}`;
   const begin = performance.now() + WARM_UP_MS;
   const end = begin + seconds * 1_000;
-  const [tenures, waits]: [Tenure[], number[]] = [[], []];
+  const [tenures, waits]: [ReentrantHold[], number[]] = [[], []];
   const work = async (instance: LockService) => {
     const lock = instance.segmented(key, { segments });
     while (performance.now() < end) {

@@ -4,13 +4,13 @@ import type { Result } from '../conduct/result.js';
 import type { BenchOptions } from '../options.js';
 import type { Machine } from './machine.js';
 import type { ShapeSummary } from './summary.js';
-import type { Verdict } from './verdict.js';
+import type { TickStatus } from './verdict.js';
 
 export interface Report {
   readonly machine: Machine;
   readonly options: BenchOptions;
   readonly summaries: readonly ShapeSummary[];
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly TickStatus[];
   readonly results: readonly Result[];
 }
 

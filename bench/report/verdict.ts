@@ -5,14 +5,14 @@ import { ratio } from './summary.js';
 import type { Line, ShapeSummary } from './summary.js';
 
 /** What became of a claim. */
-export interface Verdict {
+export interface TickStatus {
   readonly claim: Claim;
   readonly measured: number;
   readonly isTrue: boolean;
 }
 
 /** Of the claims whose shapes and contenders were run; one who failed at it has not made good a claim. */
-export function judge(claims: readonly Claim[], summaries: readonly ShapeSummary[]): Verdict[] {
+export function judge(claims: readonly Claim[], summaries: readonly ShapeSummary[]): TickStatus[] {
   return claims.flatMap((claim) => {
     const lines = summaries.find(({ shape }) => shape.id === claim.shape)?.lines ?? [];
     const lineOf = (id: string | undefined) => lines.find(({ contender }) => contender === id);
@@ -32,7 +32,7 @@ function isTrue({ atLeast = -Infinity, atMost = Infinity }: Claim, measured: num
   return measured >= atLeast && measured <= atMost;
 }
 
-export function verdictRow({ claim, measured, isTrue }: Verdict): Row {
+export function verdictRow({ claim, measured, isTrue }: TickStatus): Row {
   const { shape, contender, figure, against, atLeast, atMost } = claim;
   return {
     shape,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Tenure } from './tenures.js';
+import type { ReentrantHold } from './tenures.js';
 
 /**
  * What a worker, in whichever language, notes of every acquisition: numbers of 8 bytes in this machine's order, on
@@ -8,7 +8,7 @@ import type { Tenure } from './tenures.js';
 export const FIELDS = ['lock', 'isShared', 'asked', 'from', 'to', 'released'] as const;
 
 /** One acquisition. Times are in nanoseconds. */
-export interface Acquisition extends Tenure {
+export interface Acquisition extends ReentrantHold {
   /** When it was asked for. */
   readonly asked: number;
   /** When giving it back was done. */

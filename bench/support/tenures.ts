@@ -1,5 +1,5 @@
 /** From when to when somebody had a lock, on one clock. */
-export interface Tenure {
+export interface ReentrantHold {
   readonly lock: string | number;
   readonly from: number;
   readonly to: number;
@@ -8,12 +8,12 @@ export interface Tenure {
 }
 
 /** How many began while another one of the same lock was not over. Of a lock that works, none. */
-export function overlaps(tenures: readonly Tenure[]): number {
+export function overlaps(tenures: readonly ReentrantHold[]): number {
   return byLock(tenures).reduce((sum, ofOne) => sum + overlapsOfOne(ofOne), 0);
 }
 
 /** How long each lock was nobody's between two tenures of it; a reader's that begins beside others has no such time. */
-export function handOvers(tenures: readonly Tenure[]): number[] {
+export function handOvers(tenures: readonly ReentrantHold[]): number[] {
   return byLock(tenures).flatMap((ofOne) => {
     let freeSince = Number.NaN;
     return ofOne.flatMap(({ from, to }) => {
@@ -24,8 +24,8 @@ export function handOvers(tenures: readonly Tenure[]): number[] {
   });
 }
 
-function byLock<T extends Tenure>(tenures: readonly T[]): T[][] {
-  const locks = new Map<Tenure['lock'], T[]>();
+function byLock<T extends ReentrantHold>(tenures: readonly T[]): T[][] {
+  const locks = new Map<ReentrantHold['lock'], T[]>();
   for (const tenure of tenures) {
     const ofOne = locks.get(tenure.lock);
     if (ofOne) ofOne.push(tenure);
@@ -34,7 +34,7 @@ function byLock<T extends Tenure>(tenures: readonly T[]): T[][] {
   return [...locks.values()].map((ofOne) => ofOne.sort((a, b) => a.from - b.from));
 }
 
-function overlapsOfOne(inOrder: readonly Tenure[]): number {
+function overlapsOfOne(inOrder: readonly ReentrantHold[]): number {
   let [writtenUntil, readUntil] = [-Infinity, -Infinity];
   let count = 0;
   for (const { from, to, isShared = false } of inOrder) {

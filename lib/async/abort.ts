@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { Roster } from './collections.js';
+import { LinkedList } from './collections.js';
 
 /** Undoes a subscription; calling it twice does nothing more. */
 export type Dispose = () => void;
@@ -27,7 +27,7 @@ export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
 
 /** Who wants to know when a signal aborts. */
 class Subscribers {
-  readonly #listeners = new Roster<Listener>();
+  readonly #listeners = new LinkedList<Listener>();
 
   get isEmpty(): boolean {
     return this.#listeners.size === 0;

@@ -10,7 +10,7 @@ export interface Place<T> {
  * that lives for long makes itself a new table every so many entries, and each old table refers to the next. Once one of
  * them is among the collector's old objects, all that the later ones ever had stays until those are collected as well.
  */
-export class Roster<T> {
+export class LinkedList<T> {
   #first: Link<T> | undefined;
   #last: Link<T> | undefined;
   #size = 0;
@@ -88,11 +88,11 @@ class Link<T> implements Place<T> {
   before: Link<T> | undefined = undefined;
   after: Link<T> | undefined = undefined;
   /** Until it has left. */
-  #roster: Roster<T> | undefined;
+  #roster: LinkedList<T> | undefined;
 
   constructor(
     readonly member: T,
-    roster: Roster<T>,
+    roster: LinkedList<T>,
   ) {
     this.#roster = roster;
   }
@@ -107,9 +107,9 @@ class Link<T> implements Place<T> {
 
 /**
  * What is known by name, for names that come and go as often as locks are taken. A `Map` that lives for long keeps alive what it
- * has had, see `Roster`; an object without a prototype does not.
+ * has had, see `LinkedList`; an object without a prototype does not.
  */
-export class Dictionary<V> {
+export class StringMap<V> {
   readonly #entries: Record<string, V | undefined> = Object.create(null) as Record<string, V | undefined>;
   #size = 0;
 
@@ -153,8 +153,8 @@ interface Entry<V> {
 
 /** A map of no more than so many entries: the one that was set longest ago goes first. For what may be forgotten. */
 export class BoundedMap<V> {
-  readonly #places = new Dictionary<Place<Entry<V>>>();
-  readonly #entries = new Roster<Entry<V>>();
+  readonly #places = new StringMap<Place<Entry<V>>>();
+  readonly #entries = new LinkedList<Entry<V>>();
   readonly #most: number;
   readonly #onForgotten: (value: V) => void;
 

@@ -10,7 +10,7 @@ export function nextTurn(): Promise<void> {
  * How much is done in one turn of the event loop. Work that goes from promise to promise never ends the turn, and as
  * long as it lasts no answer is read, no timer runs and no heartbeat is sent.
  */
-export class LoopTurn {
+export class LoopBudget {
   #steps = 0;
   #isCounting = false;
 

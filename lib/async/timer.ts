@@ -1,7 +1,7 @@
 import { anyAbort, onAbort, OwnAbortController } from './abort.js';
 import type { Dispose } from './abort.js';
 import { now } from './clock.js';
-import { Roster } from './collections.js';
+import { LinkedList } from './collections.js';
 import type { Place } from './collections.js';
 
 /** The longest a Node timer can run; a longer one would fire at once. */
@@ -61,14 +61,14 @@ export interface Alarm {
  */
 export class Alarms {
   /** Those of one delay are due in the order in which they were set. */
-  readonly #byDelay = new Map<number, Roster<Alarm>>();
+  readonly #byDelay = new Map<number, LinkedList<Alarm>>();
   #nextDue = Infinity;
   #cancelTimer: Dispose | undefined;
 
   /** Rings once, after `ms`; until the place is left. */
   set(ms: number, alarm: Alarm): Place<Alarm> {
     let alarms = this.#byDelay.get(ms);
-    if (!alarms) this.#byDelay.set(ms, (alarms = new Roster()));
+    if (!alarms) this.#byDelay.set(ms, (alarms = new LinkedList()));
     alarm.due = now() + ms;
     if (alarm.due < this.#nextDue) this.#wakeAt(alarm.due, ms);
     return alarms.join(alarm);
@@ -104,7 +104,7 @@ export class Alarms {
   }
 }
 
-function ringDue(alarms: Roster<Alarm>): void {
+function ringDue(alarms: LinkedList<Alarm>): void {
   for (let { first } = alarms; first && first.due <= now(); { first } = alarms) {
     alarms.shift();
     first.ring();

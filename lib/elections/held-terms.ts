@@ -1,12 +1,12 @@
-import type { Candidates, Candidature } from '../service/candidates.js';
+import type { ElectionClient, Candidature } from '../service/candidates.js';
 import { HeldTerm } from './held-term.js';
 
 /** The terms that this application holds on one connection. */
 export class HeldTerms {
-  readonly #candidates: Candidates;
+  readonly #candidates: ElectionClient;
   readonly #terms = new Set<HeldTerm>();
 
-  constructor(candidates: Candidates) {
+  constructor(candidates: ElectionClient) {
     this.#candidates = candidates;
   }
 

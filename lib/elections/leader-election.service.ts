@@ -32,7 +32,7 @@ export class LeaderElectionService {
   }
 
   /**
-   * Stands for election, and resolves once elected. Candidates are elected in the order in which they came. A candidate whose
+   * Stands for election, and resolves once elected. ElectionClient are elected in the order in which they came. A candidate whose
    * session is lost stands again by itself, at the end of the line; a term that is lost is over, and to campaign again is up
    * to the caller. Methods with `@LeaderOnly` do not need this: their application campaigns by itself.
    * @throws `signal.reason`, LockTimeoutError when somebody else led for all of `waitMs`, LockUnavailableError,

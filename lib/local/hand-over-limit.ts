@@ -17,7 +17,7 @@ const LONGEST_MS = 15;
 type Bounds = 'kept' | 'in doubt' | 'reached';
 
 /** When one contender's callers have to give way. */
-export class TurnBounds {
+export class HandOverLimit {
   readonly #demand: Demand | undefined;
   readonly #onKnown: () => void;
   readonly #since = now();

@@ -1,13 +1,13 @@
 import { orAbort, putBack, takeController } from '../async/abort.js';
 import { promised } from '../async/deferred.js';
 import { nextTurn } from '../async/loop-turn.js';
-import type { LoopTurn } from '../async/loop-turn.js';
+import type { LoopBudget } from '../async/loop-turn.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
-import { LocalTenure, Rest } from './shared-lease.js';
+import { SharedLease, Yield } from './shared-lease.js';
 import type { TenureListener } from './shared-lease.js';
 import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
 import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
@@ -21,21 +21,21 @@ interface SentTry {
 
 /**
  * The callers of one process that want one key in one mode, behind one contender of the backend's. A release hands the
- * key to the next of them in memory, within bounds once another process waits (see `TurnBounds`); then the contender
+ * key to the next of them in memory, within bounds once another process waits (see `HandOverLimit`); then the contender
  * gives way, and a new one lines up for those who are left. Readers hold together, and go together.
  *
  * When the session is suspended or lost the contender is not handed on any more; those who wait line up again.
  */
 export class LocalLine implements TenureListener, WaiterListener {
   readonly #backend: GrantingBackend;
-  readonly #turn: LoopTurn;
+  readonly #turn: LoopBudget;
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
-  #tenure: LocalTenure | undefined;
-  readonly #rest = new Rest((tenure) => void this.#goOn(tenure));
+  #tenure: SharedLease | undefined;
+  readonly #rest = new Yield((tenure) => void this.#goOn(tenure));
   /** Those that nobody enters any more, while callers are still inside. */
-  readonly #closed = new Set<LocalTenure>();
-  #entry: LocalEntry | undefined;
+  readonly #closed = new Set<SharedLease>();
+  #entry: PendingAcquisition | undefined;
   /** Tries under way; the line stays for as long as there are any. */
   #tries = 0;
   /** Tries that were sent to the backend so far. */
@@ -46,7 +46,7 @@ export class LocalLine implements TenureListener, WaiterListener {
    * @param turn counts the hand-overs of this process
    * @param onEmpty called when nobody holds, waits, or is on the way
    */
-  constructor(backend: GrantingBackend, turn: LoopTurn, onEmpty: () => void) {
+  constructor(backend: GrantingBackend, turn: LoopBudget, onEmpty: () => void) {
     this.#backend = backend;
     this.#waiting = new WaitingCallers(backend, this);
     this.#turn = turn;
@@ -121,7 +121,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     if (this.#tenure?.isIdle) await this.#giveUp(this.#tenure);
   }
 
-  async left(tenure: LocalTenure, keepMs: number): Promise<void> {
+  async left(tenure: SharedLease, keepMs: number): Promise<void> {
     if (tenure !== this.#tenure) return this.#leftClosed(tenure);
     this.#serve(tenure);
     if (!tenure.isIdle || this.#rest.isOf(tenure)) return;
@@ -129,22 +129,22 @@ export class LocalLine implements TenureListener, WaiterListener {
     await this.#giveUp(tenure);
   }
 
-  async #leftClosed(tenure: LocalTenure): Promise<void> {
+  async #leftClosed(tenure: SharedLease): Promise<void> {
     if (!tenure.isIdle) return;
     this.#closed.delete(tenure);
     this.#enter();
     await tenure.end();
   }
 
-  closed(tenure: LocalTenure): void {
+  closed(tenure: SharedLease): void {
     void this.#giveUp(tenure);
   }
 
-  known(tenure: LocalTenure): void {
+  known(tenure: SharedLease): void {
     this.#rest.end(tenure);
   }
 
-  get #tenures(): LocalTenure[] {
+  get #tenures(): SharedLease[] {
     return this.#tenure ? [...this.#closed, this.#tenure] : [...this.#closed];
   }
 
@@ -191,7 +191,7 @@ export class LocalLine implements TenureListener, WaiterListener {
   }
 
   /** Lets in the callers who may come in, and lines up anew for those who may not follow the ones inside. */
-  #follow(tenure: LocalTenure): Promise<void> | undefined {
+  #follow(tenure: SharedLease): Promise<void> | undefined {
     this.#serve(tenure);
     if (this.#waiting.size === 0 || this.#rest.isOf(tenure)) return undefined;
     if (tenure.admission === 'over') return this.#giveUp(tenure);
@@ -200,15 +200,15 @@ export class LocalLine implements TenureListener, WaiterListener {
   }
 
   /** Callers join the lease that was granted last; an older one, of readers only, stays with those inside. */
-  #begin(lease: GrantedLease, mayKeep: boolean): LocalTenure {
+  #begin(lease: GrantedLease, mayKeep: boolean): SharedLease {
     const older = this.#tenure;
-    const tenure = (this.#tenure = new LocalTenure(lease, mayKeep, this));
+    const tenure = (this.#tenure = new SharedLease(lease, mayKeep, this));
     if (older?.isIdle) void older.end();
     else if (older) this.#close(older);
     return tenure;
   }
 
-  #serve(tenure: LocalTenure): void {
+  #serve(tenure: SharedLease): void {
     for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
       const { admission } = tenure;
       if (admission === 'in doubt') return this.#rest.hold(tenure);
@@ -218,25 +218,25 @@ export class LocalLine implements TenureListener, WaiterListener {
     }
   }
 
-  #hand(tenure: LocalTenure, waiter: LocalWaiter): void {
+  #hand(tenure: SharedLease, waiter: LocalWaiter): void {
     this.#waiting.remove(waiter);
     waiter.granted(this.#grant(tenure, waiter.request, waiter.request.label));
     if (this.#waiting.size > 0) tenure.expectDemand();
   }
 
-  #grant(tenure: LocalTenure, target: LocalTarget, label?: string): GrantedLease {
+  #grant(tenure: SharedLease, target: LocalTarget, label?: string): GrantedLease {
     this.#turn.step();
     return tenure.grant(target, label);
   }
 
-  async #goOn(tenure: LocalTenure): Promise<void> {
+  async #goOn(tenure: SharedLease): Promise<void> {
     if (tenure !== this.#tenure) return;
     await this.#follow(tenure);
     if (tenure.isIdle && !this.#rest.isOf(tenure)) await this.#giveUp(tenure);
   }
 
   /** The next contender lines up before this one leaves: both in one transaction. */
-  async #giveUp(tenure: LocalTenure): Promise<void> {
+  async #giveUp(tenure: SharedLease): Promise<void> {
     if (tenure !== this.#tenure) return;
     this.#tenure = undefined;
     const { isIdle } = tenure;
@@ -246,7 +246,7 @@ export class LocalLine implements TenureListener, WaiterListener {
   }
 
   /** Nobody comes in any more; the lease goes back with the last caller inside. */
-  #close(tenure: LocalTenure): void {
+  #close(tenure: SharedLease): void {
     this.#closed.add(tenure);
     tenure.close();
   }
@@ -255,7 +255,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     if (this.#tenure || this.#entry || this.#sentTry) return;
     const { first } = this.#waiting;
     if (!first) return this.#closed.size === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
-    const entry = new LocalEntry(this.#backend, first, this.#waiting.lastNumber);
+    const entry = new PendingAcquisition(this.#backend, first, this.#waiting.lastNumber);
     this.#entry = entry;
     entry.lease.then(
       (lease) => this.#entered(entry, lease),
@@ -263,7 +263,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     );
   }
 
-  async #entered(entry: LocalEntry, lease: GrantedLease | null): Promise<void> {
+  async #entered(entry: PendingAcquisition, lease: GrantedLease | null): Promise<void> {
     this.#entry = undefined;
     if (!lease) {
       this.#waiting.failGivenUp(entry.abandonedBy);
@@ -279,12 +279,12 @@ export class LocalLine implements TenureListener, WaiterListener {
     this.#waiting.failGivenUp(entry.abandonedBy);
   }
 
-  async #notNeeded({ abandonedBy }: LocalEntry, lease: GrantedLease): Promise<void> {
+  async #notNeeded({ abandonedBy }: PendingAcquisition, lease: GrantedLease): Promise<void> {
     await lease.release();
     this.#waiting.failGivenUp(abandonedBy);
   }
 
-  #refused({ abandonedBy, lastNumber }: LocalEntry, error: unknown): void {
+  #refused({ abandonedBy, lastNumber }: PendingAcquisition, error: unknown): void {
     this.#entry = undefined;
     if (abandonedBy.length === 0) this.#waiting.failUpTo(lastNumber, error);
     this.#waiting.failGivenUp(abandonedBy);
@@ -301,7 +301,7 @@ export class LocalLine implements TenureListener, WaiterListener {
 }
 
 /** A contender of this process on its way to a lease, on behalf of all who wait in the local line. */
-class LocalEntry {
+class PendingAcquisition {
   readonly lease: Promise<GrantedLease | null>;
   /** The number of the last caller who was there when it set out: what it ends with is theirs to know. */
   readonly lastNumber: number;

@@ -1,5 +1,5 @@
-import { Dictionary } from '../async/collections.js';
-import { LoopTurn } from '../async/loop-turn.js';
+import { StringMap } from '../async/collections.js';
+import { LoopBudget } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
 import type { GrantingBackend } from './local-line.js';
@@ -8,12 +8,12 @@ import { LocalLine } from './local-line.js';
 /** The local lines of one backend, by key and mode. */
 export class LocalLines {
   readonly #backend: GrantingBackend;
-  readonly #turn = new LoopTurn();
+  readonly #turn = new LoopBudget();
   readonly #lines = {
-    exclusive: new Dictionary<LocalLine>(),
-    read: new Dictionary<LocalLine>(),
-    write: new Dictionary<LocalLine>(),
-    permit: new Dictionary<LocalLine>(),
+    exclusive: new StringMap<LocalLine>(),
+    read: new StringMap<LocalLine>(),
+    write: new StringMap<LocalLine>(),
+    permit: new StringMap<LocalLine>(),
   };
 
   constructor(backend: GrantingBackend) {

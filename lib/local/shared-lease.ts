@@ -1,6 +1,6 @@
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { Roster } from '../async/collections.js';
+import { LinkedList } from '../async/collections.js';
 import { nextTurn } from '../async/loop-turn.js';
 import { after } from '../async/timer.js';
 import type { LockError } from '../contract/errors.js';
@@ -8,7 +8,7 @@ import { handedOver, MOST_HAND_OVERS } from '../contract/fencing-token.js';
 import { GrantedLease } from '../contract/granted-lease.js';
 import type { Grant, LeaseFollower } from '../contract/granted-lease.js';
 import type { LocalTarget } from '../contract/lock-request.js';
-import { TurnBounds } from './hand-over-limit.js';
+import { HandOverLimit } from './hand-over-limit.js';
 
 // Others are told that the key is only kept when it has not been used for so long: telling them is a request.
 const NOTED_AFTER_MS = 50;
@@ -16,11 +16,11 @@ const NOTED_AFTER_MS = 50;
 /** What a tenure tells the line that it serves. */
 export interface TenureListener {
   /** A caller has left. Resolves when nobody else is kept waiting by that. */
-  left(tenure: LocalTenure, keepMs: number): Promise<void>;
+  left(tenure: SharedLease, keepMs: number): Promise<void>;
   /** Nobody may come in any more; callers that are inside stay. */
-  closed(tenure: LocalTenure): void;
+  closed(tenure: SharedLease): void;
   /** It is known whether the next caller may come in: it is not in doubt any more. */
-  known(tenure: LocalTenure): void;
+  known(tenure: SharedLease): void;
 }
 
 /**
@@ -36,12 +36,12 @@ export interface Holder {
 }
 
 /** One lease of the backend, and the callers of this process that hold it one after another, or together as readers. */
-export class LocalTenure implements LeaseFollower {
+export class SharedLease implements LeaseFollower {
   readonly #lease: GrantedLease;
   readonly #mayKeep: boolean;
   readonly #listener: TenureListener;
-  readonly #bounds: TurnBounds;
-  readonly #holders = new Roster<Holder>();
+  readonly #bounds: HandOverLimit;
+  readonly #holders = new LinkedList<Holder>();
   #handOvers = 0;
   #isClosed = false;
   #isNotedKept = false;
@@ -54,7 +54,7 @@ export class LocalTenure implements LeaseFollower {
     this.#lease = lease;
     this.#mayKeep = mayKeep;
     this.#listener = listener;
-    this.#bounds = new TurnBounds(lease.demand, () => this.#listener.known(this));
+    this.#bounds = new HandOverLimit(lease.demand, () => this.#listener.known(this));
     this.#isClosed = lease.state !== 'held';
     lease.addFollower(this);
   }
@@ -107,7 +107,7 @@ export class LocalTenure implements LeaseFollower {
       place.leave();
       return this.#listener.left(this, keepMs);
     };
-    const lease = new GrantedLease(new LocalGrant(this.#lease, key, token, giveBack, () => this.#downgrade()));
+    const lease = new GrantedLease(new SharedGrant(this.#lease, key, token, giveBack, () => this.#downgrade()));
     this.#noteKept(false);
     this.#handOvers++;
     this.#bounds.handedOver();
@@ -206,7 +206,7 @@ export class LocalTenure implements LeaseFollower {
  * What one caller of a tenure is granted. A class: an object literal with a getter costs more than everything else that
  * a hand-over in memory does.
  */
-class LocalGrant implements Grant {
+class SharedGrant implements Grant {
   readonly #of: GrantedLease;
 
   /** @param of the lease of the tenure */
@@ -230,21 +230,21 @@ class LocalGrant implements Grant {
 }
 
 /** The pause of a tenure whose next caller has to wait: for the next turn of the event loop, or to know who else waits. */
-export class Rest {
-  readonly #onOver: (tenure: LocalTenure) => void;
-  #tenure: LocalTenure | undefined;
+export class Yield {
+  readonly #onOver: (tenure: SharedLease) => void;
+  #tenure: SharedLease | undefined;
   #isTimed = false;
 
-  constructor(onOver: (tenure: LocalTenure) => void) {
+  constructor(onOver: (tenure: SharedLease) => void) {
     this.#onOver = onOver;
   }
 
-  isOf(tenure: LocalTenure): boolean {
+  isOf(tenure: SharedLease): boolean {
     return this.#tenure === tenure;
   }
 
   /** Of several in one turn, only the last one still matters then. */
-  begin(tenure: LocalTenure): void {
+  begin(tenure: SharedLease): void {
     this.#tenure = tenure;
     if (this.#isTimed) return;
     this.#isTimed = true;
@@ -252,11 +252,11 @@ export class Rest {
   }
 
   /** Until `end` is called. */
-  hold(tenure: LocalTenure): void {
+  hold(tenure: SharedLease): void {
     this.#tenure = tenure;
   }
 
-  end(tenure: LocalTenure): void {
+  end(tenure: SharedLease): void {
     if (this.isOf(tenure)) this.#end();
   }
 

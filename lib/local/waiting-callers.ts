@@ -1,15 +1,15 @@
-import { Roster } from '../async/collections.js';
+import { LinkedList } from '../async/collections.js';
 import type { Place } from '../async/collections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
-import type { Holder, LocalTenure } from './shared-lease.js';
+import type { Holder, SharedLease } from './shared-lease.js';
 
 /** Those who wait in a local line, in the order of their arrival. */
 export class WaitingCallers implements Iterable<LocalWaiter> {
   readonly #backend: Pick<LockBackend, 'explain'>;
-  readonly #waiters = new Roster<LocalWaiter>();
+  readonly #waiters = new LinkedList<LocalWaiter>();
   readonly #listener: WaiterListener;
   #lastNumber = 0;
 
@@ -121,12 +121,12 @@ export interface LocalCaller {
 }
 
 /** Those inside the tenures, up to `most`. */
-export function localHolders(tenures: readonly LocalTenure[], most: number): LocalCaller[] {
+export function localHolders(tenures: readonly SharedLease[], most: number): LocalCaller[] {
   return tenures.flatMap((tenure) => tenure.firstHolders(most).map(asHolder)).slice(0, most);
 }
 
 /** Those inside the tenures, and those who wait behind them. */
-export function localCallers(tenures: readonly LocalTenure[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
+export function localCallers(tenures: readonly SharedLease[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
   const inside = tenures.flatMap(({ holders }) => holders);
   const holders = inside.map(asHolder);
   const waiters = Array.from(waiting, ({ request, since }): LocalCaller => {

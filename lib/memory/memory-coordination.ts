@@ -28,7 +28,7 @@ export class MemoryCoordination implements CoordinationBackend {
   readonly cells = new MemoryCells();
 }
 
-interface Gathering {
+interface BarrierEntry {
   readonly crowd: MemoryCrowd;
   readonly waiting: Set<object>;
   readonly inside: Set<object>;
@@ -38,7 +38,7 @@ interface Gathering {
 export class MemoryBarriers implements Barriers {
   readonly #up = new Set<string>();
   readonly #atBarriers = new MemoryCrowd();
-  readonly #gatherings = new Map<string, Gathering>();
+  readonly #gatherings = new Map<string, BarrierEntry>();
   #tokens = 0n;
 
   async raise(key: string): Promise<void> {
@@ -71,13 +71,13 @@ export class MemoryBarriers implements Barriers {
     return this.#entered(name, gathering, member);
   }
 
-  #letIn({ crowd, waiting, inside }: Gathering): void {
+  #letIn({ crowd, waiting, inside }: BarrierEntry): void {
     waiting.forEach((member) => inside.add(member));
     waiting.clear();
     crowd.look();
   }
 
-  #entered(key: string, { crowd, inside }: Gathering, member: object): EnteredMember {
+  #entered(key: string, { crowd, inside }: BarrierEntry, member: object): EnteredMember {
     const goOut = () => {
       inside.delete(member);
       crowd.look();
@@ -98,7 +98,7 @@ export class MemoryBarriers implements Barriers {
     return { lease, leave };
   }
 
-  #gatheringOf(key: string): Gathering {
+  #gatheringOf(key: string): BarrierEntry {
     const gathering = this.#gatherings.get(key) ?? {
       crowd: new MemoryCrowd(),
       waiting: new Set<object>(),

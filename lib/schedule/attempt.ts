@@ -2,7 +2,7 @@ import type { Lease } from '../contract/lease.js';
 import type { Lock } from '../contract/lock.js';
 import type { LockService } from '../service/lock.service.js';
 import { assertStands } from '../service/held-leases.js';
-import type { Crew } from './crew.js';
+import type { JobContext } from './crew.js';
 import { runOf } from './marker.js';
 import type { Marked } from './markers.js';
 import { newMarker, performRun } from './perform-run.js';
@@ -27,11 +27,11 @@ export function lockOf({ key, title, options }: ScheduledJob, locks: LockService
 /** One attempt to run a job. Knows whether the method was reached, so that its errors are not taken for the lock's. */
 export class Attempt {
   readonly job: ScheduledJob;
-  readonly #crew: Crew;
+  readonly #crew: JobContext;
   readonly #body: Body;
   #progress: 'before' | 'running' | 'ended' = 'before';
 
-  constructor(job: ScheduledJob, crew: Crew, body: Body) {
+  constructor(job: ScheduledJob, crew: JobContext, body: Body) {
     this.job = job;
     this.#crew = crew;
     this.#body = body;

@@ -5,7 +5,7 @@ import { now } from '../async/clock.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { Attempt, Ran } from './attempt.js';
-import type { Crew } from './crew.js';
+import type { JobContext } from './crew.js';
 import type { SkipReason } from './job-event.js';
 import type { Marker, Firing } from './marker.js';
 import type { Marked } from './markers.js';
@@ -42,7 +42,7 @@ const logger = new Logger('CronLock');
 export class Claim {
   readonly #firing: Firing;
   readonly #attempt: Attempt;
-  readonly #crew: Crew;
+  readonly #crew: JobContext;
   readonly #superseded: AbortSignal;
   readonly #since = now();
   /** The latest run when this firing looked first; `undefined` until it has. */
@@ -50,7 +50,7 @@ export class Claim {
   #running: { readonly runId: string; readonly since: number } | undefined;
 
   /** @param superseded aborts when the next firing has come: this one looks to its end, and not once more */
-  constructor(firing: Firing, attempt: Attempt, crew: Crew, superseded: AbortSignal) {
+  constructor(firing: Firing, attempt: Attempt, crew: JobContext, superseded: AbortSignal) {
     this.#firing = firing;
     this.#attempt = attempt;
     this.#crew = crew;

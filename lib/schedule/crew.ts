@@ -4,7 +4,7 @@ import type { Markers } from './markers.js';
 import type { TickSource } from './scheduler.js';
 
 /** What all jobs of a connection work with. */
-export interface Crew {
+export interface JobContext {
   readonly locks: LockService;
   readonly markers: Markers;
   readonly ticks: TickSource;

@@ -5,7 +5,7 @@ import { Attempt } from './attempt.js';
 import type { Ran } from './attempt.js';
 import { Claim } from './claim.js';
 import type { Skip } from './claim.js';
-import type { Crew } from './crew.js';
+import type { JobContext } from './crew.js';
 import type { SkipReason } from './job-event.js';
 import { nominalTick } from './schedule.js';
 import type { Body } from './perform-run.js';
@@ -25,12 +25,12 @@ const logger = new Logger('CronLock');
 /** One job in this process: every firing of it, and the wait for the run of another that may have to be finished. */
 export class GuardedJob {
   readonly #job: ScheduledJob;
-  readonly #crew: Crew;
+  readonly #crew: JobContext;
   readonly #attempts = new Set<Attempt>();
   #claiming: AbortController | undefined;
   #standby: Promise<void> | undefined;
 
-  constructor(job: ScheduledJob, crew: Crew) {
+  constructor(job: ScheduledJob, crew: JobContext) {
     this.#job = job;
     this.#crew = crew;
   }

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
-import type { Crew } from './crew.js';
+import type { JobContext } from './crew.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
 import type { JobEvent, JobRun, SkippedEvent } from './job-event.js';
 import { Markers } from './markers.js';
@@ -21,7 +21,7 @@ export function guardedJobsOf(locks: LockService): GuardedJobs | undefined {
 /** All jobs of one connection in this process. */
 export class GuardedJobs {
   readonly events = new Subject<JobEvent>();
-  readonly #crew: Crew;
+  readonly #crew: JobContext;
   readonly #jobs = new Map<string, GuardedJob>();
   readonly #stopping = new AbortController();
   readonly #firings = new Set<Promise<unknown>>();

@@ -105,9 +105,9 @@ export interface Firing {
  * - `taken`: it is somebody's, or later ones are.
  * - `unfinished`: a run was begun that must be finished first, by its runner or, if that died, by another.
  */
-type Verdict = 'due' | 'taken' | 'unfinished';
+type TickStatus = 'due' | 'taken' | 'unfinished';
 
-export function verdictOn(marker: Marker | undefined, firing: Firing): Verdict {
+export function verdictOn(marker: Marker | undefined, firing: Firing): TickStatus {
   if (!marker) return 'due';
   if (isToRunAgain(marker, firing.job)) return 'unfinished';
   return covers(marker, firing) ? 'taken' : 'due';

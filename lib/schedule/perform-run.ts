@@ -10,7 +10,7 @@ import { LockOverdueError, LockUnavailableError } from '../contract/errors.js';
 import type { Lease, LeaseState } from '../contract/lease.js';
 import { runUnder } from '../service/held-leases.js';
 import { EnteredLease } from '../service/reentrant-hold.js';
-import type { Crew } from './crew.js';
+import type { JobContext } from './crew.js';
 import { runAs } from './current-run.js';
 import { runOf } from './marker.js';
 import type { Marker } from './marker.js';
@@ -45,7 +45,7 @@ export async function performRun(
   lease: Lease,
   claimed: Claimed,
   job: ScheduledJob,
-  crew: Crew,
+  crew: JobContext,
   body: Body,
 ): Promise<unknown> {
   const run = runOf(claimed.marker);
@@ -85,7 +85,7 @@ function textOf(error: unknown): string {
 }
 
 /** Tries for as long as the lease stands: nobody else writes until then. Another's marker is never written over. */
-async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { markers }: Crew): Promise<void> {
+async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { markers }: JobContext): Promise<void> {
   const pauses = backoff(RETRY_FIRST_MS, RETRY_CAP_MS);
   for (;;) {
     try {

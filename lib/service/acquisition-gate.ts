@@ -1,5 +1,5 @@
 import { now } from '../async/clock.js';
-import { Roster } from '../async/collections.js';
+import { LinkedList } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
 import { settledWithin } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
@@ -26,15 +26,15 @@ type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
  * The gate between callers and a backend, and what shutting down means for both:
  * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
  */
-export class Admission implements AcquisitionListener {
+export class AcquisitionGate implements AcquisitionListener {
   /** Sees which leases are held for too long. */
   readonly holds = new HoldWatch((message) => this.#warn(message));
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
   /** Who holds what callers wait for in vain. */
   readonly holders: Holders;
-  readonly #held = new Roster<GrantedLease>();
-  readonly #waiting = new Roster<Acquisition>();
+  readonly #held = new LinkedList<GrantedLease>();
+  readonly #waiting = new LinkedList<Acquisition>();
   readonly #lost = new LostLeases((message) => this.#warn(message));
   readonly #onLost: LossListener = (lease, reason) => this.#lost.add(lease, reason);
   readonly #onHandleLost: LossListener = (lease, reason) => {
@@ -281,7 +281,7 @@ const TOLD_EVERY_MS = 1_000;
  * @returns those that were not given back
  */
 async function drained(
-  held: Roster<GrantedLease>,
+  held: LinkedList<GrantedLease>,
   drainTimeoutMs: number,
   closed: Promise<void>,
   warn: (message: string) => void,

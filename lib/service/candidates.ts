@@ -3,7 +3,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { AcquisitionOptions } from './acquisition.js';
-import type { Admission } from './acquisition-gate.js';
+import type { AcquisitionGate } from './acquisition-gate.js';
 import type { ServiceNames } from './service-names.js';
 
 /** How somebody campaigns. */
@@ -13,12 +13,12 @@ export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal
 }
 
 /** Those who campaign on one connection: they wait, are drained and shut down as all who acquire a lock. */
-export class Candidates {
+export class ElectionClient {
   readonly #backend: LockBackend;
-  readonly #admission: Admission;
+  readonly #admission: AcquisitionGate;
   readonly #names: ServiceNames;
 
-  constructor(backend: LockBackend, admission: Admission, names: ServiceNames) {
+  constructor(backend: LockBackend, admission: AcquisitionGate, names: ServiceNames) {
     this.#backend = backend;
     this.#admission = admission;
     this.#names = names;

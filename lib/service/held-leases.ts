@@ -9,13 +9,13 @@ import { placed } from './call-site.js';
 import type { HeldTarget } from './held.js';
 import { watchSet } from './hold-watch.js';
 import type { HoldWatch } from './hold-watch.js';
-import { Frame, StayingLease, Tenure } from './reentrant-hold.js';
-import type { Holding, Stay } from './reentrant-hold.js';
+import { HoldFrame, StayingLease, ReentrantHold } from './reentrant-hold.js';
+import type { Holding, HoldShare } from './reentrant-hold.js';
 
-const context = new AsyncLocalStorage<Frame | undefined>();
+const context = new AsyncLocalStorage<HoldFrame | undefined>();
 
 /** The innermost tenure of this async context that holds the key, through the frame that entered it. */
-export function frameHolding(holding: Holding): Frame | undefined {
+export function frameHolding(holding: Holding): HoldFrame | undefined {
   return innermost((frame) => frame.isOpen && frame.isFor(holding));
 }
 
@@ -40,7 +40,7 @@ export function runHolding<T>(
   const giveBack = () => granted.release();
   const downgrade = async () => granted.downgrade?.();
   const onLost = (lose: () => void) => granted.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose });
-  const tenure = new Tenure(granted, holding, { giveBack, downgrade, onLost });
+  const tenure = new ReentrantHold(granted, holding, { giveBack, downgrade, onLost });
   const stay = tenure.enter(granted.mode);
   // Others may read on when a writer gives its lease back early.
   const lease = granted.mode === 'write' ? new StayingLease(tenure, stay, 'write') : granted;
@@ -64,7 +64,7 @@ export async function runHoldingAll<T>(
     (inner, { lease, holding }) => {
       // Not one after the other: what is given back in one turn is one transaction.
       const giveBack = async () => void released.push(lease.release());
-      return () => runInside(new Tenure(lease, holding, { giveBack }), lease, inner);
+      return () => runInside(new ReentrantHold(lease, holding, { giveBack }), lease, inner);
     },
     () => runUnder(set, work),
   );
@@ -89,11 +89,11 @@ export function checkAsking(key: string): void {
 
 /** Runs `work` with `lease` as the current one; whoever took it gives it back. */
 export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(new Tenure(lease, undefined, { giveBack: async () => {} }), lease, work);
+  return runInside(new ReentrantHold(lease, undefined, { giveBack: async () => {} }), lease, work);
 }
 
 /** Runs `work` inside a tenure that is still open, with `lease` as the current one. */
-export function runNested<T>(tenure: Tenure, lease: Lease, work: () => T | Promise<T>): Promise<T> {
+export function runNested<T>(tenure: ReentrantHold, lease: Lease, work: () => T | Promise<T>): Promise<T> {
   return runInside(tenure, lease, work);
 }
 
@@ -102,7 +102,7 @@ export function runNested<T>(tenure: Tenure, lease: Lease, work: () => T | Promi
  * They are given back together.
  */
 export class HoldScope {
-  readonly #frame = new Frame(
+  readonly #frame = new HoldFrame(
     undefined,
     innermost((frame) => frame.isActive),
   );
@@ -116,10 +116,10 @@ export class HoldScope {
   /** @param set what is the current lease from now on */
   hold(members: readonly HeldMember[], set: Lease): void {
     const around = members.map(({ lease, holding }) => {
-      const tenure = new Tenure(lease, holding, { giveBack: () => lease.release() });
+      const tenure = new ReentrantHold(lease, holding, { giveBack: () => lease.release() });
       return { tenure, lease, stay: tenure.enter(lease.mode) };
     });
-    const inSet = new Tenure(set, undefined, { giveBack: async () => {} });
+    const inSet = new ReentrantHold(set, undefined, { giveBack: async () => {} });
     inSet.enter(set.mode);
     const frames = this.#frame.grow({ tenure: inSet, lease: set }, around);
     around.forEach(({ stay }, place) =>
@@ -139,13 +139,13 @@ export class HoldScope {
 }
 
 async function runInside<T>(
-  tenure: Tenure,
+  tenure: ReentrantHold,
   lease: Lease,
   work: () => T | Promise<T>,
-  stay: Stay = tenure.enter(lease.mode),
+  stay: HoldShare = tenure.enter(lease.mode),
 ): Promise<T> {
   const outer = innermost((frame) => frame.isActive);
-  const frame = new Frame({ tenure, lease }, outer);
+  const frame = new HoldFrame({ tenure, lease }, outer);
   try {
     return await context.run(frame, work);
   } finally {
@@ -189,7 +189,7 @@ function outside(): string {
     : 'outside of a decorated method and of using()';
 }
 
-function innermost(matches: (frame: Frame) => boolean): Frame | undefined {
+function innermost(matches: (frame: HoldFrame) => boolean): HoldFrame | undefined {
   let frame = context.getStore();
   while (frame && !matches(frame)) frame = frame.outer;
   return frame;

@@ -15,10 +15,10 @@ import type { MultiLock } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { SemaphoreLock, SemaphoreOptions } from '../contract/semaphore.options.js';
-import { Admission } from './acquisition-gate.js';
+import { AcquisitionGate } from './acquisition-gate.js';
 import type { AtomicMultiLock, MultiOptions } from './multi-locks.js';
 import { placed } from './call-site.js';
-import { Candidates } from './candidates.js';
+import { ElectionClient } from './candidates.js';
 import { GlobalTransaction } from './global-transaction.js';
 import type { GlobalTransactionOptions } from './global-transaction.js';
 import { Keys, ServiceNames } from './service-names.js';
@@ -46,11 +46,11 @@ const SLOW_START_MS = 2_000;
 export class LockService {
   // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
   /** @internal Who campaigns on this connection. */
-  readonly candidates: Candidates;
+  readonly candidates: ElectionClient;
   /** @internal What is made of names that belong to one service. */
   readonly names: ServiceNames;
   /** @internal The gate to the backend. */
-  readonly admission: Admission;
+  readonly admission: AcquisitionGate;
   /** @internal Whatever takes a key asks here for what the backend calls it. */
   readonly keys: Keys;
   private readonly logger: Logger;
@@ -63,7 +63,7 @@ export class LockService {
   constructor(
     private readonly backend: LockBackend,
     private readonly options: LockServiceOptions,
-    admission = new Admission(backend),
+    admission = new AcquisitionGate(backend),
   ) {
     const { connectionName } = options;
     this.logger = new Logger(connectionName === DEFAULT_CONNECTION ? 'LockService' : `LockService:${connectionName}`);
@@ -73,7 +73,7 @@ export class LockService {
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
     this.admission = admission;
-    this.candidates = new Candidates(backend, admission, this.names);
+    this.candidates = new ElectionClient(backend, admission, this.names);
     this.targets = new LockTargets(backend, this.keys, this.names, options);
     const { keys, targets, waitMs } = this;
     this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs });

@@ -9,7 +9,7 @@ import { LockConfigurationError, LockReentrancyError } from '../contract/errors.
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
-import type { Admission } from './acquisition-gate.js';
+import type { AcquisitionGate } from './acquisition-gate.js';
 import { placed } from './call-site.js';
 import { callScope, frameHolding, guarded, heldLock, runHoldingAll } from './held-leases.js';
 import { watchSet } from './hold-watch.js';
@@ -22,7 +22,7 @@ import { SingleLock } from './single-lock.js';
 /** What locks on several keys are made of. */
 interface MultiLockParts {
   readonly backend: LockBackend;
-  readonly admission: Admission;
+  readonly admission: AcquisitionGate;
   readonly targets: LockTargets;
   /** How long callers wait unless they say, in milliseconds. */
   readonly waitMs: number;
@@ -111,7 +111,7 @@ type Targets = readonly [LockTarget, ...LockTarget[]];
  * The set is lost as soon as one of its keys is; one that waits when its session is lost lines up again, within its time.
  */
 export class AtomicMultiLock implements Lock {
-  readonly #admission: Admission;
+  readonly #admission: AcquisitionGate;
   readonly #targets: Targets;
   readonly #entering: Lock;
 
@@ -120,7 +120,7 @@ export class AtomicMultiLock implements Lock {
    * @param targets of different keys
    * @param entering the lock on the same keys, for calls that hold all of them already
    */
-  constructor(admission: Admission, targets: Targets, entering: Lock) {
+  constructor(admission: AcquisitionGate, targets: Targets, entering: Lock) {
     this.#admission = admission;
     this.#targets = targets;
     this.#entering = entering;

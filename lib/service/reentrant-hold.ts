@@ -27,7 +27,7 @@ interface TenureEnd {
  * One granted lease and those inside it: given back when the last of them has left, so nobody works on unlocked. When
  * none but readers are left in a writer's, it becomes a reader's.
  */
-export class Tenure {
+export class ReentrantHold {
   #readers = 0;
   #others = 0;
   #downgrade: Promise<void> | undefined;
@@ -53,10 +53,10 @@ export class Tenure {
     return this.#others > 1;
   }
 
-  enter(mode: LeaseMode): Stay {
+  enter(mode: LeaseMode): HoldShare {
     if (mode === 'read') this.#readers++;
     else this.#others++;
-    return new Stay(this, mode);
+    return new HoldShare(this, mode);
   }
 
   async left(mode: LeaseMode): Promise<void> {
@@ -68,13 +68,13 @@ export class Tenure {
 }
 
 /** Somebody's time inside a tenure. */
-export class Stay {
-  readonly #tenure: Tenure;
+export class HoldShare {
+  readonly #tenure: ReentrantHold;
   readonly #mode: LeaseMode;
   #left: Promise<void> | undefined;
   #endState: 'lost' | 'released' | undefined;
 
-  constructor(tenure: Tenure, mode: LeaseMode) {
+  constructor(tenure: ReentrantHold, mode: LeaseMode) {
     this.#tenure = tenure;
     this.#mode = mode;
   }
@@ -92,22 +92,22 @@ export class Stay {
 }
 
 /** What a frame is about while it lasts. */
-interface Stretch {
-  readonly tenure: Tenure;
+interface HoldSpan {
+  readonly tenure: ReentrantHold;
   /** The tenure's lease, as this stretch may use it. */
   readonly lease: Lease;
 }
 
 /** A stretch of one async context that runs inside a tenure. */
-export class Frame {
-  #stretch: Stretch | undefined;
-  #outer: Frame | undefined;
+export class HoldFrame {
+  #stretch: HoldSpan | undefined;
+  #outer: HoldFrame | undefined;
   #isOver = false;
   #inLine = 0;
   #lastInLine: Promise<void> = Promise.resolve();
 
   /** @param stretch none where the leases come while the frame lasts */
-  constructor(stretch: Stretch | undefined, outer: Frame | undefined) {
+  constructor(stretch: HoldSpan | undefined, outer: HoldFrame | undefined) {
     this.#stretch = stretch;
     this.#outer = outer;
   }
@@ -119,10 +119,10 @@ export class Frame {
   }
 
   /** Puts frames of further leases around this one, which goes on with `stretch`. */
-  grow(stretch: Stretch, around: readonly Stretch[]): readonly Frame[] {
-    const frames: Frame[] = [];
+  grow(stretch: HoldSpan, around: readonly HoldSpan[]): readonly HoldFrame[] {
+    const frames: HoldFrame[] = [];
     for (const one of around) {
-      this.#outer = new Frame(one, this.#outer);
+      this.#outer = new HoldFrame(one, this.#outer);
       frames.push(this.#outer);
     }
     this.#stretch = stretch;
@@ -133,7 +133,7 @@ export class Frame {
     return !this.#isOver;
   }
 
-  get tenure(): Tenure | undefined {
+  get tenure(): ReentrantHold | undefined {
     return this.#stretch?.tenure;
   }
 
@@ -147,7 +147,7 @@ export class Frame {
   }
 
   /** The nearest frame that this one is nested in and that has not ended. */
-  get outer(): Frame | undefined {
+  get outer(): HoldFrame | undefined {
     while (this.#outer && !this.#outer.isActive) this.#outer = this.#outer.outer;
     return this.#outer;
   }
@@ -195,10 +195,10 @@ export class EnteredLease extends LeaseView {
 
 /** A lease as one who stays in a tenure sees it: given back, it is over for this one, and stands for those still inside. */
 export class StayingLease extends EnteredLease {
-  readonly #tenure: Tenure;
-  readonly #stay: Stay;
+  readonly #tenure: ReentrantHold;
+  readonly #stay: HoldShare;
 
-  constructor(tenure: Tenure, stay: Stay, mode: LeaseMode) {
+  constructor(tenure: ReentrantHold, stay: HoldShare, mode: LeaseMode) {
     super(tenure.lease, mode);
     this.#tenure = tenure;
     this.#stay = stay;
@@ -223,7 +223,7 @@ export class StayingLease extends EnteredLease {
 }
 
 /** The lease of one who reads on in a tenure, and gives it back itself; or need not, once it is lost. */
-export function readOnIn(tenure: Tenure): StayingLease {
+export function readOnIn(tenure: ReentrantHold): StayingLease {
   const stay = tenure.enter('read');
   const lease = new StayingLease(tenure, stay, 'read');
   if (lease.state === 'lost') void stay.leave();

@@ -6,7 +6,7 @@ import { SegmentedLock } from '../composite/segmented-lock.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { segmentKey, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentLease, SegmentOptions } from '../contract/segment.options.js';
-import type { Admission } from './acquisition-gate.js';
+import type { AcquisitionGate } from './acquisition-gate.js';
 import { callScope, heldLeases } from './held-leases.js';
 import type { Keys } from './service-names.js';
 import type { LockTargets } from './lock-targets.js';
@@ -23,7 +23,7 @@ interface SegmentedLockParts {
   /** How long somebody waits who would wait for so long, in milliseconds. */
   readonly limited: (waitMs: number) => number;
   readonly targets: LockTargets;
-  readonly admission: Admission;
+  readonly admission: AcquisitionGate;
 }
 
 /** The segmented locks of one connection, and what they know of each other. */

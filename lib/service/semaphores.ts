@@ -16,7 +16,7 @@ import type {
   SemaphoreOptions,
   SemaphoreUsingOptions,
 } from '../contract/semaphore.options.js';
-import type { Admission } from './acquisition-gate.js';
+import type { AcquisitionGate } from './acquisition-gate.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import { placed } from './call-site.js';
 import { checkAsking, guarded, permitsHeld, runHolding } from './held-leases.js';
@@ -27,11 +27,11 @@ import type { Keys } from './service-names.js';
 export class Semaphores {
   readonly #backend: LockBackend;
   readonly #keys: Keys;
-  readonly #admission: Admission;
+  readonly #admission: AcquisitionGate;
   readonly #targets: LockTargets;
   readonly #waitMs: number;
 
-  constructor(backend: LockBackend, keys: Keys, admission: Admission, targets: LockTargets, waitMs: number) {
+  constructor(backend: LockBackend, keys: Keys, admission: AcquisitionGate, targets: LockTargets, waitMs: number) {
     this.#backend = backend;
     this.#keys = keys;
     this.#admission = admission;
@@ -65,7 +65,7 @@ export function identityOfPermits(identity: string): string {
 
 /** What a semaphore needs of its connection. */
 interface Connection {
-  readonly admission: Admission;
+  readonly admission: AcquisitionGate;
   readonly counts: PermitCounts;
 }
 

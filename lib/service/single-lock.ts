@@ -11,10 +11,10 @@ import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionOptions } from './acquisition.js';
-import type { Admission } from './acquisition-gate.js';
+import type { AcquisitionGate } from './acquisition-gate.js';
 import { placed } from './call-site.js';
 import { EnteredLease, readOnIn } from './reentrant-hold.js';
-import type { Frame } from './reentrant-hold.js';
+import type { HoldFrame } from './reentrant-hold.js';
 import { guarded, checkAsking, frameHolding, runHolding, runNested } from './held-leases.js';
 import type { LockTarget } from './lock-targets.js';
 
@@ -22,10 +22,10 @@ type Work<T> = (lease: Lease) => T | Promise<T>;
 
 /** The lock on one key in one mode: options become a deadline, a nested call enters what its context already holds. */
 export class SingleLock implements Lock {
-  readonly #admission: Admission;
+  readonly #admission: AcquisitionGate;
   readonly #target: LockTarget;
 
-  constructor(admission: Admission, target: LockTarget) {
+  constructor(admission: AcquisitionGate, target: LockTarget) {
     this.#admission = admission;
     this.#target = target;
   }
@@ -66,7 +66,7 @@ export class SingleLock implements Lock {
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
   }
 
-  async #enter<T>(outer: Frame, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
+  async #enter<T>(outer: HoldFrame, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
     const begun = now();
@@ -82,7 +82,7 @@ export class SingleLock implements Lock {
     }
   }
 
-  async #turn(outer: Frame, options: ResolvedAcquireOptions): Promise<Dispose> {
+  async #turn(outer: HoldFrame, options: ResolvedAcquireOptions): Promise<Dispose> {
     const deadline = new Deadline(this.#target.key, options.waitMs);
     deadline.waitsFor(this.#admission.holders.of(this.#target));
     if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
@@ -93,7 +93,7 @@ export class SingleLock implements Lock {
     });
   }
 
-  #checkEntry(outer: Frame, options: ResolvedAcquireOptions): void {
+  #checkEntry(outer: HoldFrame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
     const isUpgrade = outer.tenure?.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
@@ -107,7 +107,7 @@ export class SingleLock implements Lock {
   }
 
   /** A reader's lease on what this context holds to write: the way down, when the writer's is given back first. */
-  async #readOn({ tenure }: Frame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
+  async #readOn({ tenure }: HoldFrame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
     if (!reentrant) throw this.#selfWait('reentrant is false');
     if (!tenure || tenure.mode !== 'write' || this.#target.mode !== 'read') {
       throw this.#selfWait('a second lease would wait for the first; use using()');

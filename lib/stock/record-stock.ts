@@ -4,16 +4,16 @@ import type { Deduction, Leftover, OrderRecord } from './deduction.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import type { StockNames } from './stock-names.js';
 import { Count, Purchase, Refund, Restock } from './stock-entries.js';
-import type { Till } from './stock-writer.js';
+import type { StockWriter } from './stock-writer.js';
 
 /** Units kept in records beside the locks: no lock, no leftovers. How, stands in `till.ts`. */
 export class RecordStock implements StockKeeper {
   readonly #records: RecordStore;
   readonly #names: StockNames;
-  readonly #till: Till;
+  readonly #till: StockWriter;
   readonly #mergeBelow: number;
 
-  constructor(records: RecordStore, names: StockNames, till: Till, mergeBelow: number) {
+  constructor(records: RecordStore, names: StockNames, till: StockWriter, mergeBelow: number) {
     this.#records = records;
     this.#names = names;
     this.#till = till;

@@ -15,7 +15,7 @@ interface Shelf {
  * The segments of a built-in stock as they were when they were last read or written, one record each, and the record
  * that says how many there are. What is planned on them is written only if those that it changes are still so.
  */
-export class Shelves {
+export class StockSnapshot {
   readonly #records: RecordStore;
   readonly #names: StockNames;
   #head: Version = 'absent';

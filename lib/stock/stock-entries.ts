@@ -1,7 +1,7 @@
 import { hash } from '../composite/segment-route.js';
 import { deductionOf } from './deduction.js';
 import type { Deduction, OrderRecord } from './deduction.js';
-import type { PlanHints, Planned, TillEntry } from './stock-entry.js';
+import type { PlanHints, Planned, StockCommand } from './stock-entry.js';
 import type { Delivery, Order } from './stock-keeper.js';
 import { levelsAfter, mergeLevels, planTake, restocked, unitsIn } from './stock-plan.js';
 import type { Levels, StockPart } from './stock-plan.js';
@@ -9,7 +9,7 @@ import type { Levels, StockPart } from './stock-plan.js';
 type SoldBefore = () => Promise<Deduction | undefined>;
 
 /** Takes the units of an order, or finds that there are not enough. */
-export class Purchase implements TillEntry<Deduction | null> {
+export class Purchase implements StockCommand<Deduction | null> {
   readonly recordName: string;
   readonly contested: () => Promise<Deduction | null>;
   readonly #order: Order;
@@ -45,7 +45,7 @@ export class Purchase implements TillEntry<Deduction | null> {
 }
 
 /** Puts the units of an order back. */
-export class Refund implements TillEntry<boolean> {
+export class Refund implements StockCommand<boolean> {
   readonly recordName: string;
   readonly #version: number;
   readonly #parts: readonly StockPart[];
@@ -72,7 +72,7 @@ export class Refund implements TillEntry<boolean> {
 }
 
 /** Spreads a delivery, and all that is there with it. */
-export class Restock implements TillEntry<void> {
+export class Restock implements StockCommand<void> {
   readonly recordName: string;
   readonly #delivery: Delivery;
 
@@ -97,7 +97,7 @@ export class Restock implements TillEntry<void> {
 }
 
 /** Counts what is there at one moment. */
-export class Count implements TillEntry<number> {
+export class Count implements StockCommand<number> {
   plan(levels: Levels): Planned<number> {
     return { answer: () => unitsIn(levels) };
   }

@@ -23,7 +23,7 @@ export interface PlanHints {
 }
 
 /** What a till is asked for. */
-export interface TillEntry<T> {
+export interface StockCommand<T> {
   /** Of the record that makes it happen once; no two entries of one transaction may have the same. */
   readonly recordName?: string;
   plan(levels: Levels, hints: PlanHints): Planned<T>;

@@ -9,8 +9,8 @@ import { NEVER, onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import { backoff, pause } from '../async/timer.js';
 import type { RecordChange, RecordStore } from '../contract/record-store.js';
-import type { Shelves } from './shelves.js';
-import type { TillEntry } from './stock-entry.js';
+import type { StockSnapshot } from './shelves.js';
+import type { StockCommand } from './stock-entry.js';
 import type { Levels } from './stock-plan.js';
 
 // A transaction of so many orders and all segments is far below what servers take.
@@ -19,25 +19,25 @@ const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
 /** The outcomes of those whose entries are written together. */
-type Sales = ReadonlyMap<TillCaller, unknown>;
+type Sales = ReadonlyMap<PendingCommand, unknown>;
 
 interface Transaction {
   readonly changes: readonly RecordChange[];
   readonly levels: Levels;
   readonly sold: Sales;
   /** The answers for those who ask for nothing but what is there. */
-  readonly asked: ReadonlyMap<TillCaller, () => unknown>;
+  readonly asked: ReadonlyMap<PendingCommand, () => unknown>;
 }
 
-export class Till {
+export class StockWriter {
   readonly #records: RecordStore;
-  readonly #shelves: Shelves;
+  readonly #shelves: StockSnapshot;
   readonly #random: () => number;
-  #line: TillCaller[] = [];
+  #line: PendingCommand[] = [];
   #isOpen = false;
   #first: number;
 
-  constructor(records: RecordStore, shelves: Shelves, random: () => number = Math.random) {
+  constructor(records: RecordStore, shelves: StockSnapshot, random: () => number = Math.random) {
     this.#records = records;
     this.#shelves = shelves;
     this.#random = random;
@@ -49,8 +49,8 @@ export class Till {
   }
 
   /** The entry's outcome. Rejects with `signal.reason` unless it is being written then. */
-  async serve<T>(entry: TillEntry<T>, signal: AbortSignal): Promise<T> {
-    const caller = new TillCaller(entry, signal);
+  async serve<T>(entry: StockCommand<T>, signal: AbortSignal): Promise<T> {
+    const caller = new PendingCommand(entry, signal);
     const outcome = caller.outcome() as Promise<T>;
     this.#line.push(caller);
     if (!this.#isOpen) void this.#open();
@@ -65,9 +65,9 @@ export class Till {
     this.#isOpen = false;
   }
 
-  #next(): TillCaller[] {
+  #next(): PendingCommand[] {
     const names = new Set<string>();
-    const next: TillCaller[] = [];
+    const next: PendingCommand[] = [];
     for (const caller of this.#line.filter(({ isOver }) => !isOver)) {
       const { recordName } = caller.entry;
       if (next.length === MOST_ENTRIES || (recordName !== undefined && names.has(recordName))) continue;
@@ -78,7 +78,7 @@ export class Till {
     return next;
   }
 
-  async #serveAll(all: readonly TillCaller[]): Promise<void> {
+  async #serveAll(all: readonly PendingCommand[]): Promise<void> {
     const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, this.#random);
     let attempt = 0;
     try {
@@ -97,7 +97,7 @@ export class Till {
   }
 
   /** The record that was not as planned; `undefined` when all that could be had has its outcome. */
-  async #attempt(all: readonly TillCaller[], attempt: number): Promise<string | undefined> {
+  async #attempt(all: readonly PendingCommand[], attempt: number): Promise<string | undefined> {
     const isFresh = !this.#shelves.isKnown;
     if (isFresh) await this.#shelves.read();
     const present = all.filter(({ isOver }) => !isOver);
@@ -122,9 +122,9 @@ export class Till {
     return undefined;
   }
 
-  #plan(all: readonly TillCaller[], attempt: number): Transaction {
-    const sold = new Map<TillCaller, unknown>();
-    const asked = new Map<TillCaller, () => unknown>();
+  #plan(all: readonly PendingCommand[], attempt: number): Transaction {
+    const sold = new Map<PendingCommand, unknown>();
+    const asked = new Map<PendingCommand, () => unknown>();
     const own: RecordChange[] = [];
     let { levels } = this.#shelves;
     for (const caller of all) {
@@ -153,14 +153,14 @@ export class Till {
 }
 
 /** Somebody at a till, until their entry has an outcome. */
-class TillCaller {
-  readonly entry: TillEntry<unknown>;
+class PendingCommand {
+  readonly entry: StockCommand<unknown>;
   readonly #signal: AbortSignal;
   readonly #outcome = deferred<unknown>();
   #isOver = false;
   #isSent = false;
 
-  constructor(entry: TillEntry<unknown>, signal: AbortSignal) {
+  constructor(entry: StockCommand<unknown>, signal: AbortSignal) {
     this.entry = entry;
     this.#signal = signal;
   }

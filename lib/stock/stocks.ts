@@ -5,10 +5,10 @@ import { LeasedStock, LeasedTraffic } from './leased-stock.js';
 import { OpenOrders } from './open-orders.js';
 import { RecordStock } from './record-stock.js';
 import { SegmentedStock } from './segmented-stock.js';
-import { Shelves } from './shelves.js';
+import { StockSnapshot } from './shelves.js';
 import type { StockKeeper } from './stock-keeper.js';
 import { StockNames } from './stock-names.js';
-import { Till } from './stock-writer.js';
+import { StockWriter } from './stock-writer.js';
 import { resolveStockOptions } from './stock.options.js';
 import type { ResolvedStockOptions, StockOptions } from './stock.options.js';
 
@@ -26,7 +26,7 @@ interface StockSource {
 /** The stocks of one connection: those who name the same key have its traffic in common. */
 export class Stocks {
   readonly #source: StockSource;
-  readonly #tills = new SharedByKey<Till>();
+  readonly #tills = new SharedByKey<StockWriter>();
   readonly #traffic = new SharedByKey<LeasedTraffic>();
 
   constructor(source: StockSource) {
@@ -53,7 +53,7 @@ export class Stocks {
       const traffic = this.#traffic.of(key, () => new LeasedTraffic(lock));
       return new LeasedStock({ key, store, open: new OpenOrders(records, names) }, traffic);
     }
-    const till = this.#tills.of(key, () => new Till(records, new Shelves(records, names)));
+    const till = this.#tills.of(key, () => new StockWriter(records, new StockSnapshot(records, names)));
     return new RecordStock(records, names, till, mergeBelow);
   }
 }

@@ -4,7 +4,7 @@ import type { PlaceKind } from './session/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
 /** Where things that are no locks are, and how their znodes are made. */
-export class Places {
+export class NodePaths {
   readonly #options: ResolvedZooKeeperOptions;
 
   constructor(options: ResolvedZooKeeperOptions) {

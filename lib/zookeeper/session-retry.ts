@@ -3,7 +3,7 @@ import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '
 import { nameOf } from '../contract/lock-request.js';
 import type { KeyedRequest, LockRequest } from '../contract/lock-request.js';
 import { CounterStuckError } from './recipes/counter.js';
-import { PlaceLostError } from './recipes/held-nodes.js';
+import { NodeDeletedError } from './recipes/held-nodes.js';
 import { isKeeperError, KeeperError, RequestTooLargeError, SessionEndedError } from './session/requests.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { Session } from './session/session.js';
@@ -26,7 +26,7 @@ export async function acrossSessions<S, T>(
     try {
       return await ask(session);
     } catch (error) {
-      const isOver = error instanceof SessionEndedError || error instanceof PlaceLostError;
+      const isOver = error instanceof SessionEndedError || error instanceof NodeDeletedError;
       if (!isOver) throw explained(error, key);
     }
   }
@@ -75,7 +75,7 @@ export type Attempt<R extends LockRequest, T> = (session: Session, request: R) =
 
 /** Whether the next attempt may succeed where this one could not. */
 export function canBeginAgain(error: unknown): boolean {
-  return error instanceof SessionEndedError || error instanceof PlaceLostError;
+  return error instanceof SessionEndedError || error instanceof NodeDeletedError;
 }
 
 /** A refusal, of the servers or before them, as the error that tells the caller what to do; any other error as it is. */

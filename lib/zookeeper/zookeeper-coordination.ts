@@ -16,7 +16,7 @@ import type {
 } from '../contract/coordination-backend.js';
 import { LockLostError } from '../contract/errors.js';
 import { nameOf } from '../contract/lock-request.js';
-import { Leaving } from './coordination/barrier-exit.js';
+import { BarrierExit } from './coordination/barrier-exit.js';
 import { Lifting, passBarrier, raiseBarrier } from './coordination/barrier.js';
 import type { BarrierPlace } from './coordination/barrier.js';
 import { CellWriting, nextCell, readCell } from './coordination/cell.js';
@@ -26,9 +26,9 @@ import { itemsIn, queuePlace } from './coordination/queue-place.js';
 import type { QueuePlace } from './coordination/queue-place.js';
 import { QueuePut } from './coordination/queue-put.js';
 import { takeItems } from './coordination/queue-take.js';
-import { Places } from './node-paths.js';
+import { NodePaths } from './node-paths.js';
 import type { Contender } from './recipes/contender.js';
-import { PlaceLostError } from './recipes/held-nodes.js';
+import { NodeDeletedError } from './recipes/held-nodes.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { grantLease } from './recipes/zookeeper-lease.js';
 import { inDoubt, SessionCalls } from './session-retry.js';
@@ -54,11 +54,11 @@ export class ZooKeeperCoordination implements CoordinationBackend {
 /** Barriers and double barriers as znodes. What was asked of a session that ends is asked of the next one. */
 class ZooKeeperBarriers implements Barriers {
   readonly #calls: SessionCalls;
-  readonly #places: Places;
+  readonly #places: NodePaths;
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
     this.#calls = new SessionCalls(sessions);
-    this.#places = new Places(options);
+    this.#places = new NodePaths(options);
   }
 
   async raise(key: string, signal: AbortSignal, name = key): Promise<void> {
@@ -94,7 +94,7 @@ class ZooKeeperBarriers implements Barriers {
     const leave = async (signal: AbortSignal): Promise<void> => {
       if (!lease.isHeld()) throw isOut(key);
       try {
-        await this.#leave(session, new Leaving(directory, member), { key, signal });
+        await this.#leave(session, new BarrierExit(directory, member), { key, signal });
       } finally {
         await lease.release();
       }
@@ -102,11 +102,11 @@ class ZooKeeperBarriers implements Barriers {
     return { lease, leave };
   }
 
-  async #leave(own: Session, leaving: Leaving, call: Pick<Call, 'key' | 'signal'>): Promise<void> {
+  async #leave(own: Session, leaving: BarrierExit, call: Pick<Call, 'key' | 'signal'>): Promise<void> {
     await this.#calls.make({ ...call, wait: true }, async (session, signal) => {
       if (session !== own && !leaving.isOut) throw isOut(call.key);
       await leaving.on(session, signal).catch((error: unknown) => {
-        throw error instanceof PlaceLostError ? isOut(call.key) : error;
+        throw error instanceof NodeDeletedError ? isOut(call.key) : error;
       });
     });
   }
@@ -123,11 +123,11 @@ function isOut(key: string): LockLostError {
 /** Shared values as znodes. What was asked of a session that ends is asked of the next one. */
 class ZooKeeperCells implements Cells {
   readonly #calls: SessionCalls;
-  readonly #places: Places;
+  readonly #places: NodePaths;
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
     this.#calls = new SessionCalls(sessions);
-    this.#places = new Places(options);
+    this.#places = new NodePaths(options);
   }
 
   async read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
@@ -161,13 +161,13 @@ class ZooKeeperCells implements Cells {
 /** Queues as znodes. What was asked of a session that ends is asked of the next one. */
 class ZooKeeperQueues implements Queues {
   readonly #calls: SessionCalls;
-  readonly #places: Places;
+  readonly #places: NodePaths;
   /** The queues whose numbers were seen to be nearly used up. */
   readonly #ending = new Set<string>();
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
     this.#calls = new SessionCalls(sessions);
-    this.#places = new Places(options);
+    this.#places = new NodePaths(options);
   }
 
   async put(request: QueuePutRequest): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import { askSessions, explained } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
-import type { Places } from './node-paths.js';
+import type { NodePaths } from './node-paths.js';
 import { campaignIn, lookForLeader } from './election/leader-election.js';
 import { SessionEndedError } from './session/requests.js';
 import type { Session } from './session/session.js';
@@ -13,7 +13,7 @@ import type { SessionSupervisor } from './session/session-supervisor.js';
 /** What elections need of the backend. */
 interface Grounds {
   readonly sessions: SessionSupervisor;
-  readonly places: Places;
+  readonly places: NodePaths;
   /** Begins again on the next session when one ends. */
   acquire<T>(
     request: CampaignRequest,

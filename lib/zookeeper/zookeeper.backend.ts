@@ -27,7 +27,7 @@ import { acquirePermits } from './recipes/semaphore.js';
 import { GrantedTimeout } from './session/lease-clock.js';
 import type { Session } from './session/session.js';
 import { SessionReport, SessionSupervisor } from './session/session-supervisor.js';
-import { Places } from './node-paths.js';
+import { NodePaths } from './node-paths.js';
 import { lockPath } from './session/znode-path.js';
 import { ZooKeeperCoordination } from './zookeeper-coordination.js';
 import { ZooKeeperElections } from './zookeeper-elections.js';
@@ -71,7 +71,7 @@ export class ZooKeeperBackend implements LockBackend {
     this.coordination = new ZooKeeperCoordination(this.#sessions, options);
     this.elections = new ZooKeeperElections({
       sessions: this.#sessions,
-      places: new Places(options),
+      places: new NodePaths(options),
       acquire: (request, attempt, { path }) => this.#acquire(request, attempt, () => [path]),
     });
   }

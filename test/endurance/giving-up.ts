@@ -73,10 +73,10 @@ async function timedOut(acquiring: Promise<unknown>): Promise<void> {
   if (!(error instanceof LockTimeoutError)) throw error;
 }
 
-type Standing = Pick<Residue, 'znodes' | 'watches'>;
+type ContenderName = Pick<Residue, 'znodes' | 'watches'>;
 
 /** What the holder alone has, once it watches its own znode. */
-function untilAlone(server: ZooKeeperServer): Promise<Standing> {
+function untilAlone(server: ZooKeeperServer): Promise<ContenderName> {
   return eventually(async () => {
     const found = await standing(server);
     return found.watches === 1 ? found : undefined;
@@ -84,7 +84,7 @@ function untilAlone(server: ZooKeeperServer): Promise<Standing> {
 }
 
 /** What was given up a moment ago may still be on its way; what is there after a long while is left behind. */
-async function residue(server: ZooKeeperServer, alone: Standing): Promise<Residue> {
+async function residue(server: ZooKeeperServer, alone: ContenderName): Promise<Residue> {
   const isAlone = async () => {
     const { znodes, watches } = await standing(server);
     return znodes === alone.znodes && watches === alone.watches;
@@ -94,7 +94,7 @@ async function residue(server: ZooKeeperServer, alone: Standing): Promise<Residu
   return { ...(await standing(server)), heapBytes: process.memoryUsage().heapUsed };
 }
 
-async function standing(server: ZooKeeperServer): Promise<Standing> {
+async function standing(server: ZooKeeperServer): Promise<ContenderName> {
   const [metrics, watches] = await Promise.all([server.ask('mntr'), server.ask('wchs')]);
   return {
     znodes: Number(/^zk_znode_count\s+(\d+)/m.exec(metrics)?.[1]),

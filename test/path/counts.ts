@@ -5,17 +5,16 @@ import type { ContendedCall } from './contended-call.js';
 /** The folders in which a lock is told: what is below them is the same for everything that is asked of the servers. */
 const LOCK_FOLDERS = ['service', 'local', 'composite', 'zookeeper', 'zookeeper/recipes', 'zookeeper/session'];
 
-/** Every class that stands, or has stood, for the fact that something is held. */
+/** Every class that stands for the fact that something is held. */
 const HOLDS = [
   'Contender',
-  'LineGrant',
+  'QueueGrant',
   'GrantedLease',
-  'LocalTenure',
-  'LocalGrant',
-  'Tenure',
-  'Stay',
-  'Frame',
   'SharedLease',
+  'SharedGrant',
+  'ReentrantHold',
+  'HoldShare',
+  'HoldFrame',
   'HoldScope',
 ];
 
@@ -54,7 +53,7 @@ export function nounsForHold(lib: string): readonly string[] {
     .filter((path) => path.endsWith('.ts'))
     .map((path) => readFileSync(join(lib, path), 'utf8'));
   return HOLDS.filter((name) =>
-    sources.some((source) => new RegExp(`^export (abstract )?class ${name}\\b`, 'm').test(source)),
+    sources.some((source) => new RegExp(`^(export )?(abstract )?class ${name}\\b`, 'm').test(source)),
   );
 }
 

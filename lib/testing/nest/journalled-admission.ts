@@ -1,7 +1,7 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockBackend } from '../../contract/lock-backend.js';
 import type { AcquisitionOptions } from '../../service/acquisition.js';
-import { Admission } from '../../service/acquisition-gate.js';
+import { AcquisitionGate } from '../../service/acquisition-gate.js';
 import type { LockTarget } from '../../service/lock-targets.js';
 import type { Journal } from './journal.js';
 import { JournalledAcquisition } from './journalled-acquisition.js';
@@ -10,7 +10,7 @@ import { JournalledAcquisition } from './journalled-acquisition.js';
  * The gate of a test: it writes down who asks, and what becomes of it, and lets nobody wait for longer than the test
  * likes. Everything that asks the backend for a lease passes here: locks of all kinds, permits, segments, candidates.
  */
-export class JournalledAdmission extends Admission {
+export class JournalledAdmission extends AcquisitionGate {
   readonly #journal: Journal;
   readonly #longestWaitMs: number;
 

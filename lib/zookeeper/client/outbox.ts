@@ -59,7 +59,7 @@ export class Outbox {
     const [writes, requests] = [this.#writes, this.#requests];
     this.#writes = [];
     this.#requests = [];
-    // Not cleared: the table of one that lives for long keeps what it had, see `Roster`.
+    // Not cleared: the table of one that lives for long keeps what it had, see `LinkedList`.
     if (this.#shared.size > 0) this.#shared = new Map();
     const all = writes.length > 0 ? [...this.#groupCommit.requestsFor(writes), ...requests] : requests;
     if (all.length > 0) this.#send(all);

@@ -1,5 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
-import { Dictionary } from '../../async/collections.js';
+import { StringMap } from '../../async/collections.js';
 
 /** What happened to a watched znode. */
 export type WatchEvent = 'created' | 'deleted' | 'changed' | 'children' | 'unknown';
@@ -34,7 +34,7 @@ export class WatchTables {
 
 /** Who waits for news of one kind. The server keeps one watch a path and connection; this shares it among many. */
 export class WatchTable {
-  #watchers = new Dictionary<Set<Watcher>>();
+  #watchers = new StringMap<Set<Watcher>>();
 
   get paths(): readonly string[] {
     return this.#watchers.names;
@@ -54,7 +54,7 @@ export class WatchTable {
   }
 
   clear(): void {
-    this.#watchers = new Dictionary();
+    this.#watchers = new StringMap();
   }
 
   #remove(path: string, watchers: Set<Watcher>, watcher: Watcher): boolean {

@@ -13,7 +13,7 @@ const EMPTY = Buffer.alloc(0);
 const HAS_NOT_GIVEN_UP = 0;
 
 /** One member's wait until all are in. */
-export class Gathering {
+export class BarrierEntry {
   readonly #session: Session;
   readonly #directory: LockDirectory;
   readonly #own: Contender;
@@ -170,8 +170,6 @@ async function wasCountedIn(session: Session, member: Contender, readyPath: stri
   const { czxid, mzxid } = ready.stat;
   return [czxid, mzxid].some((madeAt) => member.czxid < madeAt && madeAt < own.stat.mzxid);
 }
-
-/** What the names below a double barrier tell. */
 
 /** The znode that is there while the members are in. */
 export const READY = 'ready';

@@ -1,5 +1,5 @@
 /**
- * Leaving a double barrier. Who waits for whom: all but the first by name go out at once and watch the first; the first
+ * BarrierExit a double barrier. Who waits for whom: all but the first by name go out at once and watch the first; the first
  * watches the last, then the one before it, until it is alone, and goes out with `ready`, in one transaction. So each
  * is woken once, but for the first.
  * Only those who were there when a member began to leave are waited for: nobody of the same round can have gone in again
@@ -10,7 +10,7 @@
 import { anyAbort } from '../../async/abort.js';
 import type { Contender } from '../recipes/contender.js';
 import { refusedAt } from '../recipes/create-node.js';
-import { PlaceLostError } from '../recipes/held-nodes.js';
+import { NodeDeletedError } from '../recipes/held-nodes.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { ErrorCode, KeeperError } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
@@ -19,7 +19,7 @@ import { unlessMissing, untilChanged } from '../session/watch.js';
 import { membersIn, READY } from './barrier-entry.js';
 
 /** One member's way out, through as many sessions as it takes. */
-export class Leaving {
+export class BarrierExit {
   readonly #directory: LockDirectory;
   readonly #member: Contender;
   /** Those who were in when this one began to leave, itself not. */
@@ -36,7 +36,7 @@ export class Leaving {
     return this.#isOut;
   }
 
-  /** @throws KeeperError, PlaceLostError, SessionEndedError, `signal.reason` */
+  /** @throws KeeperError, NodeDeletedError, SessionEndedError, `signal.reason` */
   async on(session: Session, signal: AbortSignal): Promise<void> {
     const limits = anyAbort([signal, session.signal]);
     try {
@@ -57,7 +57,7 @@ export class Leaving {
     if (!this.#others) await session.persistently(() => session.requests.sync(path), signal);
     const listed = session.persistently(() => session.requests.children(path), signal);
     const present = membersIn(await unlessMissing(listed, []));
-    if (!this.#isOut && !present.includes(this.#member.name)) throw new PlaceLostError(this.#member.path);
+    if (!this.#isOut && !present.includes(this.#member.name)) throw new NodeDeletedError(this.#member.path);
     this.#others ??= present.filter((name) => name !== this.#member.name);
     return this.#others.filter((name) => present.includes(name));
   }

@@ -20,9 +20,9 @@ import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterNamed } from '../recipes/protected-create.js';
 import type { Session } from '../session/session.js';
-import { Gathering, isCountedIn, READY } from './barrier-entry.js';
+import { BarrierEntry, isCountedIn, READY } from './barrier-entry.js';
 
-/** The member that is in. @throws KeeperError, PlaceLostError, SessionEndedError, `signal.reason` */
+/** The member that is in. @throws KeeperError, NodeDeletedError, SessionEndedError, `signal.reason` */
 export async function enterTogether(
   session: Session,
   directory: LockDirectory,
@@ -50,7 +50,7 @@ async function untilIn(
 ): Promise<void> {
   const limits = anyAbort([signal, session.signal, member.gone]);
   try {
-    await new Gathering(session, directory, member, count).complete(limits.signal);
+    await new BarrierEntry(session, directory, member, count).complete(limits.signal);
   } catch (error) {
     const hasGivenUp = signal.aborted && error === signal.reason && !session.signal.aborted && !member.isGone;
     if (!hasGivenUp || !(await isCountedIn(session, member, `${directory.path}/${READY}`))) throw error;

@@ -25,7 +25,7 @@ interface ItemNode {
 type Outcome = { readonly zxid: bigint } | { readonly missed: string; readonly isGone: boolean } | 'again';
 
 /** One caller's claims on items. Not cut short by the caller's signal: who gives up has to know what to put back. */
-export class Claiming {
+export class ItemClaims {
   readonly #session: Session;
   readonly #place: QueuePlace;
   readonly #request: QueueTakeRequest;

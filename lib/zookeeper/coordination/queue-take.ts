@@ -18,7 +18,7 @@ import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { untilSeen } from '../session/watched-directories.js';
 import { forgetBacklog, keepBacklog, keptBacklog } from './backlog.js';
-import { Claiming } from './queue-claim.js';
+import { ItemClaims } from './queue-claim.js';
 import { itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { inTurn } from './turn.js';
@@ -100,7 +100,7 @@ async function claim(
   attempts: 'once' | 'any',
 ): Promise<readonly TakenItem[]> {
   await session.whenConnected(request.signal);
-  const claiming = new Claiming(session, place, request).of(free, attempts, fewest);
+  const claiming = new ItemClaims(session, place, request).of(free, attempts, fewest);
   try {
     const taken = await orAbort(claiming, request.signal);
     // Claims that lay in a buffer while this process stood still may be lost: nobody is handed those.

@@ -4,7 +4,7 @@ import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import { CounterEndingError, restartCounter } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { acquireMutex } from '../recipes/mutex.js';
-import { PlaceLostError } from '../recipes/held-nodes.js';
+import { NodeDeletedError } from '../recipes/held-nodes.js';
 import type { Session } from '../session/session.js';
 
 /** Who wants to be the only one, and for how long. */
@@ -45,7 +45,7 @@ async function takeTurn(
     try {
       return await acquireMutex(session, directory, { ...request, mode: 'exclusive', line: 'fifo' });
     } catch (error) {
-      if (error instanceof PlaceLostError) continue;
+      if (error instanceof NodeDeletedError) continue;
       if (!(error instanceof CounterEndingError)) throw error;
       if (!(await restartCounter(session, error, request.wait, request.signal))) return null;
     }

@@ -14,7 +14,7 @@ import { fencingTokenOf } from '../../contract/fencing-token.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterLine } from '../recipes/protected-create.js';
 import { acquireEntered, turnInLine } from '../recipes/wait-for-turn.js';
-import { Lineup } from '../recipes/wait-queue-snapshot.js';
+import { WaitQueueSnapshot } from '../recipes/wait-queue-snapshot.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing, untilChanged, untilChildrenChanged } from '../session/watch.js';
@@ -93,7 +93,7 @@ function sighting(session: Asked, leader: Leader | null, news: Sighting['changed
 }
 
 function firstOf(names: readonly string[]): string | undefined {
-  return new Lineup(names, 'candidates').inOrder[0]?.name;
+  return new WaitQueueSnapshot(names, 'candidates').inOrder[0]?.name;
 }
 
 function leaderOf({ data, stat }: Seen, profile: Seen | undefined, sessionId: bigint): Leader {

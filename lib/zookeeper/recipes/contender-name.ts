@@ -14,7 +14,7 @@ export type ContenderKind = keyof typeof CONTENDER_MARKS;
 export type LineKind = 'locks' | 'candidates';
 
 /** A place in line, as a name tells it. */
-export interface Standing {
+export interface ContenderName {
   readonly name: string;
   readonly kind: ContenderKind;
   readonly number: number;
@@ -41,14 +41,14 @@ export function readerInPlaceOf(writer: string): string {
 }
 
 /** `undefined` for what is no contender, of whatever line. */
-export function standingOf(name: string): Standing | undefined {
+export function standingOf(name: string): ContenderName | undefined {
   const found = markedNumber(name, MARKS);
   return found && { name, kind: KINDS[found.mark], number: found.number };
 }
 
 /** Those who stand in the line, of the names under its path; in no order. */
-export function standingsIn(line: LineKind, names: readonly string[]): Standing[] {
-  const standings: Standing[] = [];
+export function standingsIn(line: LineKind, names: readonly string[]): ContenderName[] {
+  const standings: ContenderName[] = [];
   for (const name of names) {
     const standing = standingOf(name);
     if (standing && lineOf(standing.kind) === line) standings.push(standing);
@@ -96,12 +96,12 @@ export function hasOthers(own: string, names: readonly string[]): boolean {
 }
 
 /** Less than 0 when `a` is before `b`, 0 when nothing can be said about their order. */
-export function compareStandings(a: Standing, b: Standing): number {
+export function compareStandings(a: ContenderName, b: ContenderName): number {
   // The difference and not the numbers: the counter is 32 bits wide.
   return (a.number - b.number) | 0;
 }
 
 /** Whether both can not hold at once. */
-export function excludes(other: Standing, me: Standing): boolean {
+export function excludes(other: ContenderName, me: ContenderName): boolean {
   return me.kind !== 'read' || other.kind !== 'read';
 }

@@ -5,13 +5,13 @@ import { isConnectionLoss, isKeeperError, SessionEndedError } from '../session/r
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { hasOwnName } from './contender-name.js';
-import { PlaceLostError } from './held-nodes.js';
-import type { GoneListener, HeldNodes } from './held-nodes.js';
+import { NodeDeletedError } from './held-nodes.js';
+import type { GoneListener, LeaseNodes } from './held-nodes.js';
 import { joinLine, partFromLine } from './wait-queue-view.js';
 import type { Line } from './wait-queue-view.js';
 
 /** A place in line: one ephemeral znode, and the promise that it will be gone. */
-export class Contender implements HeldNodes {
+export class Contender implements LeaseNodes {
   readonly directory: string;
   /** What its session knows of the line in which it stands. */
   readonly line: Line;
@@ -65,17 +65,17 @@ export class Contender implements HeldNodes {
     return this.#isGone;
   }
 
-  /** Aborts with a `PlaceLostError` then. */
+  /** Aborts with a `NodeDeletedError` then. */
   get gone(): AbortSignal {
     this.#gone ??= new OwnAbortController();
-    if (this.#isGone) this.#gone.abort(new PlaceLostError(this.path));
+    if (this.#isGone) this.#gone.abort(new NodeDeletedError(this.path));
     return this.#gone.signal;
   }
 
   /** Calls back then; at once when it is so. There is one such listener. */
   onGone(listener: GoneListener | undefined): void {
     this.#onGone = listener;
-    if (this.#isGone) listener?.(new PlaceLostError(this.path));
+    if (this.#isGone) listener?.(new NodeDeletedError(this.path));
   }
 
   /** Calls back when it has gone out and its znode was deleted here. There is one such listener. */
@@ -99,7 +99,7 @@ export class Contender implements HeldNodes {
   foundGone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    const reason = new PlaceLostError(this.path);
+    const reason = new NodeDeletedError(this.path);
     this.#gone?.abort(reason);
     this.#onGone?.(reason);
     partFromLine(this.#session, this.directory, this, 'unknown');

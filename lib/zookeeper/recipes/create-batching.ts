@@ -1,6 +1,6 @@
 import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
-import { Dictionary, Roster } from '../../async/collections.js';
+import { StringMap, LinkedList } from '../../async/collections.js';
 import { after } from '../../async/timer.js';
 import { standingOf } from './contender-name.js';
 
@@ -15,11 +15,11 @@ const FEWEST_AHEAD = 4;
  * passes it.
  * Source: PostgreSQL's `commit_delay` and `commit_siblings`.
  */
-export class EntryDelay {
+export class CreateBatching {
   /** Of this session, who has yet to go out, and whether it excludes all others. */
-  readonly #ahead = new Dictionary<boolean>();
+  readonly #ahead = new StringMap<boolean>();
   #excluding = 0;
-  readonly #held = new Roster<() => void>();
+  readonly #held = new LinkedList<() => void>();
   #stopTimer: Dispose | undefined;
 
   joined(name: string): void {

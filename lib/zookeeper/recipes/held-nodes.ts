@@ -1,7 +1,7 @@
-export type GoneListener = (reason: PlaceLostError) => void;
+export type GoneListener = (reason: NodeDeletedError) => void;
 
 /** The znodes that a lease stands on: one, or several that are held and given back as one. */
-export interface HeldNodes {
+export interface LeaseNodes {
   readonly czxid: bigint;
   /** Whether one was found gone although nobody here deleted it. */
   readonly isGone: boolean;
@@ -14,9 +14,9 @@ export interface HeldNodes {
 }
 
 /** A contender's znode was deleted by somebody else: it has lost its place in line. */
-export class PlaceLostError extends Error {
+export class NodeDeletedError extends Error {
   constructor(path: string) {
     super(`the contender ${path} was deleted from outside`);
-    this.name = 'PlaceLostError';
+    this.name = 'NodeDeletedError';
   }
 }

@@ -3,9 +3,9 @@ import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderOwner } from './contender-data.js';
-import { Lineup } from './wait-queue-snapshot.js';
+import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 import { standingOf } from './contender-name.js';
-import type { Standing } from './contender-name.js';
+import type { ContenderName } from './contender-name.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
@@ -24,7 +24,7 @@ const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusi
  * @param most how many of them, from the first on
  */
 export async function lineIn(session: Asked, path: string, signal: AbortSignal, most = Infinity): Promise<Contender[]> {
-  const lineup = new Lineup(await childrenOf(session, path, signal));
+  const lineup = new WaitQueueSnapshot(await childrenOf(session, path, signal));
   const paths = lineup.inOrder.slice(0, most).map(({ name }) => `${path}/${name}`);
   return (await present(session, paths, signal)).flatMap((node) => {
     const standing = standingOf(node.name);
@@ -34,7 +34,7 @@ export async function lineIn(session: Asked, path: string, signal: AbortSignal, 
 
 /** The znodes of those in the line of a directory whose turn it is. */
 export async function holdersIn(session: Asked, path: string, signal: AbortSignal): Promise<string[]> {
-  const lineup = new Lineup(await childrenOf(session, path, signal));
+  const lineup = new WaitQueueSnapshot(await childrenOf(session, path, signal));
   return lineup.inOrder.filter((one) => isFirst(one, lineup)).map(({ name }) => `${path}/${name}`);
 }
 
@@ -80,16 +80,16 @@ export function seen({ data, stat }: SeenNode, sessionId: bigint) {
   return { owner, isKept, since: new Date(Number(stat.ctime)), isOwn: stat.ephemeralOwner === sessionId };
 }
 
-function placed(standing: Standing, lineup: Lineup): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
+function placed(standing: ContenderName, lineup: WaitQueueSnapshot): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
   const state = isFirst(standing, lineup) ? 'held' : 'waiting';
   return { state, mode: MODES[standing.kind], isLocal: false };
 }
 
 /** Curator's writer that reads as well has two znodes of one number, until it is a reader and nothing else. */
-function isFirst(one: Standing, lineup: Lineup): boolean {
+function isFirst(one: ContenderName, lineup: WaitQueueSnapshot): boolean {
   return lineup.ahead(one.name, 2).every((other) => one.number === other.number && isWriterWhoReads(one, other));
 }
 
-function isWriterWhoReads(one: Standing, other: Standing): boolean {
+function isWriterWhoReads(one: ContenderName, other: ContenderName): boolean {
   return (one.kind === 'write' && other.kind === 'read') || (one.kind === 'read' && other.kind === 'write');
 }

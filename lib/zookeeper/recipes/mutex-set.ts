@@ -14,7 +14,7 @@ import type { Session } from '../session/session.js';
 import { acquireEntered, turnInLine } from './wait-for-turn.js';
 import { at, enterLines } from './protected-create.js';
 import type { LockDirectory } from './lock-directory.js';
-import { PlaceLostError } from './held-nodes.js';
+import { NodeDeletedError } from './held-nodes.js';
 
 /** One of the locks of a set. */
 export interface SetMember {
@@ -36,5 +36,5 @@ export async function acquireMutexSet(
     return acquireEntered(session, at(directories, place), request, entry, turnInLine(session, request.wait));
   };
   const requests = members.map(({ request }) => request);
-  return grantAll(requests, acquire, () => new PlaceLostError(first.directory.path));
+  return grantAll(requests, acquire, () => new NodeDeletedError(first.directory.path));
 }

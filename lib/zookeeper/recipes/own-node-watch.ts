@@ -1,6 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { Roster } from '../../async/collections.js';
+import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
@@ -75,7 +75,7 @@ interface YoungLease {
 /** The leases of one session that are not watched yet: one timer for all of them. */
 class YoungLeases {
   readonly #session: Session;
-  readonly #leases = new Roster<YoungLease>();
+  readonly #leases = new LinkedList<YoungLease>();
   #isTimed = false;
 
   constructor(session: Session) {

@@ -1,8 +1,8 @@
 import type { Contender } from './contender.js';
-import type { GoneListener, HeldNodes } from './held-nodes.js';
+import type { GoneListener, LeaseNodes } from './held-nodes.js';
 
 /** The znodes of one acquisition's permits: one lost permit loses them all. */
-export class PermitNodes implements HeldNodes {
+export class PermitNodes implements LeaseNodes {
   readonly contenders: readonly Contender[];
   readonly czxid: bigint;
 

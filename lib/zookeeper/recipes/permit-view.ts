@@ -4,7 +4,7 @@ import type { Session } from '../session/session.js';
 import { contenderId, contenderOwner } from './contender-data.js';
 import { childrenOf, present, seen } from './line-view.js';
 import type { SeenNode } from './line-view.js';
-import { Lineup } from './wait-queue-snapshot.js';
+import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
@@ -46,7 +46,7 @@ async function lookAt(session: Asked, path: string, signal: AbortSignal, most = 
     childrenOf(session, `${path}/${GATE}`, signal),
     childrenOf(session, `${path}/${PERMITS}`, signal),
   ]);
-  const standings = new Lineup(atGate).inOrder.slice(0, most === Infinity ? most : 1);
+  const standings = new WaitQueueSnapshot(atGate).inOrder.slice(0, most === Infinity ? most : 1);
   const inOrder = standings.map(({ name }) => `${path}/${GATE}/${name}`);
   const taken = permitsInOrder(permits)
     .slice(0, most)

@@ -19,7 +19,7 @@ import { Contender } from './contender.js';
 import { createNodes, missingParents, parentOp, refusedAt } from './create-node.js';
 import type { NewNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
-import type { Entrance } from './sequence-fast-path.js';
+import type { FastPathEntry } from './sequence-fast-path.js';
 import { entryDelayAt } from './wait-queue-view.js';
 import type { Line } from './wait-queue-view.js';
 
@@ -29,7 +29,7 @@ export interface Entry {
   readonly line: Line;
   readonly names: readonly string[] | undefined;
   /** Of one who came in alone, and excludes all others: whoever follows it may be told by its number to be alone. */
-  readonly entrance?: Entrance | undefined;
+  readonly entrance?: FastPathEntry | undefined;
   /** How long it took to come in, in milliseconds: what an answer of the servers takes. */
   readonly tookMs: number;
 }
@@ -64,7 +64,7 @@ export function enterLine(
   directory: LockDirectory,
   kind: ContenderKind,
   { label, wait = false, signal, keeps, data = contenderData(label), before }: Entrant,
-  entrance?: Entrance,
+  entrance?: FastPathEntry,
 ): Promise<Entry> {
   const nextAttempt = (): Attempt => {
     const id = contenderNameId(keeps);
@@ -111,7 +111,7 @@ async function enterOne(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
-  entrance?: Entrance,
+  entrance?: FastPathEntry,
 ): Promise<Entry> {
   const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt, entrance);
   const [contender] = contenders as readonly [Contender];
@@ -147,7 +147,7 @@ async function enter(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
-  entrance?: Entrance,
+  entrance?: FastPathEntry,
 ): Promise<Made> {
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
@@ -287,8 +287,6 @@ async function findIn(session: Session, directory: LockDirectory, name: string):
   });
   return found;
 }
-
-/** How a session finds the znodes again that it has made, when it does not know whether it has. */
 
 /** The znodes in a directory whose names begin so. @throws KeeperError `noNode` when there is no directory */
 async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {

@@ -21,7 +21,7 @@ import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import type { Contender } from './contender.js';
 import { CounterEndingError, isNearTheEnd } from './counter.js';
-import { PlaceLostError } from './held-nodes.js';
+import { NodeDeletedError } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { PermitCount } from './permit-count.js';
 import { PermitNodes } from './permit-nodes.js';
@@ -162,11 +162,11 @@ async function untilRoom(session: Session, { path, count }: Room, contender: Per
   }
 }
 
-/** @throws PlaceLostError when own ones are not there */
+/** @throws NodeDeletedError when own ones are not there */
 function fits({ contenders }: PermitNodes, names: readonly string[], most: number): boolean {
   const present = new Set(names);
   const missing = contenders.find(({ name }) => !present.has(name));
-  if (missing) throw new PlaceLostError(missing.path);
+  if (missing) throw new NodeDeletedError(missing.path);
   return countPermits(names) <= most;
 }
 
@@ -177,6 +177,6 @@ function checkNumbers({ contenders }: PermitNodes): void {
 
 function lostWithout({ contenders }: PermitNodes): (error: unknown) => never {
   return (error) => {
-    throw isKeeperError(error, 'noNode') && contenders[0] ? new PlaceLostError(contenders[0].path) : error;
+    throw isKeeperError(error, 'noNode') && contenders[0] ? new NodeDeletedError(contenders[0].path) : error;
   };
 }

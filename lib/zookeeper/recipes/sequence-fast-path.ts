@@ -16,14 +16,14 @@ const MOST_WATCHED = 1_000;
 // So often in a row one has to have followed another; where others come in between, to guess costs a round trip.
 const LIKELY_AFTER = 3;
 
-const successionsBySession = new WeakMap<Session, BoundedMap<Succession>>();
+const successionsBySession = new WeakMap<Session, BoundedMap<SequenceFastPath>>();
 
 /** What the session knows of the numbers in a directory. */
-export function successionIn(session: Session, path: string): Succession {
+export function successionIn(session: Session, path: string): SequenceFastPath {
   const successions =
-    successionsBySession.get(session) ?? new BoundedMap<Succession>(MOST_WATCHED, (one) => one.forget());
+    successionsBySession.get(session) ?? new BoundedMap<SequenceFastPath>(MOST_WATCHED, (one) => one.forget());
   successionsBySession.set(session, successions);
-  const succession = successions.get(path) ?? new Succession(session, path);
+  const succession = successions.get(path) ?? new SequenceFastPath(session, path);
   // Also one that is known: those go that were not asked for for longest.
   successions.set(path, succession);
   return succession;
@@ -43,7 +43,7 @@ interface Gone {
   readonly era: Era | undefined;
 }
 
-class Succession {
+class SequenceFastPath {
   readonly #session: Session;
   readonly #path: string;
   #era: Era | undefined;
@@ -59,10 +59,10 @@ class Succession {
   }
 
   /** A contender of this session is about to come in. Of several at once, only the first may follow the one that is gone. */
-  enter(): Entrance {
+  enter(): FastPathEntry {
     const last = this.#last;
     this.#last = undefined;
-    return new Entrance(this, this.#era, last);
+    return new FastPathEntry(this, this.#era, last);
   }
 
   /** @internal */
@@ -117,12 +117,12 @@ class Succession {
 }
 
 /** How one contender comes in. */
-export class Entrance {
-  readonly #succession: Succession;
+export class FastPathEntry {
+  readonly #succession: SequenceFastPath;
   readonly #era: Era | undefined;
   readonly #last: Gone | undefined;
 
-  constructor(succession: Succession, era: Era | undefined, last: Gone | undefined) {
+  constructor(succession: SequenceFastPath, era: Era | undefined, last: Gone | undefined) {
     this.#succession = succession;
     this.#era = era;
     this.#last = last;

@@ -6,9 +6,9 @@ import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
 import { mayBeIdle, numberOf } from './contender-name.js';
-import type { Standing } from './contender-name.js';
+import type { ContenderName } from './contender-name.js';
 import { CounterEndingError, isCounterEnding } from './counter.js';
-import type { HeldNodes } from './held-nodes.js';
+import type { LeaseNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNode } from './own-node-watch.js';
 import type { Entry } from './protected-create.js';
@@ -20,7 +20,7 @@ export const LEAVING_MS = 100;
 
 /** What has been sent in. */
 interface Entered {
-  readonly contender: HeldNodes;
+  readonly contender: LeaseNodes;
 }
 
 /** When a recipe's contender may hold. */
@@ -64,7 +64,7 @@ export async function atTurn<E extends Entered, T>(
   { entering, turn, releaseTimeoutMs, signal }: Turning<E>,
   hold: (entry: E) => T,
 ): Promise<T | null> {
-  let contender: HeldNodes | undefined;
+  let contender: LeaseNodes | undefined;
   try {
     const entry = await orAbort(entering, signal);
     contender = entry.contender;
@@ -141,7 +141,7 @@ function isNow(place: Place): boolean {
 }
 
 /** The predecessors that the contender has to wait for. @throws CounterEndingError */
-async function ahead(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+async function ahead(place: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
   if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender);
   return listed(place, signal);
 }
@@ -152,7 +152,7 @@ function isFirst({ contender, line }: Pick<Place, 'contender' | 'line'>): boolea
 }
 
 /** Whether the only one ahead is one who leaves at once, when it does not use the key. */
-function mayGoAtOnce([nearest, second]: readonly Standing[]): boolean {
+function mayGoAtOnce([nearest, second]: readonly ContenderName[]): boolean {
   return nearest !== undefined && second === undefined && mayBeIdle(nearest.name);
 }
 
@@ -161,7 +161,7 @@ function graceMs({ tookMs }: Place): number {
   return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
 }
 
-async function untilTurnOr(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
+async function untilTurnOr(session: Session, place: Place, nearest: readonly ContenderName[], signal: AbortSignal) {
   const isTurn = await limited(graceMs(place), signal, async (limit) => {
     await untilTurn(session, place, nearest, limit);
     return true;
@@ -173,7 +173,7 @@ async function untilTurnOr(session: Session, place: Place, nearest: readonly Sta
  * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well:
  * on one connection that event comes first. (Behind one of this session there is no other event; see docs/guarantees.md.)
  */
-async function untilTurn(session: Session, place: Place, nearest: readonly Standing[], signal: AbortSignal) {
+async function untilTurn(session: Session, place: Place, nearest: readonly ContenderName[], signal: AbortSignal) {
   const watched = new WatchedPredecessors(place.line, signal);
   const ownWatched = watchOwnNode(session, place.contender);
   try {
@@ -190,7 +190,7 @@ async function untilTurn(session: Session, place: Place, nearest: readonly Stand
 }
 
 /** Whom the contender waits for after there was news. */
-async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
   const nearest = await listed(place, signal);
   if (nearest.every(({ name }) => place.line.isAttended(name))) return nearest;
   await place.line.refresh(place.contender, signal);
@@ -198,7 +198,7 @@ async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly Sta
 }
 
 /** Whom it waits for, as far as that is known; the line is listed where nothing is. */
-async function listed({ contender, line }: Place, signal: AbortSignal): Promise<readonly Standing[]> {
+async function listed({ contender, line }: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
   while (!line.knows(contender)) await line.look(contender, signal);
   return line.predecessors(contender);
 }
@@ -217,7 +217,7 @@ class WatchedPredecessors {
   }
 
   /** Watches these and nobody else from now on; the watches of those who are in both stay. */
-  only(predecessors: readonly Standing[]): void {
+  only(predecessors: readonly ContenderName[]): void {
     const names = new Set(predecessors.map(({ name }) => name));
     names.forEach((name) => this.#watch(name));
     for (const [name, dispose] of this.#watched) {

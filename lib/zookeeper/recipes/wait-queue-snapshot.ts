@@ -1,12 +1,12 @@
 import { compareStandings, excludes, standingOf, standingsIn } from './contender-name.js';
-import type { LineKind, Standing } from './contender-name.js';
+import type { LineKind, ContenderName } from './contender-name.js';
 
 /**
  * Who stood in a line when it was listed, in order, less those who were seen to leave since. Nobody can come in before
  * one who is in the list, so it stays good for everyone in it: it is their turn when all before them have left.
  */
-export class Lineup {
-  readonly #inOrder: readonly Standing[];
+export class WaitQueueSnapshot {
+  readonly #inOrder: readonly ContenderName[];
   /** Whether the numbers alone are an order: each has its own, and none is beyond the end of the counter. */
   readonly #isStrict: boolean;
   /** 1 at the place of each who has left. */
@@ -22,7 +22,7 @@ export class Lineup {
   }
 
   /** Those who stood in line. */
-  get inOrder(): readonly Standing[] {
+  get inOrder(): readonly ContenderName[] {
     return this.#inOrder;
   }
 
@@ -39,11 +39,11 @@ export class Lineup {
   }
 
   /** Up to `most` of those before `name` that exclude it and have not left, the nearest first. */
-  ahead(name: string, most: number): Standing[] {
+  ahead(name: string, most: number): ContenderName[] {
     const place = this.#placeOf(name);
     const me = place === undefined ? undefined : this.#inOrder[place];
     if (place === undefined || !me) return [];
-    const found: Standing[] = [];
+    const found: ContenderName[] = [];
     for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {
       const other = this.#inOrder[at];
       if (other && other !== me && !this.#hasLeft(at) && excludes(other, me)) found.push(other);
@@ -55,7 +55,7 @@ export class Lineup {
    * Whom `name` is to watch: the nearest before it that excludes it, and the next one (look-ahead) where each waits for
    * the one before. Readers go in any order, and many at once: of them only the nearest says anything.
    */
-  predecessors(name: string): Standing[] {
+  predecessors(name: string): ContenderName[] {
     const ahead = this.ahead(name, 2);
     const isChain = ahead.every(({ kind }) => kind !== 'read') && standingOf(name)?.kind !== 'read';
     return isChain ? ahead : ahead.slice(0, 1);
@@ -80,7 +80,7 @@ export class Lineup {
   }
 
   /** By halves: names are many, and a table of them would be made anew with every list. */
-  #firstNotBefore(me: Standing): number {
+  #firstNotBefore(me: ContenderName): number {
     let [from, to] = [0, this.#inOrder.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
@@ -92,7 +92,7 @@ export class Lineup {
   }
 
   // Equal numbers say nothing about the order: each takes the other to be before it, and neither goes first.
-  #lastNotBehind(place: number, me: Standing): number {
+  #lastNotBehind(place: number, me: ContenderName): number {
     let last = place;
     for (let next = this.#inOrder[last + 1]; next && compareStandings(next, me) === 0; next = this.#inOrder[last + 1]) {
       last++;
@@ -101,7 +101,7 @@ export class Lineup {
   }
 }
 
-function isStrictOrder(inOrder: readonly Standing[]): boolean {
+function isStrictOrder(inOrder: readonly ContenderName[]): boolean {
   const [first, last] = [inOrder.at(0), inOrder.at(-1)];
   if (first && last && last.number - first.number >= 2 ** 31) return false;
   return inOrder.every((one, place) => {

@@ -1,14 +1,14 @@
 import type { Dispose } from '../../async/abort.js';
-import { Dictionary } from '../../async/collections.js';
-import { LoopTurn } from '../../async/loop-turn.js';
+import { StringMap } from '../../async/collections.js';
+import { LoopBudget } from '../../async/loop-turn.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { lineKindOf, lineOf, standingOf } from './contender-name.js';
-import type { ContenderKind, LineKind, Standing } from './contender-name.js';
-import { EntryDelay } from './create-batching.js';
-import { PlaceLostError } from './held-nodes.js';
-import { Lineup } from './wait-queue-snapshot.js';
+import type { ContenderKind, LineKind, ContenderName } from './contender-name.js';
+import { CreateBatching } from './create-batching.js';
+import { NodeDeletedError } from './held-nodes.js';
+import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 /** A contender of this session. */
 interface Member {
@@ -34,19 +34,19 @@ export class Line {
   readonly #session: Session;
   readonly #path: string;
   readonly #kind: LineKind;
-  readonly #turn: LoopTurn;
-  readonly #own = new Dictionary<Member>();
+  readonly #turn: LoopBudget;
+  readonly #own = new StringMap<Member>();
   /** Those of them that are on their way out: their znodes may still be listed. */
-  readonly #leaving = new Dictionary<true>();
+  readonly #leaving = new StringMap<true>();
   /** When the next of this session come in. */
-  readonly entryDelay = new EntryDelay();
-  readonly #departures = new Dictionary<Departure>();
+  readonly entryDelay = new CreateBatching();
+  readonly #departures = new StringMap<DeletionWatch>();
   #names: readonly string[] | undefined;
-  #lineup: Lineup | undefined;
+  #lineup: WaitQueueSnapshot | undefined;
   #epoch = -1;
 
   /** @param turn how much this session has done in this turn of the event loop without the servers */
-  constructor(session: Session, path: string, kind: LineKind, turn: LoopTurn) {
+  constructor(session: Session, path: string, kind: LineKind, turn: LoopBudget) {
     this.#session = session;
     this.#path = path;
     this.#kind = kind;
@@ -106,7 +106,7 @@ export class Line {
   saw(names: readonly string[]): void {
     if (names === this.#names) return;
     this.#names = names;
-    this.#lineup = new Lineup(names, this.#kind);
+    this.#lineup = new WaitQueueSnapshot(names, this.#kind);
     this.#leaving.names.forEach((name) => this.#lineup?.left(name));
     this.#epoch = this.#session.epoch;
   }
@@ -117,16 +117,16 @@ export class Line {
   }
 
   /** Whom it is to watch, the nearest first; nobody when it has its turn. Only where what is known is good for it. */
-  predecessors({ name }: Member): Standing[] {
+  predecessors({ name }: Member): ContenderName[] {
     if (!this.#lineup) throw new Error(`the line of ${name} was not looked at`);
     return this.#lineup.predecessors(name);
   }
 
-  /** Lists the line. @throws PlaceLostError when the contender does not stand in it, `signal.reason` */
+  /** Lists the line. @throws NodeDeletedError when the contender does not stand in it, `signal.reason` */
   async look(contender: Member, signal: AbortSignal): Promise<void> {
     const listed = this.#session.persistently(() => this.#session.requests.children(this.#path), signal);
     const names = await listed.catch(nobodyWithout);
-    if (!names.includes(contender.name)) throw new PlaceLostError(contender.path);
+    if (!names.includes(contender.name)) throw new NodeDeletedError(contender.path);
     this.saw(names);
   }
 
@@ -145,13 +145,13 @@ export class Line {
   }
 
   /** Calls back when `name` has left, or when nobody knows, or with the error because of which nobody can. */
-  attend(name: string, listener: DepartureListener): Dispose {
+  attend(name: string, listener: DeletionListener): Dispose {
     return (this.#departures.get(name) ?? this.#departureOf(name)).add(listener);
   }
 
-  #departureOf(name: string): Departure {
+  #departureOf(name: string): DeletionWatch {
     const isOwn = this.#own.has(name);
-    const departure = new Departure(this.#session, `${this.#path}/${name}`, (how) => {
+    const departure = new DeletionWatch(this.#session, `${this.#path}/${name}`, (how) => {
       this.#departures.delete(name);
       // One of this session's own says itself when it goes.
       if (isOwn) return;
@@ -196,14 +196,14 @@ function nobodyWithout(error: unknown): readonly string[] {
 }
 
 /** Of each kind by path: they may stand under the same one, and then know nothing of each other. */
-interface Lines extends Record<LineKind, Dictionary<Line>> {
-  readonly turn: LoopTurn;
+interface Lines extends Record<LineKind, StringMap<Line>> {
+  readonly turn: LoopBudget;
 }
 
 const linesBySession = new WeakMap<Session, Lines>();
 
 function emptyLines(): Lines {
-  return { locks: new Dictionary(), candidates: new Dictionary(), turn: new LoopTurn() };
+  return { locks: new StringMap(), candidates: new StringMap(), turn: new LoopBudget() };
 }
 
 /** Lets a contender join its line in the directory, as this session knows it; it is forgotten when all have parted. */
@@ -226,33 +226,33 @@ export function partFromLine(session: Session, path: string, contender: Member, 
 }
 
 /** How contenders of this kind come in there; `undefined` while nobody of the session stands in that line. */
-export function entryDelayAt(session: Session, path: string, kind: ContenderKind): EntryDelay | undefined {
+export function entryDelayAt(session: Session, path: string, kind: ContenderKind): CreateBatching | undefined {
   return linesBySession.get(session)?.[lineOf(kind)].get(path)?.entryDelay;
 }
 
 /** Called once, with an error when the znode can not be watched. */
-type DepartureListener = (error?: unknown) => void;
+type DeletionListener = (error?: unknown) => void;
 
 /** How waiting for a departure ends: the znode is gone; nobody knows; nobody may ask; nobody cares any more. */
-type DepartureEnd = 'left' | 'unknown' | 'refused' | 'let go';
+type DeletionWatchEnd = 'left' | 'unknown' | 'refused' | 'let go';
 
 /** That one contender leaves, for all of this session who wait for it: one watch, however many they are. */
-class Departure {
+class DeletionWatch {
   readonly #session: Session;
   readonly #path: string;
-  readonly #onEnd: (how: DepartureEnd) => void;
-  readonly #listeners = new Set<DepartureListener>();
+  readonly #onEnd: (how: DeletionWatchEnd) => void;
+  readonly #listeners = new Set<DeletionListener>();
   #watch: Watch | undefined;
   #isOver = false;
 
-  constructor(session: Session, path: string, onEnd: (how: DepartureEnd) => void) {
+  constructor(session: Session, path: string, onEnd: (how: DeletionWatchEnd) => void) {
     this.#session = session;
     this.#path = path;
     this.#onEnd = onEnd;
   }
 
   /** Disposing the last listener takes the watch back. */
-  add(listener: DepartureListener): Dispose {
+  add(listener: DeletionListener): Dispose {
     this.#listeners.add(listener);
     return () => {
       if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end('let go');
@@ -291,7 +291,7 @@ class Departure {
     else this.#end('refused', error);
   }
 
-  #end(how: DepartureEnd, error?: unknown): void {
+  #end(how: DeletionWatchEnd, error?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#watch?.remove();

@@ -13,11 +13,11 @@ import { contenderData } from './contender-data.js';
 import { lineKindOf, standingOf } from './contender-name.js';
 import type { Contender } from './contender.js';
 import { becomeReader } from './downgrade.js';
-import type { HeldNodes } from './held-nodes.js';
+import type { LeaseNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodeSoon } from './own-node-watch.js';
 import type { PermitNodes } from './permit-nodes.js';
-import { Lineup } from './wait-queue-snapshot.js';
+import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 /**
  * The lease of the contender whose turn it is. It stands while the session surely does and the znode was not deleted
@@ -31,7 +31,7 @@ export function grantLease(
 ): GrantedLease {
   const ground = { key: nameOf(request), nodes: contender, contenders: [contender] };
   return leaseOn(session, directory, ground, (giveBack) => {
-    return new LineGrant(session, directory, contender, request, giveBack);
+    return new QueueGrant(session, directory, contender, request, giveBack);
   });
 }
 
@@ -53,7 +53,7 @@ export function grantPermits(
 /** What a lease stands on. */
 interface Ground {
   readonly key: string;
-  readonly nodes: HeldNodes;
+  readonly nodes: LeaseNodes;
   readonly contenders: readonly Contender[];
 }
 
@@ -77,7 +77,7 @@ function leaseOn(
 }
 
 /** What the contender is granted whose turn has come in its line. */
-class LineGrant implements Grant {
+class QueueGrant implements Grant {
   readonly key: string;
   readonly fencingToken: bigint;
   readonly giveBack: () => Promise<void>;
@@ -85,7 +85,7 @@ class LineGrant implements Grant {
   readonly #directory: LockDirectory;
   readonly #contender: Contender;
   readonly #request: LockRequest;
-  #note: KeptNote | undefined;
+  #note: IdleMarker | undefined;
 
   constructor(
     session: Session,
@@ -108,7 +108,7 @@ class LineGrant implements Grant {
   }
 
   get demand(): Demand {
-    return new LineDemand(this.#session, this.#contender);
+    return new ContentionWatch(this.#session, this.#contender);
   }
 
   isCurrent(): boolean {
@@ -116,7 +116,7 @@ class LineGrant implements Grant {
   }
 
   noteKept(isKept: boolean): void {
-    this.#note ??= new KeptNote(this.#session, this.#contender, this.#request.label);
+    this.#note ??= new IdleMarker(this.#session, this.#contender, this.#request.label);
     this.#note.write(isKept);
   }
 
@@ -131,7 +131,7 @@ class LineGrant implements Grant {
 const LOOK_AGAIN_MS = 10;
 
 /** Who stands behind a contender that holds, and has to wait for it. */
-class LineDemand implements Demand {
+class ContentionWatch implements Demand {
   readonly #session: Session;
   readonly #contender: Contender;
 
@@ -157,7 +157,7 @@ class LineDemand implements Demand {
     for (let isFirst = true; !isOver(); isFirst = false) {
       const { names, watch } = await this.#session.requests.watchChildren(directory);
       if (isOver()) return watch.remove();
-      if (names.length > 1 && new Lineup(names, lineKindOf(name)).isAwaited(name)) return;
+      if (names.length > 1 && new WaitQueueSnapshot(names, lineKindOf(name)).isAwaited(name)) return;
       if (isFirst) onNone();
       await watch.fired;
       // Nobody was behind, and whoever has come has to wait: to look again would only make it wait longer.
@@ -169,7 +169,7 @@ class LineDemand implements Demand {
 }
 
 /** Notes in a contender's znode whether its lease is only kept. For others to see; what cannot be noted is not. */
-export class KeptNote {
+export class IdleMarker {
   readonly #session: Session;
   readonly #path: string;
   readonly #label: string | undefined;

@@ -1,13 +1,13 @@
 import { now } from '../../async/clock.js';
 import { after } from '../../async/timer.js';
-import { Roster } from '../../async/collections.js';
+import { LinkedList } from '../../async/collections.js';
 import type { Dispose } from '../../async/abort.js';
 import { LockLostError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 
 /** The leases that stand on one session: suspended, resumed and lost with it. */
 export class SessionLeases {
-  #leases = new Roster<GrantedLease>();
+  #leases = new LinkedList<GrantedLease>();
   readonly #deadline: () => number;
   #cancelTimer: Dispose | undefined;
 
@@ -48,7 +48,7 @@ export class SessionLeases {
 
   lose(reason: string): void {
     const lost = this.#leases.members;
-    this.#leases = new Roster();
+    this.#leases = new LinkedList();
     this.#stopClock();
     lost.forEach((lease) => lease.lose(new LockLostError(lease.key, reason)));
   }

@@ -1,5 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
-import { Roster } from '../../async/collections.js';
+import { LinkedList } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
 
 /** A znode that this session owns and somebody relies on. */
@@ -13,7 +13,7 @@ export interface OwnNode {
 
 /** The znodes of a session that are to be checked from time to time. */
 export class SessionNodes {
-  readonly #nodes = new Roster<OwnNode>();
+  readonly #nodes = new LinkedList<OwnNode>();
 
   attend(node: OwnNode): Dispose {
     const place = this.#nodes.join(node);

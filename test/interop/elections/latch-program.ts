@@ -7,7 +7,7 @@ export interface Participant {
   readonly isLeader: boolean;
 }
 
-/** Candidates of one path in a process with Curator's LeaderLatch, each by its id. */
+/** ElectionClient of one path in a process with Curator's LeaderLatch, each by its id. */
 export class LatchProgram implements AsyncDisposable {
   readonly #java: ForeignProcess;
   readonly #path: string;

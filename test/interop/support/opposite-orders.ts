@@ -1,7 +1,7 @@
 /** Processes that want the same keys in opposite orders, and whether they ever wait for each other in a circle. */
 import { randomUUID } from 'node:crypto';
 import { overlaps } from '../../../bench/support/tenures.js';
-import type { Tenure } from '../../../bench/support/tenures.js';
+import type { ReentrantHold } from '../../../bench/support/tenures.js';
 import { startNode } from './start.js';
 
 /** What a process is to do: so many times all of the keys. */
@@ -13,7 +13,7 @@ export interface SetOrders {
 }
 
 export interface SetReport {
-  readonly tenures: Tenure[];
+  readonly tenures: ReentrantHold[];
   timeouts: number;
 }
 

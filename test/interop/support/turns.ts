@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { overlaps } from '../../../bench/support/tenures.js';
-import type { Tenure } from '../../../bench/support/tenures.js';
+import type { ReentrantHold } from '../../../bench/support/tenures.js';
 import { LockProgram } from './lock-program.js';
 import type { Language, LockOn } from './lock-program.js';
 
@@ -35,7 +35,7 @@ export interface Outcome {
   readonly tenures: readonly PartyTenure[];
 }
 
-interface PartyTenure extends Tenure {
+interface PartyTenure extends ReentrantHold {
   readonly party: number;
 }
 

@@ -17,7 +17,7 @@ export interface Specification<S, O> {
   isRead(what: O): boolean;
 }
 
-export type Verdict<O> =
+export type TickStatus<O> =
   | { readonly is: 'linearizable' }
   /** The first operation whose return nothing explains. */
   | { readonly is: 'impossible'; readonly at: Operation<O> }
@@ -42,7 +42,7 @@ export function linearize<S, O>(
   operations: readonly Operation<O>[],
   specification: Specification<S, O>,
   patience = MOST_CONFIGURATIONS,
-): Verdict<O> {
+): TickStatus<O> {
   const search = new Search(operations, specification, patience);
   for (const { place, isCall } of eventsOf(operations)) {
     if (isCall) search.called(place);

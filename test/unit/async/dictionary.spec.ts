@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Dictionary } from '../../../lib/async/collections.js';
+import { StringMap } from '../../../lib/async/collections.js';
 
 describe('a dictionary', () => {
-  let known: Dictionary<number>;
+  let known: StringMap<number>;
 
   beforeEach(() => {
-    known = new Dictionary();
+    known = new StringMap();
   });
 
   it('knows what was set last', () => {

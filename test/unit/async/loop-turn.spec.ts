@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LoopTurn, nextTurn } from '../../../lib/async/loop-turn.js';
+import { LoopBudget, nextTurn } from '../../../lib/async/loop-turn.js';
 
 const MOST_STEPS = 256;
 
 describe('a turn of the event loop', () => {
   it('is long after 256 steps, and not before', () => {
-    const turn = new LoopTurn();
+    const turn = new LoopBudget();
     for (let step = 1; step < MOST_STEPS; step++) turn.step();
     expect(turn.isLong).toBe(false);
     turn.step();
@@ -13,7 +13,7 @@ describe('a turn of the event loop', () => {
   });
 
   it('is long however many promises it goes through', async () => {
-    const turn = new LoopTurn();
+    const turn = new LoopBudget();
     for (let step = 0; step < MOST_STEPS; step++) {
       turn.step();
       await Promise.resolve();
@@ -22,7 +22,7 @@ describe('a turn of the event loop', () => {
   });
 
   it('is followed by one that is not, time and again', async () => {
-    const turn = new LoopTurn();
+    const turn = new LoopBudget();
     for (let time = 0; time < 3; time++) {
       for (let step = 0; step < 2 * MOST_STEPS; step++) turn.step();
       expect(turn.isLong).toBe(true);

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Roster } from '../../../lib/async/collections.js';
+import { LinkedList } from '../../../lib/async/collections.js';
 
 describe('a roster', () => {
-  let roster: Roster<string>;
+  let roster: LinkedList<string>;
   const joined = (...names: string[]) => names.map((name) => roster.join(name));
 
   beforeEach(() => {
-    roster = new Roster();
+    roster = new LinkedList();
   });
 
   it('has nobody at first', () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
-import { Admission } from '../../../lib/service/acquisition-gate.js';
+import { AcquisitionGate } from '../../../lib/service/acquisition-gate.js';
 import type { AcquisitionOptions } from '../../../lib/service/acquisition.js';
 import type { LockTarget } from '../../../lib/service/lock-targets.js';
 import { ScriptedBackend } from './scripted.backend.js';
@@ -14,13 +14,13 @@ export interface CallOptions extends Partial<AcquisitionOptions> {
 
 /** The callers of one process in front of a backend, and everything that they were told, in order. */
 export class Callers<Backend extends LockBackend> {
-  readonly admission: Admission;
+  readonly admission: AcquisitionGate;
   /** `name: granted`, `name: null`, or `name:` and why it was rejected. */
   readonly told: string[] = [];
   readonly leases = new Map<string, GrantedLease>();
 
   constructor(readonly backend: Backend) {
-    this.admission = new Admission(backend);
+    this.admission = new AcquisitionGate(backend);
     onTestFinished(() => this.admission.stopWaiting(0));
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LockLostError, LockShutdownError } from '../../../lib/contract/errors.js';
 import { MOST_HAND_OVERS } from '../../../lib/contract/fencing-token.js';
 import { GrantedLease } from '../../../lib/contract/granted-lease.js';
-import { LocalTenure } from '../../../lib/local/shared-lease.js';
+import { SharedLease } from '../../../lib/local/shared-lease.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { Callers, settled, startCallers } from './callers.js';
 
@@ -331,7 +331,7 @@ describe('a caller that is let in late', () => {
       isCurrent: () => true,
       giveBack: async () => {},
     });
-    const tenure = new LocalTenure(lease, false, { left: async () => {}, closed: () => {}, known: () => {} });
+    const tenure = new SharedLease(lease, false, { left: async () => {}, closed: () => {}, known: () => {} });
     const reason = new LockLostError('k', 'the session is over');
     if (state === 'suspended') lease.suspend();
     else if (state === 'revoking') lease.revoke();

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { SharedByKey } from '../../../lib/stock/stocks.js';
-import { Shelves } from '../../../lib/stock/shelves.js';
+import { StockSnapshot } from '../../../lib/stock/shelves.js';
 import { StockNames } from '../../../lib/stock/stock-names.js';
 import type { Levels } from '../../../lib/stock/stock-plan.js';
 import { levelsAfter } from '../../../lib/stock/stock-plan.js';
-import type { PlanHints, TillEntry } from '../../../lib/stock/stock-entry.js';
-import { Till } from '../../../lib/stock/stock-writer.js';
+import type { PlanHints, StockCommand } from '../../../lib/stock/stock-entry.js';
+import { StockWriter } from '../../../lib/stock/stock-writer.js';
 import { WatchedRecords } from './shops.js';
 
 /** Takes one unit from the segment that the till looks at first, and writes down what it was told. */
-class TakeOne implements TillEntry<string> {
+class TakeOne implements StockCommand<string> {
   readonly told: PlanHints[] = [];
 
   plan(levels: Levels, hints: PlanHints) {
@@ -27,7 +27,7 @@ describe('a till', () => {
     await records.write([{ name: names.head, value: '{"segments":4}' }]);
     for (const segment of [0, 1, 2, 3]) await records.write([{ name: names.segment(segment), value: '5' }]);
     const drawn = [0.25, 0.75, 0.5, 0.1];
-    const till = new Till(records, new Shelves(records, names), () => drawn.shift() ?? 0);
+    const till = new StockWriter(records, new StockSnapshot(records, names), () => drawn.shift() ?? 0);
     let conflicts = 0;
     records.beforeWrite = async (changes) => {
       const taken = changes.find(({ name }) => name.startsWith('stock/sku/000'));
@@ -46,7 +46,7 @@ describe('a till', () => {
     const names = new StockNames('sku');
     await records.write([{ name: names.head, value: '{"segments":1}' }]);
     await records.write([{ name: names.segment(0), value: '5' }]);
-    const till = new Till(records, new Shelves(records, names));
+    const till = new StockWriter(records, new StockSnapshot(records, names));
     const giveUp = new AbortController();
     const reason = new Error('the caller gave up');
     records.beforeWrite = async (changes) => {
@@ -55,7 +55,7 @@ describe('a till', () => {
       await records.write([{ name: 'own', value: 'refunded' }]);
     };
     let asked = 0;
-    const entry: TillEntry<string> = {
+    const entry: StockCommand<string> = {
       recordName: 'own',
       plan: (levels) => ({
         levels: levelsAfter(levels, [{ segment: 0, units: 1 }], -1),

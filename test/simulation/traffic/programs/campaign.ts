@@ -4,7 +4,7 @@ import { withLimits, workUnder } from '../working.js';
 
 const NAME = 'captain';
 
-/** Candidates that stand by hand, proclaim something, lead for a while and resign. */
+/** ElectionClient that stand by hand, proclaim something, lead for a while and resign. */
 export async function campaign(desk: Desk): Promise<void> {
   const { calls, elections, random } = desk;
   const on = { on: 'election', key: NAME } as const;

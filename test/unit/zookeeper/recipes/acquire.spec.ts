@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { atTurn } from '../../../../lib/zookeeper/recipes/wait-for-turn.js';
 import type { GoneListener } from '../../../../lib/zookeeper/recipes/held-nodes.js';
-import { PlaceLostError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
+import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 
@@ -33,7 +33,7 @@ class FakeNodes {
 
   onGone(listener: GoneListener | undefined): void {
     this.#onGone = listener;
-    if (this.isGone) listener?.(new PlaceLostError('/k'));
+    if (this.isGone) listener?.(new NodeDeletedError('/k'));
     const happens = this.betweenTurnAndHold;
     if (listener) return;
     this.betweenTurnAndHold = () => {};
@@ -42,7 +42,7 @@ class FakeNodes {
 
   gone(): void {
     this.isGone = true;
-    this.#onGone?.(new PlaceLostError('/k'));
+    this.#onGone?.(new NodeDeletedError('/k'));
   }
 
   onRevoked(): void {}
@@ -84,7 +84,7 @@ describe('a contender whose turn has come', () => {
 
   it('leaves when its znode is found gone in that very moment', async () => {
     contender.betweenTurnAndHold = () => contender.gone();
-    await expect(acquired()).rejects.toBeInstanceOf(PlaceLostError);
+    await expect(acquired()).rejects.toBeInstanceOf(NodeDeletedError);
     expect(hold).not.toHaveBeenCalled();
   });
 

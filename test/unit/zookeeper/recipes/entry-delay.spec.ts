@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { enterLines } from '../../../../lib/zookeeper/recipes/protected-create.js';
-import { EntryDelay } from '../../../../lib/zookeeper/recipes/create-batching.js';
-import { LoopTurn } from '../../../../lib/async/loop-turn.js';
+import { CreateBatching } from '../../../../lib/zookeeper/recipes/create-batching.js';
+import { LoopBudget } from '../../../../lib/async/loop-turn.js';
 import { Line } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
-import { PlaceLostError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
+import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import { standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
@@ -74,7 +74,7 @@ describe('who lines up behind several others of its session', () => {
     const { line, client, ahead } = await startWaiting({ isForeign: true });
     waits(client, 'exclusive', 'a');
     await client.passAll();
-    const outcomes = ahead.map((each) => expect(each).rejects.toThrow(PlaceLostError));
+    const outcomes = ahead.map((each) => expect(each).rejects.toThrow(NodeDeletedError));
     [...line.znodes.keys()].slice(1).forEach((path) => line.remove(path));
     await client.passAll();
     await Promise.all(outcomes);
@@ -153,27 +153,27 @@ describe('who comes in at once', () => {
 });
 
 describe('an entry delay', () => {
-  function held(delay: EntryDelay) {
+  function held(delay: CreateBatching) {
     const told: string[] = [];
     void delay.hold(3, [pending()], async () => void told.push('sent'));
     return told;
   }
 
   function startDelay() {
-    const delay = new EntryDelay();
+    const delay = new CreateBatching();
     for (let number = 0; number < AHEAD; number++) delay.joined(`${FOREIGN}-lock-000000000${number}`);
     return delay;
   }
 
   it('is not worth it behind those who are no locks', () => {
-    const delay = new EntryDelay();
+    const delay = new CreateBatching();
     for (let number = 0; number < AHEAD; number++) delay.joined(`${number}`);
     expect(delay.isWorthIt).toBe(false);
   });
 
   it('does not count one whose deletion was refused: nobody is told when it goes', () => {
     const { clients } = startLine(1);
-    const line = new Line(clients[0]?.session ?? expect.unreachable(), DELAYING.path, 'locks', new LoopTurn());
+    const line = new Line(clients[0]?.session ?? expect.unreachable(), DELAYING.path, 'locks', new LoopBudget());
     const members = Array.from({ length: AHEAD }, (_, number) => `${FOREIGN}-lock-000000000${number}`);
     members.forEach((name) => line.joined({ name, path: `${DELAYING.path}/${name}` }));
     expect(line.entryDelay.isWorthIt).toBe(true);

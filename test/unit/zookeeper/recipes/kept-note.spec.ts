@@ -6,7 +6,7 @@ import {
   revokedData,
 } from '../../../../lib/zookeeper/recipes/contender-data.js';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
-import { KeptNote } from '../../../../lib/zookeeper/recipes/zookeeper-lease.js';
+import { IdleMarker } from '../../../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { FakeZnodes, sessionOn } from './fake-znodes.js';
 
 const PATH = '/k/_c_00000000-0000-0000-0000-000000000000-lock-0000000000';
@@ -16,7 +16,7 @@ function start() {
   const session = sessionOn(znodes);
   znodes.put('/k');
   znodes.put(PATH, contenderData('mine'));
-  const note = new KeptNote(session, new Contender(session, { path: PATH, czxid: 2n }), 'mine');
+  const note = new IdleMarker(session, new Contender(session, { path: PATH, czxid: 2n }), 'mine');
   return { znodes, note, data: () => znodes.znodes.get(PATH)?.data ?? Buffer.alloc(0) };
 }
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Lineup } from '../../../../lib/zookeeper/recipes/wait-queue-snapshot.js';
+import { WaitQueueSnapshot } from '../../../../lib/zookeeper/recipes/wait-queue-snapshot.js';
 import { hasOthers, lineKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
 
 /** The nearest whom `own` waits for; `undefined`: nobody. */
 function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {
-  const lineup = new Lineup(names);
+  const lineup = new WaitQueueSnapshot(names);
   return lineup.has(own) ? lineup.ahead(own, 1)[0]?.name : 'gone';
 }
 
@@ -78,7 +78,7 @@ describe('a line of names with any numbers', () => {
     const named = fc.tuple(number, fc.uuid()).map(([at, id]) => `_c_${id}-lock-${String(at).padStart(10, '0')}`);
     fc.assert(
       fc.property(fc.array(named, { maxLength: 30 }), named, (names, other) => {
-        const lineup = new Lineup(names);
+        const lineup = new WaitQueueSnapshot(names);
         expect(names.every((name) => lineup.has(name))).toBe(true);
         expect(lineup.has(other)).toBe(names.includes(other));
       }),
@@ -264,7 +264,7 @@ describe('a line of candidates', () => {
   it('is of those alone: contenders for a lock on the same path are no others', () => {
     const later = `_c_${UUID}-latch-0000000009`;
     const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, BARE];
-    const lineup = new Lineup([...new Set(names)], 'candidates');
+    const lineup = new WaitQueueSnapshot([...new Set(names)], 'candidates');
     expect(lineup.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
     expect(lineup.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
     expect([

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../../lib/async/deferred.js';
 import { successionIn } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
-import type { Entrance } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
+import type { FastPathEntry } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 const UNTIL_WATCHED = 4;
@@ -22,7 +22,7 @@ describe('who follows a contender of its own session', () => {
   const settled = () => new Promise(setImmediate);
 
   /** One comes in, has its turn, and leaves. */
-  const passes = async (entrance: Entrance = enter()): Promise<boolean> => {
+  const passes = async (entrance: FastPathEntry = enter()): Promise<boolean> => {
     const isAlone = entrance.entered(++number);
     await settled();
     entrance.left(number);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
-import { PlaceLostError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
+import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, startLine } from './waiters.js';
@@ -164,7 +164,7 @@ describe('a waiter behind one of its own session', () => {
     // It waits now, and has just asked for its own znode.
     await new Promise(setImmediate);
     line.remove([...line.znodes.keys()].at(-1) ?? '');
-    const outcome = expect(waiting).rejects.toThrow(PlaceLostError);
+    const outcome = expect(waiting).rejects.toThrow(NodeDeletedError);
     void (await holding)?.release();
     await client.passAll();
     await outcome;

@@ -79,8 +79,8 @@ describe('the znodes of a session', () => {
   });
 });
 
-type Places = ReturnType<SessionNodes['take']>;
+type NodePaths = ReturnType<SessionNodes['take']>;
 
-function placesOf(nodes: SessionNodes, count: number): [Places[number], ...Places] {
-  return nodes.take(count) as [Places[number], ...Places];
+function placesOf(nodes: SessionNodes, count: number): [NodePaths[number], ...NodePaths] {
+  return nodes.take(count) as [NodePaths[number], ...NodePaths];
 }
