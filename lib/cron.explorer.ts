@@ -23,12 +23,12 @@ interface Placed {
 }
 
 /**
- * Finds the application's jobs: checks before anything starts that no two of them are one and the same to the cluster,
- * and looks, once all has started, for runs that others did not finish.
+ * Finds the application's jobs. Before anything starts, it checks that no two of them are the same job to the cluster.
+ * Once everything has started, it looks for runs that other instances did not finish.
  */
 @Injectable()
 export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private placed: readonly Placed[] = [];
 
   constructor(
@@ -37,8 +37,8 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
   ) {}
 
   /**
-   * @throws LockConfigurationError for a job that is never due, a bad key, a job without a service, a name that does not
-   *   last, and two jobs with one key, naming both
+   * @throws LockConfigurationError for a job that is never due, a bad key, a job without a service, a name that is not
+   *   permanent, and two jobs with one key, naming both
    */
   onModuleInit(): Promise<void> {
     return orCloseConnections(this.discovery, () => {
@@ -47,7 +47,7 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
     });
   }
 
-  /** No error: an application may leave its jobs to other instances of the service. */
+  /** Only a warning: an application may leave its jobs to other instances of the service. */
   private warnOfUncalled(): void {
     const scheduled = this.placed.filter(({ job }) => job.schedule !== undefined);
     if (scheduled.length === 0 || this.scheduler.isThere()) return;
@@ -57,7 +57,7 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap {
     );
   }
 
-  /** Waits for nothing: a run that must be finished may take its time, and so may a connection. */
+  /** Does not wait: a run that must be finished may take its time, and so may a connection. */
   onApplicationBootstrap(): void {
     this.warnOfUncalled();
     for (const { instance, method, declared, job } of this.placed) {

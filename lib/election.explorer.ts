@@ -7,15 +7,15 @@ import { orCloseConnections } from './failed-start.js';
 import { fixedInstances } from './fixed-instances.js';
 
 /**
- * Finds the methods that take part in elections, and has the application campaign for them once all has started. What is
- * made for each request is never hooked; its methods with `@LeaderOnly` join at their first call.
+ * Finds the methods that take part in elections. Once everything has started, the application campaigns for them.
+ * Instances made for each request never get hooks; their methods with `@LeaderOnly` join at their first call.
  */
 @Injectable()
 export class ElectionExplorer implements OnModuleInit, OnApplicationBootstrap {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
 
-  /** @throws LockConfigurationError for a name that is none, and a backend that holds no elections */
+  /** @throws LockConfigurationError for a name that is not valid, and a backend that holds no elections */
   onModuleInit(): Promise<void> {
     return orCloseConnections(this.discovery, () => fixedInstances(this.discovery).forEach(join));
   }

@@ -6,7 +6,7 @@ import { FILTER_OPTIONS, LockExceptionFilter } from './transports/lock-exception
 import { checkFilterOptions } from './transports/public-error.js';
 import type { LockExceptionFilterOptions } from './transports/public-error.js';
 
-/** What an application says about the filter: how it answers, or that it is not registered. */
+/** An application's setting for the filter: its options, or `false` when it is not to be registered. */
 export type ExceptionFilterSetting = false | LockExceptionFilterOptions;
 
 interface GivenSetting {
@@ -17,7 +17,7 @@ interface GivenSetting {
 const SETTING = Symbol('LOCK_EXCEPTION_FILTER_SETTING');
 const GIVEN = Symbol('LOCK_EXCEPTION_FILTER_GIVEN');
 
-/** What one registration of the module says. @throws LockConfigurationError that names the wrong field */
+/** Provides the setting of one registration of the module. @throws LockConfigurationError that names the wrong field */
 export function exceptionFilterSetting(
   connectionName: string,
   setting: ExceptionFilterSetting,
@@ -28,7 +28,7 @@ export function exceptionFilterSetting(
   return { provide: GIVEN, useValue: { connectionName, setting } };
 }
 
-/** The filter is the application's, whichever connection an error comes from. */
+/** The setting for the whole application, whichever connection an error comes from. */
 const setting: FactoryProvider<ExceptionFilterSetting> = {
   provide: SETTING,
   inject: [DiscoveryService],
@@ -51,7 +51,8 @@ const options: FactoryProvider<LockExceptionFilterOptions> = {
 
 /**
  * Nest asks its global filters from the last to the first. The first place is therefore below every filter of the
- * application's own, which APP_FILTER has not: its order is that of the modules, and the root module's come first.
+ * application's own. APP_FILTER does not give that place: its order is that of the modules, and the root module's come
+ * first.
  */
 const filter: FactoryProvider<LockExceptionFilter> = {
   provide: LockExceptionFilter,
@@ -68,8 +69,8 @@ const filter: FactoryProvider<LockExceptionFilter> = {
   },
 };
 
-/** What an application needs once, however many connections it registers. */
+/** The providers that an application needs once, however many connections it registers. */
 export const exceptionFilterProviders = [setting, options, filter];
 
-/** What `@UseFilters(LockExceptionFilter)` and `app.get(LockExceptionFilter)` need. */
+/** The exports that `@UseFilters(LockExceptionFilter)` and `app.get(LockExceptionFilter)` need. */
 export const exceptionFilterExports = [FILTER_OPTIONS, LockExceptionFilter];

@@ -2,8 +2,8 @@ import type { DiscoveryService } from '@nestjs/core';
 import { LockService } from './service/lock.service.js';
 
 /**
- * Does something that keeps the application from starting when it throws. Nest does not shut down what failed to start,
- * so the connections that are open by then are closed here: their sessions would outlive the application.
+ * Does work that keeps the application from starting when it throws. Nest does not shut down an application that failed
+ * to start. So the connections that are open by then are closed here: their sessions would outlive the application.
  */
 export async function orCloseConnections(discovery: DiscoveryService, work: () => void): Promise<void> {
   try {
@@ -14,7 +14,7 @@ export async function orCloseConnections(discovery: DiscoveryService, work: () =
   }
 }
 
-/** The connections of the application. */
+/** Returns the connections of the application. */
 export function lockServicesOf(discovery: DiscoveryService): readonly LockService[] {
   const instances = discovery.getProviders().map((wrapper): unknown => wrapper.instance);
   return instances.filter((instance) => instance instanceof LockService);

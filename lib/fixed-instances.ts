@@ -1,6 +1,6 @@
 import type { DiscoveryService } from '@nestjs/core';
 
-/** What an application is made of and keeps: it leaves out what is made for each request. */
+/** Returns the instances that an application keeps. Those made for each request are left out. */
 export function fixedInstances(discovery: DiscoveryService): readonly object[] {
   const wrappers = [...discovery.getControllers(), ...discovery.getProviders()];
   const fixed = wrappers.filter((wrapper) => wrapper.isDependencyTreeStatic() && !wrapper.isTransient);

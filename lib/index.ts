@@ -17,7 +17,7 @@ export {
 export { zookeeper } from './zookeeper/zookeeper.backend.js';
 export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperOptions, ZooKeeperTls } from './zookeeper/zookeeper.options.js';
 
-// What goes above a method.
+// Decorators.
 export { CronLock } from './decorators/cron-lock.decorator.js';
 export type { CronLockDecorator } from './decorators/method-check.js';
 export type { CronLockOptions } from './schedule/cron-lock.options.js';
@@ -39,11 +39,11 @@ export type { DistributedLockOptions, LockingOptions } from './decorators/lockin
 export type { ContentionContext, ContentionHandler, OnContention } from './contract/acquire.options.js';
 export type { LockDecorator } from './decorators/method-check.js';
 
-// What a key is made with.
+// Keys.
 export { key } from './contract/key.js';
 export type { KeyValue } from './contract/key.js';
 
-// What code calls.
+// Services, locks and leases.
 export { LockService } from './service/lock.service.js';
 export type { GlobalTransaction, GlobalTransactionOptions, RowLeases } from './service/global-transaction.js';
 export type { MutexOptions } from './service/lock-service.options.js';
@@ -106,11 +106,11 @@ export type { SharedCounter } from './coordination/shared-value.js';
 export type { SharedValue, Versioned } from './coordination/shared-value.js';
 export type { CallOptions, WaitOptions } from './coordination/waiting.js';
 
-// What remote clients see of what went wrong.
+// The errors that remote clients see.
 export { LockExceptionFilter } from './transports/lock-exception.filter.js';
 export type { LockExceptionFilterOptions, PublicLockError } from './transports/public-error.js';
 
-// What can go wrong.
+// Errors.
 export {
   LockConfigurationError,
   LockError,

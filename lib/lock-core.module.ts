@@ -7,7 +7,10 @@ import { LockExplorer } from './lock.explorer.js';
 import { Scheduler } from './schedule/scheduler.js';
 import { ShutdownHooksCheck } from './shutdown-hooks.check.js';
 
-/** What an application needs once, however many connections it registers. Global, so that it is initialised first. */
+/**
+ * The providers that an application needs once, however many connections it registers. Global, so that it is
+ * initialised first.
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],

@@ -19,18 +19,18 @@ interface Binding {
 const logger = new Logger('DistributedLock');
 
 /**
- * Gives the instances that factories and values brought into the application their `LockService`: Nest injects
- * properties only into what it constructs. Warns about locks below decorators that wrap the method.
- * Runs once per application, before any other module's `onModuleInit`.
+ * Binds the `LockService` to instances that factories and values brought into the application: Nest injects properties
+ * only into objects that it constructs. Warns about locks below decorators that wrap the method. Runs once per
+ * application, before any other module's `onModuleInit`.
  */
 @Injectable()
 export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private bindings: readonly Binding[] = [];
 
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
 
-  /** @throws LockConfigurationError for a connection that nobody registered, or that was registered twice */
+  /** @throws LockConfigurationError for a connection that is not registered, or that was registered twice */
   onModuleInit(): Promise<void> {
     return orCloseConnections(this.discovery, () => {
       const services = this.services();
@@ -49,7 +49,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     for (const warning of [...methods].map(wrapperWarning)) if (warning !== undefined) logger.warn(warning);
   }
 
-  /** Of the classes whose instances the application has, or will make. */
+  /** The prototypes of the classes whose instances the application has, or will make. */
   private prototypes(): readonly object[] {
     const wrappers = [...this.discovery.getControllers(), ...this.discovery.getProviders()];
     const ofClasses = wrappers.filter((wrapper) => !wrapper.isNotMetatype).map(({ metatype }) => metatype?.prototype);

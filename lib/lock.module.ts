@@ -13,14 +13,17 @@ import { Scheduler } from './schedule/scheduler.js';
 import { LockService } from './service/lock.service.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './service/lock-service.token.js';
 
-/** `useFactory`, `useClass` (with a `createLockOptions()`) or `useExisting`, and the extras. */
+/**
+ * The options of `forRootAsync`: `useFactory`, `useClass` (with a `createLockOptions()`) or `useExisting`, and the
+ * extras.
+ */
 export type LockModuleAsyncOptions = ConfigurableModuleAsyncOptions<LockModuleOptions, 'createLockOptions'> &
   LockModuleExtras;
 
 /** The token of a connection's options, inside the module that registers it. */
 export const OPTIONS = Symbol('LOCK_MODULE_OPTIONS');
 
-// In what forRoot and forRootAsync make, and not in the class itself.
+// Provided by the modules that forRoot and forRootAsync make, and not by the class itself.
 const REGISTERED = Symbol('LOCK_MODULE_REGISTERED');
 const REGISTRATION = { provide: REGISTERED, useValue: true };
 
@@ -39,8 +42,8 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOpti
   .build();
 
 /**
- * Registers one connection: one session, one `LockService`, any number of locks. Import it once, in the root module;
- * for several connections give all but one a `name`. Every application that is created gets a backend of its own.
+ * Registers one connection: one session, one `LockService`, any number of locks. Import it once, in the root module.
+ * For several connections give all but one a `name`. Every application that is created gets a backend of its own.
  */
 @Module({})
 export class LockModule extends ConfigurableModuleClass {
@@ -57,13 +60,19 @@ export class LockModule extends ConfigurableModuleClass {
     );
   }
 
-  /** @throws LockConfigurationError that names the wrong option; for most of them when the application is created */
+  /**
+   * Registers a connection.
+   * @throws LockConfigurationError that names the wrong option; for most of them when the application is created
+   */
   static override forRoot(options: LockModuleOptions & LockModuleExtras): DynamicModule {
     check(typeof options === 'object' && options !== null, 'LockModule options', options, 'an object');
     return super.forRoot(options);
   }
 
-  /** For options that come out of the container. `isGlobal` and `name` stand beside `useFactory`, not in its result. */
+  /**
+   * Registers a connection whose options come from the container. `isGlobal` and `name` go beside `useFactory`, not
+   * into its result.
+   */
   static override forRootAsync(options: LockModuleAsyncOptions): DynamicModule {
     const source = options?.useFactory ?? options?.useClass ?? options?.useExisting;
     check(source !== undefined, 'LockModule.forRootAsync', options, 'given useFactory, useClass or useExisting');
@@ -72,7 +81,8 @@ export class LockModule extends ConfigurableModuleClass {
 }
 
 /**
- * A module that registers one connection: its `LockService`, however that is made, and what goes with it.
+ * Returns a module that registers one connection: its `LockService`, however that is made, and the services that belong
+ * to it.
  * @throws LockConfigurationError that names the wrong extra
  */
 export function withConnection(

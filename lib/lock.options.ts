@@ -15,52 +15,55 @@ import { resolveSharingOptions, SHARING_DEFAULTS, SHARING_FIELDS } from './servi
 import type { SharingOptions } from './service/lock-service.options.js';
 import type { LockExceptionFilterOptions } from './transports/public-error.js';
 
-/** What one connection is made with. */
+/** The options of one connection. */
 export interface LockModuleOptions extends SharingOptions, HoldingOptions {
-  /** Who grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
+  /** The backend that grants the leases: `zookeeper({ connectString: 'zk1:2181,zk2:2181,zk3:2181/app' })`. */
   readonly backend: LockBackendDefinition;
   /**
    * The service that this application is an instance of: letters, digits, `.`, `_` and `-`. Jobs, elections, queues,
-   * barriers and shared values belong to it, and need it; other services may use the same names for theirs. Keys of locks,
-   * semaphores, segments and stock are shared by all services.
+   * barriers and shared values belong to it, and need it. Other services may use the same names for theirs. Keys of
+   * locks, semaphores, segments and stock are shared by all services.
    */
   readonly service?: string | undefined;
-  /** How long an acquisition waits when it does not say, in milliseconds. Default 10 000; `Infinity`: no limit. */
+  /** The time that an acquisition waits by default, in milliseconds. Default 10 000; `Infinity`: no limit. */
   readonly waitMs?: number | undefined;
-  /** How long `app.close()` lets holders finish before it ends their leases, in milliseconds. Default 10 000. */
+  /** The time that `app.close()` lets holders finish before it ends their leases, in milliseconds. Default 10 000. */
   readonly drainTimeoutMs?: number | undefined;
   /**
-   * `'required'` (default): the application does not start without a connection. `'background'`: it starts, and serves
-   * locks as soon as a server answers; until then acquisitions reject with `LockUnavailableError`.
+   * The behaviour of the start without a connection.
+   * - `'required'` (default): the application does not start.
+   * - `'background'`: it starts, and grants locks as soon as a server answers. Until then acquisitions reject with
+   *   `LockUnavailableError`.
    */
   readonly connectOnStart?: 'required' | 'background' | undefined;
   /**
-   * Whether a warning is logged when nothing in the process listens for SIGTERM, such as `app.enableShutdownHooks()`: then
-   * SIGTERM leaves keys locked until their session ends. Default `true`.
+   * Whether a warning is logged when nothing in the process, such as `app.enableShutdownHooks()`, listens for SIGTERM.
+   * SIGTERM then leaves keys locked until their session ends. Default `true`.
    */
   readonly warnShutdownHooks?: boolean | undefined;
   /**
-   * What decorated methods do that can not have their lock, unless their decorator says; see `onContention` there. The compiler
-   * can not check that `'skip'`, or what a function returns, fits each method. `@CronLock` and `@LeaderOnly` have their own.
-   * Default `'throw'`.
+   * The behaviour of decorated methods that cannot acquire their lock, unless their decorator sets it; see
+   * `onContention` there. The compiler cannot check that `'skip'`, or a function's result, fits each method.
+   * `@CronLock` and `@LeaderOnly` have their own. Default `'throw'`.
    */
   readonly onContention?: OnContention | undefined;
   /**
-   * What `using` and decorated methods do, unless they say, when their lease was lost while they ran: reject (`'throw'`, the
-   * default), or return the result (`'ignore'`). `@CronLock` has its own.
+   * The default behaviour of `using` and decorated methods when their lease was lost while they ran. They reject
+   * (`'throw'`, the default), or return the result (`'ignore'`). `@CronLock` has its own.
    */
   readonly onLost?: 'throw' | 'ignore' | undefined;
 }
 
-/** Options that must be known before the module is built, of `forRoot` and of `forRootAsync`. */
+/** Options of `forRoot` and of `forRootAsync` that must be known before the module is built. */
 export interface LockModuleExtras {
   /** Whether every module of the application sees the services. Default `true`. */
   readonly isGlobal?: boolean | undefined;
   /** The connection's name, for applications with several. Default `'default'`. */
   readonly name?: string | undefined;
   /**
-   * How a `LockError` is answered to remote clients. `LockModule` registers `LockExceptionFilter` below every filter of the
-   * application's own; `false`: it registers none. Of several connections one says it, for the whole application.
+   * The form in which a `LockError` is answered to remote clients. `LockModule` registers `LockExceptionFilter` below
+   * every filter of the application's own; with `false` it registers none. Of several connections only one sets it, for
+   * the whole application.
    */
   readonly exceptionFilter?: false | LockExceptionFilterOptions | undefined;
 }
@@ -126,7 +129,7 @@ export function resolveLockModuleOptions(options: LockModuleOptions): ResolvedLo
   return { ...resolved, service, ...sharing, ...resolveHoldingOptions(resolved, HOLDING_DEFAULTS) };
 }
 
-/** What must be known before the factory runs. */
+/** Refuses options that must be known before the factory runs. */
 function refuseExtras(options: unknown): void {
   const given = typeof options === 'object' && options !== null ? EXTRAS.filter((name) => name in options) : [];
   const [extra] = given;
@@ -136,7 +139,7 @@ function refuseExtras(options: unknown): void {
   );
 }
 
-/** What `useFactory` returns is easily the backend itself. */
+/** Refuses a backend alone: `useFactory` easily returns the backend itself instead of the options. */
 function refuseBackendAlone(options: unknown): void {
   const isBackend = typeof options === 'object' && options !== null && 'create' in options;
   check(
@@ -147,7 +150,7 @@ function refuseBackendAlone(options: unknown): void {
   );
 }
 
-/** A field that is `undefined` takes its default, as one that is not there. */
+/** Removes fields that are `undefined`, so that they take their defaults like missing ones. */
 export function withoutUndefined<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

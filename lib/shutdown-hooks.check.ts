@@ -4,18 +4,18 @@ import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { lockServicesOf } from './failed-start.js';
 
-// main.ts may enable the hooks after `listen()`, and await other things in between. Scripts are over by then.
+// main.ts may enable the hooks after `listen()`, and await other things in between. Scripts have ended by then.
 const CHECK_AFTER_MS = 10_000;
 
 const logger = new Logger('LockService');
 
 /**
  * Warns once when SIGTERM would end the process without `app.close()`, which leaves its keys locked until their session
- * ends. Nest's hooks and handlers of the application's own show as listeners of the process.
+ * ends. Nest's hooks and the application's own handlers are listeners of the process.
  */
 @Injectable()
 export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestroy {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private timer: NodeJS.Timeout | undefined;
 
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {}
@@ -39,7 +39,7 @@ export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestr
     );
   }
 
-  /** For how long the keys of this process stay locked when it dies, in milliseconds. */
+  /** The time for which the keys of this process remain locked when it dies, in milliseconds. */
   private lockedMs(): number {
     return Math.max(0, ...lockServicesOf(this.discovery).map((service) => service.lockedAfterDeathMs));
   }

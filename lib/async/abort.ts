@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { LinkedList } from './collections.js';
 
-/** Undoes a subscription; calling it twice does nothing more. */
+/** Undoes a subscription. A second call has no effect. */
 export type Dispose = () => void;
 
 type Listener = (reason: unknown) => void;
@@ -10,12 +10,12 @@ const NOTHING: Dispose = () => {};
 
 const SUBSCRIBERS = Symbol('subscribers');
 
-// On the signal itself: so many signals come and go that a WeakMap of them would be most of the garbage collector's work.
+// On the signal itself: a `WeakMap` of so many short-lived signals would be most of the garbage collector's work.
 interface KnownSignal extends AbortSignal {
   [SUBSCRIBERS]?: Subscribers | undefined;
 }
 
-/** Calls `listener` once, when `signal` aborts or at once when it has. */
+/** Calls `listener` once: when `signal` aborts, or at once if it has aborted already. */
 export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
   if (signal === NEVER) return NOTHING;
   if (signal.aborted) {
@@ -25,7 +25,7 @@ export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
   return ((signal as KnownSignal)[SUBSCRIBERS] ?? new ListeningSubscribers(signal)).add(listener);
 }
 
-/** Who wants to know when a signal aborts. */
+/** The listeners of one signal. */
 class Subscribers {
   readonly #listeners = new LinkedList<Listener>();
 
@@ -40,18 +40,18 @@ class Subscribers {
     };
   }
 
-  /** Called when the last one has left. */
+  /** Called when the last listener has been removed. */
   protected left(): void {}
 
   fire(reason: unknown): void {
-    // One may dispose another, which must then not be called.
+    // A listener may dispose another, which must then not be called.
     while (!this.isEmpty) this.#listeners.shift()?.(reason);
   }
 }
 
 /**
- * The subscribers of a signal that somebody else aborts: one event listener, however many wait for it. Node warns of a
- * leak at the eleventh, and each costs.
+ * The subscribers of a signal that other code aborts. They share one event listener, because each one has a cost, and
+ * Node warns of a leak at the eleventh.
  */
 class ListeningSubscribers extends Subscribers {
   readonly #signal: KnownSignal;
@@ -75,8 +75,8 @@ class ListeningSubscribers extends Subscribers {
 }
 
 /**
- * An AbortController whose signal this package waits for a lot: `onAbort` needs no event listener on it, and listeners
- * are a good part of what an acquisition costs this process.
+ * An AbortController for signals that this package waits for often. `onAbort` needs no event listener on them. Event
+ * listeners are a good part of what an acquisition costs this process.
  */
 export class OwnAbortController extends AbortController {
   readonly #subscribers = new Subscribers();
@@ -86,7 +86,7 @@ export class OwnAbortController extends AbortController {
     (this.signal as KnownSignal)[SUBSCRIBERS] = this.#subscribers;
   }
 
-  /** Whether it has not aborted, and nobody listens. */
+  /** Whether the signal has not aborted and has no listeners. */
   get isIdle(): boolean {
     return !this.signal.aborted && this.#subscribers.isEmpty && getEventListeners(this.signal, 'abort').length === 0;
   }
@@ -98,7 +98,7 @@ export class OwnAbortController extends AbortController {
   }
 }
 
-/** The promise, or a rejection with `signal.reason`, whichever is first. Leaves no listener behind. */
+/** Settles as the promise does, or rejects with `signal.reason`, whichever is first. Leaves no listener behind. */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal === NEVER) return promise;
   return new Promise<T>((resolve, reject) => {
@@ -116,10 +116,10 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
   });
 }
 
-/** A signal that aborts when any of `sources` does, and lets go of them when disposed. */
+/** Returns a signal that aborts when any of `sources` does. `dispose` unsubscribes it from them. */
 export function anyAbort(sources: readonly (AbortSignal | undefined)[]): { signal: AbortSignal; dispose: Dispose } {
   const given = sources.filter((source): source is AbortSignal => source !== undefined && source !== NEVER);
-  // Signals are a good part of what an acquisition costs this process: one is made only to join others.
+  // Signals are a good part of what an acquisition costs this process. One is created only to combine several.
   if (given.length < 2) return { signal: given[0] ?? NEVER, dispose: NOTHING };
   const controller = new OwnAbortController();
   const disposals = given.map((source) => onAbort(source, (reason) => controller.abort(reason)));
@@ -130,20 +130,23 @@ export function anyAbort(sources: readonly (AbortSignal | undefined)[]): { signa
 export const NEVER: AbortSignal = new AbortController().signal;
 
 /**
- * Controllers of what is over, for what comes next: on Node 20 to make a signal costs a process more than anything else
- * that an acquisition does, and its collector as well.
+ * Controllers of finished work, for reuse by new work. On Node 20, creating a signal costs a process more than anything
+ * else that an acquisition does. It also costs the garbage collector more.
  */
 
 const MOST = 1_000;
 
 const spares: OwnAbortController[] = [];
 
-/** A controller that has not aborted, and that nobody listens to. */
+/** Returns a controller that has not aborted and has no listeners. */
 export function takeController(): OwnAbortController {
   return spares.pop() ?? new OwnAbortController();
 }
 
-/** Only by whoever knows that nobody goes on with its signal. One that has aborted, or is listened to, serves nobody else. */
+/**
+ * Keeps a controller for reuse. Call this only when no code uses its signal any more. A controller that has aborted or
+ * has listeners is not kept.
+ */
 export function putBack(controller: OwnAbortController): void {
   if (spares.length < MOST && controller.isIdle) spares.push(controller);
 }

@@ -1,14 +1,17 @@
-/** Somebody's place in a roster. */
+/** The place of a member in a `LinkedList`. */
 export interface Place<T> {
   readonly member: T;
-  /** Whether it was still there. */
+  /** Removes the member. Returns whether it was still in the list. */
   leave(): boolean;
 }
 
 /**
- * Who is there now, in the order in which they came. For those who come and go as often as locks are taken: a `Set` or `Map`
- * that lives for long makes itself a new table every so many entries, and each old table refers to the next. Once one of
- * them is among the collector's old objects, all that the later ones ever had stays until those are collected as well.
+ * The present members, in the order in which they were added. For members that are added and removed as often as locks
+ * are acquired.
+ *
+ * A `Set` or `Map` that lives long allocates a new table every so many entries, and each old table refers to the next.
+ * Once one of them is among the garbage collector's old objects, all former entries of the later tables remain in
+ * memory. They remain until those old objects are collected as well.
  */
 export class LinkedList<T> {
   #first: Link<T> | undefined;
@@ -23,31 +26,31 @@ export class LinkedList<T> {
     return this.#first?.member;
   }
 
-  /** As they are now, whatever becomes of them while somebody goes through this. */
+  /** A copy of the list, which later changes do not affect. */
   get members(): T[] {
     return this.head(this.#size);
   }
 
-  /** The first of them, up to `most`. */
+  /** Returns the first members, up to `most`. */
   head(most: number): T[] {
     return this.#upTo(most).map(({ member }) => member);
   }
 
-  /** Comes in behind all others. */
+  /** Adds a member at the end. */
   join(member: T): Place<T> {
     const link = new Link(member, this);
     this.#append(link);
     return link;
   }
 
-  /** Takes the first one out. */
+  /** Removes the first member and returns it. */
   shift(): T | undefined {
     const first = this.#first;
     first?.leave();
     return first?.member;
   }
 
-  /** The first of them, up to `most`; they go behind all others. */
+  /** Moves the first members, up to `most`, to the end. Returns their places. */
   rotate(most: number): Place<T>[] {
     const taken = this.#upTo(most);
     for (const link of taken) {
@@ -57,7 +60,7 @@ export class LinkedList<T> {
     return taken;
   }
 
-  /** @internal What has left refers to nobody who stays. */
+  /** @internal Removes a link. A removed link refers to no other link. */
   remove(link: Link<T>): void {
     const { before, after } = link;
     this.#size--;
@@ -87,7 +90,7 @@ export class LinkedList<T> {
 class Link<T> implements Place<T> {
   before: Link<T> | undefined = undefined;
   after: Link<T> | undefined = undefined;
-  /** Until it has left. */
+  /** `undefined` after the member has been removed. */
   #roster: LinkedList<T> | undefined;
 
   constructor(
@@ -106,8 +109,8 @@ class Link<T> implements Place<T> {
 }
 
 /**
- * What is known by name, for names that come and go as often as locks are taken. A `Map` that lives for long keeps alive what it
- * has had, see `LinkedList`; an object without a prototype does not.
+ * A map for names that are added and removed as often as locks are acquired. A `Map` that lives long keeps its former
+ * entries in memory, see `LinkedList`. An object without a prototype does not.
  */
 export class StringMap<V> {
   readonly #entries: Record<string, V | undefined> = Object.create(null) as Record<string, V | undefined>;
@@ -138,7 +141,7 @@ export class StringMap<V> {
     this.#entries[name] = value;
   }
 
-  /** Whether there was one. */
+  /** Deletes the entry. Returns whether there was one. */
   delete(name: string): boolean {
     if (!this.has(name)) return false;
     this.#size--;
@@ -151,14 +154,17 @@ interface Entry<V> {
   readonly value: V;
 }
 
-/** A map of no more than so many entries: the one that was set longest ago goes first. For what may be forgotten. */
+/**
+ * A map of at most `most` entries, for values that may be forgotten. The entry that was set longest ago is removed
+ * first.
+ */
 export class BoundedMap<V> {
   readonly #places = new StringMap<Place<Entry<V>>>();
   readonly #entries = new LinkedList<Entry<V>>();
   readonly #most: number;
   readonly #onForgotten: (value: V) => void;
 
-  /** @param onForgotten told of what has to go because there is no room */
+  /** @param onForgotten called with each value that is removed because the map is full */
   constructor(most: number, onForgotten: (value: V) => void = () => {}) {
     this.#most = most;
     this.#onForgotten = onForgotten;

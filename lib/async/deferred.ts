@@ -15,7 +15,7 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-/** The promise that `ask` makes; what it throws instead is a rejection. */
+/** Returns the promise of `ask`. An error that `ask` throws becomes a rejection. */
 export function promised<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return ask();

@@ -1,4 +1,4 @@
-// A millisecond or so of the cheapest steps there are.
+// About a millisecond of the cheapest steps.
 const MOST_STEPS = 256;
 
 /** Resolves in the next turn of the event loop. */
@@ -7,14 +7,14 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * How much is done in one turn of the event loop. Work that goes from promise to promise never ends the turn, and as
- * long as it lasts no answer is read, no timer runs and no heartbeat is sent.
+ * A limit for the work in one turn of the event loop. Work that continues from promise to promise never ends the turn.
+ * As long as it lasts, no reply is read, no timer runs and no heartbeat is sent.
  */
 export class LoopBudget {
   #steps = 0;
   #isCounting = false;
 
-  /** Whether what comes next should wait for the next turn. */
+  /** Whether further work should wait for the next turn. */
   get isLong(): boolean {
     return this.#steps >= MOST_STEPS;
   }

@@ -4,10 +4,10 @@ import { now } from './clock.js';
 import { LinkedList } from './collections.js';
 import type { Place } from './collections.js';
 
-/** The longest a Node timer can run; a longer one would fire at once. */
+/** The longest delay of a Node timer. A longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls `action` after `ms`, unless disposed before. A timer with `unref` keeps no process running. */
+/** Calls `action` after `ms`, unless disposed before. A timer with `unref` does not keep the process running. */
 export function after(ms: number, action: () => void, unref?: 'unref'): Dispose {
   const timer = setTimeout(action, Math.min(ms, LONGEST_TIMER_MS));
   if (unref) timer.unref();
@@ -28,7 +28,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves with the promise's end, however it ends, or after `ms` if that is sooner. Never rejects. */
+/** Resolves when the promise settles, or after `ms` if that is sooner. Never rejects. */
 export function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const cancel = after(ms, resolve);
@@ -40,7 +40,7 @@ export function settledWithin(promise: Promise<unknown>, ms: number): Promise<vo
   });
 }
 
-/** The promise, or a rejection with `error()` after `ms`, whichever is first. */
+/** Settles as the promise does, or rejects with `error()` after `ms`, whichever is first. */
 export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = after(ms, () => reject(error()));
@@ -48,24 +48,24 @@ export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unkno
   });
 }
 
-/** What is told when its time has come. It is in one place at a time. */
+/** An object that is notified when it is due. It can be set only once at a time. */
 export interface Alarm {
-  /** On the clock `now`; set here. */
+  /** The due time on the clock `now`. `Alarms` sets it. */
   due: number;
   ring(): void;
 }
 
 /**
- * Many alarms behind one timer, which keeps no process running. For alarms that are nearly always taken back before they
- * ring: setting one and taking it back touches no timer.
+ * Many alarms behind one timer, which does not keep the process running. For alarms that are nearly always cancelled
+ * before they are due: setting and cancelling one touches no timer.
  */
 export class Alarms {
-  /** Those of one delay are due in the order in which they were set. */
+  /** The alarms by delay. Those of one delay are due in the order in which they were set. */
   readonly #byDelay = new Map<number, LinkedList<Alarm>>();
   #nextDue = Infinity;
   #cancelTimer: Dispose | undefined;
 
-  /** Rings once, after `ms`; until the place is left. */
+  /** Rings the alarm once, after `ms`, unless the returned place is left before. */
   set(ms: number, alarm: Alarm): Place<Alarm> {
     let alarms = this.#byDelay.get(ms);
     if (!alarms) this.#byDelay.set(ms, (alarms = new LinkedList()));
@@ -74,7 +74,7 @@ export class Alarms {
     return alarms.join(alarm);
   }
 
-  /** Takes all of them back. */
+  /** Cancels all alarms. */
   clear(): void {
     this.#byDelay.clear();
     this.#stop();
@@ -112,8 +112,9 @@ function ringDue(alarms: LinkedList<Alarm>): void {
 }
 
 /**
- * What `work` comes to, or `undefined` when that takes longer than `ms`, which its signal tells it; `Infinity`: no limit.
- * @throws what `work` does, `signal.reason`
+ * Returns the result of `work`, or `undefined` when that takes longer than `ms`; its signal then aborts. `Infinity`
+ * means no limit.
+ * @throws what `work` throws, `signal.reason`
  */
 export async function limited<T>(
   ms: number,
@@ -134,7 +135,10 @@ export async function limited<T>(
   }
 }
 
-/** How long to pause before the next attempt: doubling, capped, and random so that clients do not come in step. */
+/**
+ * The pauses between attempts, in milliseconds. They double up to a cap, and are random so that clients do not
+ * synchronize.
+ */
 interface Backoff {
   next(): number;
   reset(): void;

@@ -13,7 +13,7 @@ A ZooKeeper for development and tests, in memory, without Java. It ends at SIGIN
   --even-in-production      starts although NODE_ENV is production. It keeps nothing: do not
 `;
 
-/** What went wrong; a port that is taken is no question of usage. */
+/** Returns the message for an error. The usage is appended, except when the port is taken. */
 function complaintOf(error: unknown): string {
   const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code !== 'EADDRINUSE') return `${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`;

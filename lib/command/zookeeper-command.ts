@@ -4,7 +4,10 @@ import type { EmbeddedZooKeeperOptions } from '../testing/embedded/embedded.opti
 
 const DEFAULT_PORT = 2181;
 
-/** Serves until the process is asked to end. @throws Error for what it does not understand, or when it cannot start */
+/**
+ * Runs the server until the process is asked to end.
+ * @throws Error for arguments that it does not understand, or when the server cannot start
+ */
 export async function zookeeperCommand(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -37,7 +40,7 @@ async function serve(options: EmbeddedZooKeeperOptions, untilStdinEnds: boolean)
     await asked;
     await zookeeper.stop();
   } finally {
-    // An open one would keep this process alive, also when the server could not start.
+    // An open standard input would keep this process alive, even when the server could not start.
     if (untilStdinEnds) process.stdin.destroy();
   }
 }

@@ -11,22 +11,22 @@ import type { Outcome } from './segment-search.js';
 import { segmentOf } from './segment-setting.js';
 import type { SegmentSetting } from './segment-setting.js';
 
-/** All segments, held at once. */
+/** All segments of a key, held at once. */
 export interface WholeSet {
-  /** How many the key was thought to have when they were acquired. */
+  /** The number of segments that was assumed when they were acquired. */
   readonly segments: number;
-  /** In the order of their numbers. */
+  /** The leases in the order of the segment numbers. */
   readonly leases: readonly HeldSegment[];
-  /** The leases as one: lost with any of them. */
+  /** The leases as one lease. It is lost as soon as one of them is. */
   readonly lease: MultiLease;
-  /** Aborts when the caller is not ready to wait any longer. */
+  /** Aborts when the deadline passes or the caller gives up. */
   readonly limit: AbortSignal;
 }
 
-/** Works, or finds that the key has another count. */
+/** Works under all leases. Or returns the recorded count, under which all segments are to be acquired anew. */
 type WorkOnAll<T> = (set: WholeSet) => Promise<Outcome<T>>;
 
-/** All segments of a key, and of a count that it is to have. */
+/** All segments of a key. With `atLeast`, also those of a larger count that the key is to have. */
 export class AllSegments {
   readonly #setting: SegmentSetting;
   readonly #atLeast: number;
@@ -37,9 +37,12 @@ export class AllSegments {
   }
 
   /**
-   * Runs `work` while it holds them: acquired in the order of their numbers, within one deadline, and released in reverse.
-   * When there turn out to be more or fewer than `segments`, they are given back and acquired anew. So they are when one
-   * of them is lost, or revoked, before all are there.
+   * Runs `work` while all segments are held. They are acquired in the order of their numbers, within one deadline. They
+   * are released in reverse order.
+   *
+   * All segments are released and acquired anew in these cases:
+   * - the key has more or fewer than `segments` segments;
+   * - a segment is lost or revoked before all of them are held.
    */
   async using<T>(segments: number, options: ResolvedAcquireOptions, work: WorkOnAll<T>): Promise<T> {
     const deadline = new Deadline(this.#setting.key, options.waitMs);
@@ -74,7 +77,7 @@ export class AllSegments {
       waitMs: deadline.waits ? Infinity : 0,
     });
     return waiting.catch((error: unknown) => {
-      // That a segment was lost is no failure of work that did not begin.
+      // The work has not begun, so the loss of a segment is not its failure.
       if (outcome && 'recorded' in outcome) return outcome;
       if (isInside) throw error;
       signal.throwIfAborted();

@@ -5,17 +5,17 @@ import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { AcquireOptions } from '../contract/lock.js';
 
-/** Tells who holds what somebody waits for. */
+/** A source that tells who holds a key that a caller waits for. */
 export interface HolderSource {
-  /** The wait is about to end: the answer should be there by then. Never throws. */
+  /** Requests the holders shortly before the wait ends, so that they are known by then. Never throws. */
   ask(): void;
-  /** As far as is known without waiting. */
+  /** The holders as far as they are known, without waiting. */
   known(): readonly Contender[];
 }
 
-/** The end of a wait, shared by everything that is acquired within it. Aborts with its own `LockTimeoutError`. */
+/** The deadline of a wait, shared by all acquisitions within it. Its signal aborts with its own `LockTimeoutError`. */
 export class Deadline {
-  /** `undefined` when there is no end, or no wait. */
+  /** `undefined` when `waitMs` is 0 or `Infinity`. */
   readonly signal: AbortSignal | undefined;
   readonly #why: string | undefined;
   #cancel: Dispose = () => {};
@@ -23,7 +23,7 @@ export class Deadline {
   #holders: HolderSource | undefined;
   #timeout: LockTimeoutError | undefined;
 
-  /** @param why what the error says stood in the way */
+  /** @param why the obstacle that the error names */
   constructor(
     readonly key: string,
     readonly waitMs: number,
@@ -42,12 +42,12 @@ export class Deadline {
     });
   }
 
-  /** Whether standing in line is allowed at all. */
+  /** Whether waiting in the queue is allowed at all. */
   get waits(): boolean {
     return this.waitMs > 0;
   }
 
-  /** From now on this is waited for, and nothing else. */
+  /** Sets the key that is waited for now, in place of the previous one. */
   waitsFor(source: HolderSource): void {
     this.#holders = source;
     if (this.#isNear) source.ask();
@@ -57,7 +57,7 @@ export class Deadline {
     return (this.#timeout ??= new LockTimeoutError(this.key, this.waitMs, this.#why, this.#holders?.known()));
   }
 
-  /** Whether `error` says that this very deadline has passed. */
+  /** Whether `error` is the time-out of this deadline. */
   isReasonOf(error: unknown): boolean {
     return this.signal !== undefined && this.signal.aborted && error === this.signal.reason;
   }
@@ -72,12 +72,12 @@ export class Deadline {
   }
 }
 
-/** Whether an acquisition ended because its time ran out. A caller's own reason is its own, whatever it is. */
+/** Whether an acquisition timed out. The reason of the caller's own signal never counts as a time-out. */
 export function isTimeout(error: unknown, { signal }: AcquireOptions): error is LockTimeoutError {
   return error instanceof LockTimeoutError && error !== signal?.reason;
 }
 
-/** What `acquire` yields when it asks once, unless the options say more; `null` for "not this time". */
+/** Calls `acquire` with `waitMs` 0, unless the options set it. Returns `null` instead of a time-out. */
 export async function trying<L>(
   acquire: (options: AcquireOptions) => Promise<L>,
   options: AcquireOptions,
@@ -90,17 +90,20 @@ export async function trying<L>(
   }
 }
 
-// Enough for two round trips to servers that are busy.
+// Enough for two round trips to busy servers.
 const LONGEST_MS = 500;
 const SHARE = 1 / 4;
-// Less than this is not enough to be told anything.
+// Less than this is too short for a reply.
 const SHORTEST_MS = 2;
 
-/** How long before the end of a wait it is asked who holds the key; 0: not at all. */
+/** The time before the end of a wait at which the holders are requested, in milliseconds. 0: they are not requested. */
 export function leadTimeMs(waitMs: number): number {
   const leadMs = Math.min(Math.floor(waitMs * SHARE), LONGEST_MS);
   return leadMs < SHORTEST_MS ? 0 : leadMs;
 }
 
-/** For how long after the question an answer is to be had for the error: no wait that asked ends later. */
+/**
+ * The time after a request during which its reply is useful for the error, in milliseconds. No wait that made a request
+ * ends later.
+ */
 export const LONGEST_LEAD_MS = LONGEST_MS;

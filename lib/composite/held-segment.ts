@@ -4,27 +4,27 @@ import type { Lease } from '../contract/lease.js';
 import { LeaseView } from '../contract/lease.js';
 import type { SegmentLease, SegmentLeaseJson } from '../contract/segment.options.js';
 
-/** What identifies a segmented key in this process: the backend that grants it and the name that the backend gives it. */
+/** The identity of a segmented key in this process: the backend that grants it, and the backend's name for it. */
 export interface SegmentedKey {
   readonly scope: object;
   readonly identity: string;
 }
 
-/** Which segment of which key, under a count that may be out of date. */
+/** A segment of a key, under a count that may be out of date. */
 export interface SegmentPlace {
   readonly of: SegmentedKey;
   readonly segment: number;
   readonly segments: number;
 }
 
-/** A lease that knows which segment it is on: the segment's own in everything else. */
+/** A lease with its segment number. In everything else it behaves as the plain lease on the segment. */
 export class HeldSegment extends LeaseView implements SegmentLease {
   /** @internal The plain lease on the segment. */
   readonly lease: Lease;
   readonly #place: SegmentPlace;
   readonly #end: Dispose;
 
-  /** @param leave called once the lease is over, released or lost */
+  /** @param leave called when the lease has been released or lost */
   constructor(lease: Lease, place: SegmentPlace, leave?: Dispose) {
     super(lease);
     this.lease = lease;
@@ -40,13 +40,13 @@ export class HeldSegment extends LeaseView implements SegmentLease {
     return this.#place.segments;
   }
 
-  /** Whether it is a segment of this key. */
+  /** Whether the segment belongs to this key. */
   isOf({ scope, identity }: SegmentedKey): boolean {
     const { of } = this.#place;
     return of.scope === scope && of.identity === identity;
   }
 
-  /** Whether it was granted there, and stands. */
+  /** Whether this backend granted the lease, and it is still held. */
   isOn(scope: object): boolean {
     return this.#place.of.scope === scope && this.isHeld();
   }

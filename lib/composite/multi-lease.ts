@@ -5,10 +5,10 @@ import { leaseJson } from '../contract/lease.js';
 import type { Lease, LeaseJson, LeaseState } from '../contract/lease.js';
 import { HeldSegment } from './held-segment.js';
 
-// The state of a set is that of its member in the worst state.
+// The state of a set is the worst state among its members.
 const WORST_FIRST: readonly LeaseState[] = ['lost', 'released', 'revoking', 'suspended', 'held'];
 
-/** The leases of several keys, held as one: one lost member loses the set. */
+/** The leases of several keys, held as one. The set is lost as soon as one member is. */
 export class MultiLease implements Lease {
   readonly key: string;
   readonly mode = 'exclusive';
@@ -17,7 +17,7 @@ export class MultiLease implements Lease {
   readonly #disposeSignal: Dispose;
 
   constructor(
-    /** One lease a key, in the order in which they were acquired. */
+    /** One lease per key, in the order in which they were acquired. */
     readonly leases: readonly Lease[],
     private readonly releaseAll: (leases: readonly Lease[]) => Promise<void> = releaseInReverse,
   ) {
@@ -27,7 +27,10 @@ export class MultiLease implements Lease {
     this.#disposeSignal = any.dispose;
   }
 
-  /** The largest of the members' tokens: grows for one and the same set of keys. For a key of its own, use `leases`. */
+  /**
+   * The largest of the members' tokens. It grows for one and the same set of keys. For the token of a single key, use
+   * `leases`.
+   */
   get fencingToken(): bigint {
     return this.leases.map((lease) => lease.fencingToken).reduce((a, b) => (a > b ? a : b));
   }
@@ -41,12 +44,12 @@ export class MultiLease implements Lease {
     return this.leases.every((lease) => lease.isHeld());
   }
 
-  /** @internal What the set itself was granted: members that belong to a call further out are not among it. */
+  /** @internal The leases that were granted to the set itself, without members that belong to an outer call. */
   get grants(): readonly GrantedLease[] {
     return this.leases.flatMap((lease) => (lease instanceof HeldSegment ? lease.lease : lease)).filter(isGranted);
   }
 
-  /** @internal Lets go of the members' signals, and leaves the members as they are. */
+  /** @internal Unsubscribes from the members' signals. The members are not released. */
   detach(): void {
     this.#disposeSignal();
   }
@@ -56,7 +59,7 @@ export class MultiLease implements Lease {
     await this.releaseAll(this.leases);
   }
 
-  /** With the members' own tokens, in the order of `leases`. */
+  /** Includes the members' own tokens, in the order of `leases`. */
   toJSON(): LeaseJson & { readonly leases: readonly LeaseJson[] } {
     return { ...leaseJson(this), leases: this.leases.map((lease) => lease.toJSON()) };
   }
@@ -70,12 +73,15 @@ function isGranted(lease: Lease): lease is GrantedLease {
   return lease instanceof GrantedLease;
 }
 
-/** All at once, for those that were acquired so. */
+/** Releases all leases at once, for sets that were acquired at once. */
 export async function releaseTogether(leases: readonly Lease[]): Promise<void> {
   await Promise.all(leases.map((lease) => lease.release()));
 }
 
-/** One after another, last acquired first. One that can not be given back keeps none of the others. */
+/**
+ * Releases the leases one after another, last acquired first. A failed release does not keep the others from being
+ * released.
+ */
 export async function releaseInReverse(leases: readonly Lease[]): Promise<void> {
   const failures: unknown[] = [];
   for (const lease of [...leases].reverse()) await lease.release().catch((error: unknown) => failures.push(error));

@@ -15,43 +15,45 @@ interface Member {
   readonly key: string;
   readonly identity: string;
   readonly lock: Lock;
-  /** Told when it is this one that the set waits for. */
+  /** Called when the set begins to wait for this member. */
   readonly awaited?: () => void;
 }
 
 /** Runs `work` with the set's lease as the current one. */
 type Enclose = <T>(lease: Lease, work: () => T | Promise<T>) => Promise<T>;
 
-/** What the set needs of the calls that it is acquired in. */
+/** The functions of the calling context that a set needs. */
 export interface CallScope {
   readonly enclose: Enclose;
-  /** What the running code holds, innermost first. */
+  /** The leases that the calling context holds, innermost first. */
   readonly heldLeases: () => Iterable<Lease>;
-  /** The options of a call of that method, with the place that it comes from. */
+  /** The options of a call of `verb`, with the place of the call. */
   readonly placed: <O extends object>(options: O | undefined, lock: object, verb: string) => Partial<O> & Placed;
-  /** Sees that a set that is complete is not held for too long. */
+  /** Watches for how long a complete set is held. */
   readonly watch: (set: MultiLease, options: AcquireOptions & Placed) => void;
 }
 
-/** One acquisition of a set, in one of its rounds. */
+/** One round of the acquisition of a set. */
 interface Attempt {
   readonly options: UsingOptions & Placed;
   readonly round: SetRound;
-  /** The options for the next member, with what is left of the time. */
+  /** Returns the options for the next member, with the remaining `waitMs`. */
   readonly next: () => UsingOptions;
-  /** Why a member could not be had. */
+  /** Returns the error to throw for a member that was not granted. */
   readonly told: (error: unknown, key: string) => unknown;
 }
 
 const LOST_BEFORE = 'was lost or revoked before all of its keys were there';
 
 /**
- * All keys or none. The members are acquired one after another in one fixed order (by the backend's identity of the
- * key, whatever order the caller wrote), so that two callers who want the same keys in opposite orders wait for each
- * other at the first one and cannot deadlock; they are released in reverse. One deadline covers the set.
+ * A lock on several keys: all or none.
  *
- * A set that loses a member before it has all gives back the others and lines up again, for as long as its time lasts;
- * so does one that is asked to give way. After that, the set is lost as soon as one member is.
+ * The members are acquired one after another in one fixed order: by the backend's identity of the key, not as the
+ * caller wrote them. Two callers that want the same keys in opposite orders wait for each other at the first key, and
+ * cannot deadlock. The members are released in reverse order. One deadline covers the set.
+ *
+ * A set that loses a member before it has all of them releases the others and queues again, until the deadline. So does
+ * a set of which a member is revoked by then. A complete set is lost as soon as one member is.
  */
 export class MultiLock implements Lock {
   readonly #members: readonly Member[];
@@ -65,18 +67,23 @@ export class MultiLock implements Lock {
     this.#scope = scope;
   }
 
-  /** @throws LockTimeoutError, LockUnavailableError, LockReentrancyError, LockConfigurationError; nothing is held then */
+  /**
+   * @throws LockTimeoutError, LockUnavailableError, LockReentrancyError, LockConfigurationError; then no key is held
+   */
   async acquire(options?: AcquireOptions): Promise<MultiLease> {
     return this.#inRounds(this.#scope.placed(options, this, 'acquire'), (attempt) => this.#takeAll(attempt));
   }
 
-  /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
+  /**
+   * Returns `null` when one of the keys is not available. `waitMs` is 0 unless given.
+   * @throws as `acquire`, except for the time-out
+   */
   async tryAcquire(options?: AcquireOptions): Promise<MultiLease | null> {
     return trying((once) => this.acquire(once), this.#scope.placed(options, this, 'tryAcquire'));
   }
 
   /**
-   * Enters what the calling context already holds, and acquires the rest.
+   * Runs `work` under all keys. Re-enters those that the calling context already holds, and acquires the rest.
    * @throws as `acquire`; LockLostError after `work` has ended, when a member was lost meanwhile; what `work` throws
    */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
@@ -85,7 +92,7 @@ export class MultiLock implements Lock {
     return this.#inRounds(asked, (attempt) => this.#usingFrom(0, [], work, attempt));
   }
 
-  /** Begins again while there is time, each time that the round was broken. */
+  /** Begins a new round each time that a round was broken, until the deadline. */
   async #inRounds<T>(options: UsingOptions & Placed, run: (attempt: Attempt) => Promise<T>): Promise<T> {
     const waitMs = options.waitMs ?? this.#waitMs;
     const remaining = countdown(waitMs);
@@ -100,7 +107,7 @@ export class MultiLock implements Lock {
         if (!round.isBrokenBy(error)) throw error;
         options.signal?.throwIfAborted();
         if (remaining() === 0) throw new LockTimeoutError(this.#key, waitMs, LOST_BEFORE);
-        // However often a round is broken, timers and answers of the servers get their turn.
+        // Even if round after round is broken, timers and replies of the servers must be processed.
         await nextTurn();
       } finally {
         round.end();
@@ -120,7 +127,7 @@ export class MultiLock implements Lock {
       round.complete(leases);
       return this.#complete(leases, options);
     } catch (error) {
-      // What goes wrong with a release must not hide why the set is given back.
+      // An error of a release must not hide why the set is released.
       await releaseInReverse(leases).catch(() => {});
       throw error;
     }
@@ -146,7 +153,7 @@ export class MultiLock implements Lock {
     });
   }
 
-  // The members are given back by those who took them: one may belong to a call further out.
+  // Each member is released by the call that acquired it: one may belong to an outer call.
   async #work<T>(
     leases: readonly Lease[],
     work: (lease: MultiLease) => T | Promise<T>,
@@ -172,13 +179,13 @@ export class MultiLock implements Lock {
   }
 }
 
-/** Each key once, by the backend's identity of it. */
+/** Returns each key once, sorted by the backend's identity of it. */
 export function inFixedOrder<T extends Pick<Member, 'identity'>>(members: readonly T[]): readonly T[] {
   const distinct = new Map(members.map((member) => [member.identity, member]));
   return [...distinct.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
 }
 
-/** A member's time-out, told with the time that the whole set was given; a caller's own reason stays as it is. */
+/** Returns a member's time-out with the `waitMs` of the whole set. The caller's own reason is returned unchanged. */
 function timeoutOf(error: unknown, key: string, waitMs: number, options: AcquireOptions): unknown {
   return isTimeout(error, options) ? new LockTimeoutError(key, waitMs, undefined, error.holders) : error;
 }
@@ -193,13 +200,13 @@ const LOST_FURTHER_OUT = 'the call further out that holds it has lost it';
 
 /**
  * One attempt to acquire every member of a set. The round is broken when a member is lost or revoked before the set has
- * all of them. That member is given back at once, and the wait for the next one ends.
+ * all of them. That member is released at once, and the wait for the next one ends.
  *
- * A member that a call further out holds is not the set's to give back. Its revocation changes nothing here. Its loss
- * ends the acquisition, after a revocation when the set has all its members.
+ * A member that an outer call holds is not released by the set. Its revocation changes nothing here. Its loss ends the
+ * acquisition. If it was revoked before, its loss is noticed when the set has all its members.
  */
 class SetRound {
-  /** For the acquisition of each member: aborts with the caller's reason, or when the round is broken. */
+  /** The signal for the acquisition of each member. Aborts with the caller's reason, or when the round is broken. */
   readonly signal: AbortSignal;
   readonly #callerSignal: AbortSignal | undefined;
   readonly #outer: readonly Lease[];
@@ -207,7 +214,7 @@ class SetRound {
   readonly #broken = Symbol('a member was lost or revoked before the set had all of them');
   readonly #disposals: Dispose[] = [];
 
-  /** @param outer the leases that calls further out hold */
+  /** @param outer the leases that outer calls hold */
   constructor(callerSignal: AbortSignal | undefined, outer: Iterable<Lease>) {
     this.#callerSignal = callerSignal;
     this.#outer = [...outer];
@@ -224,9 +231,9 @@ class SetRound {
     this.#disposals.push(onAbort(lease.signal, ended));
   }
 
-  /** All members were granted. @throws unless every one of them still stands */
+  /** Ends the round after all members were granted. @throws unless every one of them is still held */
   complete(leases: readonly Lease[]): void {
-    // A lease may find out only now that its time has run out.
+    // A lease may notice only in `isHeld()` that it has expired.
     const lost = leases.find((lease) => !lease.isHeld());
     if (lost)
       this.#over.abort(
@@ -236,10 +243,13 @@ class SetRound {
     this.#over.signal.throwIfAborted();
   }
 
-  /** The error of a member that was not granted. A lease that was lost before its holder could begin breaks the round. */
+  /**
+   * Returns the error to report for a member that was not granted. A lease that was lost before its holder could begin
+   * breaks the round.
+   */
   refused(error: unknown): unknown {
     const isOfLease = error instanceof LockLostError || error instanceof LockRevokedError;
-    // The caller may give up by the signal of another lease.
+    // The caller may have passed the signal of another lease.
     const isCallers = this.#callerSignal?.aborted === true && this.#callerSignal.reason === error;
     return isOfLease && !isCallers && !this.#isOfOuter(error) ? this.#broken : error;
   }
@@ -248,7 +258,7 @@ class SetRound {
     return error === this.#broken;
   }
 
-  /** Lets go of all signals. */
+  /** Unsubscribes from all signals. */
   end(): void {
     this.#disposals.splice(0).forEach((dispose) => dispose());
   }
@@ -261,7 +271,7 @@ class SetRound {
 
   #breakBy(lease: Lease): void {
     this.#over.abort(this.#broken);
-    // It is released once more with the others, and whatever is wrong with that is told there.
+    // It is released again with the others. An error is reported there.
     lease.release().catch(() => {});
   }
 

@@ -1,27 +1,27 @@
 /**
- * How many segments a key has: the record `segments/<key>`, such as `{"segments":16}`. Who may change it, and why nobody
- * works under another count meanwhile, stands in `segmented-lock.ts`.
+ * The number of segments of a key: the record `segments/<key>`, such as `{"segments":16}`. `segmented-lock.ts` explains
+ * who may change it, and why no work runs under another count meanwhile.
  */
 import { BoundedMap } from '../async/collections.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { RecordStore, StoredRecord } from '../contract/record-store.js';
 import { checkSegments } from '../contract/segment.options.js';
 
-/** What the record says. */
+/** The content of the record. */
 interface Counted {
   readonly segments: number;
-  /** The count that somebody has begun to change to, who is not done, and may never be. */
+  /** The new count of a resize that has begun. The resize has not finished, and may never finish. */
   readonly resizingTo?: number | undefined;
 }
 
-/** What a count is made with. */
+/** The dependencies of a `SegmentCount`. */
 interface CountSource {
   readonly key: string;
   readonly records: RecordStore;
-  /** What is recorded where nothing is. */
+  /** The count that is recorded when there is no record. */
   readonly initial: number;
   readonly known: KnownCounts;
-  /** Tells an operator. */
+  /** Warns an operator. */
   readonly warn: (message: string) => void;
 }
 
@@ -34,12 +34,12 @@ export class SegmentCount {
     this.#name = `segments/${source.key}`;
   }
 
-  /** What the count most likely is. Nothing may be done under it before it is confirmed. */
+  /** The most likely count. Nothing may be done under it before it is confirmed. */
   get expected(): number {
     return this.#source.known.get(this.#name) ?? this.#source.initial;
   }
 
-  /** What is recorded; the first to ask records what the options say. */
+  /** Reads the recorded count. If there is no record, records the count that the options say. */
   async read(): Promise<Counted & { readonly version: number }> {
     const { records, initial } = this.#source;
     for (;;) {
@@ -50,8 +50,11 @@ export class SegmentCount {
   }
 
   /**
-   * The recorded count, once nobody can change it any more behind the back of the caller, who holds segments under
-   * the count `expected`. Whoever has begun a change of that count has lost their leases, and is told so by their last write.
+   * Returns the recorded count once no resize that has begun can change it any more. The caller holds segments under
+   * the count `expected`.
+   *
+   * A resizer that has begun to change that count must have lost its leases. This call removes its mark, so its last
+   * write fails.
    */
   async confirm(expected: number): Promise<number> {
     for (;;) {
@@ -61,7 +64,10 @@ export class SegmentCount {
     }
   }
 
-  /** Writes over what is in this version. @returns the new version; `undefined` when somebody else was first */
+  /**
+   * Replaces the record if it still has this version.
+   * @returns the new version; `undefined` when another write was first
+   */
   async replace(counted: Counted, version: number): Promise<number | undefined> {
     return this.#write(counted, version);
   }
@@ -100,19 +106,21 @@ function parsed({ name, value }: StoredRecord): Counted {
   }
 }
 
-// A guess that is forgotten costs one acquisition; keys come and go.
+// A forgotten count costs one acquisition. The bound keeps keys that are no longer used from accumulating.
 const MOST_KNOWN = 10_000;
 
-/** The counts that were found recorded and are not what the options say. A hint: whoever acquires reads the record. */
+/** The recorded counts that differ from the options. They are only hints: every acquisition reads the record. */
 export class KnownCounts {
   readonly #counts = new BoundedMap<number>(MOST_KNOWN);
 
-  /** What was found last; `undefined` where the options were right, as far as anybody here knows. */
+  /**
+   * Returns the count that was found last. `undefined` when it is that of the options, as far as this process knows.
+   */
   get(name: string): number | undefined {
     return this.#counts.get(name);
   }
 
-  /** Remembers what was found where `guess` was expected. Says whether that is news. */
+  /** Remembers the count that was found where `guess` was expected. Returns whether it is new. */
   note(name: string, found: number, guess: number): boolean {
     if (found === (this.#counts.get(name) ?? guess)) return false;
     this.#counts.set(name, found);

@@ -8,19 +8,19 @@ import type { MultiLease } from './multi-lease.js';
 import type { Outcome } from './segment-search.js';
 import type { SegmentSetting } from './segment-setting.js';
 
-/** What is to be done about the data of the segments while nobody is in any of them. */
+/** A change of the number of segments, for the migration of their data. No other caller holds a segment meanwhile. */
 export interface SegmentChange {
   readonly from: number;
   readonly to: number;
-  /** On every segment of both counts, in the order of their numbers. */
+  /** The leases on every segment of both counts, in the order of the segment numbers. */
   readonly leases: readonly SegmentLease[];
-  /** Aborts with a `LockLostError` when one of them is lost: the count will then stay as it is. */
+  /** Aborts with a `LockLostError` when one of the leases is lost. The count is then not changed. */
   readonly signal: AbortSignal;
 }
 
 export type Migrate = (change: SegmentChange) => void | Promise<void>;
 
-/** Changes the recorded count under the leases of all segments; why in these steps stands in `segmented-lock.ts`. */
+/** Changes the recorded count under the leases of all segments. `segmented-lock.ts` explains the steps. */
 export async function changeCount(
   setting: SegmentSetting,
   to: number,
@@ -28,7 +28,7 @@ export async function changeCount(
   options: ResolvedAcquireOptions,
 ): Promise<void> {
   const { expected } = setting.count;
-  // A lease that is lost once the new count is written has done its duty.
+  // After the new count is written, the loss of a lease does no harm.
   const patient = { ...options, onLost: 'ignore' } as const;
   await new AllSegments(setting, to).using(expected, patient, (set) => changeUnder(setting, set, to, migrate));
 }
@@ -55,7 +55,7 @@ async function changeUnder(
   return { got: undefined };
 }
 
-/** The migration's own error comes first, whatever becomes of the way back. */
+/** Runs `migrate`, and `goBack` if it fails. Throws the migration's own error even if `goBack` fails as well. */
 async function migrateOr(migrate: () => void | Promise<void>, goBack: () => Promise<unknown>): Promise<void> {
   try {
     await migrate();

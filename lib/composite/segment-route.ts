@@ -1,14 +1,17 @@
-/** Where an acquisition goes, and in which order. Pure: values, counts and a source of chance in, numbers out. */
+/**
+ * The segments that an acquisition tries, and their order. Pure functions of values, counts and a source of random
+ * numbers.
+ */
 import { check } from '../contract/check.js';
 import type { SegmentAcquireOptions, SegmentRoute } from '../contract/segment.options.js';
 import { checkRouteBy, MOST_SEGMENTS } from '../contract/segment.options.js';
 
-/** What one acquisition says about where it wants to go. */
+/** The routing options of one acquisition. */
 export interface Route extends Pick<SegmentAcquireOptions, 'routeBy' | 'only'> {
   readonly route: SegmentRoute;
 }
 
-/** From 0 inclusive to 1 exclusive. */
+/** Returns a random number from 0 inclusive to 1 exclusive. */
 export type Chance = () => number;
 
 /** @throws LockConfigurationError that names the wrong field */
@@ -25,7 +28,7 @@ function checkOnly(only: readonly number[]): void {
   }
 }
 
-/** The segments that the acquisition may take, the preferred first. Empty when `only` names none that there are. */
+/** Returns the segments that the acquisition may take, preferred first. Empty when `only` names no existing segment. */
 export function candidates(route: Route, segments: number, chance: Chance = Math.random): readonly number[] {
   const allowed = route.only?.filter((segment) => segment < segments) ?? upTo(segments);
   const named = route.routeBy === undefined ? undefined : allowed[hash(route.routeBy) % allowed.length];
@@ -34,7 +37,7 @@ export function candidates(route: Route, segments: number, chance: Chance = Math
   return named === undefined ? others : [named, ...others.filter((segment) => segment !== named)];
 }
 
-/** The one of at least one with the fewest callers; among equals, chance decides. */
+/** Returns the segment with the fewest callers. Equals are chosen from at random. `segments` must not be empty. */
 export function leastBusy(
   segments: readonly number[],
   callers: ReadonlyMap<number, number>,
@@ -45,25 +48,25 @@ export function leastBusy(
   return segments.reduce((best, segment) => {
     if (at(segment) > at(best)) return best;
     equals = at(segment) < at(best) ? 1 : equals + 1;
-    // The second of two takes the place with one chance in two, the third of three with one in three.
+    // The second of two equals is chosen with probability 1/2, the third of three with 1/3.
     return chance() * equals < 1 ? segment : best;
   });
 }
 
 /**
- * A value as 32 bits: FNV-1a over its UTF-8 bytes, stirred as MurmurHash3 ends. The same on every machine and in every
- * version of this package: processes of two versions must send a value to one segment.
+ * Returns a 32-bit hash of a value: FNV-1a over its UTF-8 bytes, finalized as in MurmurHash3. It is the same on every
+ * machine and in every version of this package. Processes of two versions must route a value to the same segment.
  */
 export function hash(value: string | number): number {
   let bits = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(String(value))) bits = Math.imul(bits ^ byte, 0x01000193);
-  // Without this the last characters, in which keys differ, would hardly reach the bits that a small modulus looks at.
+  // Without this, the last characters, in which keys differ, would hardly affect the bits that a small modulus uses.
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return (bits ^ (bits >>> 16)) >>> 0;
 }
 
-/** 0 to `count` - 1. */
+/** Returns the numbers from 0 to `count` - 1. */
 export function upTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, number) => number);
 }

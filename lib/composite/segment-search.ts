@@ -1,16 +1,17 @@
 /**
- * Finds a segment that can be had: first by asking a few, each once, then in the line of one.
+ * Finds a segment that can be acquired. It first tries a few segments, each once. Then it waits in the queue of one.
  *
- * Segments that callers of this very process are at are not asked: they are busy, and that is known for free. Of the
- * others three are asked, and none for a while after that was in vain: a try that fails is three requests for nothing, and
- * who does it when everything is busy only takes from those who work. Measured with four instances and 16 segments, 64
- * callers who stay 5 ms: 920 calls/s if all of them try, 1,380 with this rule, 1,520 if nobody tries. But of 24 callers who
- * stay 100 ms, half wait for 100 ms and more if nobody tries, 70 ms with this rule, 20 ms if all of them try.
+ * Segments at which this process has callers are not tried: they are known to be busy without a request. Of the others
+ * three are tried. When that was in vain, none is tried for a while. A failed try costs three requests. When every
+ * segment is busy, tries only slow down the callers that work. Measured with four instances and 16 segments:
+ * - 64 callers that hold for 5 ms: 920 calls/s if all of them try, 1,380 with this rule, 1,520 if none tries.
+ * - 24 callers that hold for 100 ms: half of them wait for at least 100 ms if none tries. With this rule it is 70 ms,
+ *   and 20 ms if all of them try.
  *
- * Who has waited long and knows of a segment that may be free leaves the line to look around, tries twice as many, and has
- * twice the patience after that. Servers at their limit, sixteen instances and 200 callers who stay 20 ms: a first patience
- * of 250 ms halves the calls/s, one of 500 ms does no harm. When 14 of 16 segments are held for good, it is 0.5 s on average
- * until one of the others is found.
+ * A caller that has waited long, and knows of a segment that may be free, leaves the queue to try again. It then tries
+ * twice as many segments, and has twice the patience after that. Measured with servers at their limit, sixteen
+ * instances, and 200 callers that hold for 20 ms. A first patience of 250 ms halves the calls/s, one of 500 ms does no
+ * harm. When 14 of 16 segments are held for good, one of the others is found after 0.5 s on average.
  */
 import { onAbort, orAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
@@ -27,34 +28,34 @@ import type { KeyLoad } from './segment.js';
 const FIRST_TRIES = 3;
 const FIRST_PATIENCE_MS = 500;
 
-/** What holding a segment came to: what was wanted, or the count that the key really has. */
+/** The outcome of holding a segment: what was wanted, or the count that the key really has. */
 export type Outcome<T> = { readonly got: T } | { readonly recorded: number };
 
-/** `undefined`: the segment is busy. */
+/** The outcome at one segment. `undefined` when the segment is busy. */
 export type Visit<T> = Outcome<T> | undefined;
 
-/** How to ask for a segment: once, or in its line until `signal` aborts. */
+/** The limits of one visit: try once, or wait in the queue until `signal` aborts. */
 export interface VisitLimits {
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** Aborts when the whole search is over. */
+  /** Aborts when the whole search ends. */
   readonly limit: AbortSignal;
-  /** To be called as soon as the segment is granted, before anything is done under the lease. */
+  /** Must be called as soon as the segment is granted, before anything is done under the lease. */
   readonly granted: () => void;
 }
 
 export type VisitSegment<T> = (segment: number, limits: VisitLimits) => Promise<Visit<T>>;
 
 export interface Search {
-  /** Where to look, the preferred first; at least one. */
+  /** The segments to try, preferred first; at least one. */
   readonly candidates: readonly number[];
   readonly load: KeyLoad;
-  /** `false`: every candidate is asked, and nobody stands in line. */
+  /** `false`: every candidate is tried, and none is waited for. */
   readonly waits: boolean;
   readonly signal: AbortSignal;
 }
 
-/** @returns `undefined` when it does not wait and nothing was free. @throws `signal.reason` */
+/** @returns `undefined` when the search does not wait and no segment was free. @throws `signal.reason` */
 export async function visitUntilFound<T>(search: Search, visit: VisitSegment<T>): Promise<Visit<T>> {
   const tour = around(search.candidates);
   if (!search.waits) return tryNext(search, tour, Infinity, visit);
@@ -66,12 +67,12 @@ export async function visitUntilFound<T>(search: Search, visit: VisitSegment<T>)
 
 async function tryFew<T>(search: Search, tour: Tour, effort: number, visit: VisitSegment<T>): Promise<Visit<T>> {
   const { candidates, load } = search;
-  // With one candidate the wait is the try.
+  // With a single candidate, waiting for it is also the try.
   if (candidates.length === 1 || (effort === 1 && load.isFull())) return undefined;
   return tryNext(search, tour, FIRST_TRIES * effort, visit);
 }
 
-/** Asks the next ones of the tour, each at most once, as far as they are not known to be busy. */
+/** Tries the next candidates of the tour, each at most once. Skips those that are known to be busy. */
 async function tryNext<T>(search: Search, tour: Tour, most: number, visit: VisitSegment<T>): Promise<Visit<T>> {
   const { candidates, load, signal } = search;
   const limits = { waitMs: 0, signal, limit: signal, granted: () => load.triedWithSuccess() };
@@ -87,7 +88,7 @@ async function tryNext<T>(search: Search, tour: Tour, most: number, visit: Visit
   return undefined;
 }
 
-/** The candidates, over and over. */
+/** The candidates, repeated without end. */
 type Tour = Generator<number, never>;
 
 function* around(candidates: readonly number[]): Tour {
@@ -113,7 +114,7 @@ async function waitAtOne<T>(search: Search, effort: number, visit: VisitSegment<
   }
 }
 
-/** Calls `action` after `ms` if `condition` holds then, or else as long again after that. */
+/** Calls `action` after `ms` if `condition` holds then. Otherwise waits for another `ms` and checks again. */
 function afterOnce(condition: () => boolean, ms: number, action: () => void): Dispose {
   let cancel: Dispose = () => {};
   const begin = () => {
@@ -123,11 +124,13 @@ function afterOnce(condition: () => boolean, ms: number, action: () => void): Di
   return () => cancel();
 }
 
-/** What one acquisition does at a segment of as many as there are thought to be: ask for it, then confirm the count. */
+/**
+ * The visit of one acquisition to a segment, given the assumed count: acquires the segment, then confirms the count.
+ */
 export class SegmentVisit {
   readonly #setting: SegmentSetting;
   readonly #options: ResolvedAcquireOptions;
-  /** What the calling code holds already. */
+  /** The segments that the calling context already holds. */
   readonly #held: readonly HeldSegment[];
 
   constructor(setting: SegmentSetting, options: ResolvedAcquireOptions, held: readonly HeldSegment[]) {
@@ -136,7 +139,7 @@ export class SegmentVisit {
     this.#held = held;
   }
 
-  /** Gets a lease that its holder gives back. */
+  /** Acquires a lease that the caller releases. */
   async take(
     segment: number,
     segments: number,
@@ -156,7 +159,7 @@ export class SegmentVisit {
     return recorded === undefined ? undefined : { recorded };
   }
 
-  /** Works under the lease. */
+  /** Runs `work` under the lease. */
   async run<T>(
     segment: number,
     segments: number,
@@ -180,13 +183,16 @@ export class SegmentVisit {
     }
   }
 
-  /** The recorded count under a lease; `undefined` when the lease is lost before it is known. */
+  /** Returns the recorded count, read under a lease. `undefined` when the lease is lost before the count is known. */
   async #confirmed(lease: HeldSegment, limit: AbortSignal): Promise<number | undefined> {
     const recorded = await orAbort(this.#setting.count.confirm(lease.segments), limit);
     return lease.isHeld() ? recorded : undefined;
   }
 
-  /** Whether there is just nothing to be had at this segment. A lease that was held before is not lost in passing. */
+  /**
+   * Whether the error only means that this segment is not available. The loss of a lease that was already held never
+   * counts as such.
+   */
   #isPassing(error: unknown, signal: AbortSignal): boolean {
     if (error === signal.reason) return false;
     return error instanceof LockTimeoutError || (error instanceof LockLostError && this.#held.length === 0);

@@ -12,27 +12,30 @@ import { Segment } from './segment.js';
 import type { SegmentCount } from './segment-count.js';
 import type { KeyLoad } from './segment.js';
 
-/** What the parts of one segmented lock share. */
+/** The settings that the parts of one segmented lock share. */
 export interface SegmentSetting extends SegmentedKey, CallScope {
   readonly key: string;
   readonly route: SegmentRoute;
-  /** How long callers wait unless they say, in milliseconds. */
+  /** The default `waitMs` of a call, in milliseconds. */
   readonly waitMs: number;
-  /** How long somebody waits who would wait for so long, in milliseconds. */
+  /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
   readonly limited: (waitMs: number) => number;
   readonly count: SegmentCount;
   readonly load: KeyLoad;
-  /** Tells who holds a segment. */
+  /** Returns the source that tells who holds a segment. */
   readonly holdersAt: (segment: number) => HolderSource;
-  /** What `using` does when a lease was lost, unless the call says. */
+  /** The default reaction of `using` to a lost lease. */
   readonly onLost: ResolvedAcquireOptions['onLost'] | undefined;
-  /** The plain lock on a segment. */
+  /** Returns the plain lock on a segment. */
   readonly mutexOf: (segment: number) => Lock;
-  /** The same, as one of a set, which is watched as a whole. */
+  /**
+   * Returns the plain lock on a segment as a member of a set. For how long it is held is watched for the set as a
+   * whole.
+   */
   readonly memberOf: (segment: number) => Lock;
 }
 
-/** The options of one call, checked. @throws LockConfigurationError that names the wrong field */
+/** Returns the options of one call, checked. @throws LockConfigurationError that names the wrong field */
 export function resolveSegmentWait(
   setting: Pick<SegmentSetting, 'waitMs' | 'onLost' | 'limited'>,
   options: UsingOptions & Placed,
@@ -42,12 +45,12 @@ export function resolveSegmentWait(
   return { ...resolved, waitMs: limited(resolved.waitMs) };
 }
 
-/** The lock on one segment of as many as there are thought to be. */
+/** Returns the lock on one segment, given the assumed number of segments. */
 export function segmentOf(setting: SegmentSetting, segment: number, segments: number): Segment {
   return new Segment(setting.mutexOf(segment), { of: setting, segment, segments }, setting.load);
 }
 
-/** The segments that the running code holds by `using` or `withAll`. */
+/** Returns the segments of this key that the calling context holds by `using` or `withAll`. */
 export function heldSegments(setting: SegmentSetting): readonly HeldSegment[] {
   const held = new Map<number, HeldSegment>();
   for (const lease of setting.heldLeases()) {
@@ -58,7 +61,10 @@ export function heldSegments(setting: SegmentSetting): readonly HeldSegment[] {
   return [...held.values()];
 }
 
-/** Whether `lease` is on a grant that is among `held`: its count was confirmed then, and stands for as long. */
+/**
+ * Whether `lease` belongs to a grant among `held`. The count was confirmed for that grant, and is valid for as long as
+ * it is held.
+ */
 export function isAmong(held: readonly HeldSegment[], lease: HeldSegment): boolean {
   return held.some(({ segment, fencingToken }) => segment === lease.segment && fencingToken === lease.fencingToken);
 }

@@ -8,7 +8,7 @@ import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import { HeldSegment } from './held-segment.js';
 import type { SegmentPlace } from './held-segment.js';
 
-/** The lock on one segment: the plain lock on its key, whose leases know their number. */
+/** The lock on one segment: the plain lock on the segment's key, with leases that carry the segment number. */
 export class Segment implements Lock {
   readonly #mutex: Lock;
   readonly #place: SegmentPlace;
@@ -58,10 +58,13 @@ export class Segment implements Lock {
   }
 }
 
-/** Work may go on for long after its lease is lost; the segment must not count as busy meanwhile. */
+/**
+ * Calls `leave` when the lease is lost. Work may continue long after that. The segment must not count as busy
+ * meanwhile.
+ */
 function onLoss(lease: Lease, leave: Dispose): Dispose {
   if (!(lease instanceof GrantedLease)) return onAbort(lease.signal, leave);
-  // Without the lease's signal, which is made only when somebody asks for it.
+  // A follower does not need the lease's signal, which is created only on first use.
   const follower = { suspend() {}, resume() {}, revoke() {}, lose: leave };
   lease.addFollower(follower);
   return () => lease.removeFollower(follower);
@@ -76,29 +79,37 @@ function after(leave: Dispose): (error: unknown) => never {
 
 const NOBODY: ReadonlyMap<number, number> = new Map();
 const MOST_FULL = 10_000;
-// The first is longer than a round of tries takes; the last bounds for how long free segments can be overlooked.
+// The first is longer than a round of tries. The longest bounds for how long free segments can be overlooked.
 const FIRST_FULL_MS = 50;
 const LONGEST_FULL_MS = 1_000;
 
-/** Since when, and for how long, a key is not to be tried. */
+/** A period in which a key is not to be tried. */
 interface Full {
   readonly until: number;
   readonly lengthMs: number;
 }
 
-/** What this process knows about the segments of one key. */
+/** The load on the segments of one key, as far as this process knows it. */
 export interface KeyLoad {
-  /** Its own callers at each segment, who hold it or wait for it; a segment without any is not there. */
+  /**
+   * The callers of this process at each segment, which hold it or wait for it. A segment without callers has no entry.
+   */
   callers(): ReadonlyMap<number, number>;
-  /** Whether others here have tried in vain a moment ago. Each time in vain the moment is twice as long. */
+  /**
+   * Whether callers of this process have just tried in vain. The period that counts as "just" doubles with each vain
+   * try.
+   */
   isFull(): boolean;
   triedInVain(): void;
   triedWithSuccess(): void;
-  /** Counts one caller, until they leave. */
+  /** Counts one caller at the segment, until the returned function is called. */
   enter(segment: number): Dispose;
 }
 
-/** How busy segments are, as far as this process knows without asking: hints that nobody's safety depends on. */
+/**
+ * The load on segments, as far as this process knows it without a request. These are hints that safety does not depend
+ * on.
+ */
 export class SegmentLoad {
   readonly #callers = new Map<string, Map<number, number>>();
   readonly #full = new BoundedMap<Full>(MOST_FULL);
@@ -134,7 +145,7 @@ export class SegmentLoad {
     const count = (callers.get(segment) ?? 0) + change;
     if (count > 0) callers.set(segment, count);
     else callers.delete(segment);
-    // Keys come and go: what nobody is at leaves nothing behind.
+    // Keys that are no longer used must leave no entry behind.
     if (callers.size > 0) this.#callers.set(identity, callers);
     else this.#callers.delete(identity);
   }

@@ -1,24 +1,34 @@
 /**
- * One key, split into segments that are held independently of each other: as many callers work at once as there are
- * segments, and whoever needs the whole takes all of them.
+ * One key, split into segments that are held independently of each other. As many callers work at once as there are
+ * segments. A caller that needs the whole key acquires all of them.
  *
- * Locks: segment 7 of `stock/sku1` is the plain lock on `stock/sku1/#0007`. The order of the keys is that of the numbers.
- * Count: the record `segments/stock/sku1`. Whoever was granted a segment reads it before they begin; if the count is not
- * the one that they chose the segment by, they give it back and choose again.
+ * Locks: segment 7 of `stock/sku1` is the plain lock on `stock/sku1/#0007`. The order of the keys is that of the
+ * numbers.
+ * Count: the record `segments/stock/sku1`. A caller that was granted a segment reads it before its work begins. If it
+ * is not the count that the segment was chosen by, the caller releases the segment and chooses again.
  *
- * Never two counts at once. A holder is whoever was granted segment i, has then read count c with i < c, and has not lost
- * the lease since. The count is changed by `resize` alone. It takes every segment below the old and the new count, writes
- * a mark (`resizingTo`), sees that it still holds them all, migrates, and writes the new count over its own mark.
- * 1. When it sees that, there is no holder. One who was granted a segment before the resizer has ended. One who got it
- *    after the resizer must have got it from a resizer who lost it, and the resizer would not see itself hold it.
- * 2. Who is granted a segment from then on, because the resizer has lost it, sees the mark: a read under a lease sees all
- *    that was written before the grant. They write it away before they begin. The resizer's last write depends on its
- *    mark: it can not be applied any more, however late it arrives.
- * 3. So if the last write is applied, nobody has begun between the mark and it, and who begins later reads the new count.
+ * Two counts are never in use at the same time. A holder is a caller that was granted segment i and has then read count
+ * c with i < c. It has not lost the lease since. Only `resize` changes the count, in these steps:
+ * - acquire every segment below the old and the new count;
+ * - write a mark (`resizingTo`);
+ * - check that all segments are still held;
+ * - migrate;
+ * - write the new count over its own mark.
+ *
+ * Why this is safe:
+ * 1. At the time of the check there is no holder. A caller that was granted a segment before the resizer no longer
+ *    holds it. A caller that was granted one after the resizer can have it only because the resizer lost it. The check
+ *    would have noticed the loss.
+ * 2. A caller may be granted a segment after the check, because the resizer lost it. It sees the mark: a read under a
+ *    lease sees everything that was written before the grant. It removes the mark before its work begins. The resizer's
+ *    last write depends on the mark, so it cannot be applied any more, however late it arrives.
+ * 3. So if the last write is applied, no work has begun between the mark and that write. Work that begins later reads
+ *    the new count.
+ *
  * A resizer that dies leaves the old count and, for a while, its mark. No clock is assumed but that of the leases.
  *
- * No deadlock: one segment is waited for while none is held, all of them are waited for in one fixed order, and a call that
- * holds a segment enters that one or is refused.
+ * There is no deadlock. A call waits for a single segment only while it holds none. All segments are acquired in one
+ * fixed order. A call that holds a segment re-enters that segment or is refused.
  */
 import { anyAbort, orAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
@@ -40,8 +50,8 @@ import { heldSegments, isAmong, resolveSegmentWait } from './segment-setting.js'
 import type { SegmentSetting } from './segment-setting.js';
 
 /**
- * A key in segments. `acquire`, `tryAcquire` and `using` take any one that the options allow, and behave as those of
- * every lock. A nested `using` enters the segment that its context holds, and asks nobody.
+ * A lock on a key in segments. `acquire`, `tryAcquire` and `using` take any segment that the options allow. Otherwise
+ * they behave as those of every lock. A nested `using` re-enters the segment that its context holds, without a request.
  */
 export class SegmentedLock implements Lock {
   readonly #setting: SegmentSetting;
@@ -59,7 +69,7 @@ export class SegmentedLock implements Lock {
     return lease;
   }
 
-  /** `null` when every segment that the options allow is busy. @throws as `acquire`, but for the time-out */
+  /** Returns `null` when every segment that the options allow is busy. @throws as `acquire`, except for the time-out */
   async tryAcquire(options?: SegmentAcquireOptions): Promise<SegmentLease | null> {
     return this.#acquisition(this.#setting.placed(options, this, 'tryAcquire'), 0).byHandle();
   }
@@ -74,9 +84,9 @@ export class SegmentedLock implements Lock {
   }
 
   /**
-   * Runs `work` while it holds every segment, for what concerns the whole: restocking, auditing, rebalancing. They are
-   * acquired one after another, from 0 on, within one deadline, and released in reverse.
-   * @throws as `using`; LockReentrancyError inside `using`, where it would wait for others while it is waited for
+   * Runs `work` while every segment is held, for tasks that concern the whole key: restocking, auditing, rebalancing.
+   * The segments are acquired one after another, from 0 on, within one deadline. They are released in reverse order.
+   * @throws as `using`; LockReentrancyError inside `using`, where it would wait for callers that wait for it
    */
   async withAll<T>(work: (leases: readonly SegmentLease[]) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
@@ -91,7 +101,7 @@ export class SegmentedLock implements Lock {
       async ({ segments, leases, lease, limit }) => {
         const isKnown = leases.every((one) => isAmong(held, one));
         const recorded = isKnown ? segments : await orAbort(count.confirm(segments), limit);
-        // A segment may be lost, or revoked, while the count is read.
+        // A segment may be lost or revoked while the count is read.
         const isUsable = isKnown || (lease.isHeld() && !lease.signal.aborted);
         return recorded === segments && isUsable ? { got: await work(leases) } : { recorded };
       },
@@ -99,13 +109,15 @@ export class SegmentedLock implements Lock {
   }
 
   /**
-   * Changes the number of segments, for everybody and at run time: while it holds every segment of both counts it runs
-   * `migrate`, and then records the new count. Others go on when it is done; who was waiting chooses a segment anew.
+   * Changes the number of segments for all processes, at run time. While every segment of both counts is held, it runs
+   * `migrate` and then records the new count. Other callers continue afterwards. Those that were waiting choose a
+   * segment anew.
    *
-   * A process that dies in `migrate`, or before the count is recorded, leaves the old count: `migrate` must then have
-   * done nothing, or nothing that hurts under the old count, and must be able to run again from where it stopped.
-   * @throws LockLostError when a lease was lost on the way, LockUnavailableError when it is not known whether the count
-   *   was recorded (resize again), as `withAll`, and what `migrate` throws: but for the second, the count is the old one
+   * A process that dies in `migrate`, or before the count is recorded, leaves the old count. `migrate` must then have
+   * done nothing, or nothing that does harm under the old count. It must be able to run again from where it stopped.
+   * @throws LockLostError when a lease was lost before the count was recorded; LockUnavailableError when it is not
+   *   known whether the count was recorded (resize again); as `withAll`; what `migrate` throws. After every error but
+   *   LockUnavailableError, the count is the old one.
    */
   async resize(segments: number, migrate: Migrate = () => {}, options?: AcquireOptions): Promise<void> {
     checkSegments(segments);
@@ -114,7 +126,7 @@ export class SegmentedLock implements Lock {
     await changeCount(this.#setting, segments, migrate, resolved);
   }
 
-  /** How many segments there are right now. Tells nothing about a moment later, unless a segment is held. */
+  /** Returns the current number of segments. It may change at any moment unless a segment is held. */
   async count(): Promise<number> {
     const { segments } = await this.#setting.count.read();
     return segments;
@@ -129,14 +141,14 @@ export class SegmentedLock implements Lock {
   }
 }
 
-/** Found, or not this time. */
+/** The result of a search, or `undefined` when nothing was. */
 type Found<T> = { readonly got: T } | undefined;
 
 interface Limits extends Pick<Search, 'waits' | 'signal'> {
   readonly deadline: Deadline;
 }
 
-/** What is done at a segment of as many as there are thought to be. */
+/** Visits one segment, given the assumed number of segments. */
 type VisitOne<T> = (segment: number, segments: number, limits: VisitLimits) => Promise<Visit<T>>;
 
 /** One acquisition of one segment, from its options to a lease whose count is confirmed. */
@@ -144,7 +156,7 @@ class SegmentAcquisition {
   readonly #setting: SegmentSetting;
   readonly #route: Route;
   readonly #options: ResolvedAcquireOptions;
-  /** What the calling code holds already. */
+  /** The segments that the calling context already holds. */
   readonly #held: readonly HeldSegment[];
   readonly #visit: SegmentVisit;
   #deadline: Deadline | undefined;
@@ -163,7 +175,7 @@ class SegmentAcquisition {
     return this.#deadline?.timeout() ?? new LockTimeoutError(this.#setting.key, this.#options.waitMs);
   }
 
-  /** A lease that its holder gives back. */
+  /** Acquires a lease that the caller releases. Returns `null` when no segment was found in time. */
   async byHandle(): Promise<HeldSegment | null> {
     if (this.#held.length > 0) throw this.#selfWait('a second lease could wait for the first; use using()');
     const found = await this.#within((limits) => this.#search(limits, (...where) => this.#visit.take(...where)));
@@ -175,7 +187,7 @@ class SegmentAcquisition {
     return this.#within((limits) => (this.#held.length > 0 ? this.#enter(limits, run) : this.#search(limits, run)));
   }
 
-  /** `undefined` when the deadline passed, however that showed. */
+  /** Runs `find` within the deadline. Resolves with `undefined` when the deadline has passed. */
   async #within<T>(find: (limits: Limits) => Promise<Found<T>>): Promise<Found<T>> {
     const deadline = (this.#deadline = new Deadline(this.#setting.key, this.#options.waitMs));
     const { signal, dispose } = anyAbort([this.#options.signal, deadline.signal]);
@@ -204,7 +216,10 @@ class SegmentAcquisition {
     }
   }
 
-  /** Goes to a segment that the calling code holds; to any, if that was given back while this call stood in line for it. */
+  /**
+   * Re-enters a segment that the calling context holds. If that lease was released while this call waited in its queue,
+   * searches all candidates.
+   */
   async #enter<T>(limits: Limits, visitOne: VisitOne<T>): Promise<Found<T>> {
     const segments = this.#held[0]?.segments ?? 0;
     const own = this.#candidates(segments).find((one) => this.#held.some(({ segment }) => segment === one));
@@ -215,14 +230,14 @@ class SegmentAcquisition {
     return visit && 'recorded' in visit ? this.#search(limits, visitOne) : visit;
   }
 
-  /** @throws LockConfigurationError when `only` names none that there are */
+  /** @throws LockConfigurationError when `only` names no existing segment */
   #candidates(segments: number): readonly number[] {
     const found = candidates(this.#route, segments);
     if (found.length > 0) return found;
     throw new LockConfigurationError(`only must name segments of "${this.#setting.key}", which has ${segments}`);
   }
 
-  /** What the count most likely is; exactly, where a wrong guess would look like a wrong option. */
+  /** Returns the most likely count. Reads the recorded count where a wrong guess would look like a wrong option. */
   async #guess({ signal }: Pick<Limits, 'signal'>): Promise<number> {
     const { count } = this.#setting;
     const { only = [] } = this.#route;

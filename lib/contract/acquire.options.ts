@@ -14,14 +14,17 @@ export interface ResolvedAcquireOptions extends Placed {
 
 const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
 
-/** What a lock says for calls that do not. */
+/** The values that a lock uses where a call sets none. */
 interface AcquireDefaults {
   readonly waitMs: number;
   readonly reentrant?: boolean | undefined;
   readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
 }
 
-/** Merges and checks the options of one call. @throws LockConfigurationError that names the wrong field */
+/**
+ * Merges the options of one call with the defaults and checks them.
+ * @throws LockConfigurationError that names the wrong field
+ */
 export function resolveAcquireOptions(
   options: UsingOptions & Placed,
   defaults: AcquireDefaults,
@@ -42,27 +45,27 @@ export function checkOnLost(onLost: unknown, field = 'onLost'): void {
   check(onLost === 'throw' || onLost === 'ignore', field, onLost, "'throw' or 'ignore'");
 }
 
-/** For how long a lease may be held, and what happens when it is held for longer. */
+/** Limits on how long a lease may be held, and what happens after them. */
 export interface HoldingOptions {
   /**
-   * A lease that is held for this many milliseconds is warned about, once, with its key, its label and where it was acquired.
-   * `false`, 0 and `Infinity`: never. Default: the module's, 60 000.
+   * A lease that is held for this many milliseconds is logged once as a warning. The warning names its key, its label
+   * and where it was acquired. `false`, 0 and `Infinity`: never. Default: the module's, 60 000.
    */
   readonly warnHeldMs?: number | false | undefined;
   /**
-   * A lease that is held for this many milliseconds turns `revoking`, and its `signal` aborts with a `LockOverdueError`. After
-   * `overdueGraceMs` it is `lost`, and the key goes to the next caller. `false`, 0 and `Infinity`: no limit. Default: the
-   * module's, no limit.
+   * A lease that is held for this many milliseconds becomes `revoking`, and its `signal` aborts with a
+   * `LockOverdueError`. After `overdueGraceMs` it is `lost`, and the key is granted to the next caller. `false`, 0 and
+   * `Infinity`: no limit. Default: the module's, no limit.
    */
   readonly maxHeldMs?: number | false | undefined;
   /**
-   * How long the holder of an overdue lease may take to stop, in milliseconds. `Infinity`: it keeps the key for as long as it
-   * likes. Default: the module's, 5 000.
+   * Time that the holder of an overdue lease has to stop, in milliseconds. `Infinity`: it keeps the key until it
+   * releases it. Default: the module's, 5 000.
    */
   readonly overdueGraceMs?: number | undefined;
 }
 
-/** In milliseconds; `Infinity` where there is no limit. */
+/** The holding limits in milliseconds; `Infinity` where there is no limit. */
 export interface ResolvedHoldingOptions {
   readonly warnHeldMs: number;
   readonly maxHeldMs: number;
@@ -75,7 +78,7 @@ export const UNLIMITED: ResolvedHoldingOptions = { ...HOLDING_DEFAULTS, warnHeld
 
 export const HOLDING_FIELDS = ['warnHeldMs', 'maxHeldMs', 'overdueGraceMs'] as const;
 
-/** Of any options, these. */
+/** Returns only the holding options of an options object. */
 export function pickHolding({ warnHeldMs, maxHeldMs, overdueGraceMs }: HoldingOptions): HoldingOptions {
   return {
     ...(warnHeldMs === undefined ? {} : { warnHeldMs }),
@@ -84,7 +87,10 @@ export function pickHolding({ warnHeldMs, maxHeldMs, overdueGraceMs }: HoldingOp
   };
 }
 
-/** Merges with the module's and checks. @throws LockConfigurationError that names the wrong field, after `prefix` */
+/**
+ * Merges the options with the module's and checks them.
+ * @throws LockConfigurationError that names the wrong field, after `prefix`
+ */
 export function resolveHoldingOptions(
   options: HoldingOptions,
   defaults: ResolvedHoldingOptions,
@@ -105,11 +111,11 @@ function limitOf(field: string, ms: number | false): number {
   return ms === false || ms === 0 ? Infinity : ms;
 }
 
-/** A call of a decorated method that could not have its lock. */
+/** A call of a decorated method that could not acquire its lock. */
 export interface ContentionContext {
-  /** The key that somebody else held, as the application wrote it; of a set, the one that was not to be had. */
+  /** The key that another holder had, as the application wrote it. For a set, the key that could not be acquired. */
   readonly key: string;
-  /** The call's label: `Class.method` unless the decorator says. */
+  /** The call's label: `Class.method` unless the decorator sets one. */
   readonly label: string;
   readonly error: LockTimeoutError | LockNotLeaderError;
   /** The arguments of the call. */
@@ -120,15 +126,14 @@ export interface ContentionContext {
 }
 
 /**
- * What a call does that can not have its lock: what this returns is the call's result, what it throws is what the call
- * rejects with. May be async.
+ * Handles a call that cannot acquire its lock. Its return value becomes the call's result; what it throws rejects the
+ * call. May be async.
  */
 export type ContentionHandler<Result = unknown> = (context: ContentionContext) => Result;
 
-/** What a call does that can not have its lock: fail, not happen, or what a handler says. */
+/** The reaction of a call that cannot acquire its lock: throw, skip the method, or run a handler. */
 export type OnContention = 'throw' | 'skip' | ContentionHandler;
 
-/** Whether it is one. */
 export function isOnContention(value: unknown): value is OnContention {
   return value === 'throw' || value === 'skip' || typeof value === 'function';
 }

@@ -4,7 +4,7 @@ const LONGEST_LABEL = 256;
 
 const NO_TTL = 'a lease has no time to live: it lasts until it is released or its session ends';
 
-/** Fields of other lock libraries: why there is none here, and the fields that come closest. */
+/** Option names of other lock libraries, why they do not exist here, and the closest fields. */
 const HABITS: readonly { fields: readonly string[]; why: string; instead: readonly string[] }[] = [
   {
     fields: ['ttl', 'duration', 'expire', 'expiry', 'expireIn', 'leaseTime', 'lockAtMostFor'],
@@ -35,8 +35,8 @@ export function check(allowed: boolean, field: string, value: unknown, expected:
 }
 
 /**
- * Refuses what is not an object, and fields that nobody reads: a misspelt option must not be ignored.
- * @param named what the options are called where they are no object
+ * Rejects values that are not objects, and unknown fields: a misspelt option must not be ignored.
+ * @param named name of the options in the message for a value that is not an object
  */
 export function checkFields(
   what: string,
@@ -54,7 +54,7 @@ export function checkFields(
   }
 }
 
-/** What to do instead of setting a field that other lock libraries have. */
+/** Returns a hint on what to use instead of a field that other lock libraries have. */
 function hintOn(field: string, known: readonly string[]): string {
   const { why, instead = [] } = HABITS.find(({ fields }) => fields.includes(field)) ?? {};
   const use = instead.find((name) => known.includes(name));
@@ -62,30 +62,39 @@ function hintOn(field: string, known: readonly string[]): string {
   return why === NO_TTL ? `; ${why}` : '';
 }
 
-/** A number of milliseconds; with `atLeast` 1 where zero makes no sense. */
+/** Checks a number of milliseconds. Pass `atLeast` 1 where zero makes no sense. */
 export function checkMs(field: string, value: unknown, atLeast = 0, atMost = Infinity): void {
   const allowed = typeof value === 'number' && value >= atLeast && value <= atMost;
   const limits = atMost === Infinity ? `${atLeast} or more` : `from ${atLeast} to ${atMost}`;
   check(allowed, field, value, `a number of milliseconds, ${limits}`);
 }
 
-/** @throws LockConfigurationError for what is given as `signal` and is none */
+/** @throws LockConfigurationError if `signal` is given and is not an AbortSignal */
 export function checkSignal(signal: unknown): void {
   check(signal === undefined || signal instanceof AbortSignal, 'signal', signal, 'an AbortSignal');
 }
 
-/** What is run under a lock; one that is missing must not cost a lock first. @throws LockConfigurationError */
+/**
+ * Checks the function to run under a lock, so that no lock is acquired when it is missing.
+ * @throws LockConfigurationError
+ */
 export function checkWork(work: unknown, usage = 'using(async (lease) => …)'): void {
   check(typeof work === 'function', 'the work to run under the lock', work, `a function, as in ${usage}`);
 }
 
-/** Of a contender: it travels with each, and is kept in its znode. @throws LockConfigurationError that names the field */
+/**
+ * Checks a contender's label, which is sent with each contender and stored in its znode.
+ * @throws LockConfigurationError that names the field
+ */
 export function checkLabel(label: unknown, field = 'label'): void {
   const isLabel = label === undefined || (typeof label === 'string' && label.length <= LONGEST_LABEL);
   check(isLabel, field, label, `a string of at most ${LONGEST_LABEL} characters`);
 }
 
-/** The value's kind, and the value itself where it is short: enough to find it, without printing a whole object. */
+/**
+ * Returns the value's kind, and the value itself if it is short. That is enough to find it without printing a whole
+ * object.
+ */
 export function describe(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -103,15 +112,15 @@ export function describe(value: unknown): string {
   }
 }
 
-/** Where in the application a lease was asked for. Its text is made when somebody wants it. */
+/** The place in the application where a lease was requested. Its text is computed when it is needed. */
 export interface Place {
   toString(): string;
 }
 
-/** Not a field that applications can set, and copied with the options that it stands in. */
+/** Key of the place in an options object. Applications cannot set it, and it is copied with the options. */
 export const PLACE: unique symbol = Symbol('place');
 
-/** Options of a call whose place is known already: a decorator's, or of a lock that is made of others. */
+/** Options of a call whose place is already known: the call of a decorator, or of a lock that is made of others. */
 export interface Placed {
   readonly [PLACE]?: Place | undefined;
 }

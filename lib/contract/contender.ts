@@ -1,42 +1,45 @@
 import type { LeaseMode } from './lease.js';
 
-/** Who stands there, as far as is known; of clients of other kinds nothing may be. */
+/** The owner of a contender, as far as it is known. For other kinds of clients every field may be missing. */
 export interface ContenderOwner {
   readonly host?: string | undefined;
   readonly pid?: number | undefined;
-  /** What the caller gave as `label`; of a decorated method `Class.method` unless it says. */
+  /** The caller's `label`. For a decorated method `Class.method`, unless the decorator sets one. */
   readonly label?: string | undefined;
 }
 
-/** Somebody who holds a key or waits for it. */
+/** A holder of a key, or a caller that waits for it. */
 export interface Contender {
   readonly state: 'held' | 'waiting';
   readonly mode: LeaseMode;
-  /** Of mode `'permit'`: how many permits it holds or, where that is known, waits for. */
+  /** With mode `'permit'`: the number of permits that it holds or, where that is known, waits for. */
   readonly permits?: number | undefined;
   readonly owner: ContenderOwner;
-  /** Since when it stands there: of those that the servers know by their clock, of the others by this process's. */
+  /**
+   * The time since which it holds or waits. Contenders known to the servers use the servers' clock, others this
+   * process's clock.
+   */
   readonly since: Date;
   /** Whether it belongs to this application's connection. */
   readonly isOwn: boolean;
-  /** Whether it is a caller of this process who stands behind another one's contender, in memory. */
+  /** Whether it is a caller of this process that waits in memory behind the contender of another caller. */
   readonly isLocal: boolean;
-  /** Whether its process only keeps the key, without using it (`keepMs`), and gives it up when asked. */
+  /** Whether the lease is warm: its process keeps it (`keepMs`) without using it, and releases it on request. */
   readonly isKept: boolean;
 }
 
 const MOST_NAMED = 3;
 const MOST_CHARACTERS = 100;
 
-/** At most so many holders of a key are asked for. */
+/** The maximum number of holders that are requested for one key. */
 export const MOST_HOLDERS = 20;
 
-/** Why a key could not be had, for messages. */
+/** Returns the message text for a key that could not be acquired. */
 export function lockedBy(holders: readonly Contender[]): string {
   return `is locked by ${holders.length === 0 ? 'somebody else' : holdersText(holders)}`;
 }
 
-/** The holders of a key, for messages: a few by name, of the others how many they are. */
+/** Returns the holders of a key for messages: a few by name, and the number of the others. */
 export function holdersText(holders: readonly Contender[]): string {
   const named = holders.slice(0, MOST_NAMED).map(holderText).join(', ');
   const more = holders.length - MOST_NAMED;
@@ -63,7 +66,7 @@ function holderText({ mode, permits, owner, since, isOwn, isKept }: Contender): 
   );
 }
 
-/** What other processes have written must not begin another line of a log, nor fill it. */
+/** Sanitises text that other processes have written: it must not start a new log line, nor fill the log. */
 function oneLine(text: string): string {
   const printable = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?');
   return printable.length > MOST_CHARACTERS ? `${printable.slice(0, MOST_CHARACTERS)}…` : printable;

@@ -1,52 +1,56 @@
 import type { GrantedLease } from './granted-lease.js';
 import type { KeyedRequest } from './lock-request.js';
 
-/** What a backend has beside locks. */
+/** The coordination features of a backend, besides locks. */
 export interface CoordinationBackend {
   readonly queues: Queues;
   readonly barriers: Barriers;
   readonly cells: Cells;
 }
 
-/** What one wait at a barrier asks of a backend. */
+/** One wait at a barrier. */
 export interface PassRequest extends KeyedRequest {
-  /** `false`: answer at once when the barrier is up. */
+  /** `false`: reply at once if the barrier is up. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What one who wants in asks of a backend. */
+/** One request to enter a double barrier. */
 export interface EnterRequest extends KeyedRequest {
-  /** How many enter together. */
+  /** The number of members that enter together. */
   readonly count: number;
   readonly signal: AbortSignal;
   readonly label?: string | undefined;
 }
 
-/** One who has entered a double barrier. */
+/** A member that has entered a double barrier. */
 export interface EnteredMember {
-  /** Stands while the others know this one to be in. Releasing it goes out without waiting for anybody. */
+  /**
+   * Held while the other members count this one as entered. Releasing it leaves the barrier without waiting for the
+   * others.
+   */
   readonly lease: GrantedLease;
   /**
-   * Goes out, and resolves when all who were in with this one have gone. Whatever ends it, this one is out.
-   * @throws LockLostError when it was out before, because its session was over; `signal.reason`
+   * Leaves the barrier, and resolves when all members that entered with this one have left. However the call ends, this
+   * member has left.
+   * @throws LockLostError when the member had left before, because its session had expired; `signal.reason`
    */
   leave(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Barriers by key, up or down, and double barriers, which a number of members enter together and leave together.
- * `name` is what the application calls the key, for errors; default: the key.
- * Every call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
+ * Barriers and double barriers by key. A barrier is up or down. A number of members enter and leave a double barrier
+ * together. `name` is what the application calls the key, for errors; default: the key. Every call throws
+ * LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Barriers {
   raise(key: string, signal: AbortSignal, name?: string): Promise<void>;
   lift(key: string, signal: AbortSignal, name?: string): Promise<void>;
-  /** Resolves to whether the barrier is down: with `wait` only once it is. */
+  /** Resolves to whether the barrier is down. With `wait` it resolves only when the barrier is down. */
   pass(request: PassRequest): Promise<boolean>;
   /**
-   * Resolves when `count` members are in, none of whom had given up by then. Whoever gives up is out before its promise
-   * rejects; when it turns out to have been counted in before that, the promise resolves.
+   * Resolves when `count` members have entered, none of which had given up by then. A member that gives up is removed
+   * before its promise rejects. If it turns out to have been counted before that, the promise resolves.
    */
   enter(request: EnterRequest): Promise<EnteredMember>;
 }
@@ -54,85 +58,89 @@ export interface Barriers {
 /** A small value that all processes share, as it was at one moment. */
 export interface Cell {
   readonly data: Buffer;
-  /** Grows with every write, from 0 on; begins again when the cell was removed and made anew. */
+  /** Grows with every write, starting at 0. Starts again when the cell was removed and created anew. */
   readonly version: number;
-  /** Differs whenever something was written in between. */
+  /** Differs whenever a write happened in between. */
   readonly revision: bigint;
 }
 
-/** What is to become of a cell. */
+/** One change of a cell. */
 export interface CellChange {
-  /** `undefined` removes it. */
+  /** The new value. `undefined` removes the cell. */
   readonly data: Buffer | undefined;
-  /** Only when the cell is in this version, or not there; without it, whatever it is now. */
+  /** Applies the change only if the cell has this version, or does not exist. Without it, the change always applies. */
   readonly ifVersion?: number | 'absent' | undefined;
 }
 
-/** `isApplied: false`: the cell was not as the change expected. */
+/** The result of a write. `isApplied: false`: the cell was not in the expected version. */
 export type CellWrite =
   | { readonly isApplied: false }
   | {
       readonly isApplied: true;
-      /** What the change made; `undefined` when others have written since, or it was removed. */
+      /** The version that the change created; `undefined` when others have written since, or the cell was removed. */
       readonly version: number | undefined;
     };
 
 /**
- * Values by key, with a version each. `name` is what the application calls the key, for errors; default: the key.
- * Every call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
+ * Values by key, each with a version. `name` is what the application calls the key, for errors; default: the key. Every
+ * call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Cells {
-  /** The cell, never older than what this backend has written or seen; `undefined` when there is none. */
+  /** Returns the cell, never older than what this backend has written or seen. `undefined` when there is none. */
   read(key: string, signal: AbortSignal, name?: string): Promise<Cell | undefined>;
-  /** Resolves with what is known to have happened: a lost reply is found out about. */
+  /** Resolves with what is known to have happened. If the reply is lost, the result is found out. */
   write(key: string, change: CellChange, signal: AbortSignal, name?: string): Promise<CellWrite>;
-  /** Resolves with the cell once it is another than `seen`; what came in between is skipped. */
+  /** Resolves with the cell once it differs from `seen`. Versions in between are skipped. */
   next(key: string, seen: Cell | undefined, signal: AbortSignal, name?: string): Promise<Cell | undefined>;
 }
 
-/** What one `put` asks of a backend. */
+/** One `put` request. */
 export interface QueuePutRequest extends KeyedRequest {
-  /** At least one; all are put or none, in this order. */
+  /** At least one. All are put or none, in this order. */
   readonly payloads: readonly Buffer[];
-  /** How many items the queue may have, those included that somebody has taken; without it, any number. */
+  /** The maximum number of items in the queue, including items that are taken. Without it, there is no limit. */
   readonly maxItems?: number | undefined;
-  /** `false`: answer at once when there is no room. */
+  /** `false`: reply at once if there is no room. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What one `take` asks of a backend. */
+/** One `take` request. */
 export interface QueueTakeRequest extends KeyedRequest {
-  /** How many items, at least one. */
+  /** The maximum number of items, at least one. */
   readonly atMost: number;
-  /** `false`: answer at once when there is nothing to take. */
+  /** `false`: reply at once if there is nothing to take. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
   readonly label?: string | undefined;
 }
 
-/** An item that is nobody else's for as long as its lease stands. Releasing the lease puts it back in its place. */
+/**
+ * An item that belongs to one taker for as long as its lease is held. Releasing the lease puts it back in its place.
+ */
 export interface TakenItem {
-  /** The same however often the item is delivered, and of no other item. */
+  /** Unique to the item, and the same for every delivery of it. */
   readonly id: string;
   readonly payload: Buffer;
   readonly lease: GrantedLease;
-  /** Removes the item. @throws LockLostError when it may have been delivered to somebody else meanwhile */
+  /** Removes the item. @throws LockLostError when it may have been delivered to another taker meanwhile */
   ack(): Promise<void>;
 }
 
 /**
- * Queues by key: what is put first is taken first, and an item that somebody took stays until it is acknowledged. When
- * the taker dies, it is delivered again, before all that was put later.
- * Every call throws LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
+ * First-in, first-out queues by key. A taken item remains in the queue until it is acknowledged. When the taker dies,
+ * the item is delivered again, before all items that were put later. Every call throws LockUnavailableError,
+ * LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Queues {
-  /** Whether all were put; `false` when there was no room and the request does not wait. */
+  /** Resolves to whether all items were put. `false` when there was no room and the request does not wait. */
   put(request: QueuePutRequest): Promise<boolean>;
-  /** From one to `atMost` items, in their order; none when there was nothing and the request does not wait. */
+  /**
+   * Resolves with one to `atMost` items, in order. Empty when there was nothing to take and the request does not wait.
+   */
   take(request: QueueTakeRequest): Promise<readonly TakenItem[]>;
   /**
-   * How many items the queue has, those included that somebody has taken.
+   * Resolves with the number of items in the queue, including items that are taken.
    * @param name what the application calls the key, for errors; default: the key
    */
   size(key: string, signal: AbortSignal, name?: string): Promise<number>;

@@ -4,34 +4,37 @@ import type { GrantedLease } from './granted-lease.js';
 import type { Lease } from './lease.js';
 import type { LockRequest } from './lock-request.js';
 
-/** One candidature, as a backend sees it. */
+/** One campaign, as a backend sees it. */
 export interface CampaignRequest extends LockRequest {
-  /** What the candidate proclaims when it is elected. */
+  /** The value that the candidate proclaims when it is elected. */
   readonly value?: string | undefined;
 }
 
 /** An election that was won. */
 export interface WonElection {
-  /** The leadership: given back, the next candidate leads. */
+  /** The lease on the leadership. When it is released, the next candidate leads. */
   readonly lease: GrantedLease;
-  /** Tells the value to whoever looks for the leader. @throws LockLostError, LockUnavailableError, LockConfigurationError */
+  /**
+   * Publishes the value to all observers of the election.
+   * @throws LockLostError, LockUnavailableError, LockConfigurationError
+   */
   readonly proclaim: (value: string) => Promise<void>;
 }
 
-/** What was seen of an election at one moment. */
+/** The state of an election at one moment. */
 export interface Sighting {
   readonly leader: Leader | null;
   /**
-   * Resolves when that may not be so any more: a hint to look again. Rejects with `signal.reason`, leaving no watch; with
-   * LockUnavailableError or LockConfigurationError when it can not be known.
+   * Resolves when the state may have changed: a hint to look again. Rejects with `signal.reason`, leaving no watch.
+   * Rejects with LockUnavailableError or LockConfigurationError when the state cannot be known.
    */
   readonly changed: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Who holds elections. The candidates of a name stand in one line, and the first of them leads. */
+/** The elections of a backend. The candidates of a name wait in one queue, and the first of them leads. */
 export interface Elections {
   /**
-   * Resolves once the candidate leads, or to `null` when `request.wait` is false and somebody else does.
+   * Resolves when the candidate leads. Resolves to `null` when `request.wait` is false and another candidate leads.
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   campaign(request: CampaignRequest): Promise<WonElection | null>;
@@ -42,41 +45,49 @@ export interface Elections {
   look(key: string, signal: AbortSignal, name?: string): Promise<Sighting>;
 }
 
-/** Who leads, as the servers had it a moment ago. The leader itself may not know it yet, or not know any more that it does. */
+/**
+ * The leader that the servers knew a moment ago. The leader may not know yet that it leads, or may already consider its
+ * leadership lost.
+ */
 export interface Leader {
-  /** The participant's id, as clients of other kinds see it too: its label, or `host:pid`. */
+  /** The participant's id, as other kinds of clients see it too: its label, or `host:pid`. */
   readonly id: string;
-  /** Who it is, as far as is known; of clients of other kinds nothing is. */
+  /** The leader's owner, as far as it is known. For other kinds of clients nothing is known. */
   readonly owner: ContenderOwner;
-  /** What it proclaims; `undefined` when it proclaims nothing. */
+  /** The proclaimed value; `undefined` when the leader proclaims nothing. */
   readonly value: string | undefined;
-  /** Since when it leads, by its own clock; of clients of other kinds, since when it stands in line. */
+  /**
+   * The start of the leadership, by the leader's own clock. For other kinds of clients, the time since which it has
+   * been in the queue.
+   */
   readonly since: Date;
-  /** That of its term. */
+  /** The fencing token of the leader's term. */
   readonly fencingToken: bigint;
   /** Whether it belongs to this application's connection. */
   readonly isOwn: boolean;
 }
 
 /**
- * What the leader of an election holds: a lease on the leadership. Lasts until it is resigned, or its session is lost.
- * `release()`, and the end of `await using`, resign it.
+ * The lease of an election's leader. It lasts until it is resigned, or its session is lost. `release()`, and the end of
+ * `await using`, resign it.
  */
 export interface Term extends Lease {
   /** The election's name. */
   readonly key: string;
   /**
-   * Tells a value of up to 64 kB to whoever asks for the leader, until the term ends or another one is proclaimed.
-   * @throws LockLostError when the term is over, LockUnavailableError, LockConfigurationError for what is no such value
+   * Publishes a value of up to 64 kB to all observers of the election, until the term ends or another value is
+   * proclaimed.
+   * @throws LockLostError when the term is over, LockUnavailableError, LockConfigurationError if the value is not such
+   *   a string
    */
   proclaim(value: string): Promise<void>;
-  /** Steps down. Idempotent, never rejects; see `LeaderElectionService.resign` for what becomes of `@LeaderOnly` runs. */
+  /** Resigns. Idempotent, never rejects. See `LeaderElectionService.resign` for the effect on `@LeaderOnly` runs. */
   resign(): Promise<void>;
 }
 
 const LONGEST_VALUE_BYTES = 64 * 1_024;
 
-/** @throws LockConfigurationError for what can not be proclaimed */
+/** @throws LockConfigurationError for a value that cannot be proclaimed */
 export function checkProclaimed(value: unknown): asserts value is string {
   const isValue = typeof value === 'string' && Buffer.byteLength(value) <= LONGEST_VALUE_BYTES;
   check(isValue, 'value', value, 'a string of at most 64 kB');

@@ -20,9 +20,9 @@ export interface LockErrorDetails {
 }
 
 /**
- * Base of every error this package throws. Carries the signature of http-errors (`status`, `statusCode`, `expose`):
- * whatever answers a request without `LockExceptionFilter` has the right status, and leaves out the message, which
- * names keys and hosts.
+ * Base of every error this package throws. It has the signature of http-errors (`status`, `statusCode`, `expose`). So a
+ * framework without `LockExceptionFilter` answers with the right status, and omits the message, which names keys and
+ * hosts.
  */
 export abstract class LockError extends Error {
   readonly key: string | undefined;
@@ -42,42 +42,48 @@ export abstract class LockError extends Error {
   }
 }
 
-/** `LOCK_NOT_LEADER`: `LockNotLeaderError`. Not the name of the class, which bundlers change. */
+/** Maps `LOCK_NOT_LEADER` to `LockNotLeaderError`. The class name is not used, because bundlers change it. */
 function nameOf(code: LockErrorCode): string {
   const words = code.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase());
   return `${words.join('')}Error`;
 }
 
 /**
- * What was waited for did not come within `waitMs`: of a lock, somebody else held the key all the time. HTTP 423.
- * The message names holders of the key where they are known. It is for logs, not for remote clients.
+ * The wait did not succeed within `waitMs`. For a lock, another holder had the key all the time. HTTP 423. The message
+ * names holders of the key where they are known. It is for logs, not for remote clients.
  */
 export class LockTimeoutError extends LockError {
   constructor(
     key: string,
-    /** How long the caller was ready to wait, in milliseconds. */
+    /** The maximum wait of the caller, in milliseconds. */
     readonly waitMs: number,
-    /** What stood in the way. */
+    /** The reason that the wait did not succeed. */
     why?: string,
-    /** Who held the key a moment before the time ran out, as far as that is known; may be empty. At most 20. */
+    /** The holders of the key a moment before the time-out, as far as they are known. May be empty. At most 20. */
     readonly holders: readonly Contender[] = [],
   ) {
     super('LOCK_TIMEOUT', 423, `"${key}" ${why ?? lockedBy(holders)} (waited ${waitMs} ms)`, { key });
   }
 }
 
-/** What only the leader does was asked of one who does not lead; another instance may. HTTP 503. */
+/**
+ * An operation that only the leader may do was called on an instance that does not lead. Another instance may lead.
+ * HTTP 503.
+ */
 export class LockNotLeaderError extends LockError {
   constructor(name: string) {
     super('LOCK_NOT_LEADER', 503, `this instance does not lead "${name}"`, { key: name });
   }
 }
 
-/** The lease ended before it was released: the work done under it may have overlapped with another's. HTTP 503. */
+/**
+ * The lease ended before it was released. The work done under it may have overlapped with the work of another holder.
+ * HTTP 503.
+ */
 export class LockLostError extends LockError {
   constructor(
     key: string,
-    /** What ended the lease. */
+    /** The cause that ended the lease. */
     readonly reason: string,
     details: LockErrorDetails = {},
   ) {
@@ -85,7 +91,7 @@ export class LockLostError extends LockError {
   }
 }
 
-/** The holder was asked to give way. HTTP 503. */
+/** The holder was asked to release the key. HTTP 503. */
 export class LockRevokedError extends LockError {
   constructor(key: string) {
     super('LOCK_REVOKED', 503, `the lease on "${key}" was revoked`, { key });
@@ -93,27 +99,27 @@ export class LockRevokedError extends LockError {
 }
 
 /**
- * The holder has held the key for longer than it was meant to, and is to stop. While the lease is `revoking` the key is
- * still its own; once the lease is `lost` the key may be somebody else's, and calls reject with this error. HTTP 503.
+ * The holder has held the key for longer than its limit, and must stop. While the lease is `revoking`, it still has the
+ * key. Once the lease is `lost`, another holder may have the key, and calls reject with this error. HTTP 503.
  */
 export class LockOverdueError extends LockError {
   constructor(
     key: string,
-    /** How long the key was to be held at most, in milliseconds. */
+    /** The maximum time to hold the key, in milliseconds. */
     readonly atMostMs: number,
   ) {
     super('LOCK_OVERDUE', 503, `"${key}" has been held for longer than ${atMostMs} ms`, { key });
   }
 }
 
-/** The backend could not be asked: nothing is known about who holds the key. HTTP 503. */
+/** The backend could not be reached. It is not known who holds the key. HTTP 503. */
 export class LockUnavailableError extends LockError {
   constructor(message: string, details: LockErrorDetails = {}) {
     super('LOCK_UNAVAILABLE', 503, message, details);
   }
 }
 
-/** The caller asks for what it already holds in a way that could only wait for itself. HTTP 500. */
+/** The caller requests a key that it already holds, in a way that could only wait for itself. HTTP 500. */
 export class LockReentrancyError extends LockError {
   constructor(key: string, why: string) {
     super('LOCK_REENTRANCY', 500, `"${key}" is already held by this call: ${why}`, { key });
@@ -129,7 +135,7 @@ export class LockShutdownError extends LockError {
   }
 }
 
-/** A key, an option or a place of use is wrong; nothing was sent. HTTP 500. */
+/** A key, an option or a place of use is invalid. Nothing was sent. HTTP 500. */
 export class LockConfigurationError extends LockError {
   constructor(message: string, details: LockErrorDetails = {}) {
     super('LOCK_CONFIGURATION', 500, message, details);

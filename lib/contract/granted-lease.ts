@@ -3,53 +3,53 @@ import type { LockError } from './errors.js';
 import { leaseJson } from './lease.js';
 import type { Lease, LeaseJson, LeaseMode, LeaseState } from './lease.js';
 
-/** What a backend granted, and how it is checked and given back. */
+/** A grant of a backend, with the means to check it and to release it. */
 export interface Grant {
   readonly key: string;
-  /** As it is now, see `downgrade`. */
+  /** The present mode, see `downgrade`. */
   readonly mode: LeaseMode;
   readonly fencingToken: bigint;
-  /** Whether the grant stands at this instant, by a clock that needs no event to be right. */
+  /** Whether the grant is valid at this instant, by a clock that needs no event to be right. */
   isCurrent(): boolean;
-  /** Gives the key back; must end, and must not reject. Called at most once. */
+  /** Releases the key. Must end, and must not reject. Called at most once. */
   giveBack(): Promise<void>;
-  /** How others are known who wait for this to be given back; without it, somebody always may. */
+  /** Tells whether others wait for this grant. Without it, others may always wait. */
   readonly demand?: Demand;
-  /** Notes for others to see whether the lease is only kept, without being used. */
+  /** Records, where others see it, whether the lease is warm: kept without being used. */
   noteKept?(isKept: boolean): void;
   /**
-   * Of a writer's: becomes a reader's, without a moment in which another writer could have the key. Must end, and must
-   * not reject. Without it, a writer's grant stays one.
+   * Turns a writer's grant into a reader's. At no moment in between can another writer have the key. Must end, and must
+   * not reject. Without it, a writer's grant remains a writer's.
    */
   downgrade?(): Promise<void>;
 }
 
-/** Whether somebody waits for a lease to be given back. */
+/** Tells whether others wait for a lease to be released. */
 export interface Demand {
   /**
-   * Calls back once, as soon as somebody does or it can not be known any more; until disposed. `onNone` is called at most
-   * once before that, when it is known that nobody does so far.
+   * Calls `onDemand` once, when another contender waits or when this cannot be known any more; until disposed. Before
+   * that, `onNone` is called at most once, when it is known that no other contender waits so far.
    */
   watch(onDemand: () => void, onNone: () => void): () => void;
 }
 
-/** Who is told what becomes of a lease: whatever stands on it. */
+/** An object that depends on a lease and is notified of its changes. */
 export interface LeaseFollower {
   suspend(): void;
   resume(): void;
   revoke(): void;
   lose(reason: LockError): void;
-  /** Told right before the lease is given back, so before anybody else can have the key. */
+  /** Called right before the lease is released, so before another holder can have the key. */
   releasing?(): void;
 }
 
-/** One for all leases, not one for each: leases are many. */
+/** A listener for lost leases. It takes the lease as a parameter, so that one listener serves all leases. */
 export type LossListener = (lease: GrantedLease, reason: LockError) => void;
 
-/** The one state machine behind every backend's leases. The backend calls `suspend`, `resume`, `revoke` and `lose`. */
+/** The state machine behind every backend's leases. The backend calls `suspend`, `resume`, `revoke` and `lose`. */
 export class GrantedLease implements Lease, LeaseFollower {
   readonly acquiredAt = new Date();
-  /** What its holder called itself, for messages. */
+  /** The holder's label, for messages. */
   label: string | undefined = undefined;
   readonly #grant: Grant;
   #abort: AbortController | undefined;
@@ -91,7 +91,7 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#grant.noteKept?.(isKept);
   }
 
-  // Made when somebody asks for it: most leases end without anybody having done so.
+  // Created on first use: most leases end without a reader of their signal.
   get signal(): AbortSignal {
     if (!this.#abort) {
       this.#abort = new AbortController();
@@ -119,7 +119,7 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#followers?.forEach((follower) => follower.resume());
   }
 
-  /** @param reason what the signal aborts with */
+  /** @param reason reason that the signal aborts with */
   revoke(reason: LockError = new LockRevokedError(this.key)): void {
     if (this.#isOver()) return;
     this.#state = 'revoking';
@@ -127,7 +127,10 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#followers?.forEach((follower) => follower.revoke());
   }
 
-  /** From a writer's to a reader's lease, with the same token; stays a writer's where that can not be. Never rejects. */
+  /**
+   * Turns a writer's lease into a reader's, with the same token. If that is not possible, it remains a writer's. Never
+   * rejects.
+   */
   async downgrade(): Promise<void> {
     if (this.mode !== 'write' || this.#isOver()) return;
     await this.#grant.downgrade?.();
@@ -141,14 +144,14 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#onLost?.(this, reason);
   }
 
-  /** Tells a follower that came later what has become of this lease before. */
+  /** Applies the present state of this lease to a follower that was added later. */
   catchUp(follower: LeaseFollower): void {
     if (this.#state === 'suspended') follower.suspend();
     if (this.#state === 'revoking') follower.revoke();
     if (this.#state === 'lost') follower.lose(this.#abortReason as LockError);
   }
 
-  /** Whatever becomes of this lease from now on becomes of `follower`, too. */
+  /** Notifies `follower` of all further changes of this lease. */
   addFollower(follower: LeaseFollower): void {
     (this.#followers ??= new Set()).add(follower);
   }
@@ -157,18 +160,18 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#followers?.delete(follower);
   }
 
-  /** Calls back when the lease is lost; at once when it is. There is one such listener. */
+  /** Calls back when the lease is lost, or at once if it is lost already. There is one such listener. */
   onLost(listener: LossListener): void {
     this.#onLost = listener;
     if (this.#state === 'lost') listener(this, this.#abortReason as LockError);
   }
 
-  /** Calls back when the holder has given the lease back, lost or not. There is one such listener. */
+  /** Calls back when the holder has released the lease, lost or not. There is one such listener. */
   onReleased(listener: () => void): void {
     this.#onReleased = listener;
   }
 
-  /** Resolves then. */
+  /** Resolves when the holder has released the lease. */
   get released(): Promise<void> {
     return (this.#released ??= new Promise((resolve) => {
       if (this.#isGivenBack) resolve();

@@ -1,16 +1,16 @@
 import type { GrantedLease, LeaseFollower } from './granted-lease.js';
 import type { LockRequest } from './lock-request.js';
 
-/** Asks for one of a set, with a signal that also ends when the set is not to be had any more. */
+/** Acquires one member of a set. The request's signal also aborts when the set cannot be acquired any more. */
 type AcquireMember = (request: LockRequest, place: number) => Promise<GrantedLease | null>;
 
 const NOT_NOW = Symbol('one of them is not to be had now');
 
 /**
- * The leases of all these requests, which have one signal, or of none; `null` when one is not to be had now. The first that
- * fails ends the wait of all. So does one that is lost, or is asked to give way, before the others are there: nobody uses
- * it yet.
- * @throws what the first says that fails, `signal.reason`, `broken()` when one has come and gone
+ * Returns the leases of all these requests, or of none. `null` when one of them cannot be granted now. All requests
+ * have the same signal. The first failure ends the wait for all. So does a lease that is lost or revoked before the
+ * others are granted: it is not in use yet.
+ * @throws the first failure, `signal.reason`, or `broken()` when a lease was granted and lost
  */
 export async function grantAll(
   requests: readonly LockRequest[],
@@ -32,13 +32,13 @@ export async function grantAll(
   const answers = await Promise.allSettled(asked);
   leave();
   const leases = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
-  // One may find out only now that its time has run out.
+  // `isHeld()` may detect only now that a lease has expired.
   const isWhole = leases.filter((lease) => lease.isHeld()).length === requests.length && !attempt.signal.aborted;
   leases.forEach((lease) => lease.removeFollower(follower));
   return isWhole ? leases : giveBack(leases, attempt.signal.reason);
 }
 
-/** Aborts the controller when the signal does, until disposed. */
+/** Aborts the controller when the signal aborts, until disposed. */
 function alongWith(signal: AbortSignal | undefined, controller: AbortController): () => void {
   const abort = () => controller.abort(signal?.reason);
   if (signal?.aborted) abort();

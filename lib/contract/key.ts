@@ -3,12 +3,12 @@ import { LockConfigurationError } from './errors.js';
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 const LONE_SURROGATE = /\p{Cs}/u;
-// What String() and template literals make of a value that is missing, or is no text.
+// The texts that String() and template literals produce for a missing value, or for a value that is not text.
 const MISSING_VALUE = /(?:^|\/)(?:undefined|null|NaN|\[object Object\])(?:\/|$)/;
 
 /**
- * Checks what every backend asks of a key: segments between slashes, none of them empty, `.` or `..`.
- * @param field what the key is called in messages
+ * Checks the rules of all backends for a key: segments between slashes, none of them empty, `.` or `..`.
+ * @param field name of the key in messages
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function checkKey(key: unknown, field = 'key'): asserts key is string {
@@ -16,14 +16,14 @@ export function checkKey(key: unknown, field = 'key'): asserts key is string {
   if (fault !== undefined) throw badKey(key, fault, field);
 }
 
-/** The error for a key that cannot be used. */
+/** Returns the error for a key that cannot be used. */
 export function badKey(key: unknown, why: string, field = 'key'): LockConfigurationError {
   return new LockConfigurationError(`${field} ${why}, got ${describe(key)}`, {
     key: typeof key === 'string' ? key : undefined,
   });
 }
 
-/** Whether a segment of the key is the text of a missing value: the key was probably put together without one. */
+/** Whether a segment of the key is the text of a missing value. Such a key was probably composed without the value. */
 export function hasMissingValue(key: string): boolean {
   return MISSING_VALUE.test(key);
 }
@@ -38,20 +38,22 @@ function faultOf(key: unknown): string | undefined {
   return dots === undefined ? undefined : `has the segment "${dots}"`;
 }
 
-/** What a value of a key may be. A number and its text make the same key. */
+/** The allowed types of a value in a key. A number and its text make the same key. */
 export type KeyValue = string | number | bigint | boolean;
 
-// The percent sign as well: it begins what takes the place of the others. The number sign begins names of this package's own.
+// The percent sign is included because it begins the escape sequences. The number sign begins names that this package
+// reserves.
 const NOT_PLAIN = /[%#/\u0000-\u001f\u007f-\u009f]/g;
 
 /**
- * Makes a key of a template: ``key`order/${dto.id}` ``. Each value is part of one segment, whatever it contains: slashes,
- * percent and number signs and control characters in it are written as `%2F` and the like, and so are the values `.` and `..`.
+ * Builds a key from a template: ``key`order/${dto.id}` ``. Each value is part of one segment, whatever it contains.
+ * Slashes, percent signs, number signs and control characters in it are written as `%2F` and the like. So are the
+ * values `.` and `..`.
  *
- * Two different lists of values never make the same key of one template. Where a segment has several values, the character
- * that follows one of them is escaped in it: ``key`${'a-b'}-${'c'}` `` is `a%2Db-c`.
- * @throws LockConfigurationError for `undefined`, `null`, `''`, `NaN`, `Infinity`, objects and functions, naming the place;
- *   for two values of one segment with nothing between them; for what `LockService` refuses as a key
+ * Two different lists of values never make the same key from one template. Where a segment has several values, the
+ * character that follows a value is escaped in that value: ``key`${'a-b'}-${'c'}` `` is `a%2Db-c`.
+ * @throws LockConfigurationError that names the place, for `undefined`, `null`, `''`, `NaN`, `Infinity`, objects and
+ *   functions; for two values of one segment with nothing between them; for every key that `LockService` rejects
  */
 export function key(template: TemplateStringsArray, ...values: readonly KeyValue[]): string {
   const ends = endsOf(template);
@@ -62,15 +64,15 @@ export function key(template: TemplateStringsArray, ...values: readonly KeyValue
   return made;
 }
 
-/** The text as one segment of a key or name, or as a part of one; `decodeURIComponent` gives it back. */
+/** Returns the text as one segment of a key or name, or as a part of one. `decodeURIComponent` reverses it. */
 export function escapedSegment(text: string): string {
   return text === '.' || text === '..' ? text.replaceAll('.', '%2E') : text.replace(NOT_PLAIN, percentEncoded);
 }
 
-/** By template: the character at which each value ends, where another one follows in the same segment. */
+/** By template: the character that ends each value. `undefined` for the last value of a segment. */
 const knownEnds = new WeakMap<TemplateStringsArray, readonly (string | undefined)[]>();
 
-/** @throws LockConfigurationError for a template that makes no key, whatever the values are */
+/** @throws LockConfigurationError for a template that yields no valid key, whatever the values are */
 function endsOf(template: TemplateStringsArray): readonly (string | undefined)[] {
   const known = knownEnds.get(template);
   if (known) return known;

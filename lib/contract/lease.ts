@@ -1,40 +1,49 @@
-/** How a key is held: alone, together with other readers, alone among readers, or as one of several permits. */
+/**
+ * The modes in which a key is held:
+ * - `exclusive`: alone.
+ * - `read`: together with other readers.
+ * - `write`: alone among readers.
+ * - `permit`: as one of several permits.
+ */
 export type LeaseMode = 'exclusive' | 'read' | 'write' | 'permit';
 
 /**
- * What may be assumed about a lease.
- * - `held`: the backend grants the key to nobody else.
- * - `suspended`: the backend is out of reach, but the lease's time has not run out: still nobody else's.
- * - `revoking`: held, and asked to give way, by somebody or because it has been held for too long.
- * - `lost`: it may be somebody else's by now.
- * - `released`: given back by its holder.
+ * The guarantees of a lease, by state:
+ * - `held`: the backend grants the key to no other holder.
+ * - `suspended`: the backend is out of reach, but the lease has not expired. No other holder has the key.
+ * - `revoking`: still held. The holder was asked to release the key, by a caller or because it has been held for too
+ *   long.
+ * - `lost`: another holder may have the key by now.
+ * - `released`: released by its holder.
  */
 export type LeaseState = 'held' | 'suspended' | 'revoking' | 'lost' | 'released';
 
-/** What a caller holds while it has a lock. `await using lease = …` releases it at the end of the block. */
+/** The lease that a caller holds while it has a lock. `await using lease = …` releases it at the end of the block. */
 export interface Lease extends AsyncDisposable {
   /** The key as the application wrote it. */
   readonly key: string;
   readonly mode: LeaseMode;
   /**
-   * Grows with every grant of this key, across processes, restarts and fail-overs. Hand it to the storage that the
-   * lock protects and let it refuse a smaller one: only that stops a holder which was paused and does not know it.
+   * Grows with every grant of this key, across processes, restarts and fail-overs. Pass it to the storage that the lock
+   * protects, and make the storage reject a smaller one. Only that stops a holder that was paused without noticing.
    */
   readonly fencingToken: bigint;
-  /** By this process's own wall clock. */
+  /** The time of the grant, by this process's own wall clock. */
   readonly acquiredAt: Date;
-  /** As far as is known; `isHeld()` is what to decide by. */
+  /** The state as far as it is known. Decide by `isHeld()` instead. */
   readonly state: LeaseState;
   /**
-   * Aborts with a `LockLostError` when the lease is lost, with a `LockRevokedError` when asked to give way, with a
-   * `LockOverdueError` when it has been held for `maxHeldMs`.
+   * Aborts when the lease ends or is to end:
+   * - with a `LockLostError` when the lease is lost;
+   * - with a `LockRevokedError` when the holder is asked to release the key;
+   * - with a `LockOverdueError` when the lease has been held for `maxHeldMs`.
    */
   readonly signal: AbortSignal;
-  /** Whether the lease still stands, by the monotonic clock at this instant and not by a flag set earlier. */
+  /** Whether the lease is valid at this instant. It reads the monotonic clock, not a flag that was set earlier. */
   isHeld(): boolean;
-  /** Gives the key back. Idempotent, never rejects; resolves once nobody else is kept waiting by this lease. */
+  /** Releases the key. Idempotent, never rejects. Resolves when this lease blocks no other contender any more. */
   release(): Promise<void>;
-  /** The lease as JSON may carry it: `JSON.stringify(lease)`, or `return { lease }` from a controller. */
+  /** Returns the lease as JSON data, for `JSON.stringify(lease)`, or `return { lease }` from a controller. */
   toJSON(): LeaseJson;
 }
 
@@ -42,19 +51,19 @@ export interface Lease extends AsyncDisposable {
 export interface LeaseJson {
   readonly key: string;
   readonly mode: LeaseMode;
-  /** In decimal digits: JSON has no integers of 64 bits. `BigInt(text)` reads it. */
+  /** Decimal digits: JSON has no integers of 64 bits. `BigInt(text)` reads it. */
   readonly fencingToken: string;
-  /** In the ISO format. */
+  /** The time of the grant in the ISO format. */
   readonly acquiredAt: string;
   readonly state: LeaseState;
 }
 
-/** What `toJSON()` of every lease begins with. */
+/** Returns the fields that `toJSON()` of every lease begins with. */
 export function leaseJson({ key, mode, fencingToken, acquiredAt, state }: Lease): LeaseJson {
   return { key, mode, fencingToken: String(fencingToken), acquiredAt: acquiredAt.toISOString(), state };
 }
 
-/** A lease as somebody sees it: another's in everything, but for how it is given back. */
+/** A view of another lease. It delegates everything except `release`. */
 export abstract class LeaseView implements Lease {
   readonly #lease: Lease;
 

@@ -7,82 +7,100 @@ import type { PermitCounts } from './semaphore.options.js';
 import type { RecordStore } from './record-store.js';
 import type { ResolvedRevokeOptions } from './revoke.options.js';
 
-/** What may be assumed of a backend: it answers; it is out of reach but nothing is lost yet; its leases are lost. */
+/**
+ * The states of a backend:
+ * - `connected`: it answers.
+ * - `suspended`: it is out of reach, but no lease is lost yet.
+ * - `lost`: its leases are lost.
+ */
 export type BackendState = 'connected' | 'suspended' | 'lost';
 
-/** Whose leases are asked about, and how long the answer may take. */
+/** A question about the holders of a key. */
 export interface HoldersQuestion {
   readonly key: string;
-  /** Holders of permits of the key, or of the key itself. */
+  /** The kind of holders: holders of permits of the key, or of the key itself. */
   readonly of: 'permits' | 'key';
-  /** The answer need not have more of them than this, and should not cost more requests than they take. */
+  /** The maximum number of holders in the answer. The answer should not cost more requests than they need. */
   readonly most: number;
-  /** Ends the question. */
+  /** Aborts the question. */
   readonly signal: AbortSignal;
 }
 
-/** Takes lines about a connection, such as a lost session. One line for each change, not for each retry. */
+/** Logs events of a connection, such as a lost session. One log entry for each change, not for each retry. */
 export interface ConnectionLog {
-  /** What is as it should be. */
+  /** Logs an event that needs no attention. */
   log(message: string): void;
   warn(message: string): void;
 }
 
-/** Who grants leases. Implementations live in folders of their own and never see each other. */
+/** Grants leases. Each implementation has its own folder, and none imports another. */
 export interface LockBackend {
   readonly name: string;
   readonly state: BackendState;
   readonly records: RecordStore;
   /**
-   * For how long the keys of a process that ends without `close()` stay locked, in milliseconds. Without it, they do not.
+   * Time that the keys of a process stay locked when it ends without `close()`, in milliseconds. Without it, they do
+   * not stay locked.
    */
   readonly lockedAfterDeathMs?: number;
   /**
-   * `true` where nobody looks at a request's signal, or at one that was made of it, once a lease was granted: it serves
-   * another request then. On Node 20 to make a signal costs a process more than most of what an acquisition does.
+   * `true` if the backend never reads a request's signal, or a signal derived from it, after granting the lease. The
+   * signal is then reused for another request. On Node 20, creating a signal costs more than most other steps of an
+   * acquisition.
    */
   readonly releasesSignals?: boolean;
-  /** How many permits semaphores have; a backend without it has no semaphores. */
+  /** The number of permits of semaphores. A backend without it has no semaphores. */
   readonly permitCounts?: PermitCounts;
-  /** Queues, barriers and shared values; without it, this backend has none. */
+  /** Queues, barriers and shared values. A backend without it has none. */
   readonly coordination?: CoordinationBackend;
-  /** Without it, nobody can campaign on this backend. */
+  /** Elections. Without it, this backend supports no campaigns. */
   readonly elections?: Elections;
-  /** The identity behind a key: two keys with the same identity are the same lock. @throws LockConfigurationError */
+  /**
+   * Returns the identity of a key. Two keys with the same identity are the same lock.
+   * @throws LockConfigurationError
+   */
   identify(key: string): string;
   /** Resolves when the backend has answered for the first time. @throws LockUnavailableError after its own deadline */
   connect(): Promise<void>;
   /**
-   * Grants the lease, or `null` when `request.wait` is false and somebody is ahead.
+   * Grants the lease. Returns `null` when `request.wait` is false and another contender is ahead.
    * @throws `request.signal.reason` once aborted, LockUnavailableError, LockConfigurationError
    */
   acquire(request: LockRequest): Promise<GrantedLease | null>;
   /**
-   * Grants all the keys of these requests or none of them, as `acquire` does, and lets them line up in one step: of two
-   * such sets one is before the other on every key that both want. Without it, there is no atomic form.
+   * Grants all the keys of these requests or none of them, as `acquire` does, and queues for all of them in one step.
+   * So of two such sets, one is ahead of the other on every key that both want. A backend without it has no atomic
+   * multi-lock.
    */
   acquireAll?(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null>;
-  /** Who holds the key and who waits for it, in order, as it was a moment ago. @throws LockUnavailableError */
+  /**
+   * Returns the holders of the key and the waiting contenders, in order, as of a moment ago.
+   * @throws LockUnavailableError
+   */
   lineOf(key: string): Promise<readonly Contender[]>;
   /**
-   * The contenders of `lineOf` that hold, those that came first. It is asked when waits run out: it must cost little also
-   * where thousands wait. Without it, `lineOf` is asked.
+   * Returns the contenders of `lineOf` that hold, the earliest first. Called when waits time out, so it must be cheap
+   * even with thousands of waiting contenders. Without it, `lineOf` is called.
    */
   holdersOf?(question: HoldersQuestion): Promise<readonly Contender[]>;
-  /** Is told where to say what an operator should know of the connection. */
+  /** Sets the log for connection events that concern an operator. */
   logTo?(log: ConnectionLog): void;
   /**
-   * Asks all who hold the key to give way, and takes it away from those who have not after the grace. Resolves when they
-   * are gone; at once when nobody holds. A backend without it can not. @throws `options.signal.reason`, LockUnavailableError
+   * Asks all holders of the key to release it, and removes those that have not done so after the grace period. Resolves
+   * when they are gone; at once when the key is not held. A backend without it cannot revoke.
+   * @throws `options.signal.reason`, LockUnavailableError
    */
   revoke?(key: string, options: ResolvedRevokeOptions): Promise<void>;
-  /** What to tell a caller whose wait ended for `reason`, when the backend knows better; without it, that reason. */
+  /**
+   * Returns a better error for a caller whose wait ended for `reason`, if the backend has one. Without it, `reason` is
+   * used.
+   */
   explain?(reason: unknown): unknown;
-  /** Gives up everything this backend holds and waits for. Never rejects. */
+  /** Releases everything this backend holds and cancels all its waits. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A validated recipe for a backend; every application that uses it gets a backend of its own. */
+/** A validated definition of a backend. Every application that uses it gets a backend of its own. */
 export interface LockBackendDefinition {
   readonly name: string;
   create(): LockBackend;

@@ -2,18 +2,22 @@ import { LockConfigurationError, LockError, LockShutdownError, LockUnavailableEr
 import type { GrantedLease } from './granted-lease.js';
 import type { LeaseMode } from './lease.js';
 
-/** How contenders wait: in a queue, first come first served, or not at all: a contender that is not first is refused. */
+/**
+ * The waiting modes of contenders:
+ * - `fifo`: in a queue, first come first served.
+ * - `none`: not at all. A contender that is not first is refused.
+ */
 export type Line = 'fifo' | 'none';
 
-/** How many permits a semaphore has. */
+/** The number of permits of a semaphore. */
 export interface SemaphoreSize {
-  /** As long as nobody has recorded another number. */
+  /** The number while no other number is recorded. */
   readonly permits: number;
-  /** The key of the record; without it, the backend's own beside the semaphore. */
+  /** The key of the record. Without it, the backend's own record beside the semaphore. */
   readonly sharedCount?: string | undefined;
 }
 
-/** How many permits are asked for, and of what. */
+/** A number of permits that is requested, and the size of the semaphore. */
 export interface PermitDemand {
   readonly count: number;
   readonly of: SemaphoreSize;
@@ -21,68 +25,81 @@ export interface PermitDemand {
 
 /** One acquisition, as a backend sees it. The deadline is already part of `signal`. */
 export interface LockRequest extends KeyedRequest {
-  /** `'permit'` is asked only of backends that have `permitCounts`, and comes with `permits`. */
+  /** `'permit'` is sent only to backends that have `permitCounts`, and comes with `permits`. */
   readonly mode: LeaseMode;
   readonly permits?: PermitDemand | undefined;
   readonly line: Line;
-  /** `false`: answer `null` at once when somebody is ahead. */
+  /** `false`: reply `null` at once if another contender is ahead. */
   readonly wait: boolean;
-  /** Ends the wait: the backend leaves the line, then rejects with `signal.reason`. */
+  /** Ends the wait: the backend leaves the queue, then rejects with `signal.reason`. */
   readonly signal: AbortSignal;
   readonly label?: string | undefined;
-  /** Whether the lease may be kept for a while after its last use, see `keepMs`. */
+  /** Whether the lease may stay warm for a while after its last use, see `keepMs`. */
   readonly keeps?: boolean | undefined;
 }
 
-/** What a caller wants of the process that it runs in. */
+/** The lock that a caller requests from its own process. */
 export interface LocalTarget extends Pick<LockRequest, 'key' | 'mode'> {
-  /** What the backend calls the key. */
+  /** The identity of the key, as the backend defines it. */
   readonly identity: string;
-  /** For how long the caller's process may keep the key for itself after the release while nobody else asks, in ms. */
+  /**
+   * Time that the process may keep the key warm after its release while no other process requests it, in milliseconds.
+   */
   readonly keepMs: number;
 }
 
-/** Who is told that a caller gives up. Not a function: callers are many, and each would have one of its own. */
+/**
+ * The listener for a caller that gives up. An interface, because a function for each caller would cost memory: there
+ * are many callers.
+ */
 export interface GivingUpListener {
   gaveUp(reason: unknown): void;
 }
 
-/** One caller's acquisition: it can be told of its end without a signal, because signals cost, and callers are many. */
+/**
+ * One caller's acquisition. It is notified of its end without a signal: signals are expensive, and there are many
+ * callers.
+ */
 export interface CallerRequest extends LockRequest, LocalTarget {
-  /** The key that a backend is asked for. Default: `key`. */
+  /** The key that is passed to the backend. Default: `key`. */
   readonly at?: string | undefined;
-  /** Why the caller has given up, if it has. */
+  /** The reason that the caller gave up; `undefined` if it has not. */
   readonly givenUp: { readonly reason: unknown } | undefined;
   /** Calls back once, when the caller gives up. There is one such listener. */
   onGivenUp(listener: GivingUpListener): void;
-  /** Told once, right before the caller is: with a lease, or with nothing when there is none. */
+  /**
+   * Called once, right before the caller's promise settles. Called with a lease, or without one if none was granted.
+   */
   settled(lease?: GrantedLease): void;
 }
 
-/** Why a caller's acquisition has failed, with its key; the reason that the caller gave up for stays as it is. */
+/** Returns the error of a failed acquisition, with its key. The caller's own abort reason is not changed. */
 export function failureOf({ key, givenUp }: Pick<CallerRequest, 'key' | 'givenUp'>, error: unknown): unknown {
   return givenUp && givenUp.reason === error ? error : withKey(error, key);
 }
 
-/** What a backend is asked: a plain object that it may copy, with a signal. */
+/** Returns the request for a backend: a plain object that the backend may copy, with a signal. */
 export function requestOf(caller: CallerRequest, signal = caller.signal): LockRequest {
   const { key: name, at: key = name, mode, permits, line, wait, label, keeps } = caller;
   return { key, name, mode, permits, line, wait, label, keeps, signal };
 }
 
-/** What a backend is asked by key. */
+/** A request to a backend about one key. */
 export interface KeyedRequest {
   readonly key: string;
-  /** The key as the application wrote it: a service's own keys are more than that. Default: `key`. */
+  /** The key as the application wrote it, because a service's own keys have a prefix. Default: `key`. */
   readonly name?: string | undefined;
 }
 
-/** What leases and errors call the key. */
+/** Returns the key's name for leases and errors. */
 export function nameOf({ key, name = key }: KeyedRequest): string {
   return name;
 }
 
-/** The error, with the key of the acquisition that it ended: what concerns the whole connection comes without one. */
+/**
+ * Returns the error with the key of the acquisition that it ended. An error that concerns the whole connection has no
+ * key of its own.
+ */
 function withKey(error: unknown, key: string): unknown {
   if (!(error instanceof LockError) || error.key !== undefined) return error;
   const details = { key, cause: error.cause };

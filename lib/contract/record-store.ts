@@ -1,68 +1,81 @@
 import { check, checkFields, describe } from './check.js';
 import { LockConfigurationError } from './errors.js';
 
-/** Leaves a record as it is. */
+/** The value that leaves a record as it is. */
 export const UNCHANGED: unique symbol = Symbol('unchanged');
 
 /** A small value that outlives sessions, beside the locks. */
 export interface StoredRecord {
   readonly name: string;
   readonly value: string;
-  /** Grows with every write, from 0 on; may begin again when the record was removed and made anew. */
+  /** Grows with every write, starting at 0. May start again when the record was removed and created anew. */
   readonly version: number;
-  /** When it was written last, on the backend's clock and no application's. */
+  /** The time of the last write, by the backend's clock and not an application's. */
   readonly writtenAt: Date;
 }
 
-/** What is to become of one record. */
+/** One change of a record. */
 export interface RecordChange {
   readonly name: string;
-  /** `undefined` removes the record; `UNCHANGED` with `ifVersion` only makes the other changes depend on it. */
+  /**
+   * The new value. `undefined` removes the record. `UNCHANGED` with `ifVersion` only makes the other changes depend on
+   * it.
+   */
   readonly value: string | undefined | typeof UNCHANGED;
-  /** Only when the record is in this version, or not there; without it, whatever it is now. */
+  /**
+   * Applies the change only if the record has this version, or does not exist. Without it, the change always applies.
+   */
   readonly ifVersion?: number | 'absent';
 }
 
 /**
- * What became of a write: all of it was applied, and `records` are those that it wrote; or nothing, because the record
- * `conflict` was not as expected.
+ * The result of a write. Either all of it was applied, and `records` are the written records. Or nothing was applied,
+ * because the record `conflict` was not in the expected version.
  */
 export type RecordWrite =
   | { readonly isApplied: true; readonly records: readonly StoredRecord[] }
   | { readonly isApplied: false; readonly conflict: string };
 
 /**
- * Small records beside the locks, for what must survive the holder of a lock: the last tick of a job, the number of
- * segments of a key, a stock. Names are made as keys are, and lie apart from them. Values of up to 64 kB,
- * and 512 kB of names and values a write.
+ * Small records beside the locks, for data that must survive the holder of a lock: the last tick of a job, the number
+ * of segments of a key, a stock. Names follow the rules of keys, and are separate from them. Values of up to 64 kB, and
+ * 512 kB of names and values a write.
  */
 export interface RecordStore {
   /**
-   * The record as it is, or was a moment ago; never older than the last grant or write of this backend: who reads under a
-   * lease sees everything that was written before the lease was granted. `undefined` when there is none.
+   * Returns the record as of a moment ago, or `undefined` when there is none. It is never older than the last grant or
+   * write of this backend. So a reader that holds a lease sees everything that was written before the lease was
+   * granted.
    * @throws LockUnavailableError, LockConfigurationError
    */
   read(name: string): Promise<StoredRecord | undefined>;
-  /** The records of these names, in their order, as all of them were at one moment during the call. @throws as `read` */
+  /** Returns the records of these names, in their order, all as of one moment during the call. @throws as `read` */
   readAll(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]>;
-  /** The last segments of the names right below this one, of records and of what leads to records; in no order. */
+  /**
+   * Returns the last segments of the names directly below this one, in no order. They are names of records or of their
+   * ancestors.
+   */
   list(name: string): Promise<readonly string[]>;
   /**
-   * All changes or none. Resolves with what is known to have happened: a lost reply is found out about.
-   * @throws LockUnavailableError also when that can not be known, because others have written the same records, or beside
-   *   them, since; LockConfigurationError
+   * Applies all changes or none. Resolves with what is known to have happened. If the reply is lost, the result is
+   * found out.
+   * @throws LockUnavailableError, also when the result cannot be found out, because others have since written the same
+   *   records or records beside them; LockConfigurationError
    */
   write(changes: readonly RecordChange[]): Promise<RecordWrite>;
 }
 
-/** The largest value, in bytes of UTF-8. */
+/** The maximum size of a value, in bytes of UTF-8. */
 export const LARGEST_VALUE_BYTES = 64 * 1_024;
-/** What all names and values of one write may add up to: servers cut off who sends more than a megabyte at once. */
+/**
+ * The maximum total size of all names and values of one write. Servers close a connection that sends more than a
+ * megabyte at once.
+ */
 export const LARGEST_WRITE_BYTES = 512 * 1_024;
 
 const FIELDS = ['name', 'value', 'ifVersion'];
 
-/** What every store refuses before it does anything. @throws LockConfigurationError that names the record */
+/** Checks that every store makes before it does anything. @throws LockConfigurationError that names the record */
 export function checkChanges(changes: readonly RecordChange[]): void {
   check(Array.isArray(changes), 'changes', changes, 'an array');
   changes.forEach(checkChange);

@@ -8,34 +8,35 @@ import type { AcquireOptions, Lock, UsingOptions } from './lock.js';
 
 export interface SemaphoreOptions extends HoldingOptions {
   /**
-   * How many permits there are, 1 to 10 000, as long as nobody has called `setPermits`; from then on the number that it
-   * recorded rules. All who use the semaphore should say the same.
+   * The number of permits, 1 to 10 000, until `setPermits` is called. From then on the recorded number applies. All
+   * users of the semaphore should pass the same number.
    */
   readonly permits: number;
   /**
-   * Where the number is recorded, written as a key is: an absolute path is the one of a Curator `SharedCount`. It is
-   * made, with `permits`, when it is not there. Default: beside the semaphore, and only once `setPermits` was called.
+   * The place of the recorded number, written like a key. An absolute path is the path of a Curator `SharedCount`. If
+   * it does not exist, it is created with `permits`. Default: beside the semaphore, and only once `setPermits` was
+   * called.
    */
   readonly sharedCount?: string | undefined;
 }
 
 export interface SemaphoreAcquireOptions extends AcquireOptions {
-  /** How many permits to take: all of them or none. Default 1. */
+  /** The number of permits to acquire: all of them or none. Default 1. */
   readonly permits?: number | undefined;
 }
 
 export interface SemaphoreUsingOptions extends SemaphoreAcquireOptions, UsingOptions {}
 
-/** Every permit is a znode, and all of them are listed by whoever waits. */
+/** The maximum number of permits. Every permit is a znode, and every waiting contender lists all of them. */
 const MOST_PERMITS = 10_000;
-/** All permits of one acquisition are made in one transaction. */
+/** The maximum number of permits of one acquisition. All of them are created in one transaction. */
 const MOST_PERMITS_AT_ONCE = 1_000;
 
 export const SEMAPHORE_FIELDS = ['permits', 'sharedCount'] as const;
 
 /**
- * Checks.
- * @param prefix what messages begin with, to say where the options stand
+ * Checks the options.
+ * @param prefix start of the messages, to say where the options are
  * @throws LockConfigurationError that names the wrong field
  */
 export function resolveSemaphoreOptions(options: SemaphoreOptions, prefix = ''): SemaphoreOptions {
@@ -48,12 +49,15 @@ export function resolveSemaphoreOptions(options: SemaphoreOptions, prefix = ''):
   return { permits, ...(sharedCount === undefined ? {} : { sharedCount }), ...pickHolding(options) };
 }
 
-/** @param atLeast 0 where nobody is to be let in @throws LockConfigurationError for what is no number of permits */
+/**
+ * @param atLeast 0 where no permits are allowed
+ * @throws LockConfigurationError if it is not a valid number of permits
+ */
 export function checkPermits(permits: number, atLeast: 0 | 1 = 1, field = 'permits'): void {
   checkWhole(field, permits, atLeast, MOST_PERMITS);
 }
 
-/** @throws LockConfigurationError for what nobody can take at once */
+/** @throws LockConfigurationError if one acquisition cannot take that many permits */
 export function checkDemand(permits: number, field = 'permits'): void {
   checkWhole(field, permits, 1, MOST_PERMITS_AT_ONCE);
 }
@@ -64,33 +68,43 @@ function checkWhole(field: string, value: number, atLeast: number, atMost: numbe
 }
 
 /**
- * So many permits at a time, first come first served: one who wants many is not overtaken by those who want few.
+ * A limited number of permits, first come first served: a caller that wants many permits is not overtaken by callers
+ * that want few.
  *
- * Not re-entrant: a nested acquisition takes further permits. Where that could only wait for itself, because the running
- * code holds too many by `using`, it is a `LockReentrancyError` at once; and always with `reentrant: false`.
+ * Not re-entrant: a nested acquisition acquires further permits. If the running code holds too many by `using`, so that
+ * it could only wait for itself, it throws a `LockReentrancyError` at once. With `reentrant: false` a nested
+ * acquisition always does.
  *
- * The `fencingToken` grows with every grant, and tells grants apart; but there are several holders, and the older token
- * is as good as the newer one. A store that is to refuse holders who were paused needs a token a slot: `segmented`.
+ * The `fencingToken` grows with every grant, and distinguishes grants. But there are several holders, and an older
+ * token is as valid as a newer one. A store that must reject paused holders needs a token for each slot: `segmented`.
  */
 export interface SemaphoreLock extends Lock {
-  /** All of `permits`, or none. @throws as every lock's; asking for more than there are waits until there are as many */
+  /**
+   * Acquires all of `permits`, or none.
+   * @throws as every lock; a request for more permits than exist waits until there are enough
+   */
   acquire(options?: SemaphoreAcquireOptions): Promise<Lease>;
   tryAcquire(options?: SemaphoreAcquireOptions): Promise<Lease | null>;
   using<T>(work: (lease: Lease) => T | Promise<T>, options?: SemaphoreUsingOptions): Promise<T>;
-  /** How many permits there are now. @throws LockUnavailableError */
+  /** Returns the present number of permits. @throws LockUnavailableError */
   permits(): Promise<number>;
   /**
-   * Changes how many there are, for all who use the semaphore, from now on and for as long as the record stands. With more,
-   * those who wait are let in at once; with fewer, holders finish, and nobody comes in before enough have. 0: nobody does.
+   * Changes the number of permits for all users of the semaphore, for as long as the record exists.
+   * - With more permits, waiting callers acquire at once.
+   * - With fewer, holders finish, and no caller acquires before enough have finished.
+   * - With 0, no caller acquires.
    * @throws LockConfigurationError, LockUnavailableError
    */
   setPermits(permits: number): Promise<void>;
 }
 
-/** How many permits semaphores have, for all who use them. */
+/** The numbers of permits of semaphores, for all their users. */
 export interface PermitCounts {
-  /** The number now. @throws LockUnavailableError, LockConfigurationError when what is recorded is no number of permits */
+  /**
+   * Returns the present number.
+   * @throws LockUnavailableError, LockConfigurationError when the record is not a number of permits
+   */
   read(key: string, of: SemaphoreSize): Promise<number>;
-  /** Records another number, for all who use the semaphore, from now on. @throws LockUnavailableError */
+  /** Records another number, for all users of the semaphore, from now on. @throws LockUnavailableError */
   set(key: string, of: SemaphoreSize, permits: number): Promise<void>;
 }

@@ -3,8 +3,8 @@ import { checkCallOptions, checkWaitOptions } from './waiting.js';
 import type { CallOptions, WaitOptions, Limits, Named, Waiting } from './waiting.js';
 
 /**
- * A barrier that is up or down for all processes. It outlives sessions: it stays up when whoever raised it dies, until
- * somebody lifts it.
+ * A barrier that is up or down for all processes. It outlives sessions: when the process that raised it dies, it
+ * remains up until it is lifted.
  * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
  */
 export class Barrier {
@@ -19,24 +19,24 @@ export class Barrier {
     this.#waiting = waiting;
   }
 
-  /** Has all who come from now on wait; does nothing more when it is up already. */
+  /** Raises the barrier: calls of `wait` block from now on. Does nothing more when it is up already. */
   async raise(options: CallOptions = {}): Promise<void> {
     await this.#call(options, async ({ signal }) => this.#barriers.raise(this.#at, signal, this.key));
   }
 
-  /** Lets all go on who wait; does nothing more when it is down already. */
+  /** Lifts the barrier: all waiting calls resolve. Does nothing more when it is down already. */
   async lift(options: CallOptions = {}): Promise<void> {
     await this.#call(options, async ({ signal }) => this.#barriers.lift(this.#at, signal, this.key));
   }
 
-  /** Whether those who come now would have to wait. */
+  /** Whether a call of `wait` would have to wait now. */
   async isUp(options: CallOptions = {}): Promise<boolean> {
     return !(await this.#call(options, ({ wait, signal }) =>
       this.#barriers.pass({ key: this.#at, name: this.key, wait, signal }),
     ));
   }
 
-  /** Resolves once the barrier is down. Goes on through session losses. @throws LockTimeoutError after `waitMs` */
+  /** Resolves once the barrier is down. Continues through session losses. @throws LockTimeoutError after `waitMs` */
   async wait(options: WaitOptions = {}): Promise<void> {
     checkWaitOptions(options);
     const { key } = this;

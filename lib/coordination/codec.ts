@@ -1,19 +1,23 @@
 import { check, describe } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
 
-/** How values become bytes, and bytes values. */
+/** The conversion of values to bytes and back. */
 export interface Codec<T> {
   encode(value: T): Uint8Array;
   decode(bytes: Uint8Array): T;
 }
 
-/** `'json'` (default): whatever JSON can say. `'bytes'`: a `Uint8Array`, as it is; read back as a `Buffer`. */
+/**
+ * `'json'` (default): any value that JSON can represent. `'bytes'`: a `Uint8Array`, unchanged; read back as a `Buffer`.
+ */
 export type CodecOption<T> = 'json' | 'bytes' | Codec<T>;
 
-/** A server cuts off who sends more than a megabyte at once. */
+/**
+ * The largest payload of one request, in bytes. A server disconnects a client that sends more than a megabyte at once.
+ */
 export const LARGEST_BYTES = 512 * 1_024;
 
-/** @throws LockConfigurationError */
+/** Returns the codec of an option. @throws LockConfigurationError */
 export function resolveCodec<T>(codec: CodecOption<T> = 'json'): Codec<T> {
   if (codec === 'json') return JSON_CODEC;
   if (codec === 'bytes') return BYTES_CODEC as Codec<unknown> as Codec<T>;
@@ -22,7 +26,7 @@ export function resolveCodec<T>(codec: CodecOption<T> = 'json'): Codec<T> {
   return codec;
 }
 
-/** What is sent. @throws LockConfigurationError for what can not be encoded, or is too large */
+/** Returns the bytes of a value. @throws LockConfigurationError for a value that cannot be encoded, or is too large */
 export function encoded<T>(codec: Codec<T>, value: T): Buffer {
   const bytes = codec.encode(value);
   check(bytes instanceof Uint8Array, 'what the codec makes of the value', bytes, 'a Uint8Array');

@@ -5,19 +5,19 @@ import { checkWaitOptions } from './waiting.js';
 import type { Named, Waiting, WaitOptions } from './waiting.js';
 
 export interface DoubleBarrierOptions {
-  /** How many enter together, 1 to 1,000; the same for all who name the key. */
+  /** The number of members that enter together, 1 to 1,000; the same for all users of the key. */
   readonly count: number;
 }
 
 export interface EnterOptions extends WaitOptions {
-  /** How long to wait for the others, in milliseconds, 1 or more. Default: the module's `waitMs`. */
+  /** The time to wait for the others, in milliseconds, 1 or more. Default: the module's `waitMs`. */
   readonly waitMs?: number | undefined;
 }
 
-// Who lets them in names each of them in one transaction.
+// The process that admits the members names each of them in one transaction.
 const MOST_MEMBERS = 1_000;
 
-/** @throws LockConfigurationError that names the wrong field */
+/** Checks the options. @throws LockConfigurationError that names the wrong field */
 export function resolveDoubleBarrierOptions(options: DoubleBarrierOptions): DoubleBarrierOptions {
   checkFields('double barrier options', options, ['count']);
   checkCount('count', options.count, MOST_MEMBERS);
@@ -25,9 +25,9 @@ export function resolveDoubleBarrierOptions(options: DoubleBarrierOptions): Doub
 }
 
 /**
- * A barrier that as many as agreed enter together and leave together: the work inside begins when the last has come, and
- * nobody goes on before the last has finished. All of `count` enter, or nobody does: nobody is counted who has given up. Who
- * comes while they are in is in at once.
+ * A barrier that `count` members enter together and leave together. The work inside begins when the last member has
+ * come, and no member continues before the last has finished. All of `count` enter, or none does: a member that has
+ * given up is not counted. A member that comes while the others are inside enters at once.
  */
 export class DoubleBarrier {
   readonly key: string;
@@ -44,9 +44,10 @@ export class DoubleBarrier {
   }
 
   /**
-   * Resolves when all are there. Whoever gives up is out before its promise rejects; when it turns out that the others have
-   * counted it in just before, the promise resolves, for they rely on it. After a session loss it enters again, within its time.
-   * @throws LockTimeoutError when not enough came within `waitMs`; LockUnavailableError, LockConfigurationError
+   * Resolves when all members are there. A member that gives up is removed before its promise rejects. When the others
+   * have counted it just before, the promise resolves, because they rely on it. After a session loss the member enters
+   * again, within its time.
+   * @throws LockTimeoutError when not enough members came within `waitMs`; LockUnavailableError, LockConfigurationError
    */
   async enter(options: EnterOptions = {}): Promise<BarrierMember> {
     checkWaitOptions(options, undefined, 1);
@@ -59,7 +60,10 @@ export class DoubleBarrier {
     return new BarrierMember(key, entered, this.#waiting);
   }
 
-  /** Enters, runs `work` and leaves, each wait within `waitMs`. An error of `work` is rethrown as it is. @throws as both */
+  /**
+   * Enters, runs `work` and leaves, each wait within `waitMs`. An error of `work` is rethrown unchanged.
+   * @throws as `enter` and `leave`
+   */
   async using<T>(work: (member: BarrierMember) => T | Promise<T>, options: EnterOptions = {}): Promise<T> {
     checkWork(work);
     const member = await this.enter(options);
@@ -75,7 +79,7 @@ export class DoubleBarrier {
   }
 }
 
-/** One who is inside a double barrier. `await using member = …` goes out at the end of the block, without waiting. */
+/** One member inside a double barrier. `await using member = …` leaves at the end of the block, without waiting. */
 export class BarrierMember implements AsyncDisposable {
   readonly #entered: EnteredMember;
   readonly #waiting: Waiting;
@@ -90,20 +94,20 @@ export class BarrierMember implements AsyncDisposable {
     this.#waiting = waiting;
   }
 
-  /** Aborts with a `LockLostError` when the others are told that this one has left, because its session is over. */
+  /** Aborts with a `LockLostError` when the session is over, and the others are notified that this member has left. */
   get signal(): AbortSignal {
     return this.#entered.lease.signal;
   }
 
-  /** Whether the others surely know this one to be in, by the clock at this instant. */
+  /** Whether the others certainly count this member as inside, by the clock at this instant. */
   isIn(): boolean {
     return this.#entered.lease.isHeld();
   }
 
   /**
-   * Goes out, and resolves when all who were in have gone. Whatever ends the wait, this one is out.
-   * @throws LockTimeoutError when others were still in after `waitMs`; LockLostError when it was out before, because its
-   *   session was over: then the others may have gone on without it
+   * Leaves, and resolves when all members that were inside have left. This member has left even when the wait fails.
+   * @throws LockTimeoutError when others were still inside after `waitMs`; LockLostError when it had left before,
+   *   because its session was over: then the others may have continued without it
    */
   async leave(options: WaitOptions = {}): Promise<void> {
     checkWaitOptions(options, undefined, 1);
@@ -118,7 +122,7 @@ export class BarrierMember implements AsyncDisposable {
     }
   }
 
-  /** Goes out without waiting for the others. Idempotent, never rejects. */
+  /** Leaves without waiting for the others. Idempotent, never rejects. */
   goOut(): Promise<void> {
     return this.#entered.lease.release();
   }

@@ -5,11 +5,11 @@ import type { WaitOptions } from './waiting.js';
 import { checkWaitOptions } from './waiting.js';
 
 export interface QueueOptions<T> {
-  /** How items become bytes. Default `'json'`. */
+  /** The conversion of items to bytes. Default `'json'`. */
   readonly codec?: CodecOption<T> | undefined;
   /**
-   * How many items the queue may have, those included that somebody has taken: whoever puts into a full one waits. Counts for
-   * those who name it. Default: any number.
+   * The maximum number of items in the queue, including items that are taken and not yet acknowledged. A put into a
+   * full queue waits. It applies to the callers that set it. Default: any number.
    */
   readonly maxItems?: number | undefined;
 }
@@ -20,27 +20,27 @@ export interface ResolvedQueueOptions<T> {
 }
 
 export interface TakeOptions extends WaitOptions {
-  /** A name for whoever looks at who has taken what. */
+  /** A name for tools that show which process has taken what. */
   readonly label?: string | undefined;
 }
 
 export interface TakeBatchOptions extends TakeOptions {
-  /** How many items at most, 1 to 1,000. */
+  /** The maximum number of items, 1 to 1,000. */
   readonly atMost: number;
 }
 
 export interface ConsumeOptions extends Pick<TakeOptions, 'signal' | 'label'> {
-  /** How many items are taken at once, 1 to 1,000; those not handed out yet are put back at the end. Default 1. */
+  /** The number of items taken at once, 1 to 1,000. Items not handed out yet are put back at the end. Default 1. */
   readonly batch?: number | undefined;
 }
 
-/** All items of a batch share a transaction, which is one message between the servers. */
+/** The maximum size of a batch: all its items share a transaction, which is one message between the servers. */
 export const MOST_AT_ONCE = 1_000;
 
-// A list of the items is one answer of a server, of at most a megabyte unless it was told otherwise.
+// A list of the items is one reply of a server, which by default has at most a megabyte.
 const MOST_ITEMS = 40_000;
 
-/** @throws LockConfigurationError that names the wrong field */
+/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveQueueOptions<T>(options: QueueOptions<T>): ResolvedQueueOptions<T> {
   checkFields('queue options', options, ['codec', 'maxItems']);
   const { codec, maxItems } = options;
@@ -48,13 +48,13 @@ export function resolveQueueOptions<T>(options: QueueOptions<T>): ResolvedQueueO
   return { codec: resolveCodec(codec), maxItems };
 }
 
-/** @throws LockConfigurationError that names the wrong field */
+/** Checks the options. @throws LockConfigurationError that names the wrong field */
 export function checkTakeOptions(options: TakeOptions, more: readonly string[] = []): void {
   checkWaitOptions(options, ['waitMs', 'signal', 'label', ...more]);
   checkLabel(options.label);
 }
 
-/** @throws LockConfigurationError that names the wrong field */
+/** Checks a number of items or members. @throws LockConfigurationError that names the wrong field */
 export function checkCount(field: string, count: unknown, most: number): void {
   const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 1 && count <= most;
   check(isCount, field, count, `a whole number from 1 to ${most}`);

@@ -9,12 +9,12 @@ import { checkCallOptions, checkWaitOptions } from './waiting.js';
 import type { CallOptions, Limits, Named, Waiting, WaitOptions } from './waiting.js';
 
 /**
- * A queue that all processes share: what is put first is taken first. An item that somebody took stays until it is
- * acknowledged; when its taker dies, it is delivered again, before all that was put later. So every item is delivered at
- * least once, and twice when a taker dies between its work and `ack()`.
+ * A queue that all processes share: first put, first taken. An item that was taken remains in the queue until it is
+ * acknowledged. When its taker dies, it is delivered again, before all items that were put later. So every item is
+ * delivered at least once, and twice when a taker dies between its work and `ack()`.
  *
- * Items outlive sessions and processes. After a session loss waiters stand in line again within their time, and what was
- * taken and not acknowledged comes again.
+ * Items outlive sessions and processes. After a session loss, waiting calls queue again within their time. Items that
+ * were taken and not acknowledged are delivered again.
  * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
  */
 export class Queue<T> {
@@ -32,16 +32,16 @@ export class Queue<T> {
   }
 
   /**
-   * Puts one item at the end. When the connection or the session is lost with the reply, the item is looked for by its id;
-   * one that was taken and acknowledged before that is put again, with the same id.
-   * @throws LockTimeoutError when a queue with `maxItems` stayed full for `waitMs`, and nothing was put; LockUnavailableError,
-   *   which says so when it is not known whether it was put
+   * Puts one item at the end. When the connection or the session is lost with the reply, the item is looked up by its
+   * id. An item that was taken and acknowledged before that is put again, with the same id.
+   * @throws LockTimeoutError when a queue with `maxItems` remained full for `waitMs`, and nothing was put;
+   *   LockUnavailableError, which says so when it is not known whether it was put
    */
   async put(value: T, options: WaitOptions = {}): Promise<void> {
     await this.putAll([value], options);
   }
 
-  /** Puts items at the end, one behind the other, all or none; up to 1,000, of up to 512 kB together. @throws as `put` */
+  /** Puts items at the end, in order, all or none: up to 1,000, of up to 512 kB together. @throws as `put` */
   async putAll(values: readonly T[], options: WaitOptions = {}): Promise<void> {
     checkWaitOptions(options);
     const payloads = this.#payloads(values);
@@ -50,19 +50,19 @@ export class Queue<T> {
     const { key } = this;
     const put = async ({ wait, signal }: Limits) =>
       (await this.#queues.put({ key: this.#at, name: key, payloads, maxItems, wait, signal })) ? true : null;
-    // Where there is always room nobody waits for more than an answer, unless the numbers of the queue are used up.
+    // Without a limit there is room, so one request is enough, unless the queue's sequence numbers are used up.
     if (maxItems === undefined && (await this.#waiting.call(options, put))) return;
     await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
   }
 
-  /** The first item that nobody else has taken; `null` when there was none for `waitMs`. */
+  /** Takes the first item that is not taken yet; `null` when there was none for `waitMs`. */
   async take(options: TakeOptions = {}): Promise<QueueItem<T> | null> {
     checkTakeOptions(options);
     const [item = null] = await this.#take({ ...options, atMost: 1 });
     return item;
   }
 
-  /** The first items, as many as there are; none when there was none for `waitMs`. */
+  /** Takes the first items, as many as there are; none when there was none for `waitMs`. */
   async takeBatch(options: TakeBatchOptions): Promise<readonly QueueItem<T>[]> {
     checkTakeOptions(options, ['atMost']);
     checkCount('atMost', options.atMost, MOST_AT_ONCE);
@@ -70,8 +70,9 @@ export class Queue<T> {
   }
 
   /**
-   * Items one after the other, for `for await`. The loop ends when the signal aborts or the application shuts down, and goes on
-   * when the servers were out of reach. An item that is neither acknowledged nor put back stays taken.
+   * Returns the items one after the other, for `for await`. The loop ends when the signal aborts or the application
+   * shuts down. It continues when the servers were out of reach. An item that is neither acknowledged nor put back
+   * remains taken.
    */
   consume(options: ConsumeOptions = {}): AsyncIterable<QueueItem<T>> {
     const { batch = 1, ...others } = options;
@@ -80,7 +81,7 @@ export class Queue<T> {
     return this.#consume({ ...others, atMost: batch });
   }
 
-  /** How many items there are, those included that somebody has taken. */
+  /** The number of items, including items that are taken and not yet acknowledged. */
   async size(options: CallOptions = {}): Promise<number> {
     checkCallOptions(options);
     return this.#waiting.call(options, ({ signal }) => this.#queues.size(this.#at, signal, this.key));
@@ -99,7 +100,7 @@ export class Queue<T> {
         while (!this.#waiting.isOver(options)) {
           const item = items.shift();
           if (!item) break;
-          // What was lost while the loop was busy with those before may be somebody else's by now.
+          // An item whose lease was lost while the loop was busy with earlier items may have another taker by now.
           if (item.isHeld()) yield item;
         }
       } finally {
@@ -117,7 +118,7 @@ export class Queue<T> {
     return this.#held(taken ?? []);
   }
 
-  /** The items as the application gets them, once the shutdown knows of them. */
+  /** Registers the leases with the shutdown, and returns the items as the application gets them. */
   #held(taken: readonly TakenItem[]): readonly QueueItem<T>[] {
     try {
       taken.forEach(({ lease }) => this.#waiting.hold(lease));
@@ -142,26 +143,32 @@ export class Queue<T> {
 }
 
 /**
- * An item that was taken, and is nobody else's until it is acknowledged or put back. `await using item = …` puts it back at
- * the end of the block unless it was acknowledged. After a session loss it is delivered to somebody else: `signal` has
- * aborted before, and `ack()` rejects.
+ * An item that was taken, and belongs to this taker alone until it is acknowledged or put back. `await using item = …`
+ * puts it back at the end of the block unless it was acknowledged. After a session loss it is delivered to another
+ * taker: `signal` has aborted before, and `ack()` rejects.
  */
 export interface QueueItem<T> extends AsyncDisposable {
-  /** The same whenever this item is delivered, and of no other item: who does its work twice can tell by it. */
+  /**
+   * The same at every delivery of this item, and of no other item. It shows a taker that the work is done a second
+   * time.
+   */
   readonly id: string;
-  /** What was put. @throws what the codec throws at bytes that it can not read; such an item can still be acknowledged */
+  /**
+   * The value that was put.
+   * @throws what the codec throws for bytes that it cannot read; such an item can still be acknowledged
+   */
   readonly value: T;
-  /** What was put, as it is kept. */
+  /** The bytes as they are stored. */
   readonly bytes: Buffer;
-  /** Grows with every delivery of this item, as that of a lease grows with every grant of a key. */
+  /** Grows with every delivery of this item, as a lease's token grows with every grant of a key. */
   readonly fencingToken: bigint;
-  /** Aborts with a `LockLostError` when the item may be delivered to somebody else. */
+  /** Aborts with a `LockLostError` when the item may be delivered to another taker. */
   readonly signal: AbortSignal;
-  /** Whether it is surely nobody else's, by the clock at this instant. */
+  /** Whether no other taker can have the item, by the clock at this instant. */
   isHeld(): boolean;
-  /** Removes the item: its work is done. @throws LockLostError when it may have been delivered to somebody else */
+  /** Removes the item: its work is done. @throws LockLostError when it may have been delivered to another taker */
   ack(): Promise<void>;
-  /** Puts the item back in its place, before all that was put later. Idempotent, never rejects. */
+  /** Puts the item back in its place, before all items that were put later. Idempotent, never rejects. */
   nack(): Promise<void>;
 }
 
@@ -206,7 +213,7 @@ class TakenQueueItem<T> implements QueueItem<T> {
   }
 
   async nack(): Promise<void> {
-    // Whoever has begun to acknowledge it has decided.
+    // An acknowledgement that has begun takes precedence.
     await this.#acked?.catch(() => {});
     await this.#taken.lease.release();
   }

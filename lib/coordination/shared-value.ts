@@ -7,17 +7,17 @@ import type { Codec } from './codec.js';
 import { checkCallOptions, checkWaitOptions } from './waiting.js';
 import type { CallOptions, Limits, Named, Waiting, WaitOptions } from './waiting.js';
 
-/** A value, and of which write it is. */
+/** A value, and the write that it comes from. */
 export interface Versioned<T> {
   readonly value: T;
-  /** Grows with every write; `'absent'` when nothing was written yet, and the value is the initial one. */
+  /** Grows with every write. `'absent'` when nothing was written yet, and the value is the initial one. */
   readonly version: number | 'absent';
 }
 
-/** How a shared value is kept. */
+/** The settings of a shared value. */
 interface SharedValueSetting<T> {
   readonly codec: Codec<T>;
-  /** What the value is while nobody has written any. */
+  /** The value until one has been written. */
   readonly initial: T;
 }
 
@@ -25,11 +25,14 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * A value that all processes share. It outlives sessions and processes. A write happens once at most: when the connection is
- * lost with its reply, it is found out about. When the session is, it is made again only if it had a condition that is still
- * so; otherwise, unless the value is what it was to be, the call rejects, and the caller has to look.
- * Every call throws LockUnavailableError when the servers do not answer, and says so when what became of a write is not
- * known; LockConfigurationError; and what the codec throws.
+ * A value that all processes share. It outlives sessions and processes.
+ *
+ * A write happens at most once. When the connection is lost with its reply, the outcome is looked up. When the session
+ * is lost, the write is repeated only if it had a condition that still holds. Otherwise the call rejects, unless the
+ * value is already the intended one, and the caller has to check.
+ *
+ * Every call throws LockUnavailableError when the servers do not answer. Its message says so when the outcome of a
+ * write is not known. It also throws LockConfigurationError, and what the codec throws.
  */
 export class SharedValue<T> {
   readonly key: string;
@@ -45,7 +48,7 @@ export class SharedValue<T> {
     this.#waiting = waiting;
   }
 
-  /** The value as it is: no older than any write that had ended when this was called. */
+  /** Returns the value. It is no older than any write that had ended when this was called. */
   async get(options: CallOptions = {}): Promise<Versioned<T>> {
     return this.#call(options, async ({ signal }) =>
       this.#versioned(await this.#cells.read(this.#at, signal, this.key)),
@@ -58,7 +61,7 @@ export class SharedValue<T> {
     await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data }, signal, this.key));
   }
 
-  /** Writes the value unless somebody has since `seen`. `null`: somebody has. */
+  /** Writes the value unless it has been written since that version. Returns `null` if it has. */
   async compareAndSet(
     { version }: Pick<Versioned<T>, 'version'>,
     value: T,
@@ -72,9 +75,10 @@ export class SharedValue<T> {
   }
 
   /**
-   * Writes what `change` makes of the value; again, with the newer value, when somebody else has written meanwhile.
+   * Writes the result of `change`. Repeats it with the newer value when another caller has written meanwhile.
    * @returns what was written
-   * @throws LockTimeoutError when others wrote all the time for `waitMs`; what `change` throws, and then nothing was written
+   * @throws LockTimeoutError when others wrote all the time for `waitMs`; what `change` throws, and then nothing was
+   *   written
    */
   async update(change: (value: T) => T | Promise<T>, options: WaitOptions = {}): Promise<Versioned<T>> {
     checkWaitOptions(options);
@@ -86,7 +90,7 @@ export class SharedValue<T> {
         const seen = await this.get({ signal });
         const changed = await change(seen.value);
         signal.throwIfAborted();
-        // Not cut short when the time runs out: it may have been written by then.
+        // Not aborted when the time runs out: the value may have been written by then.
         const written = await this.compareAndSet(seen, changed, given);
         if (written || !wait) return written;
         await pause(pauses.next(), signal);
@@ -95,8 +99,8 @@ export class SharedValue<T> {
   }
 
   /**
-   * The value, and again whenever it has changed; of several changes at once, the latest. For `for await`. Ends when the
-   * signal aborts or the application shuts down, and goes on when the servers were out of reach.
+   * Yields the value, and again whenever it has changed; of several changes at once, the latest. For `for await`. Ends
+   * when the signal aborts or the application shuts down. Continues when the servers were out of reach.
    */
   async *observe(options: CallOptions = {}): AsyncIterable<Versioned<T>> {
     checkCallOptions(options);
@@ -114,7 +118,7 @@ export class SharedValue<T> {
     }
   }
 
-  /** Forgets the value: it is the initial one again. */
+  /** Removes the value: it is the initial one again. */
   async remove(options: CallOptions = {}): Promise<void> {
     await this.#call(options, ({ signal }) => this.#cells.write(this.#at, { data: undefined }, signal, this.key));
   }
@@ -138,7 +142,7 @@ const BYTES = 4;
 const LEAST = -(2 ** 31);
 const MOST = 2 ** 31 - 1;
 
-/** @throws LockConfigurationError that names the field */
+/** Checks a whole number of 32 bits. @throws LockConfigurationError that names the field */
 export function checkInt32(field: string, value: unknown): void {
   const isInt32 = typeof value === 'number' && Number.isInteger(value) && value >= LEAST && value <= MOST;
   check(isInt32, field, value, `a whole number from ${LEAST} to ${MOST}`);
@@ -163,9 +167,10 @@ export const INT32_CODEC: Codec<number> = {
 /** A whole number of 32 bits that all processes share. */
 export class SharedCounter extends SharedValue<number> {
   /**
-   * Adds to the counter, once, and returns what it is then. It does not wrap. When what became of it can not be known, because
-   * the session was lost with the reply, it is not added again: the call rejects with a LockUnavailableError that says so.
-   * @throws LockConfigurationError when the sum has no place in 32 bits; as `update`
+   * Adds to the counter, once, and returns the new value. It does not wrap. When the outcome cannot be determined,
+   * because the session was lost with the reply, it is not added again. The call then rejects with a
+   * LockUnavailableError that says so.
+   * @throws LockConfigurationError when the sum does not fit into 32 bits; as `update`
    */
   async add(delta: number, options: WaitOptions = {}): Promise<Versioned<number>> {
     checkInt32('delta', delta);

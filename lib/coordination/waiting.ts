@@ -15,29 +15,29 @@ import type { LockService } from '../service/lock.service.js';
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** What a queue, a barrier or a shared value is called. */
+/** The names of a queue, a barrier or a shared value. */
 export interface Named {
-  /** As the application wrote it. */
+  /** The key as the application wrote it. */
   readonly key: string;
-  /** As the backend has it, under the service. */
+  /** The key as the backend uses it, under the service. */
   readonly at: string;
 }
 
-/** What is waited for. */
+/** The condition that a call waits for. */
 interface Awaited extends WaitOptions {
   readonly key: string;
-  /** What stands in the way when the time runs out. */
+  /** The reason that is reported when the time runs out. */
   readonly why: string;
 }
 
-/** How far one call may go. */
+/** The limits of one call. */
 export interface Limits {
   /** `false`: answer at once. */
   readonly wait: boolean;
   readonly signal: AbortSignal;
 }
 
-/** How the calls of one connection end: with their time, with their callers' signals, with the application. */
+/** Ends the calls of one connection: when their time runs out, on their callers' signals, and at shutdown. */
 export class Waiting {
   readonly #locks: LockService;
   readonly #stopping: AbortSignal;
@@ -47,19 +47,22 @@ export class Waiting {
     this.#stopping = stopping;
   }
 
-  /** @throws LockConfigurationError when the backend has locks only */
+  /** The backend's coordination part. @throws LockConfigurationError when the backend has locks only */
   get backend(): CoordinationBackend {
     const { coordination, name } = this.#locks.seam;
     if (coordination) return coordination;
     throw new LockConfigurationError(`the backend "${name}" has no queues, barriers and shared values`);
   }
 
-  /** Has the shutdown wait for the lease. */
+  /** Makes the shutdown wait for the lease. */
   hold(lease: GrantedLease): void {
     this.#locks.admission.hold(lease);
   }
 
-  /** `null` when the time ran out, or `ask` says so because it does not wait. @throws LockShutdownError, `signal.reason` */
+  /**
+   * Returns `null` when the time ran out, or when `ask` did because it does not wait.
+   * @throws LockShutdownError, `signal.reason`
+   */
   async within<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T | null> {
     const { key, why } = what;
     const deadline = new Deadline(key, this.#waitMs(what), why);
@@ -81,14 +84,14 @@ export class Waiting {
     }
   }
 
-  /** The answer. @throws LockTimeoutError instead of `null` */
+  /** Returns the answer. @throws LockTimeoutError instead of `null` */
   async answer<T>(what: Awaited, ask: (limits: Limits) => Promise<T | null>): Promise<T> {
     const answer = await this.within(what, ask);
     if (answer !== null) return answer;
     throw new LockTimeoutError(what.key, this.#waitMs(what), what.why);
   }
 
-  /** The answer to what nobody waits for any longer than it takes. */
+  /** Returns the answer to a request that waits for nothing but its reply. */
   async call<T>({ signal = NEVER }: CallOptions, ask: (limits: Limits) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     return ask({ wait: false, signal });
@@ -100,8 +103,8 @@ export class Waiting {
   }
 
   /**
-   * What `ask` answers, however long the servers are out of reach meanwhile; `undefined` once the caller has given up or
-   * the application shuts down.
+   * Returns the answer of `ask`, however long the servers are out of reach meanwhile. Returns `undefined` once the
+   * caller has given up or the application shuts down.
    */
   async untilOver<T>(
     { signal = NEVER }: CallOptions,
@@ -130,20 +133,20 @@ export class Waiting {
   }
 }
 
-/** The end of a call that may wait. */
+/** The limits of a call that may wait. */
 export interface WaitOptions {
-  /** How long to wait, in milliseconds; 0 asks once. Default: the module's `waitMs`. */
+  /** The time to wait, in milliseconds; 0 asks once. Default: the module's `waitMs`. */
   readonly waitMs?: number | undefined;
-  /** Gives up waiting; the wait rejects with `signal.reason`, untouched. */
+  /** Ends the wait: it rejects with `signal.reason`, unchanged. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The end of a call that waits for no more than an answer. */
+/** The limits of a call that waits for no more than a reply. */
 export type CallOptions = Pick<WaitOptions, 'signal'>;
 
 const FIELDS = ['waitMs', 'signal'];
 
-/** @throws LockConfigurationError that names the wrong field */
+/** Checks the options. @throws LockConfigurationError that names the wrong field */
 export function checkWaitOptions(options: WaitOptions, fields: readonly string[] = FIELDS, shortestMs = 0): void {
   checkFields('options', options, fields);
   const { waitMs, signal } = options;
@@ -151,7 +154,7 @@ export function checkWaitOptions(options: WaitOptions, fields: readonly string[]
   checkSignal(signal);
 }
 
-/** @throws LockConfigurationError that names the wrong field */
+/** Checks the options. @throws LockConfigurationError that names the wrong field */
 export function checkCallOptions(options: CallOptions): void {
   checkWaitOptions(options, ['signal']);
 }

@@ -15,22 +15,25 @@ import { noteLock } from './wrappers.js';
 const NAME = '@CronLock';
 
 /**
- * Runs a scheduled job on one instance of the cluster: a `@Cron` job once for each nominal tick, whatever the clocks of
- * the instances say, an `@Interval` not more often than its interval, a `@Timeout` on one instance at a time. Goes
- * above or below `@Cron`, `@Interval` or `@Timeout`, on a method that is `async`.
+ * Runs a scheduled job on one instance of the cluster. Goes above or below `@Cron`, `@Interval` or `@Timeout`, on a
+ * method that is `async`.
+ *
+ * - A `@Cron` job runs once for each nominal tick, whatever the clocks of the instances say.
+ * - An `@Interval` job runs not more often than its interval.
+ * - A `@Timeout` job runs on one instance at a time.
  *
  * - The lock is held for the whole run. A tick that comes while an earlier one is still run is skipped.
- * - A call that is not to run resolves to `undefined`, with a line in the debug log and an event of `CronRunsService`;
- *   it never throws because somebody else has the job. It never runs without its lock.
- * - `currentLease()` and `currentRun()` tell the method's code what it holds and which tick it is about.
- * - A session that is lost while the method runs aborts the lease's `signal`; the tick counts as `lost`, and with
+ * - A call that is not to run resolves to `undefined`. It writes a line to the debug log and an event to
+ *   `CronRunsService`. It never throws because another instance runs the job, and it never runs without its lock.
+ * - Inside the method, `currentLease()` returns the lease, and `currentRun()` returns the run with its tick.
+ * - A session that is lost while the method runs aborts the lease's `signal`. The tick counts as `lost`, and with
  *   `onCrash: 'rerun'` another instance runs it again.
- * - The method's own errors reach the scheduler as they are, and the tick counts as `failed`.
+ * - The method's own errors reach the scheduler unchanged, and the tick counts as `failed`.
  *
- * A direct call of the method counts as a firing at this instant: it is skipped when the latest tick has been run. The call
- * of `super.method()` by a job that overrides one of the same key is part of the run.
+ * A direct call of the method counts as a firing at this instant: it is skipped when the latest tick has been run. When
+ * a job overrides one of the same key, its call of `super.method()` is part of the run.
  *
- * The job belongs to the module's `service`: another service's job of the same name is another job.
+ * The job belongs to the module's `service`: a job of the same name in another service is a different job.
  *
  * @throws LockConfigurationError when the method is not scheduled, no scheduler runs, or the module names no service;
  *   LockLostError after the method has ended (see `onLost`); LockUnavailableError (see `onUnavailable`)
@@ -50,7 +53,7 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
       const jobs = jobsFor(method, instance);
       const call = () => job.call(instance as object, args);
       const scheduled = job.jobOf(instance as object);
-      // Called as super.method() by the job that overrides it: part of that run, under its lease.
+      // A call of super.method() by the overriding job is part of that run, under its lease.
       const isPart = currentRun()?.key === scheduled.key && job.isOverriddenIn(instance as object);
       return isPart ? call() : jobs.fire(scheduled, call);
     });
@@ -60,7 +63,10 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
   return decorate as CronLockDecorator;
 }
 
-/** The jobs of the connection that the instance was given. @throws LockConfigurationError when there are none */
+/**
+ * Returns the jobs of the connection that the instance was given.
+ * @throws LockConfigurationError when there are none
+ */
 export function jobsFor(method: LockedMethod, instance: unknown): GuardedJobs {
   const jobs = guardedJobsOf(serviceFor(method, instance));
   if (jobs) return jobs;

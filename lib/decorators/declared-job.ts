@@ -8,8 +8,8 @@ import type { DecoratedPlace } from './decorated-place.js';
 import { ResultCheck } from './result-check.js';
 
 /**
- * A method with `@CronLock`, in its class and in all that inherit it. When it runs is read off the method as the
- * application has it, not when the class is made: `@Cron` may stand above, or in a subclass.
+ * A method with `@CronLock`, in its class and in every subclass. The schedule is read from the finished method, not
+ * when the class is made: `@Cron` may be above, or in a subclass.
  */
 export class DeclaredJob {
   readonly #at: DecoratedPlace;
@@ -25,7 +25,10 @@ export class DeclaredJob {
     this.#original = original;
   }
 
-  /** @throws LockConfigurationError when nothing says how often the method may run */
+  /**
+   * Returns the job for the instance's class.
+   * @throws LockConfigurationError when nothing says how often the method may run
+   */
   jobOf(instance: object): ScheduledJob {
     const prototype: object = Object.getPrototypeOf(instance);
     const known = this.#jobs.get(prototype);
@@ -36,12 +39,12 @@ export class DeclaredJob {
     return job;
   }
 
-  /** Whether the instance's class has a method of its own there, so that nothing calls this one but that may. */
+  /** Whether the instance's class overrides this method, so that only the overriding method can call it. */
   isOverriddenIn(instance: object): boolean {
     return isOverriddenIn(instance, this.#at);
   }
 
-  /** The method without its lock. */
+  /** Calls the method without its lock. */
   call(instance: object, args: readonly unknown[]): unknown {
     return this.#result.checked(Reflect.apply(this.#original, instance, args));
   }
@@ -50,7 +53,7 @@ export class DeclaredJob {
     const method: unknown = Reflect.get(prototype, this.#at.name);
     const found = isObject(method) ? scheduleOf(method) : undefined;
     if (found?.schedule) return found;
-    // Called by a method that overrides it.
+    // The overriding method has no schedule of its own and calls this method, so this method's schedule applies.
     const own: unknown = Reflect.get(this.#at.prototype, this.#at.name);
     return isObject(own) ? scheduleOf(own) : { name: undefined, schedule: undefined };
   }

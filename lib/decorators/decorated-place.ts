@@ -2,15 +2,18 @@ import { LockConfigurationError } from '../contract/errors.js';
 
 /** A method of a class, and its names for messages. */
 export interface DecoratedPlace {
-  /** `@DistributedLock on Orders.place` */
+  /** The decorator and the place, such as `@DistributedLock on Orders.place`. */
   readonly title: string;
-  /** `Orders.place` */
+  /** The class and the method, such as `Orders.place`. */
   readonly place: string;
   readonly prototype: object;
   readonly name: string | symbol;
 }
 
-/** @throws LockConfigurationError where a lock cannot be put, saying why and what to do instead */
+/**
+ * Returns the place that a decorator is applied to.
+ * @throws LockConfigurationError where a lock cannot be put; the message gives the reason and the alternative
+ */
 export function decoratedPlace(decorator: string, target: unknown, name: unknown, descriptor: unknown): DecoratedPlace {
   need(!isStandardContext(name), decorator, 'needs "experimentalDecorators": true in tsconfig.json, as Nest does');
   const place = placeOf(target, name, descriptor);
@@ -25,9 +28,9 @@ export function decoratedPlace(decorator: string, target: unknown, name: unknown
 }
 
 /**
- * Refuses that a decorator is written without parentheses. The compiler then calls the factory as the decorator: nothing
- * would be locked, and without a type check nobody would say so.
- * @param usage how it is written, such as `@DistributedLock('key')`
+ * Rejects a decorator that is written without parentheses. The compiler then calls the factory as the decorator:
+ * nothing would be locked, and without a type check no error would be reported.
+ * @param usage the correct spelling, such as `@DistributedLock('key')`
  * @param call the arguments of the factory
  * @throws LockConfigurationError that names the place
  */
@@ -39,7 +42,7 @@ export function needParentheses(usage: string, call: ArrayLike<unknown>): void {
   );
 }
 
-/** Whether the instance's class has a method of its own there, so that nothing calls this one but that may. */
+/** Whether the instance's class overrides this method, so that only the overriding method can call it. */
 export function isOverriddenIn(instance: object, { prototype, name }: DecoratedPlace): boolean {
   let owner: object | null = Object.getPrototypeOf(instance);
   while (owner && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner);
@@ -50,33 +53,37 @@ function need(isMet: boolean, what: string, why: string): asserts isMet {
   if (!isMet) throw new LockConfigurationError(`${what} ${why}`);
 }
 
-/** What a decorator stands on, from what the compiler calls it with. */
+/**
+ * The name of the decorated class, member or parameter, from the arguments that the compiler calls the decorator with.
+ */
 function placeOf(target: unknown, name: unknown, descriptor: unknown): string {
   if (isStandardContext(name)) return name.kind === 'class' ? `class ${String(name.name)}` : String(name.name);
   const owner = isClass(target) ? target.name : isObject(target) ? target.constructor?.name : 'a class';
-  // A decorator of the application's own need not hand on the name.
+  // A decorator of the application may call this one without passing on the name.
   if (isPrototype(target) && typeof name !== 'string' && typeof name !== 'symbol') return `a member of ${owner}`;
   const member = name === undefined ? owner : `${owner}.${String(name as PropertyKey)}`;
   if (typeof descriptor === 'number') return `a parameter of ${name === undefined ? `new ${owner}` : member}`;
   return name === undefined ? `class ${owner}` : member;
 }
 
-/** Whether the arguments are what a compiler calls a decorator with. */
+/** Whether the arguments are those that a compiler calls a decorator with. */
 export function isDecoratorCall(call: ArrayLike<unknown>): boolean {
   const [target, name] = [call[0], call[1]];
-  // Also of a decorator that a function of the application's makes, which is used without parentheses itself.
+  // An application's function may make the decorator, and may itself be used without parentheses.
   if (isStandardContext(name) || isPrototype(target)) return true;
   if (call.length === 1) return isClass(target);
   const isTarget = isClass(target) || (isObject(target) && !Array.isArray(target));
   return isTarget && (call.length > 2 || typeof name === 'string' || typeof name === 'symbol');
 }
 
-/** Of a decorator that is not TypeScript's own kind. */
+/**
+ * Whether the second argument is the context object of a standard (ECMAScript) decorator, not TypeScript's own kind.
+ */
 function isStandardContext(name: unknown): name is { readonly kind: unknown; readonly name?: unknown } {
   return isObject(name) && 'kind' in name;
 }
 
-/** A function that may be one of the arguments has a prototype that can be replaced, or none. */
+/** Whether the value is a class. Other functions have a `prototype` that can be replaced, or none. */
 function isClass(value: unknown): value is Function {
   return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
 }

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 
 /**
- * A function that does something else and looks like the original to everyone: name, length, own properties, and
- * whatever decorators have said about it.
+ * Returns a function that runs `call` instead and otherwise looks like the original. It has the same name, length, own
+ * properties and decorator metadata.
  */
 export function disguised<F extends object>(
   original: F,

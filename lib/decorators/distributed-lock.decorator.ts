@@ -16,22 +16,24 @@ import type { LockDecorator } from './method-check.js';
 const NAME = '@DistributedLock';
 
 /**
- * Runs the method for one caller at a time in the whole cluster, under a lease on `key`; several keys are locked all
- * or none, in one fixed order. The method's code finds the lease with `currentLease()`: its `signal` aborts when the
- * lease is lost, and its `fencingToken` is what a store needs to refuse a holder that was paused.
+ * Runs the method for one caller at a time in the whole cluster, under a lease on `key`. Several keys are locked all or
+ * none, in one fixed order. Inside the method, `currentLease()` returns the lease. Its `signal` aborts when the lease
+ * is lost. Its `fencingToken` lets a store refuse a holder that was paused.
  *
- * - Goes above or below other decorators (`@Cron`, `@Get`, `@MessagePattern`, `@OnEvent`); above `@Transactional()` and
- *   the like, so that the lease outlives the commit.
- * - A method that returns an `Observable` or is `async *` holds the lease until its stream has ended. It gets it when
- *   it is subscribed to, or iterated; for an `Observable` the return type must be written out, and the compiler must
- *   emit decorator metadata, as Nest asks of it anyway. A method that yields a stream and is not known to do so yields
- *   a promise of one, which can be consumed once and must be.
- * - `this.method()` is locked like any call, and so is `super.method()`; a subclass that overrides the method without
+ * - Goes above or below other decorators (`@Cron`, `@Get`, `@MessagePattern`, `@OnEvent`). It goes above
+ *   `@Transactional()` and the like, so that the lease outlives the commit.
+ * - A method that returns an `Observable` or is `async *` holds the lease until its stream has ended. It acquires the
+ *   lease on subscription or on iteration.
+ * - For an `Observable` the return type must be written out, and the compiler must emit decorator metadata, as Nest
+ *   requires anyway. If a method yields a stream and this is not known, it returns a promise of a stream. That stream
+ *   can be consumed once, and must be.
+ * - `this.method()` is locked like any call, and so is `super.method()`. A subclass that overrides the method without
  *   calling `super` is not locked.
- * - After a session loss the lease's `signal` aborts at once; the call rejects when the method has ended (see `onLost`).
+ * - After a session loss the lease's `signal` aborts at once. The call rejects when the method has ended (see
+ *   `onLost`).
  *
  * @param key the key, several keys, or a function of the method's arguments; annotate its parameters
- * @throws LockTimeoutError (HTTP 423) when somebody else held the key for all of `waitMs` (see `onContention`),
+ * @throws LockTimeoutError (HTTP 423) when another holder had the key for all of `waitMs` (see `onContention`),
  *   LockLostError (503), LockUnavailableError (503), LockReentrancyError (500), LockConfigurationError (500): the
  *   method did not run, except with LockLostError. The method's own error is never replaced.
  */
@@ -43,7 +45,10 @@ export function DistributedLock<A extends unknown[], C extends OnContention = 't
   return lockMethod(NAME, (at) => mutexLocking(at, key, options));
 }
 
-/** @throws LockConfigurationError for wrong options and fixed keys, which names the place */
+/**
+ * Returns the options of a mutex decorator, and how each call makes its lock.
+ * @throws LockConfigurationError for wrong options and fixed keys, which names the place
+ */
 export function mutexLocking<A extends unknown[]>(
   at: Pick<DecoratedPlace, 'title' | 'place'>,
   key: LockKeys<A>,

@@ -24,14 +24,14 @@ export interface ElectionHookDecorator {
 }
 
 /**
- * Calls the method, with the term, each time that this application is elected. Makes the application campaign, as
- * `LeaderOnly` does.
+ * Calls the method with the term each time this application is elected. The application then campaigns, as with
+ * `LeaderOnly`.
  *
- * - The hooks of one election are called one after the other, never two at once: those of `@OnDeposed` only when the last
- *   of `@OnElected` has ended. Methods with `@LeaderOnly` run when all of them have.
- * - The method runs under the term: its `signal` aborts when the term is lost. The hooks that are still to come are not
- *   called then, nor once the application shuts down or has resigned.
- * - An error is logged and changes nothing: the application leads.
+ * - The hooks of one election are called one after the other, never two at once. Those of `@OnDeposed` are called only
+ *   after the last of `@OnElected` has ended. Methods with `@LeaderOnly` run after all `@OnElected` hooks have ended.
+ * - The method runs under the term: its `signal` aborts when the term is lost. Remaining hooks are not called after
+ *   that, nor once the application shuts down or has resigned.
+ * - An error is logged and changes nothing: the application remains the leader.
  */
 export function OnElected(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {
   needParentheses("@OnElected('name')", arguments);
@@ -39,12 +39,13 @@ export function OnElected(name: string, options: ElectionHookOptions = {}): Elec
 }
 
 /**
- * Calls the method, with the term, each time that this application leads no more. In all else like `OnElected`.
+ * Calls the method with the term each time this application has ceased to lead. In all else like `OnElected`.
  *
- * - Not when the instance has methods with `@OnElected` for the election and none of them was called for this term.
- * - At shutdown, and by `resign`, runs of `@LeaderOnly` have ended, and the term is still held: nobody else is elected until
- *   the hooks have ended. `term.isHeld()` tells.
- * - When the term was lost, somebody else may lead already, and runs of `@LeaderOnly` may not have ended.
+ * - It is not called when the instance has methods with `@OnElected` for the election and none of them was called for
+ *   this term.
+ * - At shutdown, and by `resign`, runs of `@LeaderOnly` have ended and the term is still held. No other candidate is
+ *   elected until the hooks have ended. `term.isHeld()` shows which case it is.
+ * - When the term was lost, another application may lead already, and runs of `@LeaderOnly` may not have ended.
  * - The application does not campaign again before the hooks have ended.
  */
 export function OnDeposed(name: string, options: ElectionHookOptions = {}): ElectionHookDecorator {

@@ -8,16 +8,18 @@ import type { LockService } from '../service/lock.service.js';
 import { isOverriddenIn } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 
-/** What a decorated method is to an election: done by the leader only, or when the leader comes and goes. */
+/**
+ * The part of a decorated method in an election: work of the leader only, or a hook at the beginning or end of a term.
+ */
 export type ElectionPart = 'work' | 'elected' | 'deposed';
 
-/** A method that takes part in an election, in its class and in all that inherit it. */
+/** A method that takes part in an election, in its class and in every subclass. */
 export class ElectionRole {
   readonly #at: DecoratedPlace;
   readonly #election: string;
   readonly #part: ElectionPart;
 
-  /** @throws LockConfigurationError for what is no name of an election */
+  /** @throws LockConfigurationError for a name that is not valid for an election */
   constructor(at: DecoratedPlace, election: string, part: ElectionPart) {
     check(typeof election === 'string' && election !== '', `${at.title}: the name`, election, 'text that is not empty');
     checkKey(election, `${at.title}: the name`);
@@ -35,7 +37,7 @@ export class ElectionRole {
     );
   }
 
-  /** Has the application take part for this instance. @throws LockConfigurationError when it can not */
+  /** Makes the application take part for this instance. @throws LockConfigurationError when it cannot */
   join(locks: LockService, instance: object): void {
     if (isOverriddenIn(instance, this.#at)) return;
     const leadership = this.leadershipOn(locks);

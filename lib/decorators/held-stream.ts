@@ -3,8 +3,8 @@ import { catchError, concat, defer, finalize, from, ignoreElements, isObservable
 import { LockConfigurationError } from '../contract/errors.js';
 
 /**
- * What the caller gets instead of the method's own stream, or `undefined` when the value is no stream. Must be called
- * in the async context that the source is to run in.
+ * Returns the stream that the caller gets instead of the method's own one, or `undefined` when the value is no stream.
+ * Must be called in the async context that the source is to run in.
  */
 export function heldStream(value: unknown, end: StreamEnd): object | undefined {
   if (isObservable(value)) return heldObservable(value, end);
@@ -15,7 +15,7 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** The source, iterated inside the lease's async context; it is done when the lease has been given back. */
+/** The source, iterated inside the lease's async context. It is done when the lease has been released. */
 function heldIterable<T>(source: AsyncIterable<T>, end: StreamEnd): AsyncIterable<T> {
   const lease = new AsyncResource('HeldIterable');
   if ('next' in source) return new HeldIterator(source, end, lease);
@@ -93,7 +93,7 @@ class HeldIterator<T> implements AsyncGenerator<T, unknown, unknown> {
   }
 }
 
-/** The source, subscribed to inside the lease's async context; it completes when the lease has been given back. */
+/** The source, subscribed to inside the lease's async context. It completes when the lease has been released. */
 function heldObservable<T>(source: Observable<T>, end: StreamEnd): Observable<T> {
   const lease = new AsyncResource('HeldObservable');
   let isConsumed = false;
@@ -126,17 +126,17 @@ function untilReleased<T>(source: Observable<T>, end: StreamEnd): Observable<T> 
   return concat(failed, completed).pipe(finalize(() => end.complete()));
 }
 
-// A stream that nobody consumes to its end, and nobody can any more, must not keep its key for ever.
+// A stream that is garbage-collected before it was consumed to its end must not hold its key for ever.
 const abandoned = new FinalizationRegistry<StreamEnd>((end) => end.complete());
 
 /**
- * The end of a stream that holds a lease, between the two who wait for it: the lease, which is given back when the
- * stream has ended, and the consumer, who hears of the end when the lease has been given back.
+ * The end of a stream that holds a lease. The lease is released when the stream has ended. The consumer is notified of
+ * the end when the lease has been released.
  */
 export class StreamEnd {
   /** Settles when the stream has ended; rejects with the stream's own error. */
   readonly reached: Promise<void>;
-  /** Settles when the lease has been given back; rejects with what the consumer is to be told. */
+  /** Settles when the lease has been released; rejects with the error for the consumer. */
   readonly outcome: Promise<unknown>;
   #resolve!: () => void;
   #reject!: (reason: unknown) => void;
@@ -159,18 +159,18 @@ export class StreamEnd {
     this.#reject(error);
   }
 
-  /** Says whose end the consumer is to be told. */
+  /** Sets the promise that decides the consumer's outcome. */
   follow(outcome: Promise<unknown>): void {
     this.#settle(outcome);
   }
 
-  /** Ends the stream when the object that it can be consumed through, the latest one named here, is gone. */
+  /** Ends the stream when its consumable object has been garbage-collected. The latest object passed here counts. */
   completeWithout(consumable: object): void {
     this.completeOnItsOwn();
     abandoned.register(consumable, this, this);
   }
 
-  /** From now on somebody consumes the stream: it ends when they say so. */
+  /** Marks the stream as consumed: from now on the consumer ends it. */
   completeOnItsOwn(): void {
     abandoned.unregister(this);
   }

@@ -1,6 +1,6 @@
 /**
- * The one mechanism behind every lock decorator: a call runs inside `lock.using`, and a call that returns a stream
- * stays inside until the stream has ended.
+ * The one mechanism behind every lock decorator. A call runs inside `lock.using`; if it returns a stream, `lock.using`
+ * lasts until the stream has ended.
  */
 import { Logger } from '@nestjs/common';
 import type { ContentionContext, OnContention } from '../contract/acquire.options.js';
@@ -13,20 +13,20 @@ import { neverRun } from './stand-in.js';
 
 /** One call of a locked method. */
 export interface LockedCall {
-  /** `@DistributedLock on Orders.place`, for messages. */
+  /** The title for messages, such as `@DistributedLock on Orders.place`. */
   readonly title: string;
   readonly options: ResolvedLockingOptions;
   /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
   lock(): Pick<Lock, 'using'>;
-  /** What the connection says where the decorator does not. Asked after `lock`. */
+  /** The connection's settings for options that the decorator leaves out. Called after `lock`. */
   defaults(): CallDefaults;
   /** Runs the method. */
   run(): unknown;
-  /** What was called. */
+  /** The method that was called, and its arguments. */
   readonly method: Pick<ContentionContext, 'args' | 'className' | 'methodName'>;
 }
 
-/** What calls do whose decorator does not say. */
+/** The settings for calls whose decorator leaves them out. */
 export interface CallDefaults {
   readonly onContention?: OnContention | undefined;
   readonly onLost?: ResolvedLockingOptions['onLost'];
@@ -35,8 +35,8 @@ export interface CallDefaults {
 const logger = new Logger('DistributedLock');
 
 /**
- * The method's result, or a stream that holds the lease until it ends.
- * @param gone aborts when nobody wants the result any more
+ * Returns the method's result, or a stream that holds the lease until it ends.
+ * @param gone aborts when the caller no longer wants the result
  */
 export async function holdDuring(call: LockedCall, gone?: AbortSignal): Promise<unknown> {
   const lock = call.lock();
@@ -55,7 +55,7 @@ function usingOptions(call: LockedCall, defaults: CallDefaults, onContention: On
   return { reentrant, label, onLost, [PLACE]: `${className}.${methodName}`, ...(waitMs !== undefined && { waitMs }) };
 }
 
-/** The result of `work` under the lock, or what becomes of the call where it was not to run this time. */
+/** Returns the result of `work` under the lock, or the outcome of `onContention` when the lock was not acquired. */
 async function underLock(
   call: LockedCall,
   onContention: OnContention,
@@ -81,14 +81,14 @@ function isContention(error: unknown): error is ContentionContext['error'] {
   return error instanceof LockTimeoutError || error instanceof LockNotLeaderError;
 }
 
-/** What becomes of a call that could not have its lock. @throws the error, or what the handler throws */
+/** Handles a call that could not acquire its lock. @throws the error, or what the handler throws */
 function contended(call: LockedCall, onContention: OnContention, error: ContentionContext['error']): unknown {
   if (onContention === 'throw') throw error;
   const { label } = call.options;
   if (typeof onContention === 'function') {
     return onContention({ ...call.method, key: error.key ?? '', label, error });
   }
-  // An election says by itself, once for each change, who does not lead.
+  // An election logs by itself, once for each change, that this application does not lead.
   if (error instanceof LockTimeoutError) logger.debug(`${label} was skipped: ${error.message}`);
   return undefined;
 }
@@ -105,7 +105,7 @@ async function runWhileWanted(call: LockedCall, handover: Handover, gone: AbortS
   return end.reached;
 }
 
-/** Gives the caller the result: a stream while the lease is held, everything else when it has been given back. */
+/** Passes the result to the caller: a stream while the lease is held, any other result when it has been released. */
 class Handover {
   #resolve: ((result: unknown) => void) | undefined;
   #end: StreamEnd | undefined;
@@ -113,7 +113,7 @@ class Handover {
   give(stream: object, end: StreamEnd): void {
     this.#end = end;
     this.#resolve?.(stream);
-    // Nothing here may keep the stream alive: a caller who drops it is noticed by the garbage collector only.
+    // Nothing here may keep the stream alive: only the garbage collector notices a caller that drops it.
     this.#resolve = undefined;
   }
 

@@ -3,7 +3,9 @@ import { isObservable, Observable, of } from 'rxjs';
 type Step = IteratorResult<unknown, unknown>;
 type Iterator = AsyncIterator<unknown, unknown, unknown>;
 
-/** For `async *` methods: as lazy as they were, the call gets its lock at the first `next()`. */
+/**
+ * The result of an `async *` method. It is as lazy as the method was: the call acquires its lock at the first `next()`.
+ */
 export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> {
   readonly #open: () => Promise<unknown>;
   #opening: Promise<Iterator | undefined> | undefined;
@@ -39,7 +41,10 @@ export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> 
     await this.return(undefined);
   }
 
-  /** `undefined` when the call was skipped, or its handler of contention has nothing to iterate. */
+  /**
+   * Starts the call. Returns `undefined` when it was skipped, or when its contention handler returned nothing to
+   * iterate.
+   */
   async #start(): Promise<Iterator | undefined> {
     try {
       const opened = await this.#open();
@@ -52,7 +57,7 @@ export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> 
     return undefined;
   }
 
-  /** What runs already. A generator that is ended before it began never begins. */
+  /** The iterator, if it has been started. A generator that is ended before it began never begins. */
   async #started(): Promise<Iterator | undefined> {
     this.#isOver ||= !this.#opening;
     return this.#opening?.catch(() => undefined);
@@ -68,8 +73,8 @@ function isAsyncIterable(value: unknown): value is { [Symbol.asyncIterator](): I
 }
 
 /**
- * For methods declared to return an Observable: cold, as they were. Each subscription is a call of its own that gets
- * its lock when it subscribes; unsubscribing gives up waiting. A call that is skipped emits `undefined`.
+ * Returns a cold Observable for a method that is declared to return one. Each subscription is a separate call that
+ * acquires its lock when it subscribes. Unsubscribing stops waiting. A call that is skipped emits `undefined`.
  */
 export function lazyObservable(open: (gone: AbortSignal) => Promise<unknown>): Observable<unknown> {
   return new Observable((subscriber) => {

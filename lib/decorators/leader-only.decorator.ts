@@ -12,8 +12,10 @@ const NAME = '@LeaderOnly';
 
 export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'connection'> {
   /**
-   * What a call does where the application does not lead: not run the method and resolve to `undefined` (`'skip'`, the
-   * default), reject with a `LockNotLeaderError` (`'throw'`), or do what a function of the context says, see `onContention`.
+   * The behaviour of a call where the application does not lead. Default `'skip'`.
+   * - `'skip'`: does not run the method, and resolves to `undefined`.
+   * - `'throw'`: rejects with a `LockNotLeaderError`.
+   * - a function of the context: see `onContention`.
    */
   readonly onFollower?: OnContention | undefined;
 }
@@ -21,21 +23,22 @@ export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'conn
 const FIELDS = ['onFollower', 'onLost', 'connection'];
 
 /**
- * Runs the method on the leader of the election only, and skips it everywhere else. The application campaigns for it in the
- * background, from its start until its shutdown, through lost sessions; all methods with the same name share one campaign.
+ * Runs the method on the leader of the election only, and skips it everywhere else. The application campaigns in the
+ * background from its start until its shutdown, through lost sessions. All methods with the same name share one
+ * campaign.
  *
  * - Goes above or below other decorators (`@Cron`, `@Interval`, `@Get`, `@OnEvent`).
- * - The method runs under the application's term: `currentTerm()` and `currentLease()` find it. Several runs may be under
- *   way at once: the term is the application's, not the call's.
- * - A term that is lost aborts the `signal` at once; the call rejects when the method has ended (see `onLost`). A
+ * - The method runs under the application's term, which `currentTerm()` and `currentLease()` return. Several runs may
+ *   be under way at once: the term is the application's, not the call's.
+ * - A term that is lost aborts the `signal` at once. The call rejects when the method has ended (see `onLost`). A
  *   connection that is lost and comes back within the session ends nothing.
- * - It begins to run when the methods with `@OnElected` have ended. At shutdown, and by `resign`, no run begins any more;
- *   those that have begun may end, and then the next candidate is elected. What a run calls is part of it.
+ * - Runs begin when the methods with `@OnElected` have ended. At shutdown, and by `resign`, no further run begins. Runs
+ *   that have begun may end, and then the next candidate is elected. Calls made by a run are part of it.
  *
- * @param name the election's name in the module's `service`; a name that begins with `/` is a path, to share with other
- *   services and with Curator's LeaderLatch
- * @throws LockNotLeaderError (HTTP 503, see `onFollower`): the method did not run; LockLostError after the method has ended;
- *   LockConfigurationError. The method's own error is never replaced.
+ * @param name the election's name in the module's `service`. A name that begins with `/` is a path, to share with other
+ *   services and with Curator's LeaderLatch.
+ * @throws LockNotLeaderError (HTTP 503, see `onFollower`): the method did not run; LockLostError after the method has
+ *   ended; LockConfigurationError. The method's own error is never replaced.
  */
 export function LeaderOnly<C extends OnContention = 'skip', R = never>(
   name: string,

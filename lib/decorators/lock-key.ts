@@ -3,8 +3,8 @@ import { checkKey } from '../contract/key.js';
 import { refuseJobLockKey } from '../service/service-names.js';
 
 /**
- * What a method locks: a fixed key, or a function of the method's arguments (annotate its parameters; `this` is the
- * instance in a `function`).
+ * The key that a method locks: a fixed key, or a function of the method's arguments. Annotate the parameters of the
+ * function; in a `function`, `this` is the instance.
  */
 export type LockKey<A extends unknown[]> = string | ((this: never, ...args: A) => string);
 
@@ -12,18 +12,18 @@ export type LockKey<A extends unknown[]> = string | ((this: never, ...args: A) =
 export type LockKeys<A extends unknown[]> =
   string | readonly string[] | ((this: never, ...args: A) => string | readonly string[]);
 
-/** Refuses what a decorator cannot lock. */
+/** Refuses a value that a decorator cannot lock. */
 type KeyCheck<K> = (title: string, key: unknown) => asserts key is K;
 
-/** Reads the key off one call. @throws what the key function throws; LockConfigurationError when it returns no key */
+/** Reads the key from one call. @throws what the key function throws; LockConfigurationError when it returns no key */
 type KeyReader<K> = (instance: unknown, args: unknown[]) => K;
 
-/** @throws LockConfigurationError when a fixed key is not one: at decoration rather than at the first call */
+/** @throws LockConfigurationError when a fixed key is not valid: at decoration rather than at the first call */
 export function readerOfKey<A extends unknown[]>(title: string, source: LockKey<A>): KeyReader<string> {
   return readerOf(title, source, checkText);
 }
 
-/** @throws LockConfigurationError when fixed keys are not some: at decoration rather than at the first call */
+/** @throws LockConfigurationError when fixed keys are not valid: at decoration rather than at the first call */
 export function readerOfKeys<A extends unknown[]>(
   title: string,
   source: LockKeys<A>,

@@ -18,32 +18,32 @@ import { ResultCheck } from './result-check.js';
 import { checkLock, complete } from './stand-in.js';
 import { noteLock } from './wrappers.js';
 
-/** What one kind of lock decorator adds to the mechanism that all share. */
+/** The part of the mechanism that differs between the lock decorators. */
 export interface Locking {
   readonly options: ResolvedLockingOptions;
-  /** The lock of one call. */
+  /** Returns the lock of one call. */
   lockOf(service: LockService, instance: unknown, args: unknown[]): Pick<Lock, 'using'>;
-  /** What the method is to an election, where it is only run by a leader. */
+  /** The method's role in an election, if only a leader runs it. */
   readonly election?: ElectionRole;
 }
 
 /** Runs the method without its lock. */
 type Run = (instance: unknown, args: unknown[]) => unknown;
 
-/** How calls are run, which depends on what the method declares to return. */
+/** The way to run calls, which depends on the method's declared return type. */
 interface Way {
-  /** Starts one call, and hands its result out. */
+  /** Starts one call and returns its result. */
   readonly start: (call: LockedCall) => unknown;
   readonly run: Run;
 }
 
-/** What is known of a decorated method. */
+/** The data of a decorated method. */
 interface Decorated extends Way {
   readonly method: LockedMethod;
   readonly locking: Locking;
 }
 
-/** A method decorator that runs each call of the method under the lock that `configure` names. */
+/** Returns a method decorator that runs each call of the method under the lock that `configure` names. */
 export function lockMethod<A extends unknown[], C extends OnContention, B extends unknown[] = []>(
   decorator: string,
   configure: (at: DecoratedPlace) => Locking,
@@ -76,7 +76,10 @@ function locked<F extends object>(original: F, { method, locking, run, start }: 
   );
 }
 
-/** @throws LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock */
+/**
+ * Returns the lock of one call.
+ * @throws LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock
+ */
 export function lockOfCall(
   method: LockedMethod,
   locking: Locking,
@@ -91,7 +94,7 @@ export function lockOfCall(
   );
 }
 
-/** What `find` returns. A refusal that does not say where it comes from is made to: a bad key may be of any method. */
+/** Returns the result of `find`. Adds the title to an error that lacks it: a bad key could come from any method. */
 function named<T>(title: string, find: () => T): T {
   try {
     return find();
@@ -101,7 +104,7 @@ function named<T>(title: string, find: () => T): T {
   }
 }
 
-/** A stand-in that a test has put in the place of the service says nothing. */
+/** Returns the service's settings. A stand-in that a test has put in the place of the service has none. */
 export function defaultsOf(service: LockService): CallDefaults {
   return service instanceof LockService ? service.callDefaults : {};
 }

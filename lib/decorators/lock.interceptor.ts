@@ -13,14 +13,17 @@ import type { DistributedLockOptions } from './locking.options.js';
 const NAME = 'LockInterceptor';
 
 /**
- * An interceptor that holds a lease on `key` around the interceptors after it and the handler, for `@UseInterceptors` above
- * a handler or a class: where an interceptor has a transaction, `@DistributedLock` is given back before that commits.
+ * Returns an interceptor class that holds a lease on `key` around the interceptors after it and the handler. It is for
+ * `@UseInterceptors` above a handler or a class. Use it where an interceptor has a transaction: `@DistributedLock`
+ * releases its lease before that transaction commits.
  *
  * - The order is that of `@UseInterceptors`; interceptors of the class go around those of its handlers.
- * - Guards run before it. Pipes run inside: the key function sees the request as it came, before it is validated.
- * - The lease ends when the handler's stream ends, or when nobody is subscribed to it any more; then the client is answered.
- * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by default.
- *   With `onContention: 'skip'` the handler does not run and the client gets an empty answer; a function has the
+ * - Guards run before it. Pipes run inside: the key function sees the request before it is validated.
+ * - The lease ends when the handler's stream ends, or when the stream has no subscriber any more. Then the client is
+ *   answered.
+ * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by
+ *   default.
+ * - With `onContention: 'skip'` the handler does not run and the client gets an empty answer. A function gets the
  *   `ExecutionContext` as the call's only argument.
  *
  * @param key the key, several keys, or a function of the handler's `ExecutionContext`
@@ -36,7 +39,10 @@ export function LockInterceptor(
   const locking = mutexLocking({ title: NAME, place: NAME }, key, options);
 
   class HandlerLockInterceptor implements NestInterceptor {
-    /** Some versions of Nest take the class for an interceptor that does nothing, where an instance belongs. */
+    /**
+     * Always throws. Some versions of Nest accept the class in place of an instance, as an interceptor that does
+     * nothing.
+     */
     static intercept(): never {
       throw new LockConfigurationError(
         `${NAME} makes a class: write @UseInterceptors(${NAME}('key')), or { provide: APP_INTERCEPTOR, useClass: ${NAME}('key') }`,

@@ -5,25 +5,25 @@ import type { ElectionRole } from './election-role.js';
 import { severalCopies } from '../service/loaded-copies.js';
 import { ServiceSlot } from './service-slot.js';
 
-/** One decorated method: where it stands, and where it finds its `LockService`. */
+/** One decorated method: its place, and where it finds its `LockService`. */
 export interface LockedMethod {
-  /** `@DistributedLock on Orders.place`, for messages. */
+  /** The title for messages, such as `@DistributedLock on Orders.place`. */
   readonly title: string;
-  /** `Orders.place` */
+  /** The class and the method, such as `Orders.place`. */
   readonly place: string;
-  /** Of the class that has the decorator. */
+  /** The prototype of the class that has the decorator. */
   readonly prototype: object;
   readonly name: string | symbol;
   readonly slot: ServiceSlot;
-  /** What it is run as, when it has `@CronLock`. */
+  /** The method's job, when it has `@CronLock`. */
   readonly job?: DeclaredJob;
-  /** What it is to an election, when it has `@LeaderOnly`, `@OnElected` or `@OnDeposed`. */
+  /** The method's role in an election, when it has `@LeaderOnly`, `@OnElected` or `@OnDeposed`. */
   readonly election?: ElectionRole | undefined;
 }
 
 const methodsByPrototype = new WeakMap<object, LockedMethod[]>();
 
-/** Notes that a method of the class is locked, and has Nest inject what it needs. */
+/** Registers a method of the class as locked, and makes Nest inject the `LockService`. */
 export function registerLockedMethod(at: Omit<LockedMethod, 'slot'>, connection: string): LockedMethod {
   const { prototype, title } = at;
   const methods = methodsByPrototype.get(prototype) ?? [];
@@ -33,12 +33,12 @@ export function registerLockedMethod(at: Omit<LockedMethod, 'slot'>, connection:
   return method;
 }
 
-/** The locked methods of an instance, inherited ones included. Touches no property of it. */
+/** Returns the locked methods of an instance, inherited ones included. Reads no property of it. */
 export function lockedMethodsOf(instance: object): readonly LockedMethod[] {
   return lockedMethodsOn(Object.getPrototypeOf(instance));
 }
 
-/** The locked methods of a class, inherited ones included. Touches no property of it. */
+/** Returns the locked methods of a class, inherited ones included. Reads no property of it. */
 export function lockedMethodsOn(prototype: object | null): readonly LockedMethod[] {
   const methods: LockedMethod[] = [];
   for (let chain = prototype; chain; chain = Object.getPrototypeOf(chain)) {
@@ -47,7 +47,10 @@ export function lockedMethodsOn(prototype: object | null): readonly LockedMethod
   return methods;
 }
 
-/** @throws LockConfigurationError when there is no service: the method must not run without its lock */
+/**
+ * Returns the instance's service.
+ * @throws LockConfigurationError when there is none: the method must not run without its lock
+ */
 export function serviceFor(method: LockedMethod, instance: unknown): LockService {
   if (typeof instance !== 'object' || instance === null) {
     throw new LockConfigurationError(

@@ -14,32 +14,32 @@ import type { MultiOptions } from '../service/multi-locks.js';
 import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/lock-service.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
-/** What every lock decorator can be told. */
+/** The options of every lock decorator. */
 export interface LockingOptions extends HoldingOptions {
   /**
-   * How long a call waits in line, in milliseconds; 0 asks once. Default: the module's `waitMs`, and 0 with
-   * `onContention: 'skip'`.
+   * The time that a call waits in the wait queue, in milliseconds; 0 asks once. Default: the module's `waitMs`, and 0
+   * with `onContention: 'skip'`.
    */
   readonly waitMs?: number | undefined;
   /**
-   * What a call does when somebody else holds the key for all of `waitMs`. Default: the module's, `'throw'`.
+   * The behaviour of a call when another holder had the key for all of `waitMs`. Default: the module's, `'throw'`.
    * - `'throw'`: rejects with a `LockTimeoutError`.
    * - `'skip'`: does not run the method, and resolves to `undefined`; for jobs that another instance does.
-   * - a function of the context: does not run the method. What the function returns is the call's result; what it throws is
-   *   what the call rejects with. For an `Observable` it may return the value or an `Observable`, for an `async *` method an
-   *   async iterable.
+   * - a function of the context: does not run the method. The call returns the function's result, or rejects with its
+   *   error. For an `Observable` the function may return the value or an `Observable`, for an `async *` method an async
+   *   iterable.
    *
    * A `LockTimeoutError` that the method itself throws is not contention and always passes through.
    */
   readonly onContention?: OnContention | undefined;
   /**
-   * When the lease was lost while the method ran: reject with `LockLostError` (or `LockOverdueError`), or return the result.
-   * Default: the module's, `'throw'`.
+   * The behaviour when the lease was lost while the method ran. `'throw'` rejects with `LockLostError` (or
+   * `LockOverdueError`); `'ignore'` returns the result. Default: the module's, `'throw'`.
    */
   readonly onLost?: 'throw' | 'ignore' | undefined;
-  /** A name for logs and for whoever looks at the line of contenders. Default `Class.method`. */
+  /** A name for logs and for tools that list the contenders. Default `Class.method`. */
   readonly label?: string | undefined;
-  /** `false`: entering a key that this call already holds is a `LockReentrancyError`. Default `true`. */
+  /** `false`: acquiring a key that this call already holds is a `LockReentrancyError`. Default `true`. */
   readonly reentrant?: boolean | undefined;
   /** The name of the `LockModule` connection. Default `'default'`. */
   readonly connection?: string | undefined;
@@ -47,17 +47,17 @@ export interface LockingOptions extends HoldingOptions {
 
 export interface DistributedLockOptions extends LockingOptions, MutexOptions, Pick<MultiOptions, 'atomic'> {}
 
-/** What is `undefined` where the connection decides. */
+/** The options that are `undefined` when the connection's setting applies. */
 type OfConnection = 'waitMs' | 'onContention' | 'onLost';
 
-/** Every option with its default filled in, but for those that the connection decides. */
+/** Every option with its default filled in, except those that the connection decides. */
 export interface ResolvedLockingOptions extends Required<
   Omit<DistributedLockOptions, OfConnection | keyof SharingOptions | keyof HoldingOptions>
 > {
   readonly waitMs: number | undefined;
   readonly onContention: OnContention | undefined;
   readonly onLost: DistributedLockOptions['onLost'];
-  /** As they were given: what is not is the connection's. */
+  /** The options as given; a missing one takes the connection's setting. */
   readonly sharing: SharingOptions;
   readonly holding: HoldingOptions;
 }
@@ -69,7 +69,7 @@ export const DEFAULTS = Object.freeze({
   atomic: false,
 } as const);
 
-/** The fields of `LockingOptions`; a decorator that knows more adds its own. */
+/** The fields of `LockingOptions`. A decorator with more options adds its own fields. */
 export const LOCKING_FIELDS = [
   'waitMs',
   'onContention',

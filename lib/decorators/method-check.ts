@@ -1,10 +1,10 @@
-/** What the compiler checks about a decorated method. Each refusal is a sentence that can be read in the error. */
+/** The compile-time checks of a decorated method. Each refusal is a readable sentence in the compiler's error. */
 import type { Observable } from 'rxjs';
 import type { OnContention } from '../contract/acquire.options.js';
 
 /**
- * A method decorator for methods whose parameters fit `A` (those of the key function) and `B` (those of a second function
- * of the arguments, if the decorator takes one), and which are not static.
+ * A method decorator for methods that are not static and whose parameters fit `A` and `B`. `A` is the parameters of the
+ * key function. `B` is those of a second function of the arguments, if the decorator takes one.
  */
 export interface LockDecorator<A extends unknown[], C extends OnContention, B extends unknown[] = []> {
   <T>(
@@ -19,37 +19,40 @@ export interface LockDecorator<A extends unknown[], C extends OnContention, B ex
 }
 
 /**
- * What the second signature of a decorator returns: it is there for `applyDecorators`, and for a method that the first one
- * does not fit. No decorator may return this, so the compiler refuses the method and shows the sentence.
+ * The result of the second signature of a decorator. That signature exists for `applyDecorators`, and for a method that
+ * the first one does not fit. No decorator may return this type, so the compiler refuses the method and shows the
+ * sentence.
  */
 export interface CannotLock<Sentence> {
   readonly why: Sentence;
 }
 
-/** The sentence for what has none, and for private methods, which types do not show. */
+/** The sentence, or a general one where there is none, and for private methods, which types do not show. */
 type OrElse<Sentence> = [Sentence] extends [never]
   ? 'a lock goes on an async method of an instance that takes what the key function takes'
   : Sentence;
 
 declare const SECOND_CHOICE: unique symbol;
 
-/** A compiler that has the choice prefers a signature without optional properties, and only then the first. */
+/**
+ * Marks the second signature: a compiler prefers a signature without optional properties, and only then the first one.
+ */
 export interface SecondChoice {
   readonly [SECOND_CHOICE]?: never;
 }
 
-/** `never` for a private member. */
+/** The type of a member; `never` for a private one. */
 type MemberOf<O, K> = K extends keyof O ? O[K] : never;
 
-/** What an instance method stands on: a class has a `prototype`. */
+/** The target of an instance method's decorator: a class has a `prototype`. */
 export type NotStatic = object & { readonly prototype?: never };
 
-/** The sentence for a static method, or another one. */
+/** The sentence for a static method, or else the given one. */
 type OnInstance<O, Sentence> = O extends { readonly prototype: unknown }
   ? 'a lock goes on an instance method: a static method has no instance to be given its locks'
   : Sentence;
 
-// Complaints are sentences, `never` is none: a union of checks must not lose a sentence.
+// A complaint is a sentence, and `never` is no complaint: a union of checks must not lose a sentence.
 type Unless<Sentence> = [Sentence] extends [never] ? unknown : Sentence;
 
 type Complaint<T, A extends unknown[], C extends OnContention> = T extends (...args: infer P) => infer R
@@ -83,7 +86,7 @@ type ReturnComplaint<R, C extends OnContention> = 0 extends 1 & R
         ? Stranger<AsyncGenerator<V>, R> | HandlerComplaint<AsyncIterable<V> | undefined, C>
         : 'a locked method must return a Promise, an Observable or an AsyncIterable: getting a lock takes time';
 
-// A promise of a stream resolves to a stream that holds the lease, and is no more than a stream.
+// A promise of a stream resolves to a stream that holds the lease and has no members beyond those of a stream.
 type StreamComplaint<V> =
   V extends Observable<infer X>
     ? Stranger<Observable<X>, V>
@@ -97,14 +100,14 @@ type Stranger<Ours, R> = [Ours] extends [R]
 
 type SkipComplaint<V, C extends OnContention> = 'skip' extends C ? UndefinedComplaint<V> : never;
 
-// Whoever calls a method that yields nothing looks at nothing.
+// The caller of a method that yields nothing ignores the result, so any result of the handler fits.
 type HandlerComplaint<Result, C> = C extends (...args: never) => infer X
   ? [Yielded<X>] extends [[void] extends [Result] ? unknown : Result]
     ? never
     : 'what onContention returns must be what the method yields: a value of its type, or a promise of one'
   : never;
 
-/** A handler that returns nothing yields `undefined`. */
+/** The value of a handler; one that returns nothing yields `undefined`. */
 type Yielded<X> = [Awaited<X>] extends [never] ? never : [Awaited<X>] extends [void] ? undefined : Awaited<X>;
 
 type UndefinedComplaint<V> = undefined extends V
@@ -113,9 +116,11 @@ type UndefinedComplaint<V> = undefined extends V
     ? never
     : "a call that is skipped yields undefined: the method's return type must say so";
 
-/** What the compiler checks about a method with `@CronLock`. Each refusal is a sentence that can be read in the error. */
+/**
+ * The compile-time checks of a method with `@CronLock`. Each refusal is a readable sentence in the compiler's error.
+ */
 
-/** A method decorator for methods that a scheduler calls: not static, and with nothing for it to do with a result. */
+/** A method decorator for methods that a scheduler calls: they are not static, and their result is not used. */
 export interface CronLockDecorator {
   <T>(target: NotStatic, name: string | symbol, descriptor: TypedPropertyDescriptor<T> & Unless<JobComplaint<T>>): void;
   <O extends object, K extends string | symbol>(

@@ -3,11 +3,12 @@ import { decoratedPlace, needParentheses } from './decorated-place.js';
 import { noteWrapper } from './wrappers.js';
 
 /**
- * Applies a decorator that is meant to stand above a lock, such as one for traces or metrics. At start-up a lock below
- * a decorator that wraps the method is warned about; what is applied through this one is not.
+ * Applies a decorator that is meant to be above a lock, such as one for traces or metrics. At start-up a warning is
+ * logged for a lock below a decorator that wraps the method. A decorator that is applied through this one causes no
+ * warning.
  *
- * What the decorator does after the method happens when the lease has been given back. So a transaction must not
- * be in here: its commit would come too late.
+ * Work that the decorator does after the method happens when the lease has been released. Do not put a transaction in
+ * here: its commit would come too late.
  *
  * @example
  * ```ts
@@ -15,7 +16,8 @@ import { noteWrapper } from './wrappers.js';
  * @DistributedLock('orders')
  * async place() {}
  * ```
- * @throws LockConfigurationError when the class is loaded, for what is no method decorator, and where there is no method
+ * @throws LockConfigurationError when the class is loaded, for anything but a method decorator, and where there is no
+ *   method
  */
 export function OutsideLock<D extends (target: never, name: never, descriptor: never) => unknown>(decorator: D): D {
   needParentheses('@OutsideLock(Decorator())', arguments);
@@ -33,7 +35,10 @@ export function OutsideLock<D extends (target: never, name: never, descriptor: n
   return outside as unknown as D;
 }
 
-/** A factory of decorators without its parentheses returns a function: the class would have the method without its lock. */
+/**
+ * Refuses a function. A factory without its parentheses returns one, and the class would have the method without its
+ * lock.
+ */
 function checkDescriptor(replaced: unknown): asserts replaced is PropertyDescriptor {
   const expected =
     'one that returns a property descriptor or nothing; a factory needs its parentheses: @OutsideLock(Decorator())';

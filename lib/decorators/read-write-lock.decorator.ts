@@ -15,8 +15,8 @@ export interface WriteLockOptions extends LockingOptions, SharingOptions {}
 
 /**
  * Runs the method together with any number of readers of `key`, never together with its writer. A reader that calls a
- * method with `@WriteLock` or `@DistributedLock` of the same key gets a `LockReentrancyError`: it would wait for itself.
- * In everything else like `DistributedLock`.
+ * method with `@WriteLock` or `@DistributedLock` of the same key gets a `LockReentrancyError`: it would wait for
+ * itself. In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */
 export function ReadLock<A extends unknown[], C extends OnContention = 'throw', R = never>(
@@ -28,7 +28,7 @@ export function ReadLock<A extends unknown[], C extends OnContention = 'throw', 
 }
 
 /**
- * Runs the method alone: no reader of `key` and no other writer is inside. May call methods with `@ReadLock` of the
+ * Runs the method alone: `key` has no reader and no other writer meanwhile. May call methods with `@ReadLock` of the
  * same key. In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
  */

@@ -6,8 +6,8 @@ import { isAsyncIterable } from './held-stream.js';
 const logger = new Logger('DistributedLock');
 
 /**
- * Warns once of a method whose callers get a promise where the method returned something else. The compiler refuses most
- * of these methods; not all compilers check types.
+ * Warns once about a method whose callers get a promise although the method returned something else. The compiler
+ * refuses most of these methods, but not all compilers check types.
  */
 export class ResultCheck {
   readonly #at: DecoratedPlace;
@@ -17,7 +17,7 @@ export class ResultCheck {
     this.#at = at;
   }
 
-  /** @returns the result as it is */
+  /** @returns the result unchanged */
   checked(result: unknown): unknown {
     if (!this.#hasWarned && !isThenable(result)) this.#warn(result);
     return result;

@@ -16,10 +16,10 @@ import { checkLock } from './stand-in.js';
 const NAME = '@SegmentLock';
 const FIELDS = [...LOCKING_FIELDS, 'key', 'segments', 'route', 'routeBy'];
 
-/** The value that a call is routed by, from the method's arguments; annotate its parameters. */
+/** The function that returns a call's routing value from the method's arguments; annotate its parameters. */
 export type SegmentRouteBy<B extends unknown[]> = (this: never, ...args: B) => string | number;
 
-/** With `'hash'` there must be a value. */
+/** The routing options. With `'hash'` there must be a value. */
 type Routing<B extends unknown[]> =
   | { readonly route?: 'free' | undefined; readonly routeBy?: SegmentRouteBy<B> | undefined }
   | { readonly route: 'hash'; readonly routeBy: SegmentRouteBy<B> };
@@ -29,9 +29,9 @@ export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = 
   Routing<B> & { readonly key: LockKey<A> };
 
 /**
- * Runs the method under a lease on one segment of the key: as many calls at a time as there are segments, in the whole
- * cluster. The method's code finds the segment with `currentSegment()`, and works on that part of the data only.
- * A method that calls another with `@SegmentLock` of the same key enters the same segment.
+ * Runs the method under a lease on one segment of the key. In the whole cluster, as many calls run at a time as there
+ * are segments. Inside the method, `currentSegment()` returns the segment, and the method works on that part of the
+ * data only. A method that calls another with `@SegmentLock` of the same key uses the same segment.
  *
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
@@ -58,7 +58,9 @@ export function SegmentLock<A extends unknown[], B extends unknown[] = [], C ext
   });
 }
 
-/** Reads the value off one call; at decoration, refuses what can not be called, and a hash of nothing. */
+/**
+ * Returns a reader of one call's routing value. Refuses a non-function, and `'hash'` without a function, at decoration.
+ */
 function readerOfRoute(prefix: string, route: SegmentRoute | undefined, source: unknown) {
   if (source === undefined && route !== 'hash') return () => undefined;
   check(typeof source === 'function', `${prefix}routeBy`, source, 'a function of the arguments');
@@ -69,7 +71,7 @@ function readerOfRoute(prefix: string, route: SegmentRoute | undefined, source: 
   };
 }
 
-/** The lock as one call uses it. */
+/** The lock with one call's routing value. */
 function routed(lock: ReturnType<LockService['segmented']>, routeBy: string | number | undefined): Lock {
   return {
     acquire: (options) => lock.acquire({ ...options, routeBy }),

@@ -15,16 +15,16 @@ const NAME = '@Semaphore';
 const FIELDS = [...LOCKING_FIELDS, ...SEMAPHORE_FIELDS, 'permitsPerCall'];
 
 export interface SemaphoreDecoratorOptions extends LockingOptions, SemaphoreOptions {
-  /** How many of the permits each call takes. Default 1. */
+  /** The number of permits that each call takes. Default 1. */
   readonly permitsPerCall?: number | undefined;
 }
 
 /**
  * Runs the method for as many callers at a time in the whole cluster as there are permits, first come first served.
  *
- * Calls are not merged: a method that calls another with `@Semaphore` of the same key takes further permits. Where these
- * could only wait for those that the caller holds, and always with `reentrant: false`, the call is a
- * `LockReentrancyError`.
+ * Calls are not merged: a method that calls another with `@Semaphore` of the same key takes further permits. The call
+ * is a `LockReentrancyError` where it could only wait for permits that the caller itself holds, and always with
+ * `reentrant: false`.
  *
  * In everything else like `DistributedLock`.
  * @throws LockTimeoutError, LockLostError, LockUnavailableError, LockReentrancyError, LockConfigurationError
@@ -56,7 +56,7 @@ export function Semaphore<A extends unknown[], C extends OnContention = 'throw',
   });
 }
 
-/** The semaphore as one call uses it. */
+/** The semaphore with the number of permits that one call takes. */
 function taking(lock: SemaphoreLock, permits: number): Lock {
   return {
     acquire: (options) => lock.acquire({ ...options, permits }),

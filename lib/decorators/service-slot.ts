@@ -6,12 +6,12 @@ import { LockService } from '../service/lock.service.js';
 import { getLockServiceToken } from '../service/lock-service.token.js';
 
 /**
- * Where the instances of one class keep the `LockService` of one connection. Nest injects it like a property; whatever
- * Nest does not construct is bound by the explorer.
+ * The place where the instances of one class keep the `LockService` of one connection. Nest injects it like a property.
+ * The explorer binds it to instances that Nest does not construct.
  */
 export class ServiceSlot {
   readonly #hidden = Symbol('LockService');
-  // Frozen instances cannot carry a property. Only for them: a map does not see through a Proxy around an instance.
+  // Frozen instances cannot carry a property. Others do: a map would not find an instance through a Proxy around it.
   readonly #ofFrozen = new WeakMap<object, readonly LockService[]>();
 
   constructor(
@@ -31,8 +31,8 @@ export class ServiceSlot {
   }
 
   /**
-   * A property key that Nest's error shows with `toString()`. The text is made then: whether there is a second copy of the
-   * package is not known before all is loaded.
+   * A property key that Nest's error shows with `toString()`. The text is made at that moment: a second copy of the
+   * package can only be detected when everything is loaded.
    */
   #injectedAt(key: symbol): symbol {
     const remedy = () => severalCopies() ?? `import ${registrationOf(this.connection)} in the root module`;
@@ -44,19 +44,26 @@ export class ServiceSlot {
     return this.#boundTo(instance).at(-1);
   }
 
-  /** An object handed to two applications at once (`useValue`) belongs to the one that came last. */
+  /**
+   * Binds the service. An object that two applications use (`useValue`) belongs to the application that bound it last.
+   */
   bind(instance: object, service: LockService): void {
     this.#refuseOtherCopy(service);
     this.#store(instance, [...this.#without(service, instance), service]);
   }
 
-  /** Falls back to the application before, if there is one: the last service stays, and says that it is shut down. */
+  /**
+   * Returns to the previous application's service, if there is one. The last service remains and reports that it is
+   * shut down.
+   */
   unbind(instance: object, service: LockService): void {
     const others = this.#without(service, instance);
     if (others.length > 0) this.#store(instance, others);
   }
 
-  /** The name of a connection is the same in all copies, and what it stands for would be of another class. */
+  /**
+   * Refuses a service of another copy of the package: the connection's name is the same there, but its class is not.
+   */
   #refuseOtherCopy(service: object): void {
     const copies = service instanceof LockService ? undefined : severalCopies();
     if (copies === undefined || service.constructor.name !== LockService.name) return;

@@ -2,8 +2,8 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { LockService } from '../service/lock.service.js';
 
 /**
- * The service, or whatever a test has put in its place: that then says what it lacks. A stand-in that does nothing must
- * not make a method do nothing.
+ * Returns the service. A test's stand-in is wrapped: it throws an error that names what it lacks. Otherwise a stand-in
+ * that does nothing would make the method do nothing.
  */
 export function complete(service: LockService, title: string): LockService {
   if (service instanceof LockService) return service;
@@ -20,13 +20,13 @@ export function complete(service: LockService, title: string): LockService {
   });
 }
 
-/** @throws LockConfigurationError for what is no lock */
+/** Returns the lock. @throws LockConfigurationError for anything that is not a lock */
 export function checkLock<L extends { readonly using: unknown }>(lock: L | undefined, title: string): L {
   if (typeof lock?.using === 'function') return lock;
   throw standIn(title, 'makes a lock that has no using()');
 }
 
-/** The error for a lock that has neither let the method run nor refused it. */
+/** The error for a lock that has neither run the method nor refused it. */
 export function neverRun(title: string): LockConfigurationError {
   return standIn(title, 'makes a lock whose using() does not call what it is given');
 }

@@ -1,24 +1,27 @@
 import type { LockedMethod } from './locked-method.js';
 
-/** What stands on the prototype because of each locked method. */
+/** The function on the prototype that wraps each locked method. */
 const locks = new WeakMap<LockedMethod, object>();
 
-/** The function that each known wrapper has replaced: a lock's, or one that is meant to be outside of the lock. */
+/**
+ * The function that each known wrapper has replaced. A known wrapper is a lock's, or is meant to be outside of the
+ * lock.
+ */
 const replacedBy = new WeakMap<object, object>();
 
-/** Notes that a decorator of this package has put `wrapper` in the place of `original`. */
+/** Records that a decorator of this package has replaced `original` by `wrapper`. */
 export function noteLock(method: LockedMethod, wrapper: object, original: object): void {
   locks.set(method, wrapper);
   noteWrapper(wrapper, original);
 }
 
-/** Notes that `wrapper` has taken the place of `original`, and may stand above a lock. */
+/** Records that `wrapper` has replaced `original` and may be above a lock. */
 export function noteWrapper(wrapper: object, original: object): void {
   if (wrapper !== original) replacedBy.set(wrapper, original);
 }
 
 /**
- * The function that a decorator above the lock has put in its place, unless it is known. `undefined` where there is none, and
+ * The unknown function with which a decorator above the lock has replaced it. `undefined` where there is none, and
  * where it cannot be seen without calling a getter.
  */
 function strangeWrapperOf(method: LockedMethod): Function | undefined {
@@ -32,7 +35,7 @@ function strangeWrapperOf(method: LockedMethod): Function | undefined {
   return undefined;
 }
 
-/** What is to be said of a method whose lock stands below another wrapper; `undefined` when there is none. */
+/** The warning about a method whose lock is below another wrapper; `undefined` when there is none. */
 export function wrapperWarning(method: LockedMethod): string | undefined {
   const wrapper = strangeWrapperOf(method);
   if (!wrapper) return undefined;
@@ -45,7 +48,7 @@ export function wrapperWarning(method: LockedMethod): string | undefined {
   );
 }
 
-/** Its own name, where it has one that says more than the method's. */
+/** The wrapper's own name for the message, if it says more than the method's name. */
 function wrapperName(wrapper: Function, method: string | symbol): string {
   const name: unknown = Object.getOwnPropertyDescriptor(wrapper, 'name')?.value;
   const saysNothing = typeof name !== 'string' || ['', 'value', String(method)].includes(name);

@@ -5,11 +5,11 @@ import { checkProclaimed } from '../contract/elections.js';
 import type { Candidature } from '../service/candidates.js';
 
 export interface CampaignOptions extends Pick<AcquireOptions, 'signal'> {
-  /** How long to stand for election, in milliseconds; 0 asks once. Default: no limit. */
+  /** The time to campaign, in milliseconds; 0 asks once. Default: no limit. */
   readonly waitMs?: number | undefined;
-  /** What to proclaim when elected: up to 64 kB, for whoever asks for the leader. Default: nothing. */
+  /** The value to proclaim when elected: up to 64 kB, for all callers that ask for the leader. Default: nothing. */
   readonly value?: string | undefined;
-  /** The participant's id, for whoever looks, clients of other kinds included. Default `host:pid`. */
+  /** The participant's id, which all observers see, clients of other kinds included. Default `host:pid`. */
   readonly label?: string | undefined;
 }
 

@@ -2,18 +2,24 @@ import { Logger } from '@nestjs/common';
 import type { Term } from '../contract/elections.js';
 import type { Office } from './office.js';
 
-/** Something that an application does when it is elected, or when its term is over. */
+/** A function that an application calls when it is elected, or when its term is over. */
 export interface ElectionHook {
-  /** `@OnElected on Poller.begin`, for messages. */
+  /** The title for messages, such as `@OnElected on Poller.begin`. */
   readonly title: string;
-  /** Whose it is: who was not told that a term has begun is not told that it is over. */
+  /**
+   * The instance that the hook belongs to. An owner that was not notified of a term's beginning is not notified of its
+   * end.
+   */
   readonly owner: object;
   call(term: Term): unknown;
 }
 
 const logger = new Logger('LeaderElection');
 
-/** What an application does at both ends of its terms in one election: one hook after the other, in the order found. */
+/**
+ * The hooks of an application at both ends of its terms in one election. They run one after the other, in the order
+ * found.
+ */
 export class ElectionHooks {
   readonly #elected: ElectionHook[] = [];
   readonly #deposed: ElectionHook[] = [];
@@ -23,8 +29,9 @@ export class ElectionHooks {
   }
 
   /**
-   * Never rejects. Those whose turn comes when the term is over, or is to end, are not called.
-   * @returns those who were left out: that the term is over is none of their business
+   * Calls the hooks of a term's beginning. Never rejects. A hook whose turn comes when the term is over, or is to end,
+   * is not called.
+   * @returns the owners that were left out: they are not notified of the term's end
    */
   async elected(office: Office): Promise<ReadonlySet<object>> {
     const told = new Set<object>();
@@ -36,7 +43,7 @@ export class ElectionHooks {
     return new Set(this.#elected.map(({ owner }) => owner).filter((owner) => !told.has(owner)));
   }
 
-  /** Never rejects. */
+  /** Calls the hooks of a term's end. Never rejects. */
   async deposed(office: Office, leftOut: ReadonlySet<object>): Promise<void> {
     for (const hook of this.#deposed) if (!leftOut.has(hook.owner)) await called(hook, office);
   }

@@ -3,7 +3,7 @@ import { EnteredLease } from '../service/reentrant-hold.js';
 import { heldLeases } from '../service/held-leases.js';
 import type { HeldTerm } from './held-term.js';
 
-/** The term of an application as those see it who work under it: theirs to end, but in good order. */
+/** An application's term as seen by the work under it. Resigning ends it, but only when the work under it has ended. */
 export class EnteredTerm extends EnteredLease implements Term {
   readonly #term: HeldTerm;
   readonly #stepDown: () => Promise<void>;
@@ -28,8 +28,8 @@ export class EnteredTerm extends EnteredLease implements Term {
 }
 
 /**
- * The term that the running code is under, inside a method with `@LeaderOnly` or `@OnElected`; the innermost when nested.
- * `undefined` elsewhere, also in work that was started there, not awaited, and outlived it.
+ * Returns the term that the running code is under, inside a method with `@LeaderOnly` or `@OnElected`; the innermost
+ * when nested. Returns `undefined` elsewhere, also in work that was started there, not awaited, and outlived it.
  */
 export function currentTerm(): Term | undefined {
   for (const lease of heldLeases()) if (lease instanceof EnteredTerm) return lease;

@@ -6,9 +6,9 @@ import { LeaseView } from '../contract/lease.js';
 import { checkProclaimed } from '../contract/elections.js';
 import { assertStands } from '../service/held-leases.js';
 
-/** A term as its holder has it, by the name that the application uses. */
+/** A term as its holder sees it, under the election name that the application uses. */
 export class HeldTerm extends LeaseView implements Term {
-  /** Resolves as soon as it is resigned or lost, or is to be given up. */
+  /** Resolves as soon as the term is resigned or lost, or is to be released. */
   readonly over: Promise<void>;
   readonly #name: string;
   readonly #lease: GrantedLease;
@@ -29,7 +29,7 @@ export class HeldTerm extends LeaseView implements Term {
     return this.#name;
   }
 
-  /** Resolves when it has been given back. */
+  /** Resolves when the lease has been released. */
   get released(): Promise<void> {
     return this.#lease.released;
   }

@@ -10,7 +10,7 @@ export class HeldTerms {
     this.#candidates = candidates;
   }
 
-  /** Resolves once elected. @throws as an acquisition does */
+  /** Campaigns, and resolves once elected. @throws as an acquisition does */
   async stand(name: string, candidature: Candidature): Promise<HeldTerm> {
     const term = new HeldTerm(name, await this.#candidates.stand(name, candidature));
     this.#terms.add(term);
@@ -18,7 +18,7 @@ export class HeldTerms {
     return term;
   }
 
-  /** The terms in this election: no more than one of them stands. */
+  /** The terms in this election. At most one of them is held. */
   of(name: string): readonly HeldTerm[] {
     return [...this.#terms].filter(({ key }) => key === name);
   }

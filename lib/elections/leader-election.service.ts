@@ -15,15 +15,16 @@ export interface ObserveOptions {
 }
 
 /**
- * Elections by name, of the module's `service` and on one connection: of all that campaign for a name, in all processes, one
- * leads at a time. A name that begins with `/` is a path, where candidates of other services and of Apache Curator's
- * LeaderLatch count as well.
+ * Elections by name, of the module's `service` and on one connection. Of all candidates for a name, in all processes,
+ * one leads at a time. A name that begins with `/` is a path, where candidates of other services and of Apache
+ * Curator's LeaderLatch count as well.
  *
- * A leader that is cut off from the servers leads on while its session stands: its term is `suspended`, then `held` again,
- * and nobody is elected. When its session is lost, or may be, the term is `lost` before anybody else is elected.
+ * A leader that is cut off from the servers continues to lead while its session lasts. Its term is `suspended`, then
+ * `held` again, and no other candidate is elected. When its session is lost, or may be, the term is `lost` before
+ * another candidate is elected.
  */
 export class LeaderElectionService {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private readonly leaderships: Leaderships;
   private readonly closing = new AbortController();
 
@@ -32,10 +33,11 @@ export class LeaderElectionService {
   }
 
   /**
-   * Stands for election, and resolves once elected. ElectionClient are elected in the order in which they came. A candidate whose
-   * session is lost stands again by itself, at the end of the line; a term that is lost is over, and to campaign again is up
-   * to the caller. Methods with `@LeaderOnly` do not need this: their application campaigns by itself.
-   * @throws `signal.reason`, LockTimeoutError when somebody else led for all of `waitMs`, LockUnavailableError,
+   * Campaigns, and resolves once elected. Candidates are elected in the order in which they came. A candidate whose
+   * session is lost campaigns again by itself, at the end of the wait queue. A term that is lost is over: the caller
+   * decides whether to campaign again. Methods with `@LeaderOnly` do not need this: their application campaigns by
+   * itself.
+   * @throws `signal.reason`, LockTimeoutError when another candidate led for all of `waitMs`, LockUnavailableError,
    *   LockShutdownError, LockConfigurationError
    */
   async campaign(name: string, options: CampaignOptions = {}): Promise<Term> {
@@ -43,7 +45,7 @@ export class LeaderElectionService {
   }
 
   /**
-   * Who leads, as the servers had it a moment ago; `null` when nobody campaigns.
+   * Returns the leader as the servers had it a moment ago; `null` when there is no candidate.
    * @throws LockUnavailableError, LockConfigurationError
    */
   async leader(name: string): Promise<Leader | null> {
@@ -52,9 +54,10 @@ export class LeaderElectionService {
   }
 
   /**
-   * Who leads now (`null`: nobody), then each time that somebody else does, or that the leader proclaims something else or has
-   * said since when it leads. What came and went while the loop was busy is left out. Goes on through lost connections and
-   * sessions; leaving the loop, or `signal`, ends it and takes all watches back.
+   * Yields the current leader (`null`: none). Yields again each time another candidate leads, or the leader proclaims
+   * something else or has published since when it leads. A leader that came and went while the loop was busy is left
+   * out. The observation continues through lost connections and sessions. Leaving the loop, or `signal`, ends it and
+   * removes all watches.
    * @throws `signal.reason`, LockShutdownError, LockConfigurationError; LockUnavailableError before the first leader
    */
   observe(name: string, options: ObserveOptions = {}): AsyncIterableIterator<Leader | null> {
@@ -65,15 +68,15 @@ export class LeaderElectionService {
     return this.observing(name, signal);
   }
 
-  /** The term that this application holds in the election, if it leads. Needs no round trip. */
+  /** Returns the term that this application holds in the election, if it leads. Needs no round trip. */
   term(name: string): Term | undefined {
     const ofOwn = this.leaderships.find(name)?.term;
     return ofOwn ?? this.leaderships.terms.of(name).find((term) => term.isHeld());
   }
 
   /**
-   * Steps down where this application leads; the next candidate is elected. Methods with `@LeaderOnly` that run may end
-   * first, and then the application campaigns again, at the end of the line. Does nothing where it does not lead.
+   * Resigns where this application leads; the next candidate is elected. Runs of methods with `@LeaderOnly` may end
+   * first. Then the application campaigns again, at the end of the wait queue. Does nothing where it does not lead.
    */
   async resign(name: string): Promise<void> {
     const ofOwn = this.leaderships.find(name);
@@ -81,12 +84,12 @@ export class LeaderElectionService {
     await Promise.all([ofOwn?.resign(), ...others.map((term) => term.resign())]);
   }
 
-  /** @internal The application has started: it campaigns for its methods with `@LeaderOnly`. */
+  /** @internal Called when the application has started: it campaigns for its methods with `@LeaderOnly`. */
   start(): void {
     this.leaderships.start();
   }
 
-  /** @internal Those who work under a term may end; how long they may take, `LockService` knows. */
+  /** @internal Work under a term may end; `LockService` decides how long it may take. */
   beforeApplicationShutdown(): void {
     this.closing.abort(new LockShutdownError());
     this.leaderships.stop();
@@ -104,8 +107,8 @@ export class LeaderElectionService {
 }
 
 /**
- * The injection token of the `LeaderElectionService` of a connection: the class itself for the default one, a symbol that
- * is the same for the same name for the others.
+ * The injection token of the `LeaderElectionService` of a connection. For the default connection it is the class
+ * itself. For the others it is a symbol that is the same for the same name.
  */
 export function getLeaderElectionToken(name: string = DEFAULT_CONNECTION): typeof LeaderElectionService | symbol {
   return name === DEFAULT_CONNECTION ? LeaderElectionService : connectionToken('LeaderElectionService', name);
@@ -115,8 +118,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Who leads now, then whoever leads next, or proclaims something else. What came and went between two looks is left out:
- * the latest counts.
+ * Yields the current leader, then each next one, and each change of what the leader proclaims. Changes that came and
+ * went between two looks are left out: the latest counts.
  * @param look rejects with `signal.reason`, and leaves no watch
  */
 async function* observation(
@@ -133,7 +136,9 @@ async function* observation(
   }
 }
 
-/** What is seen when there was news. While the servers are out of reach nothing is, and nothing is known to be otherwise. */
+/**
+ * Returns the sighting after a change. While the servers are out of reach it retries: nothing is known to have changed.
+ */
 async function next({ changed }: Sighting, look: () => Promise<Sighting>, signal: AbortSignal): Promise<Sighting> {
   const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   for (;;) {

@@ -17,8 +17,8 @@ const LONGEST_PAUSE_MS = 5_000;
 const logger = new Logger('LeaderElection');
 
 /**
- * An application's part in one election: it campaigns from its start until its shutdown, term after term, and what is to be
- * done by the leader only runs here while it leads.
+ * An application's part in one election. It campaigns from the application's start until its shutdown, term after term.
+ * Work of the leader only runs here while it leads.
  */
 export class Leadership implements Pick<Lock, 'using'> {
   readonly hooks = new ElectionHooks();
@@ -36,19 +36,19 @@ export class Leadership implements Pick<Lock, 'using'> {
     this.#terms = terms;
   }
 
-  /** The term that stands, as those see it who work under it. */
+  /** The term that is held, as seen by the work under it. */
   get term(): Term | undefined {
     return this.#office?.term.isHeld() ? this.#office.seen : undefined;
   }
 
-  /** Begins to campaign; calling it again does nothing more. */
+  /** Begins to campaign. Calling it again does nothing more. */
   begin(): void {
     if (this.#isCampaigning || this.#stopping.signal.aborted) return;
     this.#isCampaigning = true;
     void this.#campaign();
   }
 
-  /** No work begins any more. What has begun may end, then the leadership is given up. */
+  /** Ends the leadership. No further work begins. Work that has begun may end, then the term is resigned. */
   stop(): void {
     this.#stopping.abort(new LockShutdownError(this.#name));
     this.#office?.close();
@@ -65,7 +65,10 @@ export class Leadership implements Pick<Lock, 'using'> {
     return this.#office.run(work, options.onLost);
   }
 
-  /** Says once, until it leads again, why nothing runs: a method may be called many times a second. */
+  /**
+   * The error for a refused call. The reason is logged once until it leads again: a method may be called many times a
+   * second.
+   */
   #refusal(): LockNotLeaderError {
     const error = new LockNotLeaderError(this.#name);
     if (this.#office || this.#isKnownToFollow) return error;
@@ -79,12 +82,12 @@ export class Leadership implements Pick<Lock, 'using'> {
     while (!signal.aborted) {
       const term = await this.#elected(signal);
       if (term) await this.#begun(term, signal);
-      // Others may line up before one that gives its terms up as fast as it gets them.
+      // The pause lets other candidates queue first when terms end as fast as they are won.
       await pause(this.#pauses.next(), signal).catch(() => {});
     }
   }
 
-  /** `undefined` when it was not elected: not this time, or because it is stopping. */
+  /** Returns the term; `undefined` when it was not elected this time, or because it is stopping. */
   async #elected(signal: AbortSignal): Promise<HeldTerm | undefined> {
     try {
       return await this.#terms.stand(this.#name, { waitMs: Infinity, signal, label: undefined, value: undefined });
@@ -100,7 +103,7 @@ export class Leadership implements Pick<Lock, 'using'> {
     this.#trouble = trouble;
   }
 
-  /** A term that is won in the moment of a shutdown never begins, nor does one that is lost by then. */
+  /** Begins a term. A term that is won at the moment of a shutdown never begins, nor does one that is lost by then. */
   async #begun(term: HeldTerm, signal: AbortSignal): Promise<void> {
     if (signal.aborted || !term.isHeld()) await term.resign();
     else await this.#serve(term, signal);

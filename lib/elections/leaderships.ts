@@ -2,10 +2,10 @@ import type { LockService } from '../service/lock.service.js';
 import { HeldTerms } from './held-terms.js';
 import { Leadership } from './leadership.js';
 
-// What Nest injects into a decorated class is its LockService; the elections of the same connection are found through it.
+// Nest injects the LockService into a decorated class; the elections of the same connection are found through it.
 const leadershipsByLocks = new WeakMap<LockService, Leaderships>();
 
-/** Those of a connection, or `undefined` where there is a `LockService` that `LockModule` did not make. */
+/** The elections of a connection, or `undefined` for a `LockService` that `LockModule` did not make. */
 export function leadershipsOf(locks: LockService): Leaderships | undefined {
   return leadershipsByLocks.get(locks);
 }
@@ -26,7 +26,7 @@ export class Leaderships {
   /**
    * Takes part in this election from now on, or from the start.
    * @param usedBy the decorator that needs it, for messages
-   * @throws LockConfigurationError for a name that is none, and when no service is set
+   * @throws LockConfigurationError for a name that is not valid, and when no service is set
    */
   of(name: string, usedBy?: string): Leadership {
     const known = this.find(name);
@@ -34,7 +34,7 @@ export class Leaderships {
     this.#locks.candidates.check(name, usedBy);
     const leadership = new Leadership(name, this.terms);
     this.#leaderships.set(name, leadership);
-    // A method that was not found at the start, of a module that is loaded lazily.
+    // The method was not found at the start: it belongs to a module that is loaded lazily.
     if (this.#isStarted) leadership.begin();
     return leadership;
   }

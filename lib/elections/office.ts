@@ -6,12 +6,12 @@ import { guarded, runUnder } from '../service/held-leases.js';
 import { EnteredTerm, isUnder } from './entered-term.js';
 import type { HeldTerm } from './held-term.js';
 
-/** One term of this application, and what runs under it. */
+/** One term of this application, and the work that runs under it. */
 export class Office {
   readonly term: HeldTerm;
-  /** As those see it who work under it. */
+  /** The term as seen by the work under it. */
   readonly seen: Term;
-  /** Resolves as soon as somebody wants the term to end. */
+  /** Resolves as soon as the term is asked to end. */
   readonly given: Promise<void>;
   readonly #given = deferred();
   readonly #runs = new Set<Promise<unknown>>();
@@ -24,23 +24,23 @@ export class Office {
     this.given = this.#given.promise;
   }
 
-  /** From here on, work may begin under the term. */
+  /** Allows work to begin under the term. */
   open(): void {
     this.#isOpen = !this.#isClosed;
   }
 
-  /** From here on, none does but what belongs to work that has begun. */
+  /** Allows no further work, except calls made by work that has begun. */
   close(): void {
     this.#isClosed = true;
     this.#isOpen = false;
   }
 
-  /** Whether the term is there to be begun: it stands, and nobody wants it to end. */
+  /** Whether the term may begin: it is held, and has not been asked to end. */
   get mayBegin(): boolean {
     return !this.#isClosed && this.term.isHeld();
   }
 
-  /** Whether work that is asked for now may run. */
+  /** Whether work that is requested now may run. */
   get admits(): boolean {
     return (this.#isOpen || isUnder(this.term)) && this.term.isHeld();
   }
@@ -54,7 +54,7 @@ export class Office {
     return running;
   }
 
-  /** Runs what belongs to the term and does not count as work. */
+  /** Runs code that belongs to the term and does not count as work. */
   enclose<T>(work: () => T | Promise<T>): Promise<T> {
     return runUnder(this.seen, work);
   }
@@ -65,7 +65,8 @@ export class Office {
   }
 
   /**
-   * Ends the term when the work under it has ended. Resolves then; at once for work under it, which would wait for itself.
+   * Ends the term when the work under it has ended, and resolves then. For a call from that work it resolves at once,
+   * because the work would wait for itself.
    */
   async stepDown(): Promise<void> {
     this.close();

@@ -6,17 +6,20 @@ import { after } from '../async/timer.js';
 import type { Demand } from '../contract/granted-lease.js';
 
 /**
- * How long a process may hand a key on among its own callers while another process waits. Bounded by count alone, work
- * that takes 2 ms would keep the others waiting for half a second; by time alone, work that takes none would be handed
- * on thousands of times.
+ * Limits on hand-overs within a process while another process waits. Both limits are needed. With only the count, work
+ * that takes 2 ms would block the other processes for half a second. With only the time, work that takes no time would
+ * be handed over thousands of times.
  */
 const MOST_HAND_OVERS = 256;
 const LONGEST_MS = 15;
 
-/** Whether one contender's callers may go on, have to give way, or first have to know whether anybody else waits. */
+/**
+ * The result of the limit: hand-overs may go on (`kept`), must end (`reached`), or it must first be known whether
+ * another process waits (`in doubt`).
+ */
 type Bounds = 'kept' | 'in doubt' | 'reached';
 
-/** When one contender's callers have to give way. */
+/** Decides when the callers of one contender must release the key for another process. */
 export class HandOverLimit {
   readonly #demand: Demand | undefined;
   readonly #onKnown: () => void;
@@ -30,8 +33,8 @@ export class HandOverLimit {
   #cancelTimer: Dispose | undefined;
 
   /**
-   * @param demand who else waits; without it, somebody always may
-   * @param onKnown called once, when what was in doubt is known
+   * @param demand tells whether another contender waits; without it, one may always wait
+   * @param onKnown called once, when it is known whether another process waits
    */
   constructor(demand: Demand | undefined, onKnown: () => void) {
     this.#demand = demand;
@@ -44,7 +47,7 @@ export class HandOverLimit {
     return this.#isWanted;
   }
 
-  /** Sees to it that it is known from now on; calls back when it is the case. */
+  /** Watches for waiting processes from now on, and calls back when one waits. */
   watch(onWanted: () => void): void {
     this.#onWanted = onWanted;
     this.#unwatch ??= this.#demand?.watch(
@@ -57,12 +60,12 @@ export class HandOverLimit {
     );
   }
 
-  /** Resolves when it is known whether another process waits, or when that does not matter any more. */
+  /** Resolves when it is known whether another process waits, or when that no longer matters. */
   untilKnown(): Promise<void> {
     return (this.#untilKnown ??= deferred()).promise;
   }
 
-  /** A caller of this process waits: it has to be known in time, also when nothing is handed on until then. */
+  /** Starts the watch in time for a waiting caller of this process, even if no hand-over happens until then. */
   expect(): void {
     if (this.#isWanted || this.#unwatch || !this.#demand) return;
     const leftMs = Math.max(0, LONGEST_MS / 2 - (now() - this.#since));
@@ -79,10 +82,10 @@ export class HandOverLimit {
     this.#handOvers++;
   }
 
-  /** While nobody else waits the key may be kept however long, and that is watched. */
+  /** The present result of the limit. While no other process waits, there is no limit, and that is watched. */
   get state(): Bounds {
     const share = Math.max(this.#handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
-    // Halfway, so that it is known by the time when it matters.
+    // Watch at half of the limit, so that the answer is there when the limit is reached.
     if (share >= 1 / 2 && !this.#isWanted) this.watch(this.#onWanted);
     if (share < 1) return 'kept';
     if (this.#isWanted) return 'reached';

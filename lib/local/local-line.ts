@@ -12,19 +12,20 @@ import type { TenureListener } from './shared-lease.js';
 import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
 import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
 
-/** A try on its way to the backend. */
+/** A try that was sent to the backend. */
 interface SentTry {
   readonly number: number;
-  /** `undefined`: granted; `null`: not this time; or the error. */
+  /** `undefined`: granted. `null`: not granted this time. Otherwise the error. */
   readonly refusal: Promise<unknown>;
 }
 
 /**
- * The callers of one process that want one key in one mode, behind one contender of the backend's. A release hands the
- * key to the next of them in memory, within bounds once another process waits (see `HandOverLimit`); then the contender
- * gives way, and a new one lines up for those who are left. Readers hold together, and go together.
+ * The local queue: the callers of one process that want one key in one mode, behind one contender of the backend. A
+ * release hands the key to the next caller in memory. Once another process waits, hand-overs are limited (see
+ * `HandOverLimit`). At the limit, the contender releases the key, and a new one is queued for the remaining callers.
+ * Readers hold together, and release together.
  *
- * When the session is suspended or lost the contender is not handed on any more; those who wait line up again.
+ * When the session is suspended or lost, the contender is not handed over any more, and waiting callers queue again.
  */
 export class LocalLine implements TenureListener, WaiterListener {
   readonly #backend: GrantingBackend;
@@ -33,18 +34,18 @@ export class LocalLine implements TenureListener, WaiterListener {
   readonly #waiting: WaitingCallers;
   #tenure: SharedLease | undefined;
   readonly #rest = new Yield((tenure) => void this.#goOn(tenure));
-  /** Those that nobody enters any more, while callers are still inside. */
+  /** Shared leases that accept no more callers, but still have holders. */
   readonly #closed = new Set<SharedLease>();
   #entry: PendingAcquisition | undefined;
-  /** Tries under way; the line stays for as long as there are any. */
+  /** The number of tries in progress. The local queue is not removed while there are any. */
   #tries = 0;
-  /** Tries that were sent to the backend so far. */
+  /** The number of tries that were sent to the backend so far. */
   #sent = 0;
   #sentTry: SentTry | undefined;
 
   /**
    * @param turn counts the hand-overs of this process
-   * @param onEmpty called when nobody holds, waits, or is on the way
+   * @param onEmpty called when no caller holds, waits, or has a request in progress
    */
   constructor(backend: GrantingBackend, turn: LoopBudget, onEmpty: () => void) {
     this.#backend = backend;
@@ -53,33 +54,36 @@ export class LocalLine implements TenureListener, WaiterListener {
     this.#onEmpty = onEmpty;
   }
 
-  /** Whether the key is kept here without being used. */
+  /** Whether the key's lease is warm: kept here without being used. */
   get isKept(): boolean {
     return this.#tenure?.isIdle ?? false;
   }
 
-  /** Who holds the key here, and who waits for it, in order. */
+  /** The callers of this process that hold the key or wait for it, in order. */
   get callers(): LocalCaller[] {
     return localCallers(this.#tenures, this.#waiting);
   }
 
-  /** Whether a lease of the backend's is here, in use or not. */
+  /** Whether this process has a lease of the backend, in use or not. */
   get hasKey(): boolean {
     return this.#tenures.length > 0;
   }
 
-  /** Who holds the key here: those that came first, up to `most`. */
+  /** The callers of this process that hold the key, the earliest first, up to `most`. */
   holders(most: number): LocalCaller[] {
     return localHolders(this.#tenures, most);
   }
 
-  /** A lease at once, if the key is here and no caller waits for it. */
+  /** Returns a lease at once, if this process has the key and no caller waits for it. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
     if (this.#tenure?.admission !== 'open' || this.#waiting.size > 0 || this.#turn.isLong) return undefined;
     return this.#grant(this.#tenure, target, label);
   }
 
-  /** Stands in line until the key is the caller's. @throws what the backend says, the reason why the caller gave up */
+  /**
+   * Waits in the queue until the caller gets the key.
+   * @throws the backend's error, the reason why the caller gave up
+   */
   wait(request: CallerRequest): Promise<GrantedLease> {
     return new Promise((resolve, reject) => {
       const waiter = this.#waiting.add(request, resolve, reject);
@@ -90,10 +94,11 @@ export class LocalLine implements TenureListener, WaiterListener {
   }
 
   /**
-   * Asks once: the standing lease, then the backend. `null` when this process excludes the caller, or the backend says so.
-   * One try is on its way at a time. Its lease is shared with all that wait for it, its refusal with those that had come
-   * before it was sent: to the others, the key may have been free ever since.
-   * @throws what the backend says, the reason why the caller gave up
+   * Tries once: first the present lease, then the backend. Returns `null` when a caller of this process excludes this
+   * one, or the backend refuses. One try is sent at a time. Its lease is shared with all callers that wait for it. Its
+   * refusal is shared only with callers that arrived before it was sent. For later callers, the key may have become
+   * free since.
+   * @throws the backend's error, the reason why the caller gave up
    */
   async ask(request: CallerRequest): Promise<GrantedLease | null> {
     const sentBefore = this.#sent;
@@ -116,7 +121,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     }
   }
 
-  /** Gives the key back if nobody uses it. */
+  /** Releases the key if no caller uses it. */
   async giveUpKept(): Promise<void> {
     if (this.#tenure?.isIdle) await this.#giveUp(this.#tenure);
   }
@@ -152,11 +157,11 @@ export class LocalLine implements TenureListener, WaiterListener {
   #isTaken({ mode }: CallerRequest): boolean {
     if (mode === 'read') return false;
     if (this.#tenure) return !this.#tenure.isIdle || this.#waiting.size > 0;
-    // Out of reach of the servers, it is not known whether the key is taken: the backend says that.
+    // While the servers are out of reach, only the backend can say whether the key is taken.
     return this.#backend.state === 'connected' && this.#waiting.size > 0;
   }
 
-  /** Whether a lease stands here that a caller may be let into within a round trip, or a turn of the event loop. */
+  /** Whether a lease is here that may admit a caller after a round trip, or in the next turn of the event loop. */
   get #isUndecided(): boolean {
     return this.#turn.isLong || this.#tenure?.admission === 'in doubt';
   }
@@ -179,18 +184,21 @@ export class LocalLine implements TenureListener, WaiterListener {
       return granted && this.#grant(this.#begin(granted, request.keepMs > 0), request, request.label);
     } finally {
       this.#sentTry = undefined;
-      // Before the next try is sent: callers that wait are delayed by one try at most.
+      // Before the next try is sent: waiting callers are delayed by one try at most.
       this.#goAhead();
     }
   }
 
-  /** Callers that wait follow those inside, or line up. */
+  /** Admits waiting callers to the present lease, or queues a contender for them. */
   #goAhead(): void {
     if (this.#tenure) void this.#follow(this.#tenure);
     else this.#enter();
   }
 
-  /** Lets in the callers who may come in, and lines up anew for those who may not follow the ones inside. */
+  /**
+   * Admits waiting callers where allowed. Queues a new contender for those that the present lease does not admit any
+   * more.
+   */
   #follow(tenure: SharedLease): Promise<void> | undefined {
     this.#serve(tenure);
     if (this.#waiting.size === 0 || this.#rest.isOf(tenure)) return undefined;
@@ -199,7 +207,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     return undefined;
   }
 
-  /** Callers join the lease that was granted last; an older one, of readers only, stays with those inside. */
+  /** Callers join the newest lease. An older lease, of readers only, remains until its holders have released it. */
   #begin(lease: GrantedLease, mayKeep: boolean): SharedLease {
     const older = this.#tenure;
     const tenure = (this.#tenure = new SharedLease(lease, mayKeep, this));
@@ -235,7 +243,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     if (tenure.isIdle && !this.#rest.isOf(tenure)) await this.#giveUp(tenure);
   }
 
-  /** The next contender lines up before this one leaves: both in one transaction. */
+  /** Queues the next contender before this one is deleted, so that both are in one transaction. */
   async #giveUp(tenure: SharedLease): Promise<void> {
     if (tenure !== this.#tenure) return;
     this.#tenure = undefined;
@@ -245,7 +253,7 @@ export class LocalLine implements TenureListener, WaiterListener {
     if (isIdle) await tenure.end();
   }
 
-  /** Nobody comes in any more; the lease goes back with the last caller inside. */
+  /** Admits no more callers. The lease is released with its last holder. */
   #close(tenure: SharedLease): void {
     this.#closed.add(tenure);
     tenure.close();
@@ -270,10 +278,10 @@ export class LocalLine implements TenureListener, WaiterListener {
       return this.#enter();
     }
     entry.granted();
-    // A try was granted a lease meanwhile, and nobody waits for a second one.
+    // A try was granted a lease meanwhile, and no caller waits for a second one.
     if (this.#tenure && !this.#waiting.first) return this.#notNeeded(entry, lease);
     const tenure = this.#begin(lease, entry.keeps);
-    // The first caller learns what becomes of the lease, even of one whose time is up already.
+    // The first caller gets the lease even if it already admits no more callers, and is notified of what happens to it.
     if (this.#waiting.first && lease.isHeld()) this.#hand(tenure, this.#waiting.first);
     await this.#goOn(tenure);
     this.#waiting.failGivenUp(entry.abandonedBy);
@@ -293,20 +301,22 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   gaveUp(waiter: LocalWaiter, reason: unknown): void {
     if (!this.#waiting.remove(waiter)) return;
-    // The last one takes the contender along, and is told when that has left.
+    // The last caller cancels the contender, and its wait ends when the contender has left the queue.
     if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
     else this.#waiting.failGivenUp([waiter]);
     this.#enter();
   }
 }
 
-/** A contender of this process on its way to a lease, on behalf of all who wait in the local line. */
+/** A pending request for a lease, on behalf of all callers that wait in the local queue. */
 class PendingAcquisition {
   readonly lease: Promise<GrantedLease | null>;
-  /** The number of the last caller who was there when it set out: what it ends with is theirs to know. */
+  /**
+   * The number of the last caller at the time of the request. Its failure is reported to the callers up to this number.
+   */
   readonly lastNumber: number;
   readonly keeps: boolean;
-  /** Those who gave up when nobody else waited; they are told when the contender has left. */
+  /** Callers that gave up when no other caller waited. Their waits end when the contender has left the queue. */
   readonly abandonedBy: LocalWaiter[] = [];
   readonly #abort = takeController();
   readonly #backend: GrantingBackend;
@@ -318,17 +328,17 @@ class PendingAcquisition {
     this.lease = promised(() => backend.acquire(requestOf(first.request, this.#abort.signal)));
   }
 
-  /** There is a lease: nobody abandons it any more. */
+  /** Called when the lease is granted. It cannot be abandoned any more. */
   granted(): void {
     if (this.#backend.releasesSignals) putBack(this.#abort);
   }
 
-  /** Leaves the line; `lease` then rejects with `reason`. */
+  /** Leaves the queue; `lease` then rejects with `reason`. */
   abandon(by: LocalWaiter, reason: unknown): void {
     this.abandonedBy.push(by);
     this.#abort.abort(reason);
   }
 }
 
-/** What a local line wants of its backend. */
+/** The part of a backend that a local queue needs. */
 export type GrantingBackend = Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals' | 'state'>;

@@ -5,7 +5,7 @@ import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-r
 import type { GrantingBackend } from './local-line.js';
 import { LocalLine } from './local-line.js';
 
-/** The local lines of one backend, by key and mode. */
+/** The local queues of one backend, by key and mode. */
 export class LocalLines {
   readonly #backend: GrantingBackend;
   readonly #turn = new LoopBudget();
@@ -20,27 +20,27 @@ export class LocalLines {
     this.#backend = backend;
   }
 
-  /** A lease at once, if this process has the key and nobody waits for it here. */
+  /** Returns a lease at once, if this process has the key and no caller waits for it here. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
     return this.#lines[target.mode].get(target.identity)?.takeNow(target, label);
   }
 
-  /** Stands in line; of the callers of this process only one stands in the backend's. */
+  /** Waits in the local queue. Only one caller of this process has a contender in the backend's wait queue. */
   wait(request: CallerRequest): Promise<GrantedLease> {
     return this.#lineOf(request).wait(request);
   }
 
-  /** Asks once. `null`: not this time. */
+  /** Tries once. `null`: not granted this time. */
   ask(request: CallerRequest): Promise<GrantedLease | null> {
     return this.#lineOf(request).ask(request);
   }
 
-  /** The line of a key in one mode, if anybody of this process stands in it. */
+  /** Returns the local queue of a key in one mode, if a caller of this process is in it. */
   find(mode: LockRequest['mode'], identity: string): LocalLine | undefined {
     return this.#lines[mode].get(identity);
   }
 
-  /** Gives back what is kept without being used. */
+  /** Releases all warm leases. */
   async giveUpKept(): Promise<void> {
     const lines = Object.values(this.#lines).flatMap((byKey) => byKey.values);
     await Promise.all(lines.map((line) => line.giveUpKept()));

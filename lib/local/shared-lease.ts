@@ -10,32 +10,35 @@ import type { Grant, LeaseFollower } from '../contract/granted-lease.js';
 import type { LocalTarget } from '../contract/lock-request.js';
 import { HandOverLimit } from './hand-over-limit.js';
 
-// Others are told that the key is only kept when it has not been used for so long: telling them is a request.
+// Idle time after which others are notified that the lease is only kept. Each notification costs a request.
 const NOTED_AFTER_MS = 50;
 
-/** What a tenure tells the line that it serves. */
+/** Callbacks of a shared lease to its local queue. */
 export interface TenureListener {
-  /** A caller has left. Resolves when nobody else is kept waiting by that. */
+  /** Called when a caller has released its lease. Resolves when this blocks no other contender any more. */
   left(tenure: SharedLease, keepMs: number): Promise<void>;
-  /** Nobody may come in any more; callers that are inside stay. */
+  /** Called when no more callers are admitted. Present holders keep the lease. */
   closed(tenure: SharedLease): void;
-  /** It is known whether the next caller may come in: it is not in doubt any more. */
+  /** Called when it is known whether the next caller may be admitted: it is not in doubt any more. */
   known(tenure: SharedLease): void;
 }
 
 /**
- * What becomes of the next caller of a tenure: it comes in; it waits until it is known whether another process does; it
- * waits for the caller inside; or it needs another lease, since nobody comes in any more.
+ * The answers to the next caller of a shared lease:
+ * - `open`: it is admitted.
+ * - `in doubt`: it waits until it is known whether another process waits.
+ * - `full`: it waits for the present holder.
+ * - `over`: it needs another lease, because no more callers are admitted.
  */
 type LocalAdmission = 'open' | 'in doubt' | 'full' | 'over';
 
-/** A caller that holds the key, and what it called itself. */
+/** A caller that holds the key, with its label. */
 export interface Holder {
   readonly lease: GrantedLease;
   readonly label: string | undefined;
 }
 
-/** One lease of the backend, and the callers of this process that hold it one after another, or together as readers. */
+/** One lease of the backend. Callers of this process hold it one after another, or together as readers. */
 export class SharedLease implements LeaseFollower {
   readonly #lease: GrantedLease;
   readonly #mayKeep: boolean;
@@ -49,7 +52,7 @@ export class SharedLease implements LeaseFollower {
   #idleSince = 0;
   #cancelIdle: Dispose | undefined;
 
-  /** @param mayKeep whether others can tell the contender from those that are always in use */
+  /** @param mayKeep whether others can distinguish the contender from those that are always in use */
   constructor(lease: GrantedLease, mayKeep: boolean, listener: TenureListener) {
     this.#lease = lease;
     this.#mayKeep = mayKeep;
@@ -64,7 +67,7 @@ export class SharedLease implements LeaseFollower {
     return this.#holders.members;
   }
 
-  /** Those that came first, up to `most`. */
+  /** The earliest holders, up to `most`. */
   firstHolders(most: number): readonly Holder[] {
     return this.#holders.head(most);
   }
@@ -78,29 +81,29 @@ export class SharedLease implements LeaseFollower {
     return this.#lease.mode === 'read';
   }
 
-  /** What becomes of the next caller. */
+  /** The answer to the next caller. */
   get admission(): LocalAdmission {
     if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS || !this.#lease.isHeld()) return 'over';
     const bounds = this.#bounds.state;
     if (bounds === 'reached') return 'over';
-    // The doubt lasts one round trip, so readers that join meanwhile delay a waiting writer by no more than that.
+    // The doubt lasts one round trip. So readers that join meanwhile delay a waiting writer by no more than that.
     if (this.isShared) return 'open';
     if (!this.isIdle) return 'full';
     return bounds === 'in doubt' ? 'in doubt' : 'open';
   }
 
-  /** Resolves when it is known whether another process waits, or callers may not come in any more. */
+  /** Resolves when it is known whether another process waits, or when no more callers are admitted. */
   untilKnown(): Promise<void> {
     return this.#bounds.untilKnown();
   }
 
-  /** Whether it may stay with this process while nobody uses it. */
+  /** Whether this process may keep the lease warm. */
   get mayBeKept(): boolean {
     if (this.#isClosed || !this.#mayKeep || this.#handOvers >= MOST_HAND_OVERS) return false;
     return !this.#bounds.isWanted && this.#lease.state === 'held';
   }
 
-  /** The lease of the next caller, with a token of its own. */
+  /** Returns a lease for the next caller, with a token of its own. */
   grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
     const token = handedOver(this.#lease.fencingToken, this.#handOvers);
     const giveBack = () => {
@@ -116,12 +119,12 @@ export class SharedLease implements LeaseFollower {
     return lease;
   }
 
-  /** Somebody of this process waits for those inside. */
+  /** Notes that another caller of this process waits for the present holders. */
   expectDemand(): void {
     this.#bounds.expect();
   }
 
-  /** Keeps it for so long after the last use; somebody else who asks for it ends that at once. */
+  /** Keeps the lease warm for `keepMs` after its last use. A request by another process ends that at once. */
   keep(keepMs: number): void {
     this.#keepMs = keepMs;
     this.#idleSince = now();
@@ -129,21 +132,21 @@ export class SharedLease implements LeaseFollower {
     this.#cancelIdle ??= after(Math.min(keepMs, NOTED_AFTER_MS), () => this.#idled());
   }
 
-  /** Lets nobody in any more, and gives the backend's lease back when the last has left. */
+  /** Admits no more callers. The backend's lease is released with the last holder. */
   close(): void {
     this.#isClosed = true;
     this.#bounds.dispose();
     this.#stopTimer();
   }
 
-  /** Gives the backend's lease back. */
+  /** Releases the backend's lease. */
   end(): Promise<void> {
     this.close();
     this.#lease.removeFollower(this);
     return this.#lease.release();
   }
 
-  // The session is not reachable: what is not given back now may have to be waited for.
+  // The session is out of reach. A lease that is not closed now may delay the waiting callers later.
   suspend(): void {
     this.#close();
     this.#holders.members.forEach(({ lease }) => lease.suspend());
@@ -163,7 +166,7 @@ export class SharedLease implements LeaseFollower {
     this.#holders.members.forEach(({ lease }) => lease.lose(reason));
   }
 
-  /** The caller inside goes on as a reader, and no other writer may follow it; those who wait line up again. */
+  /** The present holder continues as a reader, and no writer may follow it. Waiting callers queue again. */
   #downgrade(): Promise<void> {
     this.#close();
     return this.#lease.downgrade();
@@ -203,13 +206,13 @@ export class SharedLease implements LeaseFollower {
 }
 
 /**
- * What one caller of a tenure is granted. A class: an object literal with a getter costs more than everything else that
- * a hand-over in memory does.
+ * The grant to one caller of a shared lease. It is a class because an object literal with a getter costs more than the
+ * rest of a hand-over in memory.
  */
 class SharedGrant implements Grant {
   readonly #of: GrantedLease;
 
-  /** @param of the lease of the tenure */
+  /** @param of the backend's lease behind the shared lease */
   constructor(
     of: GrantedLease,
     readonly key: string,
@@ -229,7 +232,10 @@ class SharedGrant implements Grant {
   }
 }
 
-/** The pause of a tenure whose next caller has to wait: for the next turn of the event loop, or to know who else waits. */
+/**
+ * A pause of a shared lease whose next caller must wait. It waits for the next turn of the event loop, or until it is
+ * known whether another process waits.
+ */
 export class Yield {
   readonly #onOver: (tenure: SharedLease) => void;
   #tenure: SharedLease | undefined;
@@ -243,7 +249,7 @@ export class Yield {
     return this.#tenure === tenure;
   }
 
-  /** Of several in one turn, only the last one still matters then. */
+  /** Pauses until the next turn of the event loop. If several begin in one turn, only the last one takes effect. */
   begin(tenure: SharedLease): void {
     this.#tenure = tenure;
     if (this.#isTimed) return;
@@ -251,7 +257,7 @@ export class Yield {
     void nextTurn().then(() => this.#over());
   }
 
-  /** Until `end` is called. */
+  /** Pauses until `end` is called. */
   hold(tenure: SharedLease): void {
     this.#tenure = tenure;
   }

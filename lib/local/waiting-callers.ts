@@ -6,7 +6,7 @@ import { failureOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import type { Holder, SharedLease } from './shared-lease.js';
 
-/** Those who wait in a local line, in the order of their arrival. */
+/** The callers that wait in a local queue, in the order of their arrival. */
 export class WaitingCallers implements Iterable<LocalWaiter> {
   readonly #backend: Pick<LockBackend, 'explain'>;
   readonly #waiters = new LinkedList<LocalWaiter>();
@@ -26,7 +26,7 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
     return this.#waiters.first;
   }
 
-  /** The number of whoever came last. */
+  /** The number of the caller that arrived last. */
   get lastNumber(): number {
     return this.#lastNumber;
   }
@@ -41,12 +41,12 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
     return waiter;
   }
 
-  /** Whether it was there. */
+  /** Removes a waiter. Returns whether it was in the queue. */
   remove(waiter: LocalWaiter): boolean {
     return waiter.place?.leave() ?? false;
   }
 
-  /** Ends the waits of those who came up to that number; whoever came later has not waited for what failed. */
+  /** Rejects the waits of callers up to that number. Later callers have not waited for the request that failed. */
   failUpTo(lastNumber: number, error: unknown): void {
     for (let waiter = this.first; waiter && waiter.number <= lastNumber; waiter = this.first) {
       this.#waiters.shift();
@@ -54,7 +54,7 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
     }
   }
 
-  /** Tells those who have given up that their waits are over. */
+  /** Rejects the waits of callers that have given up. */
   failGivenUp(waiters: readonly LocalWaiter[]): void {
     for (const waiter of waiters) {
       const reason = waiter.request.givenUp?.reason;
@@ -63,18 +63,18 @@ export class WaitingCallers implements Iterable<LocalWaiter> {
   }
 }
 
-// Small numbers take no memory of their own; milliseconds since 1970 do.
+// The offset keeps numbers small: small numbers take no memory of their own, milliseconds since 1970 do.
 const EPOCH_MS = Date.now();
 
-/** Who is told that a waiter gives up. */
+/** The listener for a waiter that gives up. */
 export interface WaiterListener {
   gaveUp(waiter: LocalWaiter, reason: unknown): void;
 }
 
-/** One caller in a local line. Callers are many, so it is small. */
+/** One caller in a local queue. There are many callers, so it is small. */
 export class LocalWaiter implements GivingUpListener {
   readonly #sinceMs = Date.now() - EPOCH_MS;
-  /** Where it stands. */
+  /** The waiter's place in the queue. */
   place: Place<LocalWaiter> | undefined = undefined;
   readonly #resolve: (lease: GrantedLease) => void;
   readonly #reject: (error: unknown) => void;
@@ -82,7 +82,7 @@ export class LocalWaiter implements GivingUpListener {
 
   constructor(
     readonly request: CallerRequest,
-    /** Grows with every caller that comes. */
+    /** Grows with every caller that arrives. */
     readonly number: number,
     resolve: (lease: GrantedLease) => void,
     reject: (error: unknown) => void,
@@ -93,7 +93,7 @@ export class LocalWaiter implements GivingUpListener {
     this.#listener = listener;
   }
 
-  /** On the wall clock. */
+  /** The time of arrival, by the wall clock. */
   get since(): Date {
     return new Date(EPOCH_MS + this.#sinceMs);
   }
@@ -113,19 +113,19 @@ export class LocalWaiter implements GivingUpListener {
   }
 }
 
-/** One caller in a local line, for whoever looks. */
+/** One caller in a local queue, as shown to observers. */
 export interface LocalCaller {
   readonly state: 'held' | 'waiting';
   readonly label: string | undefined;
   readonly since: Date;
 }
 
-/** Those inside the tenures, up to `most`. */
+/** Returns the holders of the shared leases, up to `most`. */
 export function localHolders(tenures: readonly SharedLease[], most: number): LocalCaller[] {
   return tenures.flatMap((tenure) => tenure.firstHolders(most).map(asHolder)).slice(0, most);
 }
 
-/** Those inside the tenures, and those who wait behind them. */
+/** Returns the holders of the shared leases, and the callers that wait behind them. */
 export function localCallers(tenures: readonly SharedLease[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
   const inside = tenures.flatMap(({ holders }) => holders);
   const holders = inside.map(asHolder);

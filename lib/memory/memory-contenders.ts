@@ -6,7 +6,7 @@ import { GrantedLease } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/lock-request.js';
 import type { LockRequest, PermitDemand } from '../contract/lock-request.js';
 
-/** Somebody in a line: who holds a lease, or waits for one. */
+/** A contender in a wait queue. It holds a lease or waits for one. */
 export interface MemoryContender {
   request: LockRequest;
   readonly granted: Deferred<GrantedLease>;
@@ -14,18 +14,18 @@ export interface MemoryContender {
   lease: GrantedLease | undefined;
 }
 
-/** What a line is told of the world. */
+/** The functions of the backend that a wait queue needs. */
 interface Surroundings {
   nextToken(): bigint;
-  /** How many permits there are. */
+  /** Returns the number of permits of a semaphore. */
   mostOf(key: string, of: PermitDemand['of']): number;
-  /** Whether somebody whose turn it is may come in. */
+  /** Whether a contender whose turn it is may be granted. */
   mayGrant(request: LockRequest): boolean;
-  /** Nobody stands in the line any more; it is not used again. */
+  /** Called when the wait queue has become empty. It is not used again. */
   onEmpty(): void;
 }
 
-/** Those who hold and want one thing, in the order in which they came. */
+/** The wait queue of one name: all contenders, holding or waiting, in the order of their requests. */
 export class MemoryContenders {
   readonly #world: Surroundings;
   readonly #inOrder: MemoryContender[] = [];
@@ -38,7 +38,10 @@ export class MemoryContenders {
     return this.#inOrder;
   }
 
-  /** Stands in the line when the call returns. `null`: not without waiting. @throws `request.signal.reason` */
+  /**
+   * Queues the request before the call returns. Resolves with `null` when the request would have to wait but must not.
+   * @throws `request.signal.reason`
+   */
   async stand(request: LockRequest): Promise<GrantedLease | null> {
     const contender: MemoryContender = { request, granted: deferred(), since: new Date(), lease: undefined };
     this.#inOrder.push(contender);
@@ -50,7 +53,7 @@ export class MemoryContenders {
     return this.#untilGranted(contender);
   }
 
-  /** Lets in whoever may be. */
+  /** Grants every contender whose turn it is. */
   grantTurns(): void {
     for (const [place, contender] of this.#inOrder.entries()) {
       if (contender.lease) continue;
@@ -112,11 +115,11 @@ export class MemoryContenders {
   }
 }
 
-/** Those who wait until something is so, each for its own; all look whenever something has changed. */
+/** Callers that each wait for a condition of their own. All conditions are checked whenever something has changed. */
 export class MemoryCrowd {
   readonly #looks = new Set<() => void>();
 
-  /** Resolves once `isSo`. Rejects with `signal.reason`. */
+  /** Resolves once `isSo()` is true. Rejects with `signal.reason`. */
   async until(isSo: () => boolean, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const seen = deferred();

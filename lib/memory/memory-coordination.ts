@@ -34,7 +34,7 @@ interface BarrierEntry {
   readonly inside: Set<object>;
 }
 
-/** Barriers of one process: the reference that the contract is read from. */
+/** Barriers inside one process: the reference implementation of the contract. */
 export class MemoryBarriers implements Barriers {
   readonly #up = new Set<string>();
   readonly #atBarriers = new MemoryCrowd();
@@ -65,7 +65,7 @@ export class MemoryBarriers implements Barriers {
       .until(() => inside.has(member), signal)
       .catch((error: unknown) => {
         waiting.delete(member);
-        // Whom the others have counted is in all the same: they rely on it.
+        // A member that the others have counted has entered even when it gives up: they rely on it.
         if (!inside.has(member)) throw error;
       });
     return this.#entered(name, gathering, member);
@@ -109,7 +109,7 @@ export class MemoryBarriers implements Barriers {
   }
 }
 
-/** Shared values of one process: the reference that the contract is read from. */
+/** Shared values inside one process: the reference implementation of the contract. */
 export class MemoryCells implements Cells {
   readonly #cells = new Map<string, Cell>();
   readonly #observers = new MemoryCrowd();
@@ -142,14 +142,14 @@ interface Item {
   lease?: GrantedLease | undefined;
 }
 
-/** The items of one queue in their order, and who waits to put and to take. */
+/** The items of one queue in order, and the callers that wait to put and to take. */
 class MemoryQueue {
   readonly items: Item[] = [];
   readonly putters = new MemoryLine();
   readonly takers = new MemoryLine();
 }
 
-/** Queues of one process: the reference that the contract is read from. */
+/** Queues inside one process: the reference implementation of the contract. */
 export class MemoryQueues implements Queues {
   readonly #queues = new Map<string, MemoryQueue>();
   #tokens = 0n;
@@ -208,11 +208,14 @@ export class MemoryQueues implements Queues {
 
 type Look = () => boolean;
 
-/** Those who wait until something is as they need it, first come first served. */
+/** Callers that wait until their attempt succeeds, first come first served. */
 class MemoryLine {
   readonly #waiting: Look[] = [];
 
-  /** What `attempt` answers, once it does; `undefined` at once when it does not, or others are ahead, and nobody waits. */
+  /**
+   * Resolves with the result of `attempt` once it returns one. Without `wait`, resolves with `undefined` at once when
+   * it does not.
+   */
   async ask<T>(attempt: () => T | undefined, wait: boolean, signal: AbortSignal): Promise<T | undefined> {
     signal.throwIfAborted();
     const answer = this.#waiting.length === 0 || !wait ? attempt() : undefined;
@@ -232,7 +235,7 @@ class MemoryLine {
     return answered.promise.finally(dispose);
   }
 
-  /** Something has changed: serves those ahead, for as long as there is something for the first. */
+  /** Serves the first callers after a change, for as long as the attempt of the first succeeds. */
   look(): void {
     while (this.#waiting[0]?.()) this.#waiting.shift();
   }

@@ -3,10 +3,10 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import { MemoryCrowd } from './memory-contenders.js';
 
-/** What elections need of the backend. */
+/** The functions of the backend that elections need. */
 export interface MemoryGrounds {
   identify(name: string): string;
-  /** Stands in the line of this name. */
+  /** Queues a request in the wait queue of this name. */
   standIn(line: string, request: LockRequest): Promise<GrantedLease | null>;
 }
 
@@ -53,7 +53,7 @@ export class MemoryElections implements Elections {
   }
 }
 
-/** The line of an election's candidates: no key has a character of this kind. */
+/** Returns the name of the wait queue of an election's candidates. No key contains such a character. */
 export function electionLine(election: string): string {
   return `\0election ${election}`;
 }

@@ -1,7 +1,7 @@
 import { checkChanges, UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 
-/** Records of one process: the reference that the contract is read from. */
+/** Records inside one process: the reference implementation of the contract. */
 export class MemoryRecords implements RecordStore {
   readonly #records = new Map<string, StoredRecord>();
 

@@ -21,8 +21,8 @@ import { MemoryElections } from './memory-elections.js';
 import { MemoryRecords } from './memory-records.js';
 
 /**
- * Locks inside one process: the reference that the contract is read from, and the backend of unit tests.
- * It excludes nobody in another process.
+ * Locks inside one process: the reference implementation of the contract, and the backend of unit tests. It does not
+ * exclude other processes.
  */
 export class MemoryBackend implements LockBackend {
   readonly name: string = 'memory';
@@ -34,7 +34,7 @@ export class MemoryBackend implements LockBackend {
     identify: (name) => this.identify(name),
     standIn: (line, request) => this.standIn(line, request),
   });
-  /** By what is wanted: permits and leaderships have lines of their own. */
+  /** The wait queues by name. Permits and leaderships have queues of their own. */
   readonly #lines = new Map<string, MemoryContenders>();
   #tokens = 0n;
   #closed = false;
@@ -56,17 +56,17 @@ export class MemoryBackend implements LockBackend {
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
     const broken = new Error('one of the leases was lost, or asked for, before the others were there');
-    // Each stands in its line when the call returns; nobody comes between.
+    // Each request is queued before its call returns, so no other request is queued in between.
     const granted = grantAll(requests, this.acquire.bind(this), () => broken);
     return granted.catch((error: unknown) => (error === broken ? this.acquireAll(requests) : Promise.reject(error)));
   }
 
-  /** Every lease and every contender of the key, in line order: what a test wants to look at. */
+  /** Returns every lease and every contender of the key, in queue order, for tests to look at. */
   contenders(key: string): readonly LockRequest[] {
     return this.standingIn(this.identify(key)).map(({ contender }) => contender.request);
   }
 
-  /** The lease that currently stands on the key, if any. */
+  /** Returns the current lease on the key, if any. */
   leaseOn(key: string): GrantedLease | undefined {
     return this.standingIn(this.identify(key)).find(({ contender }) => contender.lease)?.contender.lease;
   }
@@ -105,7 +105,7 @@ export class MemoryBackend implements LockBackend {
     lines.forEach((line) => line.close());
   }
 
-  /** Stands in the line of this name when the call returns, whatever it is for. As `acquire` in all else. */
+  /** Queues the request in the wait queue of this name before the call returns. In all else it behaves as `acquire`. */
   protected async standIn(name: string, request: LockRequest): Promise<GrantedLease | null> {
     request.signal.throwIfAborted();
     if (this.#closed) throw new LockShutdownError(nameOf(request));
@@ -113,23 +113,23 @@ export class MemoryBackend implements LockBackend {
     return line.stand(request);
   }
 
-  /** The name of the line for what is asked. */
+  /** Returns the name of the wait queue for a request. */
   protected lineFor({ key, permits }: LockRequest): string {
     const identity = this.identify(key);
     return permits ? permitLine(identity) : identity;
   }
 
-  /** Whether nobody stands in the line of this name. */
+  /** Whether the wait queue of this name is empty. */
   protected isEmpty(name: string): boolean {
     return !this.#lines.has(name);
   }
 
-  /** Whether somebody whose turn it is may come in. */
+  /** Whether a contender whose turn it is may be granted. */
   protected mayGrant(_request: LockRequest): boolean {
     return true;
   }
 
-  /** Lets in whoever may be, in every line. */
+  /** Grants every contender whose turn it is, in every wait queue. */
   protected grantTurns(): void {
     [...this.#lines.values()].forEach((line) => line.grantTurns());
   }
@@ -145,14 +145,14 @@ export class MemoryBackend implements LockBackend {
     return line;
   }
 
-  /** What stands in the lines of this name, for the key and for permits of it. */
+  /** Returns the contenders for the key and for permits of it, each with its wait queue. */
   protected standingIn(identity: string): { readonly line: MemoryContenders; readonly contender: MemoryContender }[] {
     const lines = [identity, permitLine(identity)].map((name) => this.#lines.get(name));
     return lines.flatMap((line) => line?.inOrder.map((contender) => ({ line, contender })) ?? []);
   }
 }
 
-// No key ends like this.
+// No key ends with a slash.
 function permitLine(identity: string): string {
   return `${identity}/`;
 }
@@ -161,12 +161,12 @@ export function memory(): LockBackendDefinition {
   return { name: 'memory', create: () => new MemoryBackend() };
 }
 
-/** How many permits semaphores have, in one process. */
+/** The numbers of permits of semaphores, inside one process. */
 export class MemoryPermits implements PermitCounts {
   readonly #recorded = new Map<string, number>();
   readonly #onSet: () => void;
 
-  /** @param onSet called when a number is another one */
+  /** @param onSet called when a number has been set */
   constructor(onSet: () => void) {
     this.#onSet = onSet;
   }

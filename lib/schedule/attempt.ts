@@ -9,22 +9,24 @@ import { newMarker, performRun } from './perform-run.js';
 import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';
 
-/** What became of an attempt that ran the method. */
+/** The outcome of an attempt that ran the method. */
 export interface Ran {
   readonly result: unknown;
 }
 
 /**
- * The lock of a job. With `onCrash: 'rerun'` contenders wait in line to finish a run; without it nobody waits, and a lock
- * without a line takes less to get. Both exclude each other, should instances differ.
- * @throws LockConfigurationError for a key that is none, and when it needs a service and none is set
+ * The lock of a job. With `onCrash: 'rerun'` contenders wait in the queue to finish a run. Without it no contender
+ * waits, and a lock without a queue is cheaper to acquire. Both kinds exclude each other, in case instances differ.
+ * @throws LockConfigurationError for a key that is not valid, and when it needs a service and none is set
  */
 export function lockOf({ key, title, options }: ScheduledJob, locks: LockService): Lock {
   const line = options.onCrash === 'rerun' ? 'fifo' : 'none';
   return locks.jobLock(key, line, title);
 }
 
-/** One attempt to run a job. Knows whether the method was reached, so that its errors are not taken for the lock's. */
+/**
+ * One attempt to run a job. It records whether the method was reached, so that its errors are not taken for the lock's.
+ */
 export class Attempt {
   readonly job: ScheduledJob;
   readonly #crew: JobContext;
@@ -51,15 +53,15 @@ export class Attempt {
   }
 
   /**
-   * Runs the method, unless the marker is not as it was seen any more: `undefined` then.
-   * @throws LockLostError before the method is reached, when the lease does not stand any more; the method's own error
+   * Runs the method. Resolves to `undefined` without running it when the marker has changed since it was read.
+   * @throws LockLostError before the method is reached, when the lease is no longer held; the method's own error
    */
   async run(lease: Lease, seen: Marked, tick: number | undefined, attempt: number): Promise<Ran | undefined> {
     const claimed = await this.#crew.markers.write(newMarker(this.job, tick, attempt), seen);
     if (!claimed?.marker) return undefined;
     assertStands(lease);
     this.#progress = 'running';
-    // The lock is ours, so nobody runs what is still said to be running.
+    // This process holds the lock, so a run that is still recorded as running has crashed.
     if (seen.marker?.state === 'running') this.#crew.emit({ type: 'crashed', run: runOf(seen.marker, 'crashed') });
     try {
       const { marker } = claimed;

@@ -14,30 +14,36 @@ import { verdictOn } from './marker.js';
 /** A firing that does not run the method here and now. */
 export interface Skip {
   readonly skipped: SkipReason;
-  /** An earlier run must be finished first: somebody should see to it that it is, should its runner die. */
+  /**
+   * Whether an earlier run must be finished first. An instance should then wait to finish it, in case its runner dies.
+   */
   readonly isUnfinished?: boolean;
   readonly error?: Error;
 }
 
 const FIRST_PAUSE_MS = 10;
 const PAUSE_CAP_MS = 250;
-// A holder that is seen to run an earlier tick for so long is not one that has just ended, or that looks and goes.
+// A holder that has been seen running an earlier tick for this long has neither just ended nor only checked the marker.
 const SETTLED_MS = 250;
-// Longer than the session of somebody who died between getting the lock and saying what for.
+// Longer than the session of a process that died between acquiring the lock and writing the marker.
 const PATIENCE_MS = 30_000;
-// Two clocks that are further apart than this are worth a warning.
+// The difference between two clocks above which a warning is logged.
 const FAR_AHEAD_MS = 60_000;
 
 const logger = new Logger('CronLock');
 
 /**
- * One firing's way to its run, or to the reason why there is none.
+ * One firing on its way to its run, or to the reason why there is none.
  *
- * The marker is looked at before the lock, so who comes late for a tick leaves the lock alone. When the lock is not
- * free, that alone proves nothing: whoever has it may be about to find that its own tick is an old one, and must not
- * cost another instance the tick that is due. So both are asked again, until the tick is taken, an earlier run is seen
- * to go on, or the lock is ours. What makes a run the only one of its tick is the marker, written under the lock and
- * only over the one that was seen.
+ * The marker is read before the lock is tried, so a firing that is late for a tick does not touch the lock. A lock that
+ * is not free proves nothing by itself. Its holder may be about to find that its own tick is an old one. That must not
+ * cost another instance the tick that is due. So both are asked again until one of these is true:
+ * - the tick is taken;
+ * - an earlier run is seen to continue;
+ * - this process has acquired the lock.
+ *
+ * The marker guarantees that a tick has only one run. It is written under the lock, and only over the marker that was
+ * read.
  */
 export class Claim {
   readonly #firing: Firing;
@@ -45,11 +51,14 @@ export class Claim {
   readonly #crew: JobContext;
   readonly #superseded: AbortSignal;
   readonly #since = now();
-  /** The latest run when this firing looked first; `undefined` until it has. */
+  /** The latest run when this firing first read the marker; `undefined` before that. */
   #first: { readonly runId: string | undefined } | undefined;
   #running: { readonly runId: string; readonly since: number } | undefined;
 
-  /** @param superseded aborts when the next firing has come: this one looks to its end, and not once more */
+  /**
+   * @param superseded aborts when the next firing has begun: this one finishes its current check and makes no further
+   *   one
+   */
   constructor(firing: Firing, attempt: Attempt, crew: JobContext, superseded: AbortSignal) {
     this.#firing = firing;
     this.#attempt = attempt;
@@ -57,7 +66,10 @@ export class Claim {
     this.#superseded = superseded;
   }
 
-  /** @throws the reason of either signal, what the lock and the records throw, and the method's own error */
+  /**
+   * Returns the outcome.
+   * @throws the reason of either signal, what the lock and the records throw, and the method's own error
+   */
   async decide(): Promise<Ran | Skip> {
     const pauses = backoff(FIRST_PAUSE_MS, PAUSE_CAP_MS);
     for (;;) {
@@ -68,20 +80,23 @@ export class Claim {
     }
   }
 
-  /** Only here a firing gives way to the next: were it sooner, none would ever run where answers take longer than that. */
+  /**
+   * Waits before the next check. A firing is superseded only here: otherwise none would ever run where replies take
+   * longer than the time between two firings.
+   */
   async #pause(ms: number): Promise<void> {
     const limits = anyAbort([this.#superseded, this.#crew.stopping]);
     await pause(ms, limits.signal).finally(limits.dispose);
   }
 
-  /** What the marker alone decides. */
+  /** The decision that follows from the marker alone. */
   #readOff(marker: Marker | undefined): Skip | undefined {
     this.#first ??= { runId: marker?.runId };
     const verdict = verdictOn(marker, this.#firing);
     const isOwnTick = marker?.tick !== undefined && marker.tick === this.#firing.tick;
     if (verdict === 'unfinished') return { skipped: isOwnTick ? 'taken' : 'overrun', isUnfinished: true };
     if (verdict === 'taken') return this.#taken(marker);
-    // Without ticks, whoever began since this firing did it for this firing as well.
+    // Without ticks, a run that began since this firing counts for this firing as well.
     const isAnothers = this.#firing.tick === undefined && marker?.runId !== this.#first.runId;
     return isAnothers ? { skipped: 'taken' } : undefined;
   }
@@ -95,7 +110,7 @@ export class Claim {
     return { skipped: 'taken' };
   }
 
-  /** `undefined` when somebody has the lock, or was faster. */
+  /** Runs the method under the lock. `undefined` when the lock is held, or another instance was faster. */
   async #tryLock(seen: Marked): Promise<Ran | Skip | undefined> {
     const { name, options } = this.#firing.job;
     const asking = { waitMs: 0, signal: this.#crew.stopping, label: name, onLost: options.onLost };
@@ -115,8 +130,8 @@ export class Claim {
   }
 
   /**
-   * The marker, once enough time has passed since the run before began. What time it is the servers say when the same
-   * is written again.
+   * Returns the marker once enough time has passed since the previous run began. The servers' current time is found by
+   * writing the same marker again.
    */
   async #afterInterval(seen: Marked): Promise<Marked | Skip | undefined> {
     const { atLeastMs } = this.#firing.job;
@@ -127,7 +142,7 @@ export class Claim {
     return isEarly ? { skipped: 'early' } : rewritten;
   }
 
-  /** What it means that the lock could not be had, once it has been so for long enough. */
+  /** The reason for a skip, once the lock has been unavailable for long enough. */
   #settled(marker: Marker | undefined): Skip | undefined {
     const runId = marker?.state === 'running' ? marker.runId : undefined;
     if (runId !== this.#running?.runId) this.#running = runId === undefined ? undefined : { runId, since: now() };

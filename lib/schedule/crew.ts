@@ -3,7 +3,7 @@ import type { JobEvent } from './job-event.js';
 import type { Markers } from './markers.js';
 import type { TickSource } from './scheduler.js';
 
-/** What all jobs of a connection work with. */
+/** The objects that all jobs of a connection share. */
 export interface JobContext {
   readonly locks: LockService;
   readonly markers: Markers;

@@ -5,40 +5,46 @@ import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
 export interface CronLockOptions {
   /**
-   * What the job is known by in its service: its lock, which is the lock of no other key, and its latest run. A key that
-   * begins with `/` is a path, shared by all services. Default `cron/<name>`: the name given in `@Cron`, `@Interval` or
-   * `@Timeout`, else `Class.method`. No two jobs of a connection may have the same.
+   * The key of the job in its service: of its lock, which no other key has, and of its latest run. A key that begins
+   * with `/` is a path, shared by all services. Default `cron/<name>`, with the name given in `@Cron`, `@Interval` or
+   * `@Timeout`, else `Class.method`. No two jobs of a connection may have the same key.
    */
   readonly key?: string | undefined;
   /**
-   * A run does not begin sooner than this after the one before has begun, in milliseconds on the servers' clock. Default
-   * 0; for `@Interval` its interval, less a tenth (at most a second) for timers that are not exact.
+   * The minimum time between the beginnings of two runs, in milliseconds on the servers' clock. Default 0. For
+   * `@Interval` the default is its interval, less a tenth (at most a second) for timers that are not exact.
    */
   readonly atLeastMs?: number | undefined;
   /**
-   * A run that takes longer, in milliseconds, is told to stop: `currentLease().signal` aborts with a `LockOverdueError`,
-   * and an error is logged. The lock stays held until the method has ended. Default: no limit.
+   * The maximum duration of a run, in milliseconds. When it is exceeded, `currentLease().signal` aborts with a
+   * `LockOverdueError`, and an error is logged. The lock remains held until the method has ended. Default: no limit.
    */
   readonly atMostMs?: number | undefined;
   /**
-   * What becomes of a run whose instance died in it. `'skip'` (default): nothing, the next tick is run; a tick is run at
-   * most once. `'rerun'`: another instance runs the same tick again as soon as the servers have noticed; at least once.
+   * The handling of a run whose instance died during it.
+   * - `'skip'` (default): nothing is done, and the next tick is run. A tick is run at most once.
+   * - `'rerun'`: another instance runs the same tick again as soon as the servers have noticed. A tick is run at least
+   *   once.
    */
   readonly onCrash?: 'skip' | 'rerun' | undefined;
-  /** With `onCrash: 'rerun'`, how many times one tick is begun at most. Default 3: a job that kills whoever runs it ends. */
+  /**
+   * The number of times that one tick is begun at most, with `onCrash: 'rerun'`. Default 3: a job that kills every
+   * process that runs it comes to an end.
+   */
   readonly attempts?: number | undefined;
   /**
-   * What a call does when the servers can not be asked. It never runs: it resolves to `undefined` and logs a warning
-   * (`'skip'`, the default), or rejects with a `LockUnavailableError`, which the scheduler logs (`'throw'`).
+   * The behaviour of a call when the servers cannot be asked. It never runs the method.
+   * - `'skip'` (default): resolves to `undefined` and logs a warning.
+   * - `'throw'`: rejects with a `LockUnavailableError`, which the scheduler logs.
    */
   readonly onUnavailable?: 'skip' | 'throw' | undefined;
-  /** When the lease was lost while the method ran: reject with `LockLostError` (default), or return the result. */
+  /** Whether a lease lost while the method ran rejects with `LockLostError` (default), or the result is returned. */
   readonly onLost?: 'throw' | 'ignore' | undefined;
   /** The name of the `LockModule` connection. Default `'default'`. */
   readonly connection?: string | undefined;
 }
 
-/** Every option with its default filled in; what depends on the schedule is `undefined`. */
+/** Every option with its default filled in. Options that depend on the schedule are `undefined`. */
 export interface ResolvedCronLockOptions extends Required<Omit<CronLockOptions, 'key' | 'atLeastMs'>> {
   readonly key: string | undefined;
   readonly atLeastMs: number | undefined;

@@ -13,16 +13,16 @@ import { defaultKey } from './scheduled-job.js';
 import type { TickSource } from './scheduler.js';
 
 /**
- * The runs of the jobs with `@CronLock` of one service, on one connection: the latest one of each, whichever instance
- * ran it. Kept beside the locks, so it outlives sessions and restarts.
+ * The runs of the jobs with `@CronLock` of one service, on one connection. The latest run of each job is kept,
+ * whichever instance ran it. It is stored beside the locks, so it outlives sessions and restarts.
  */
 export class CronRunsService {
   /**
-   * What happens to the jobs of this process, as it happens. Ends when the application has shut down. A subscriber that
-   * throws does so in a context of its own, and not in the job's.
+   * The events of the jobs of this process, as they happen. Completes when the application has shut down. An error that
+   * a subscriber throws is raised in a context of its own, not in the job's.
    */
   readonly events: Observable<JobEvent>;
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private readonly jobs: GuardedJobs;
   private readonly markers: Markers;
 
@@ -39,22 +39,22 @@ export class CronRunsService {
   }
 
   /**
-   * The latest run of the job of this name, or key; `undefined` when there has been none. A job whose key is a path goes
-   * by that path alone. Asks the servers. A run that
-   * nobody is seen to hold the lock of is `crashed`; looking takes and gives back that lock.
+   * Returns the latest run of the job of this name, or key; `undefined` when there has been none. A job whose key is a
+   * path is found by that path alone. Asks the servers. A run whose lock is not seen to be held is `crashed`. To check
+   * that, the lock is acquired and released.
    * @throws LockUnavailableError; LockConfigurationError when no service is set
    */
   async last(name: string): Promise<JobRun | undefined> {
     const { marker } = await this.markers.read(isAbsolute(name) ? name : defaultKey(name));
     if (marker) return this.latest(marker);
     if (isAbsolute(name)) return undefined;
-    // A job whose key is a path may be another service's, and is meant only where the path is given.
+    // A job whose key is a path may belong to another service, and is meant only where the path is given.
     return (await this.list()).find((run) => !isAbsolute(run.key) && (run.name === name || run.key === name));
   }
 
   /**
-   * The latest run of every job of the service that ever ran, and of those whose key is a path, which all services share;
-   * by name. In all else like `last`.
+   * Returns the latest runs, sorted by name. They are those of every job of the service that ever ran, and of the jobs
+   * whose key is a path, which all services share. In all else like `last`.
    */
   async list(): Promise<readonly JobRun[]> {
     const markers = await this.markers.readAll();
@@ -63,9 +63,9 @@ export class CronRunsService {
   }
 
   /**
-   * Forgets the latest run of a job: the next firing runs, whatever its tick. For jobs that are no more, and for ticks
-   * that an instance with a wrong clock has run ahead of time.
-   * @returns whether there was something to forget
+   * Deletes the record of a job's latest run: the next firing runs, whatever its tick. For jobs that no longer exist,
+   * and for ticks that an instance with a wrong clock has run ahead of time.
+   * @returns whether there was a record
    * @throws as `last`
    */
   async forget(name: string): Promise<boolean> {
@@ -73,17 +73,17 @@ export class CronRunsService {
     return run !== undefined && this.markers.remove(run.key);
   }
 
-  /** @internal No run begins once the shutdown has. */
+  /** @internal Called when the shutdown begins: no further run begins. */
   onModuleDestroy(): void {
     this.jobs.stop();
   }
 
-  /** @internal Waits for nobody: how long runs may take, `LockService` knows. */
+  /** @internal Does not wait: `LockService` decides how long runs may take. */
   onApplicationShutdown(): void {
     void this.jobs.complete();
   }
 
-  /** What the marker says, and whether that is still so. */
+  /** Returns the marker's run, after checking that one recorded as running still is. */
   private async latest(marker: Marker): Promise<JobRun> {
     const lease = marker.state === 'running' ? await this.lockOf(marker) : null;
     if (!lease) return runOf(marker);
@@ -95,7 +95,7 @@ export class CronRunsService {
     }
   }
 
-  /** `null` when somebody runs, be it the caller, or when locks are not given any more. */
+  /** Acquires the job's lock. `null` when a run has it, even the caller's own, or when locks are no longer granted. */
   private async lockOf({ key }: Marker): Promise<Lease | null> {
     try {
       return await this.locks.jobLock(key, 'none').tryAcquire({ label: 'CronRunsService' });
@@ -107,8 +107,8 @@ export class CronRunsService {
 }
 
 /**
- * The injection token of the `CronRunsService` of a connection: the class itself for the default one, a symbol that is
- * the same for the same name for the others.
+ * The injection token of the `CronRunsService` of a connection. For the default connection it is the class itself. For
+ * the others it is a symbol that is the same for the same name.
  */
 export function getCronRunsToken(name: string = DEFAULT_CONNECTION): typeof CronRunsService | symbol {
   return name === DEFAULT_CONNECTION ? CronRunsService : connectionToken('CronRunsService', name);

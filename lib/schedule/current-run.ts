@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { JobRun } from './job-event.js';
 
-/** Emptied when the run has ended: what was started in it and not awaited may live on. */
+/**
+ * The run of an async context. Cleared when the run has ended: work that was started in it and not awaited may
+ * continue.
+ */
 interface Stretch {
   run: JobRun | undefined;
 }
@@ -9,9 +12,9 @@ interface Stretch {
 const context = new AsyncLocalStorage<Stretch>();
 
 /**
- * The run that the running code is part of, inside a method with `@CronLock`; `undefined` elsewhere, also in work that was
- * started there, not awaited, and outlived it. Its `tick` is the same on every instance and in every attempt: what a
- * report is named after, or a payment made idempotent by.
+ * Returns the run that the running code is part of, inside a method with `@CronLock`. Returns `undefined` elsewhere,
+ * also in work that was started there, not awaited, and outlived it. The run's `tick` is the same on every instance and
+ * in every attempt. It can name a report, or make a payment idempotent.
  */
 export function currentRun(): JobRun | undefined {
   return context.getStore()?.run;

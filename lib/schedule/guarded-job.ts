@@ -13,7 +13,7 @@ import type { ScheduledJob } from './scheduled-job.js';
 import { isToRunAgain } from './marker.js';
 import type { Firing } from './marker.js';
 
-/** Ends a claim that nobody needs any more. */
+/** Ends a claim that is no longer needed. */
 export class ClaimEndedError extends Error {
   constructor(readonly why: Extract<SkipReason, 'superseded' | 'shutdown'>) {
     super(why);
@@ -22,7 +22,9 @@ export class ClaimEndedError extends Error {
 
 const logger = new Logger('CronLock');
 
-/** One job in this process: every firing of it, and the wait for the run of another that may have to be finished. */
+/**
+ * One job in this process: every firing of it, and the wait for another instance's run that may have to be finished.
+ */
 export class GuardedJob {
   readonly #job: ScheduledJob;
   readonly #crew: JobContext;
@@ -35,17 +37,17 @@ export class GuardedJob {
     this.#crew = crew;
   }
 
-  /** Settles when this process no longer waits to finish a run, and finishes none. Never rejects. */
+  /** Settles when this process neither waits to finish a run nor finishes one. Never rejects. */
   get standby(): Promise<void> | undefined {
     return this.#standby;
   }
 
   /**
-   * Runs the method, or resolves to `undefined` when this firing is not to.
+   * Runs the method, or resolves to `undefined` when this firing is not to run it.
    * @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError
    */
   async fire(body: Body): Promise<unknown> {
-    // Not even looked at: the scheduler is shutting down as well.
+    // The tick is not computed: the scheduler is shutting down as well.
     if (this.#crew.stopping.aborted) return this.#skip({ job: this.#job, tick: undefined }, { skipped: 'shutdown' });
     const firing = this.#firing();
     const outcome = this.#refusedAtOnce(firing) ?? (await this.#decide(firing, body));
@@ -53,7 +55,7 @@ export class GuardedJob {
     return this.#skip(firing, outcome);
   }
 
-  /** Sees to it that a run which its instance did not finish is finished. Never rejects. */
+  /** Ensures that a run which its instance did not finish is finished. Never rejects. */
   async resume(body: Body): Promise<void> {
     if (this.#job.options.onCrash !== 'rerun') return;
     try {
@@ -78,7 +80,10 @@ export class GuardedJob {
     return [...this.#attempts].some(({ isRunning }) => isRunning) ? { skipped: 'overrun' } : undefined;
   }
 
-  /** An earlier run that has to be finished costs this tick only while it goes on: if nobody is at it, both are due. */
+  /**
+   * Decides the firing. An earlier unfinished run costs this tick only while that run continues. If no instance runs
+   * it, both are due.
+   */
   async #decide(firing: Firing, body: Body): Promise<Ran | Skip> {
     const outcome = await this.#claim(firing, body);
     if ('result' in outcome || !outcome.isUnfinished) return outcome;
@@ -90,7 +95,10 @@ export class GuardedJob {
     return outcome;
   }
 
-  /** A firing that is not decided yet when the next one comes is about a tick that has passed. */
+  /**
+   * Runs the claim of a firing, and aborts the previous one. A firing that is still undecided when the next one begins
+   * is about a tick that has passed.
+   */
   async #claim(firing: Firing, body: Body): Promise<Ran | Skip> {
     this.#claiming?.abort(new ClaimEndedError('superseded'));
     const claiming = (this.#claiming = new AbortController());
@@ -116,7 +124,7 @@ export class GuardedJob {
     }
   }
 
-  /** What kept the firing from its run, where that is everyday. @throws the error, where it is not */
+  /** The skip for an error that is expected in normal operation. @throws every other error */
   #refusal(error: unknown): Skip {
     if (error instanceof ClaimEndedError) return { skipped: error.why };
     if (error instanceof LockShutdownError || this.#crew.stopping.aborted) return { skipped: 'shutdown' };
@@ -140,8 +148,8 @@ export class GuardedJob {
   }
 
   /**
-   * Whether the lock was had, so that nobody else is at it. This is no caller's run: what it fails with is logged, as a
-   * scheduler would. Never rejects.
+   * Finishes the run of another instance. Resolves to whether the lock was acquired, so that no other process runs the
+   * job. No caller waits for this run: its errors are logged, as a scheduler would log them. Never rejects.
    */
   async #finishInTurn(body: Body, waitMs: number): Promise<boolean> {
     const { name, options } = this.#job;
@@ -158,7 +166,9 @@ export class GuardedJob {
     });
   }
 
-  /** Under its lock no run goes on: one that is not finished never will be, unless it is here. */
+  /**
+   * Finishes the unfinished run. No other run continues under the lock, so an unfinished run can only be finished here.
+   */
   async #finish(lease: Lease, attempt: Attempt): Promise<void> {
     for (;;) {
       this.#crew.stopping.throwIfAborted();

@@ -10,10 +10,10 @@ import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';
 import type { TickSource } from './scheduler.js';
 
-// What Nest injects into a decorated class is its LockService; the jobs of the same connection are found through it.
+// Nest injects the LockService into a decorated class; the jobs of the same connection are found through it.
 const jobsByLocks = new WeakMap<LockService, GuardedJobs>();
 
-/** The jobs of a connection, or `undefined` where there is a `LockService` that `LockModule` did not make. */
+/** Returns the jobs of a connection, or `undefined` for a `LockService` that `LockModule` did not make. */
 export function guardedJobsOf(locks: LockService): GuardedJobs | undefined {
   return jobsByLocks.get(locks);
 }
@@ -42,28 +42,31 @@ export class GuardedJobs {
     jobsByLocks.set(locks, this);
   }
 
-  /** @throws LockConfigurationError for a key that is none, and when it needs a service and none is set */
+  /** @throws LockConfigurationError for a key that is not valid, and when it needs a service and none is set */
   check(job: ScheduledJob): void {
     lockOf(job, this.#crew.locks);
     this.#crew.markers.check(job.key);
   }
 
-  /** One firing of the job. @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError */
+  /**
+   * Runs one firing of the job.
+   * @throws the method's own error, LockLostError, LockUnavailableError, LockConfigurationError
+   */
   fire(job: ScheduledJob, body: Body): Promise<unknown> {
     return this.#tracked(this.#guarded(job).fire(body));
   }
 
-  /** Looks whether a run of the job must be finished here, and sees to it. Never rejects. */
+  /** Checks whether a run of the job must be finished here, and ensures that it is. Never rejects. */
   resume(job: ScheduledJob, body: Body): Promise<void> {
     return this.#guarded(job).resume(body);
   }
 
-  /** From here on no run begins; those that have begun go on. */
+  /** Prevents further runs from beginning. Runs that have begun continue. */
   stop(): void {
     this.#stopping.abort(new ClaimEndedError('shutdown'));
   }
 
-  /** Ends the events when the last run has ended. Never rejects. */
+  /** Completes the events when the last run has ended. Never rejects. */
   async complete(): Promise<void> {
     await Promise.allSettled([...this.#firings, ...[...this.#jobs.values()].map((job) => job.standby)]);
     this.events.complete();
@@ -85,7 +88,10 @@ export class GuardedJobs {
 
 const logger = new Logger('CronLock');
 
-/** Says what nobody else does: that a call was skipped, and what somebody must look at. Runs speak for themselves. */
+/**
+ * Logs events that are reported nowhere else: skipped calls, and those that need attention. Runs themselves are not
+ * logged.
+ */
 function logJobEvent(event: JobEvent): void {
   switch (event.type) {
     case 'skipped':

@@ -1,9 +1,9 @@
 /**
- * Why a call did not run the method.
- * - `taken`: this tick, or a later one, is another's.
- * - `overrun`: the run of an earlier tick is still going on.
+ * The reason why a call did not run the method.
+ * - `taken`: another run has this tick, or a later one.
+ * - `overrun`: the run of an earlier tick still continues.
  * - `early`: less than `atLeastMs` after the last run, or before the first tick.
- * - `contended`: the lock was never free, and nobody was seen to run under it.
+ * - `contended`: the lock was never free, and no run was seen under it.
  * - `superseded`: the next tick came before this one was decided.
  * - `unavailable`: the servers could not be asked.
  * - `shutdown`: the application is shutting down.
@@ -21,21 +21,21 @@ export interface SkippedEvent {
 }
 
 /**
- * What happens to the jobs of this process.
+ * An event of the jobs of this process.
  * - `skipped`: a call did not run the method.
- * - `started`, `finished`: a run began here; it ended, see its `state`.
+ * - `started`, `finished`: a run began here, or has ended, see its `state`.
  * - `overdue`: a run here takes longer than `atMostMs`; its signal has aborted.
- * - `crashed`: a run, of another process mostly, was found to have ended with nobody holding its lock.
+ * - `crashed`: a run, mostly of another process, was found unfinished with its lock no longer held.
  */
 export type JobEvent =
   SkippedEvent | { readonly type: 'started' | 'finished' | 'overdue' | 'crashed'; readonly run: JobRun };
 
 /**
- * How far a run has come.
- * - `running`: begun, and its lock is held.
+ * The progress of a run.
+ * - `running`: it has begun, and its lock is held.
  * - `done`, `failed`: it has ended; `failed` with the method's own error.
  * - `lost`: its lease was lost before it ended, so another run may have overlapped with it.
- * - `crashed`: begun, and nobody holds its lock any more: its instance died, or was stopped before it was done.
+ * - `crashed`: it has begun, and its lock is no longer held: its instance died, or was stopped before the run was done.
  */
 export type JobRunState = 'running' | 'done' | 'failed' | 'lost' | 'crashed';
 
@@ -51,18 +51,18 @@ export interface JobRun {
   readonly name: string;
   /** The job's key, without its service. */
   readonly key: string;
-  /** The nominal tick that it is the run of, whatever the clocks said; `undefined` where there are no ticks. */
+  /** The nominal tick of this run, whatever the clocks showed; `undefined` where there are no ticks. */
   readonly tick: Date | undefined;
   readonly state: JobRunState;
   readonly runner: Runner;
-  /** One for each run, repeated ones included. */
+  /** A unique id of each run, repeated ones included. */
   readonly runId: string;
-  /** 1, or more when the tick is run again after a crash. */
+  /** The number of the attempt: 1, or more when the tick is run again after a crash. */
   readonly attempt: number;
-  /** When it began, on the servers' clock. */
+  /** The time when it began, on the servers' clock. */
   readonly startedAt: Date;
-  /** How long it took, in milliseconds on its own monotonic clock; `undefined` until it has ended. */
+  /** The duration in milliseconds, on the runner's monotonic clock; `undefined` until the run has ended. */
   readonly durationMs: number | undefined;
-  /** What it failed with, as text. */
+  /** The error that it failed with, as text. */
   readonly error: string | undefined;
 }

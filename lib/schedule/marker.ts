@@ -3,7 +3,7 @@ import type { JobRun, JobRunState, Runner } from './job-event.js';
 import type { Following } from './schedule.js';
 import type { ScheduledJob } from './scheduled-job.js';
 
-/** What is written down about a job: its latest run. */
+/** The record of a job: its latest run. */
 export interface Marker {
   readonly name: string;
   readonly key: string;
@@ -13,7 +13,9 @@ export interface Marker {
   readonly runner: Runner;
   readonly runId: string;
   readonly attempt: number;
-  /** On the servers' clock. Not yet known to whoever writes down that a run begins: it is when that is written. */
+  /**
+   * On the servers' clock. `undefined` in the marker that records the beginning of a run: it is the time of that write.
+   */
   readonly startedAt: number | undefined;
   readonly durationMs?: number | undefined;
   readonly error?: string | undefined;
@@ -21,14 +23,14 @@ export interface Marker {
 
 const LONGEST_ERROR = 2_000;
 
-/** Where the records of a service's jobs are; of jobs that belong to no service, where it is `undefined`. */
+/** The folder of a service's job records; for `undefined`, of the records of jobs that belong to no service. */
 export function markerFolder(service: string | undefined): string {
   return service === undefined ? 'shared-cron' : `cron/${service}`;
 }
 
 /**
- * The record of a job. The key is one segment, however many it has, so the folder lists all. Nothing else is encoded: a
- * key that is short enough in any script must make a name that is.
+ * The name of a job's record. The key becomes one segment, however many it has, so that the folder lists all records.
+ * Nothing else is encoded: a key that is short enough, in any script, must give a name that is short enough.
  */
 export function markerName(folder: string, key: string): string {
   return `${folder}/${key.replaceAll(/[%/]/g, encodeURIComponent)}`;
@@ -40,14 +42,14 @@ export function encodeMarker(marker: Marker): string {
   return JSON.stringify({ ...marker, ...readable });
 }
 
-/** `undefined` for what is no marker: it is written over. */
+/** Returns `undefined` for a value that is not a marker; it will be overwritten. */
 export function decodeMarker({ value, writtenAt }: StoredRecord): Marker | undefined {
   const fields = parsed(value);
   if (!isMarker(fields)) return undefined;
   return { ...fields, tick: instant(fields.tick), startedAt: instant(fields.startedAt) ?? writtenAt.getTime() };
 }
 
-/** Whether somebody began it, and nobody has written down how it ended, or that it is safe to go on from there. */
+/** Whether a run has begun, but its record shows neither how it ended nor that continuing from there is safe. */
 function isUnfinished({ state }: Marker): boolean {
   return state === 'running' || state === 'lost';
 }
@@ -94,16 +96,16 @@ function instant(text: string | undefined): number | undefined {
 export interface Firing {
   readonly job: ScheduledJob;
   readonly now: number;
-  /** The nominal tick that the call is about; `undefined` where there are none. */
+  /** The nominal tick of the call; `undefined` where there are none. */
   readonly tick: number | undefined;
   readonly following: Following | undefined;
 }
 
 /**
- * What a marker says about a firing, before anything is known of the lock.
- * - `due`: nobody has begun it.
- * - `taken`: it is somebody's, or later ones are.
- * - `unfinished`: a run was begun that must be finished first, by its runner or, if that died, by another.
+ * The marker's status for a firing, before anything is known of the lock.
+ * - `due`: no run has begun it.
+ * - `taken`: a run has it, or a later one.
+ * - `unfinished`: a run was begun that must be finished first, by its runner or, if that died, by another process.
  */
 type TickStatus = 'due' | 'taken' | 'unfinished';
 
@@ -113,14 +115,15 @@ export function verdictOn(marker: Marker | undefined, firing: Firing): TickStatu
   return covers(marker, firing) ? 'taken' : 'due';
 }
 
-/** Whether a run that was not finished is to be finished by another, unless its runner still lives. */
+/** Whether an unfinished run is to be finished by another process, unless its runner is still alive. */
 export function isToRunAgain(marker: Marker, { options }: ScheduledJob): boolean {
   return options.onCrash === 'rerun' && isUnfinished(marker) && marker.attempt < options.attempts;
 }
 
-/** Whether the marker's tick is the firing's, or later, or is followed by none that would be due by now. */
+/** Whether the marker's tick is the firing's or a later one, or is followed by none that would be due by now. */
 function covers({ tick }: Marker, { tick: own, following, now }: Firing): boolean {
   if (tick === undefined || own === undefined) return false;
-  // The second matters in the hour that daylight saving repeats: who begins in it sees ticks that others passed over.
+  // The second matters in the hour that daylight saving repeats: a process that starts in it sees ticks that others
+  // skipped.
   return tick >= own || (following !== undefined && following(tick) > now);
 }

@@ -5,22 +5,22 @@ import type { ServiceNames } from '../service/service-names.js';
 import { decodeMarker, encodeMarker, markerFolder, markerName } from './marker.js';
 import type { Marker } from './marker.js';
 
-/** A job's marker as it was read or written, and what must still be so for the next write. */
+/** A job's marker as it was read or written, and the version that the next write requires. */
 export interface Marked {
   readonly marker: Marker | undefined;
   readonly version: number | 'absent';
-  /** When it was written last, in milliseconds on the servers' clock. */
+  /** The time of the last write, in milliseconds on the servers' clock. */
   readonly writtenAt: number;
 }
 
-// In bytes; beside it a base path has room in a path of ZooKeeper.
+// In bytes. It leaves room for a base path in a ZooKeeper path.
 const LONGEST_NAME = 900;
 
 const NOTHING: Marked = { marker: undefined, version: 'absent', writtenAt: -Infinity };
 
 /**
- * The markers of the jobs of one service, kept beside the locks of its connection. Those of jobs whose key is a path are
- * shared by all services. Every call throws LockConfigurationError for what needs a service when none is set.
+ * The markers of the jobs of one service, kept beside the locks of its connection. Markers of jobs whose key is a path
+ * are shared by all services. Every call throws LockConfigurationError for a job that needs a service when none is set.
  */
 export class Markers {
   readonly #records: RecordStore;
@@ -48,7 +48,7 @@ export class Markers {
     return folders.flat();
   }
 
-  /** Writes unless somebody else has since; `undefined` then. */
+  /** Writes the marker unless it has been written since it was read; returns `undefined` in that case. */
   async write(marker: Marker, { version }: Marked): Promise<Marked | undefined> {
     const change = { name: this.#nameOf(marker.key), value: encodeMarker(marker), ifVersion: version };
     const write = await this.#records.write([change]);

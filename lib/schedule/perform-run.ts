@@ -20,7 +20,7 @@ import type { ScheduledJob } from './scheduled-job.js';
 /** Runs the method. */
 export type Body = () => unknown;
 
-/** A run that has been written down as this process's own. */
+/** A run that has been recorded as this process's own. */
 interface Claimed extends Marked {
   readonly marker: Marker;
 }
@@ -33,14 +33,17 @@ const RETRY_CAP_MS = 1_000;
 
 const logger = new Logger('CronLock');
 
-/** What is written down before a run begins. */
+/** The marker that is written before a run begins. */
 export function newMarker(job: ScheduledJob, tick: number | undefined, attempt: number): Marker {
   const { name, key } = job;
   const runner = { host: hostname(), pid: process.pid };
   return { name, key, tick, state: 'running', runner, runId: randomUUID(), attempt, startedAt: undefined };
 }
 
-/** The method's result, or its own error; either way how it ended has been written down before, if that could be. */
+/**
+ * Returns the method's result, or throws its error. In both cases the end of the run has been recorded before, if
+ * possible.
+ */
 export async function performRun(
   lease: Lease,
   claimed: Claimed,
@@ -75,7 +78,7 @@ function endedMarker(marker: Marker, ending: Ending, lease: Lease, durationMs: n
   return { ...marker, state: isLost ? 'lost' : ending.state, durationMs: Math.round(durationMs), error };
 }
 
-/** Not everything that can be thrown makes a text, and it is the caller's all the same. */
+/** Not every thrown value can be converted to text, and the caller must get the original all the same. */
 function textOf(error: unknown): string {
   try {
     return String(error);
@@ -84,7 +87,9 @@ function textOf(error: unknown): string {
   }
 }
 
-/** Tries for as long as the lease stands: nobody else writes until then. Another's marker is never written over. */
+/**
+ * Retries for as long as the lease is held: no other process writes until then. Never overwrites the marker of another.
+ */
 async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { markers }: JobContext): Promise<void> {
   const pauses = backoff(RETRY_FIRST_MS, RETRY_CAP_MS);
   for (;;) {
@@ -94,7 +99,7 @@ async function writeDown(marker: Marker, claimed: Claimed, lease: Lease, { marke
     } catch (error) {
       if (!(error instanceof LockUnavailableError) || !lease.isHeld()) return logUnwritten(marker, error);
     }
-    // A holder that was told to give way still holds: its signal says nothing any more.
+    // A holder whose lease is to be released still holds it: the aborted signal indicates nothing any more.
     await pause(pauses.next(), lease.signal.aborted ? NEVER : lease.signal).catch(() => {});
   }
 }
@@ -103,7 +108,10 @@ function logUnwritten({ name, state }: Marker, error: unknown): void {
   logger.warn(`${name}: that the run is ${state} could not be written down (${String(error)}); it will look crashed`);
 }
 
-/** A run's lease as the method sees it: its signal also aborts when the run has taken `atMostMs`. It stays held. */
+/**
+ * A run's lease as the method sees it. Its signal also aborts when the run has taken `atMostMs`; the lease remains
+ * held.
+ */
 class LimitedLease extends EnteredLease {
   readonly dispose: Dispose;
   readonly #lease: Lease;

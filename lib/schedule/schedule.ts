@@ -1,16 +1,21 @@
 import 'reflect-metadata';
 
-/** Fires at the instants of a cron expression, or once at a date. What the fields mean is cron's own business. */
+/**
+ * A schedule that fires at the instants of a cron expression, or once at a date. The package `cron` interprets the
+ * fields.
+ */
 export interface CronSchedule {
   readonly kind: 'cron';
-  /** What the job is called in the `SchedulerRegistry`, where it was given a name. */
+  /** The job's name in the `SchedulerRegistry`, where it was given one. */
   readonly registeredAs: string | undefined;
   readonly cronTime: unknown;
   readonly timeZone: unknown;
   readonly utcOffset: unknown;
 }
 
-/** Fires again and again, or once, so many milliseconds after the process has started: it has no ticks. */
+/**
+ * A schedule that fires repeatedly, or once, after `ms` milliseconds from the start of the process. It has no ticks.
+ */
 interface TimerSchedule {
   readonly kind: 'interval' | 'timeout';
   readonly ms: number;
@@ -18,14 +23,14 @@ interface TimerSchedule {
 
 export type Schedule = CronSchedule | TimerSchedule;
 
-/** When a method is called by `@nestjs/schedule`, as its decorators have written it down. */
+/** The schedule by which `@nestjs/schedule` calls a method, as its decorators have recorded it. */
 export interface ScheduleOf {
   /** The name given in `@Cron`, `@Interval` or `@Timeout`. */
   readonly name: string | undefined;
   readonly schedule: Schedule | undefined;
 }
 
-// Those of @nestjs/schedule, which does not export them.
+// The metadata keys of @nestjs/schedule, which does not export them.
 const TYPE = 'SCHEDULER_TYPE';
 const NAME = 'SCHEDULER_NAME';
 const CRON = 'SCHEDULE_CRON_OPTIONS';
@@ -38,7 +43,9 @@ const READERS = new Map<unknown, (method: object) => Schedule>([
   [3, (method) => timerOf('interval', Reflect.getMetadata(INTERVAL, method))],
 ]);
 
-/** What the decorators of `@nestjs/schedule` say about a method: read when it is needed, for they may stand above us. */
+/**
+ * Returns the schedule that the decorators of `@nestjs/schedule` recorded. Read when needed: they may be above ours.
+ */
 export function scheduleOf(method: object): ScheduleOf {
   const read = READERS.get(Reflect.getMetadata(TYPE, method));
   const name: unknown = Reflect.getMetadata(NAME, method);
@@ -59,11 +66,12 @@ const SECOND_MS = 1_000;
 const FURTHEST = 2 ** 28;
 
 /**
- * The latest instant, this one included, at which a job was to fire: its nominal tick. Whoever asks between two ticks
- * gets the earlier one, so clocks that differ, and timers that are late, agree. `undefined` before the first one.
+ * Returns the nominal tick of an instant: the latest instant, this one included, at which a job was to fire. Between
+ * two ticks it is the earlier one, so clocks that differ, and timers that are late, agree. `undefined` before the first
+ * one.
  *
- * cron can only look ahead, in whole seconds: doubled steps back find a second from which the next tick is not after
- * `instant`, and halving finds the latest such second.
+ * cron can only look ahead, in whole seconds. Doubled steps back find a second from which the next tick is not after
+ * `instant`. Halving then finds the latest such second.
  */
 export function nominalTick(following: Following, instant: number): number | undefined {
   const isBefore = (seconds: number) => following(instant - seconds * SECOND_MS) <= instant;
@@ -82,8 +90,8 @@ export function nominalTick(following: Following, instant: number): number | und
 }
 
 /**
- * What is used of `CronTime`, the class of the package `cron` that knows when a job fires. The application's own is
- * taken, the one that its jobs run by; nothing is imported.
+ * The part of `CronTime` that is used here: the class of the package `cron` that computes when a job fires. The
+ * application's own class is used, the one that its jobs run by. Nothing is imported.
  */
 export interface CronTime {
   /** The expression; for a job that fires once, its date. */
@@ -97,10 +105,13 @@ export interface CronTime {
 
 export type CronTimeClass = new (source: unknown, timeZone?: unknown, utcOffset?: unknown) => CronTime;
 
-/** The first instant after this one at which a job fires; both in milliseconds since 1970. `Infinity`: never again. */
+/**
+ * Returns the first instant after this one at which a job fires; `Infinity` for never again. In milliseconds since
+ * 1970.
+ */
 export type Following = (instant: number) => number;
 
-/** When a job fires, as cron says, time zones and daylight saving included. */
+/** Returns the function that computes when a job fires, as cron does, time zones and daylight saving included. */
 export function followingBy(cronTime: CronTime): Following {
   if (cronTime.realDate) {
     const date = Number(cronTime.source);
@@ -110,7 +121,7 @@ export function followingBy(cronTime: CronTime): Following {
   return (instant) => cronTime.getNextDateFrom(new Date(instant), zone).toMillis();
 }
 
-/** A fixed offset as cron hands it to its calendar: `UTC+05:30`. */
+/** A fixed offset in the form that cron passes to its calendar: `UTC+05:30`. */
 function zoneOf(utcOffset: number): string {
   const minutes = Math.abs(utcOffset);
   const digits = [Math.trunc(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));

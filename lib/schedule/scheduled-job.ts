@@ -2,7 +2,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import type { ResolvedCronLockOptions } from './cron-lock.options.js';
 import type { Schedule, ScheduleOf } from './schedule.js';
 
-/** The key of a job that says none. */
+/** The key of a job that sets none. */
 export function defaultKey(name: string): string {
   return `cron/${name}`;
 }
@@ -12,21 +12,23 @@ export interface ScheduledJob {
   /** The name given in its schedule, else `Class.method`. */
   readonly name: string;
   readonly key: string;
-  /** `@CronLock on Reports.daily`, for messages. */
+  /** The title for messages, such as `@CronLock on Reports.daily`. */
   readonly title: string;
   readonly schedule: Schedule | undefined;
   readonly atLeastMs: number;
   readonly options: ResolvedCronLockOptions;
 }
 
-// Classes that people name have longer names; what minifiers make has as few characters as will do.
+// Class names that people choose are longer. Minifiers use as few characters as possible.
 const LONGEST_MINIFIED_NAME = 2;
-// What timers may be early or late by, and the servers' answers slower at one time than at another.
+// The tolerance for timers that are early or late, and for replies of the servers that take longer at one time than
+// another.
 const TOLERANCE = 0.1;
 const LARGEST_TOLERANCE_MS = 1_000;
 
 /**
- * @param place `Class.method`, of the class whose method it is in the application: two that inherit one are two jobs
+ * Returns the job of a method.
+ * @param place `Class.method`, of the application's class that has the method: two classes that inherit it are two jobs
  * @throws LockConfigurationError when nothing says how often the method may run, or nothing names it for good
  */
 export function scheduledJob(place: string, found: ScheduleOf, options: ResolvedCronLockOptions): ScheduledJob {
@@ -38,7 +40,9 @@ export function scheduledJob(place: string, found: ScheduleOf, options: Resolved
   return { name, key, title, schedule, atLeastMs, options };
 }
 
-/** Nothing else would tell the job from others, and every build may give the class another name. */
+/**
+ * Refuses a minified class name: nothing else would identify the job, and every build may give the class another name.
+ */
 function refuseMinified(place: string, title: string): void {
   const className = place.slice(0, place.indexOf('.'));
   if (className.length > LONGEST_MINIFIED_NAME) return;

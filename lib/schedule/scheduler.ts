@@ -4,13 +4,13 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { followingBy } from './schedule.js';
 import type { CronTime, CronTimeClass, Following, CronSchedule } from './schedule.js';
 
-/** Knows when the jobs of an application fire. */
+/** Computes when the jobs of an application fire. */
 export interface TickSource {
   /** @throws LockConfigurationError where nothing fires jobs */
   followingOf(schedule: CronSchedule): Following;
 }
 
-/** What is used of the `SchedulerRegistry` of `@nestjs/schedule`, and what it is recognised by. */
+/** The part of the `SchedulerRegistry` of `@nestjs/schedule` that is used here and by which it is recognised. */
 interface Registry {
   getCronJobs(): ReadonlyMap<string, { readonly cronTime: CronTime }>;
 }
@@ -18,12 +18,12 @@ interface Registry {
 const REGISTRY_METHODS = ['getCronJobs', 'getIntervals', 'getTimeouts', 'addCronJob'];
 
 /**
- * The application's own scheduler, found among its providers: its jobs carry the `CronTime` by which they fire. So what
- * a tick is, is said by the very code that fires, whatever its version, and nobody needs to install `cron`.
+ * The application's own scheduler, found among its providers. Its jobs carry the `CronTime` by which they fire. So the
+ * code that fires the jobs also defines their ticks, whatever its version, and `cron` need not be installed separately.
  */
 @Injectable()
 export class Scheduler implements TickSource {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private registry: Registry | undefined;
   private cronTimeClass: CronTimeClass | undefined;
   private readonly made = new WeakMap<CronSchedule, CronTime>();
@@ -39,7 +39,7 @@ export class Scheduler implements TickSource {
     return followingBy(this.registered(schedule) ?? this.madeFor(schedule));
   }
 
-  /** The running job's own: it follows `job.setTime(…)`. A job without a name can not be told from others. */
+  /** The `CronTime` of the running job: it follows `job.setTime(…)`. A job without a name cannot be identified. */
   private registered({ registeredAs }: CronSchedule): CronTime | undefined {
     return registeredAs === undefined ? undefined : this.jobs().get(registeredAs)?.cronTime;
   }
@@ -64,7 +64,10 @@ export class Scheduler implements TickSource {
     );
   }
 
-  /** What is registered now: jobs may be added and deleted. Their class is kept, for a job that is running all the same. */
+  /**
+   * Returns the jobs registered now: they may be added and deleted. Their class is kept for a job that runs without
+   * being registered.
+   */
   private jobs(): ReturnType<Registry['getCronJobs']> {
     const jobs: ReturnType<Registry['getCronJobs']> = this.findRegistry()?.getCronJobs() ?? new Map();
     const [job] = jobs.values();

@@ -19,19 +19,21 @@ import { leasesText } from './lease-text.js';
 import { setOf } from './lock-targets.js';
 import type { LockTarget } from './lock-targets.js';
 
-/** Who is let in. */
+/** Details of the holder of an admitted lease. */
 type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
 
 /**
- * The gate between callers and a backend, and what shutting down means for both:
- * open, then `stopWaiting` (what is free is still granted, nobody stands in line), then `drain` (nothing is granted).
+ * The gate between callers and a backend, with three states:
+ * - open;
+ * - after `stopWaiting`: a free lock is still granted, but no caller waits;
+ * - after `drain`: nothing is granted.
  */
 export class AcquisitionGate implements AcquisitionListener {
-  /** Sees which leases are held for too long. */
+  /** Detects leases that are held for too long. */
   readonly holds = new HoldWatch((message) => this.#warn(message));
   readonly #backend: LockBackend;
   readonly #local: LocalLines;
-  /** Who holds what callers wait for in vain. */
+  /** The holders of keys whose waits are about to time out. */
   readonly holders: Holders;
   readonly #held = new LinkedList<GrantedLease>();
   readonly #waiting = new LinkedList<Acquisition>();
@@ -53,22 +55,22 @@ export class AcquisitionGate implements AcquisitionListener {
     this.holders = new Holders(backend, this.#local);
   }
 
-  /** The local lines, for whoever wants to know who stands in them. */
+  /** The local queues, for listing their callers. */
   get local(): LocalLines {
     return this.#local;
   }
 
-  /** Where to say which leases are lost, and which ones a shutdown waits for. */
+  /** Sets the log for lost leases, and for leases that a shutdown waits for. */
   warnTo(warn: (message: string) => void): void {
     this.#warn = warn;
   }
 
-  /** How long somebody waits here who would wait for so long, in milliseconds. */
+  /** Returns how long a caller that requests `waitMs` waits here, in milliseconds. */
   limited(waitMs: number): number {
     return waitMs;
   }
 
-  /** @throws LockTimeoutError when the deadline passed, or somebody is ahead of one who does not wait */
+  /** @throws LockTimeoutError when the deadline passed, or another contender is ahead of a caller that does not wait */
   acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease> {
     const now = this.#takeNow(target, options);
     if (now) return Promise.resolve(now);
@@ -77,7 +79,7 @@ export class AcquisitionGate implements AcquisitionListener {
     return this.#ask(acquisition).then((lease) => lease ?? this.#turnAway(target, options));
   }
 
-  /** `null` instead of the time-out. */
+  /** Like `acquire`, but returns `null` instead of the time-out. */
   async tryAcquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease | null> {
     const now = this.#takeNow(target, options);
     if (now) return now;
@@ -89,7 +91,10 @@ export class AcquisitionGate implements AcquisitionListener {
     });
   }
 
-  /** All of several targets or none, lined up for in one step. `null`: not this time. @throws as `acquire` */
+  /**
+   * Acquires all of several targets or none, queued for in one step. `null`: not granted this time.
+   * @throws as `acquire`
+   */
   async acquireAll(
     targets: readonly [LockTarget, ...LockTarget[]],
     options: AcquisitionOptions,
@@ -123,12 +128,15 @@ export class AcquisitionGate implements AcquisitionListener {
     return this.holders.known(target);
   }
 
-  /** The error for a caller that does not wait any longer. */
+  /** Returns the error for a caller that does not wait any longer. */
   timeout(target: LockTarget, waitMs: number): LockTimeoutError {
     return new LockTimeoutError(target.key, waitMs, undefined, this.holdersOf(target));
   }
 
-  /** Counts a lease that was granted elsewhere among those that are held; later than that, it is given back. */
+  /**
+   * Adds a lease that was granted elsewhere to the held leases. Once the gate is closed, it releases the lease and
+   * throws a LockShutdownError.
+   */
   hold(lease: GrantedLease): void {
     if (!this.#isClosed) return this.#admit(lease, { key: lease.key }, { isHandle: true });
     void lease.release();
@@ -136,8 +144,8 @@ export class AcquisitionGate implements AcquisitionListener {
   }
 
   /**
-   * Rejects everybody who stands in line with a `LockShutdownError`. From now on holders have `drainTimeoutMs` to finish: then
-   * their leases are ended and given back, and nothing is granted any more.
+   * Rejects all waiting callers with a `LockShutdownError`. From now on holders have `drainTimeoutMs` to finish. After
+   * that their leases are ended and released, and nothing is granted any more.
    */
   stopWaiting(drainTimeoutMs: number): void {
     this.#isStopping = true;
@@ -145,7 +153,7 @@ export class AcquisitionGate implements AcquisitionListener {
     this.#drained ??= this.#endHolders(drainTimeoutMs);
   }
 
-  /** Grants nothing any more, and resolves when the holders have finished, or their leases were ended. Never rejects. */
+  /** Grants nothing any more. Resolves when the holders have finished, or their leases were ended. Never rejects. */
   async drain(drainTimeoutMs: number): Promise<void> {
     this.stopWaiting(drainTimeoutMs);
     this.#isClosed = true;
@@ -178,9 +186,9 @@ export class AcquisitionGate implements AcquisitionListener {
   }
 
   #wait(acquisition: Acquisition): Promise<GrantedLease> {
-    // Not `async`: what this promise keeps alive, every caller in a line does.
+    // Not `async`: every waiting caller keeps alive what this promise keeps alive.
     if (isLocal(acquisition.target)) return this.#local.wait(acquisition);
-    // Whoever waits gets a lease, or an error.
+    // A request that waits ends with a lease or an error, never with `null`.
     return this.#answer(acquisition, this.#askBackend(acquisition)) as Promise<GrantedLease>;
   }
 
@@ -206,7 +214,7 @@ export class AcquisitionGate implements AcquisitionListener {
     return lease && refusal !== undefined ? giveBack([lease], refusal) : lease;
   }
 
-  /** Why a lease that was granted is not handed out: it may have been lost on its way, or nobody may hold any more. */
+  /** Returns why a granted lease is not handed out: it may have been lost meanwhile, or the gate has closed. */
   #refusalOf(lease: GrantedLease): unknown {
     if (this.#isClosed) return new LockShutdownError(lease.key);
     return lease.isHeld() ? undefined : lease.signal.reason;
@@ -217,7 +225,7 @@ export class AcquisitionGate implements AcquisitionListener {
     throw this.timeout(target, options.waitMs);
   }
 
-  /** Whoever would have waited is told why it could not. */
+  /** Throws a LockShutdownError if the caller would have waited. Otherwise returns `null`. */
   #turnAwayWaiting({ key }: LockTarget, { leftMs }: AcquisitionOptions): null {
     if (this.#isStopping && leftMs > 0) throw new LockShutdownError(key);
     return null;
@@ -244,7 +252,10 @@ function isLocal({ localLine, line }: LockTarget): boolean {
   return localLine && line === 'fifo';
 }
 
-/** Says which leases are lost, and why: one line for all that are lost together. What a shutdown ends is not lost. */
+/**
+ * Logs lost leases with their reason: one log entry for all that are lost together. Leases that a shutdown ends are not
+ * logged.
+ */
 class LostLeases {
   readonly #warn: (message: string) => void;
   #lost = new Map<string, GrantedLease[]>();
@@ -256,7 +267,7 @@ class LostLeases {
   add(lease: GrantedLease, error: LockError): void {
     if (error instanceof LockShutdownError) return;
     const reason = error instanceof LockLostError ? error.reason : error.message;
-    // A session loses its leases in one turn.
+    // A session loses all its leases in one turn, so one microtask collects them.
     if (this.#lost.size === 0) queueMicrotask(() => this.#tell());
     const others = this.#lost.get(reason);
     if (others) others.push(lease);
@@ -275,10 +286,10 @@ class LostLeases {
 const TOLD_EVERY_MS = 1_000;
 
 /**
- * Waits until nothing is granted any more and all leases are given back, for at most `drainTimeoutMs`, and says once a
- * second which ones it waits for.
+ * Waits until nothing is granted any more and all leases are released, for at most `drainTimeoutMs`. Logs once a second
+ * which leases it waits for.
  * @param closed resolves when nothing is granted any more
- * @returns those that were not given back
+ * @returns the leases that were not released
  */
 async function drained(
   held: LinkedList<GrantedLease>,
@@ -305,7 +316,7 @@ async function drained(
   return overdue;
 }
 
-/** Its holder has not given it back: not one whose release is on its way to the servers. */
+/** Whether the holder has not released the lease. A lease whose release is being sent to the servers does not count. */
 function isInUse({ state }: GrantedLease): boolean {
   return state !== 'released';
 }

@@ -13,30 +13,30 @@ import { heldLock } from './held-leases.js';
 import type { HolderDetails } from './held.js';
 import type { LockTarget } from './lock-targets.js';
 
-/** What a caller says of its acquisition. */
+/** The caller's options of one acquisition. */
 export interface AcquisitionOptions extends HolderDetails {
-  /** How long the caller said that it would wait. */
+  /** Total time that the caller waits, in milliseconds. */
   readonly waitMs: number;
-  /** What is left of that. */
+  /** Remaining part of `waitMs`, in milliseconds. */
   readonly leftMs: number;
   readonly signal: AbortSignal | undefined;
   readonly label: string | undefined;
-  /** Whether the caller gives the lease back itself. One that is lost is of no use to it: it is given back at once. */
+  /** Whether the caller releases the lease itself. A lost lease is useless to it, so it is released at once. */
   readonly isHandle: boolean;
 }
 
-/** Is told how acquisitions end, and knows who holds what they wait for. */
+/** Notified of the end of acquisitions. Knows the holders of the keys that they wait for. */
 export interface AcquisitionListener {
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void;
-  /** The deadline is near. */
+  /** Called when the deadline is near. */
   mayTimeOut(target: LockTarget): void;
-  /** As far as they are known. */
+  /** Returns the holders, as far as they are known. */
   holdersOf(target: LockTarget): readonly Contender[];
 }
 
 /**
- * One caller's acquisition, from its first question to its answer: the deadline, the caller's own signal and the
- * shutdown are one end, of which there is one listener, or a signal where somebody needs one.
+ * One caller's acquisition, from the first request to the answer. It combines the deadline, the caller's own signal and
+ * the shutdown into one end. That end has one listener, or a signal where one is needed.
  */
 export class Acquisition implements CallerRequest {
   readonly target: LockTarget;
@@ -54,7 +54,7 @@ export class Acquisition implements CallerRequest {
   #onGivenUp: GivingUpListener | undefined;
   #controller: OwnAbortController | undefined;
 
-  /** @param wait whether it may stand in line at all */
+  /** @param wait whether the acquisition may wait in the queue */
   constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, listener: AcquisitionListener) {
     const { waitMs, leftMs, signal, label, place } = options;
     this.target = target;
@@ -112,7 +112,7 @@ export class Acquisition implements CallerRequest {
     this.#onGivenUp = listener;
   }
 
-  /** Among those who wait, until it is settled. */
+  /** Sets its place among the waiting acquisitions, which it leaves when it is settled. */
   waitsAt(place: Place<Acquisition>): void {
     this.#place = place;
   }
@@ -126,7 +126,10 @@ export class Acquisition implements CallerRequest {
     this.#controller?.abort(reason);
   }
 
-  /** The one timer runs until shortly before the deadline, and then until it: waits that are granted ask nothing. */
+  /**
+   * Restarts the single timer shortly before the deadline, and asks for the holders only now. So waits that are granted
+   * earlier cost no such request.
+   */
   nearsEnd(end: number, leadMs: number): void {
     const leftMs = Math.min(leadMs, Math.max(0, end - now()));
     this.#deadline = setTimeout(timeOut, Math.ceil(leftMs), this);
@@ -139,12 +142,12 @@ export class Acquisition implements CallerRequest {
     this.giveUp(this.#timeout);
   }
 
-  /** Whether `error` says that this very deadline has passed. */
+  /** Whether `error` is the time-out of this very deadline. */
   isTimeout(error: unknown): boolean {
     return this.#timeout !== undefined && error === this.#timeout;
   }
 
-  /** Nobody looks at its signal any more. */
+  /** Gives the signal's controller back for reuse. Called when the signal is not used any more. */
   releaseSignal(): void {
     if (this.#controller) putBack(this.#controller);
     this.#controller = undefined;
@@ -162,7 +165,7 @@ export class Acquisition implements CallerRequest {
   }
 }
 
-/** What stood in the way, where it may be more than another holder. */
+/** Returns the reason of a time-out if the call holds another key. Otherwise the reason is only another holder. */
 function whyNot(holders: readonly Contender[]): string | undefined {
   const held = heldLock();
   if (!held) return undefined;
@@ -170,7 +173,7 @@ function whyNot(holders: readonly Contender[]): string | undefined {
   return `${lockedBy(holders)}, while this call holds "${held.key}": ${cure}`;
 }
 
-// No closures: there may be ten thousand of them.
+// Functions instead of closures: there may be ten thousand timers.
 function timeOutAfter(acquisition: Acquisition, leftMs: number): NodeJS.Timeout {
   const leadMs = leadTimeMs(leftMs);
   if (leadMs === 0) return setTimeout(timeOut, leftMs, acquisition);

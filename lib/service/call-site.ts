@@ -4,25 +4,25 @@ import type { Place, Placed } from '../contract/check.js';
 import type { HeldTarget } from './held.js';
 
 const NO_OPTIONS = {};
-/** There is no place, and nobody looks for one again. */
+/** Options without a place, marked so that the place is not captured again. */
 const NOT_CAPTURED: Placed = { [PLACE]: undefined };
 
-/** One frame for the caller, and some for what may wrap the LockService. */
+/** One stack entry for the caller, and some for wrappers around the LockService. */
 const MOST_FRAMES = 4;
 
 /**
- * A place takes 3 to 4 µs to capture, more than a hand-over in memory. Once in this time, that is at most three per cent of a
- * process, however many leases there are; see docs/adr/0014-where-a-lease-was-acquired.md.
+ * Capturing a place takes 3 to 4 µs, more than a hand-over in memory. At one capture in this time, that is at most
+ * three per cent of a process, however many leases there are. See docs/adr/0014-where-a-lease-was-acquired.md.
  */
 const PAUSE_MS = 0.15;
 
 let last = -Infinity;
 
 /**
- * The options of a call, with the place that it comes from: a decorator has said it, or it is captured.
- * @param on what is locked; where nobody looks how long it is held, the place is of no use
- * @param lock what the application called
- * @param verb the method that it called
+ * Returns the options of a call with its place. The place was set by a decorator, or it is captured.
+ * @param on target of the lock; if its holding time is not watched, no place is needed
+ * @param lock object that the application called
+ * @param verb method that it called
  */
 export function placed<O extends object>(
   options: (O & Placed) | undefined,
@@ -31,7 +31,7 @@ export function placed<O extends object>(
   verb: string,
 ): Partial<O> & Placed {
   const given: Partial<O> & Placed = options ?? NO_OPTIONS;
-  // What is no options is refused later, and a copy would not have what options inherit.
+  // Invalid options are rejected later. Options with a prototype are not copied: a copy would lose what they inherit.
   if (!holding || !isPlain(given) || PLACE in given) return given;
   if (holding.warnHeldMs === Infinity && holding.maxHeldMs === Infinity) return given;
   const place = callSite(Reflect.get(lock, verb));
@@ -43,8 +43,8 @@ function isPlain(value: unknown): boolean {
 }
 
 /**
- * Where the function was called that the application called, unless a place was captured a moment ago.
- * @param called everything up to its call is left out
+ * Captures where the application called `called`, unless a place was captured a moment ago.
+ * @param called stack entries up to its call are left out
  */
 function callSite(called: Function): Place | undefined {
   const time = now();
@@ -53,13 +53,13 @@ function callSite(called: Function): Place | undefined {
   return new CallSite(called);
 }
 
-/** A captured stack. The engine makes its text when somebody asks for it. */
+/** A captured stack. The engine creates its text on first use. */
 class CallSite implements Place {
   readonly stack: string | undefined;
 
   constructor(called: Function) {
     const limit = Error.stackTraceLimit;
-    // Not an assignment, which throws where intrinsics are frozen.
+    // An assignment would throw where intrinsics are frozen.
     Reflect.set(Error, 'stackTraceLimit', MOST_FRAMES);
     Error.captureStackTrace(this, called);
     Reflect.set(Error, 'stackTraceLimit', limit);
@@ -70,7 +70,7 @@ class CallSite implements Place {
   }
 }
 
-/** The first line of code that is the application's, as far as can be told. */
+/** Returns the first stack entry of application code, as far as can be told. */
 function siteIn(stack: string | undefined): string | undefined {
   const frames = String(stack ?? '')
     .split('\n')

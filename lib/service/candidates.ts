@@ -6,13 +6,13 @@ import type { AcquisitionOptions } from './acquisition.js';
 import type { AcquisitionGate } from './acquisition-gate.js';
 import type { ServiceNames } from './service-names.js';
 
-/** How somebody campaigns. */
+/** Options of a campaign. */
 export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal' | 'label'> {
-  /** What it proclaims when it is elected. */
+  /** The value that the candidate proclaims when it is elected. */
   readonly value: string | undefined;
 }
 
-/** Those who campaign on one connection: they wait, are drained and shut down as all who acquire a lock. */
+/** Campaigns on one connection. Candidates wait, are drained and shut down like callers that acquire a lock. */
 export class ElectionClient {
   readonly #backend: LockBackend;
   readonly #admission: AcquisitionGate;
@@ -25,8 +25,8 @@ export class ElectionClient {
   }
 
   /**
-   * @param usedBy the decorator that needs the election, for messages
-   * @throws LockConfigurationError when the backend holds no elections, or none of this name, or no service is set
+   * @param usedBy decorator that needs the election, for messages
+   * @throws LockConfigurationError when the backend holds no elections, or the name is invalid, or no service is set
    */
   check(name: string, usedBy?: string): void {
     this.#elections();

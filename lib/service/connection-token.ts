@@ -1,23 +1,23 @@
 export const DEFAULT_CONNECTION = 'default';
 
-/** How a connection is registered, for messages. */
+/** Returns the code that registers a connection, for messages. */
 export function registrationOf(connection: string): string {
   const isDefault = connection === DEFAULT_CONNECTION;
   return isDefault ? 'LockModule.forRoot({…})' : `LockModule.forRoot({ name: '${connection}', … })`;
 }
 
 /**
- * The injection token of a service of a connection that is not the default one: the same symbol for the same name. Where
- * nothing is registered, Nest's error shows its text, so that says what to do.
+ * Returns the injection token of a service of a connection that is not the default one. The same name yields the same
+ * symbol. If nothing is registered, Nest's error shows the token's text, so the text contains what to do.
  */
 export function connectionToken(service: string, connection: string): symbol {
   return Symbol.for(textOf(service, connection));
 }
 
-/** The connection whose token of this service it is, if it is one. */
+/** Returns the connection of a token of this service; `undefined` if it is not such a token. */
 export function connectionIn(token: unknown, service: string): string | undefined {
   const text = typeof token === 'symbol' ? (Symbol.keyFor(token) ?? '') : '';
-  // The name stands in the text twice.
+  // The name occurs in the text twice.
   const length = (text.length - textOf(service, '').length) / 2;
   const start = prefixOf(service).length;
   const connection = text.slice(start, start + length);

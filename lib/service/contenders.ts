@@ -10,13 +10,15 @@ import type { LocalCaller } from '../local/waiting-callers.js';
 import { frameHolding, heldLeases } from './held-leases.js';
 import { identityOfPermits } from './semaphores.js';
 
-/** Where callers of one mode stand in this process, if any do. */
+/** Returns the local queue of a mode in this process, if there is one. */
 type FindLine = (mode: LeaseMode) => Pick<LocalLine, 'callers' | 'isKept'> | undefined;
 
 /**
- * Every contender that the backend knows, in order, and the callers of this process behind its own: those that hold
- * with the contender that holds, those that wait with the one that waits, if there is one. A contender stays in the list
- * as it is while none of its callers is in its state: the key is kept, or on its way to a caller.
+ * Returns every contender that the backend knows, in order, and the callers of this process behind its own contenders.
+ * - Callers that hold are listed with the contender that holds.
+ * - Callers that wait are listed with the contender that waits, if there is one.
+ * - If none of its callers is in its state, a contender is listed as it is: the lease is warm, or about to be granted
+ *   to a caller.
  */
 export function withLocalCallers(contenders: readonly Contender[], find: FindLine): Contender[] {
   const shown = new Set<string>();
@@ -33,12 +35,12 @@ export function withLocalCallers(contenders: readonly Contender[], find: FindLin
   });
 }
 
-/** The contender as it is for one of the callers behind it. */
+/** Returns the contender with the data of one of the callers behind it. */
 function asCaller(contender: Contender, { state, label, since }: LocalCaller): Contender {
   return { ...contender, owner: { ...contender.owner, label }, state, since, isKept: false };
 }
 
-/** Takes the key away from its holders, in their own time or after it. */
+/** Takes the key away from its holders: they release it in time, or lose it after that. */
 export async function revokeKey(backend: LockBackend, key: string, options: RevokeOptions): Promise<void> {
   const resolved = resolveRevokeOptions(options);
   const identity = backend.identify(key);

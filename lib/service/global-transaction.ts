@@ -15,22 +15,22 @@ import type { LockTarget } from './lock-targets.js';
 
 export interface GlobalTransactionOptions extends Pick<AcquireOptions, 'label'> {
   /**
-   * How long the transaction waits for rows, in milliseconds, all its waits together; time that it works does not count.
-   * 0 asks once for each row. Default: the module's `waitMs`.
+   * Total time that the transaction waits for rows, in milliseconds. Time that it works does not count. 0 tries once
+   * for each row. Default: the module's `waitMs`.
    */
   readonly waitMs?: number | undefined;
-  /** Gives up waiting for a row: `lock` rejects with `signal.reason`, untouched. Rows that are locked stay so. */
+  /** Aborts the wait for a row: `lock` rejects with `signal.reason`, untouched. Locked rows remain locked. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The leases on several rows, one for each key. */
 export type RowLeases<K extends readonly string[]> = { readonly [Place in keyof K]: Lease };
 
-/** @internal What a transaction needs of the connection that its rows are locked on. */
+/** @internal The parts of a connection that a transaction needs to lock rows. */
 export interface RowLocks {
   readonly waitMs: number;
   targetOf(key: string): LockTarget;
-  /** All of the keys or none. */
+  /** Returns the lock on all of the keys or none. */
   lockOn(keys: readonly string[]): Pick<Lock, 'acquire'>;
 }
 
@@ -40,15 +40,16 @@ const FIELDS = ['waitMs', 'signal', 'label'];
 const logger = new Logger('GlobalTransaction');
 
 /**
- * A transaction over several stores, each of which commits its own part. A row is locked from its first `lock` until the
- * whole transaction has been committed, or every branch has been rolled back; so no other transaction sees a half.
+ * A transaction over several stores, each of which commits its own part. A row is locked from its first `lock` until
+ * the whole transaction has been committed, or every branch has been rolled back. So no other transaction sees a part
+ * of it.
  *
- * When a lease on one of its rows is lost, as with the session, `signal` aborts, no branch begins any more, and the
- * transaction ends with the `LockLostError`. What its branches committed is rolled back without the lock then: pass the
- * rows' fencing tokens along, and let the stores refuse a smaller one.
+ * When a lease on one of its rows is lost, as after a session loss, `signal` aborts and no further branch begins. The
+ * transaction ends with the `LockLostError`. The committed branches are then rolled back without the lock. So pass the
+ * rows' fencing tokens to the stores, and make them reject a smaller one.
  */
 export class GlobalTransaction {
-  /** Aborts when the first of the leases is lost (`LockLostError`) or asked to give way (`LockRevokedError`). */
+  /** Aborts when the first of the leases is lost (`LockLostError`) or revoked (`LockRevokedError`). */
   readonly signal: AbortSignal;
   readonly #locks: RowLocks;
   readonly #options: ResolvedAcquireOptions;
@@ -73,19 +74,19 @@ export class GlobalTransaction {
     this.signal = this.#ended.signal;
   }
 
-  /** One lease for each row, in the order in which they were locked. */
+  /** The leases, one for each row, in the order in which they were locked. */
   get leases(): readonly Lease[] {
     return [...this.#rows.values()];
   }
 
   /**
-   * Locks rows until the transaction has ended; those that it has are not locked twice. Several keys at once are all locked
-   * or none, in one fixed order: two transactions that name all their rows in one call never wait for each other in a circle.
-   * Nested calls enter the rows: `using` and the decorators.
-   * @returns the lease of the row, or of each; `release` does nothing
+   * Locks rows until the transaction has ended. Rows that it has already locked are not locked twice. Several keys at
+   * once are all locked or none, in one fixed order. So two transactions that name all their rows in one call never
+   * deadlock. Nested calls of `using` and of decorated methods re-enter the rows.
+   * @returns the lease of the row, or of each row; `release` does nothing
    * @throws LockTimeoutError when the transaction has waited for `waitMs`; LockUnavailableError, LockShutdownError,
    *   LockConfigurationError; LockReentrancyError for a key that the calling method holds; `signal.reason` once a lease
-   *   was lost or revoked. The rows that were locked before stay locked.
+   *   was lost or revoked. Rows that were locked before remain locked.
    */
   lock(key: string): Promise<Lease>;
   lock<const K extends readonly string[]>(keys: K): Promise<RowLeases<K>>;
@@ -93,7 +94,7 @@ export class GlobalTransaction {
     return this.#during('lock', async () => {
       const targets = [keys].flat().map((key) => this.#locks.targetOf(key));
       check(targets.length > 0, 'lock: keys', keys, 'an array of at least one key');
-      // One after another: a row that two branches want at once is locked once.
+      // One after another, so that a row that two branches want at once is locked once.
       const locked = this.#lastLock.then(() => this.#lockAll(targets));
       this.#lastLock = locked.catch(() => {});
       await locked;
@@ -103,11 +104,12 @@ export class GlobalTransaction {
   }
 
   /**
-   * One store's part of the transaction: `commit` commits in that store. When the transaction fails, `rollBack` takes it
-   * back, with what `commit` returned; the latest branch first, and while all rows are still locked.
+   * Runs one store's part of the transaction: `commit` commits in that store. If the transaction fails, `rollBack`
+   * reverts it, with the value that `commit` returned. Branches are rolled back latest first, while all rows are still
+   * locked.
    *
-   * A branch whose `commit` rejects is not rolled back: it must have left nothing behind, as a local transaction does.
-   * A `rollBack` that rejects is logged as an error; the others are rolled back all the same.
+   * A branch whose `commit` rejects is not rolled back: like a local transaction, it must not have changed anything. A
+   * `rollBack` that rejects is logged as an error; the others are rolled back all the same.
    * @throws LockLostError, before `commit` is called, when a lease was lost; what `commit` throws
    */
   async branch<T>(commit: () => T | Promise<T>, rollBack: (committed: T) => unknown): Promise<T> {
@@ -122,14 +124,14 @@ export class GlobalTransaction {
   }
 
   /**
-   * Throws unless every row is still locked; call it right before a step that is no branch. Needs no round trip.
+   * Throws unless every row is still locked. Call it right before a step that is not a branch. Needs no round trip.
    * @throws LockLostError
    */
   assertHeld(): void {
     this.leases.forEach(assertStands);
   }
 
-  /** @internal Runs the work, then commits or rolls back, then gives the rows back. */
+  /** @internal Runs the work, commits or rolls back, and then releases the rows. */
   async run<T>(work: (transaction: GlobalTransaction) => T | Promise<T>): Promise<T> {
     try {
       const result = await this.#scope.run(async () => work(this));
@@ -137,7 +139,7 @@ export class GlobalTransaction {
       this.assertHeld();
       return result;
     } catch (error) {
-      // Nobody has a use for further rows; what is under way may still commit.
+      // No further rows are needed. Branches in progress may still commit.
       this.#failed.abort(error);
       await this.#close().catch(() => {});
       await this.#scope.run(() => this.#rollBack());
@@ -148,7 +150,7 @@ export class GlobalTransaction {
     }
   }
 
-  /** Waits for what is under way. @throws what the first that fails throws */
+  /** Waits for all calls in progress. @throws the error of the first that fails */
   async #close(): Promise<void> {
     this.#isOver = true;
     const settled = await Promise.allSettled(this.#underWay);
@@ -185,7 +187,7 @@ export class GlobalTransaction {
       const { leases } = (await this.#locks.lockOn(keys).acquire(options)) as MultiLease;
       return leases;
     } catch (error) {
-      // Its timers may have ended the wait a little early.
+      // The timers may have ended the wait a little early.
       if (error instanceof LockTimeoutError) this.#leftMs = 0;
       throw error;
     } finally {

@@ -14,12 +14,12 @@ import type { Holding, HoldShare } from './reentrant-hold.js';
 
 const context = new AsyncLocalStorage<HoldFrame | undefined>();
 
-/** The innermost tenure of this async context that holds the key, through the frame that entered it. */
+/** Returns the `HoldFrame` of the innermost open hold of this key in the async context. */
 export function frameHolding(holding: Holding): HoldFrame | undefined {
   return innermost((frame) => frame.isOpen && frame.isFor(holding));
 }
 
-/** How many permits of a semaphore this async context holds. */
+/** Returns the number of permits of a semaphore that this async context holds. */
 export function permitsHeld(holding: Holding): number {
   let permits = 0;
   for (let frame = context.getStore(); frame; frame = frame.outer) {
@@ -28,10 +28,10 @@ export function permitsHeld(holding: Holding): number {
   return permits;
 }
 
-/** A lease that a tenure can be made of. */
+/** A lease that a re-entrant hold can be created for. */
 type TenureLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
 
-/** Runs `work` inside a new tenure of `granted`, which is given back when it has ended. */
+/** Runs `work` inside a new re-entrant hold of `granted`, which is released when the work has ended. */
 export function runHolding<T>(
   granted: TenureLease,
   holding: Holding,
@@ -42,18 +42,20 @@ export function runHolding<T>(
   const onLost = (lose: () => void) => granted.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose });
   const tenure = new ReentrantHold(granted, holding, { giveBack, downgrade, onLost });
   const stay = tenure.enter(granted.mode);
-  // Others may read on when a writer gives its lease back early.
+  // Others may continue to read when a writer releases its lease early.
   const lease = granted.mode === 'write' ? new StayingLease(tenure, stay, 'write') : granted;
   return runInside(tenure, lease, () => work(lease), stay);
 }
 
-/** A lease of a set, and what it is on. */
+/** One lease of a set, and its key. */
 interface HeldMember {
   readonly lease: Lease;
   readonly holding: Holding;
 }
 
-/** Runs `work` inside new tenures of all of them, with `set` as the current lease; they are given back together. */
+/**
+ * Runs `work` inside new re-entrant holds of all members, with `set` as the current lease. They are released together.
+ */
 export async function runHoldingAll<T>(
   members: readonly HeldMember[],
   set: Lease,
@@ -62,7 +64,7 @@ export async function runHoldingAll<T>(
   const released: Promise<void>[] = [];
   const enter = members.reduceRight<() => Promise<T>>(
     (inner, { lease, holding }) => {
-      // Not one after the other: what is given back in one turn is one transaction.
+      // Not one after the other: releases in one turn are one transaction.
       const giveBack = async () => void released.push(lease.release());
       return () => runInside(new ReentrantHold(lease, holding, { giveBack }), lease, inner);
     },
@@ -80,26 +82,26 @@ export function heldLock(): Lease | undefined {
   return innermost((frame) => frame.isOpen && frame.tenure?.holding !== undefined)?.lease;
 }
 
-/** @throws LockReentrancyError when the running code holds a set that must be all that it asks for */
+/** @throws LockReentrancyError when the running code holds an atomic set, because it must not acquire anything else */
 export function checkAsking(key: string): void {
   const set = innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true);
   if (!set) return;
   throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');
 }
 
-/** Runs `work` with `lease` as the current one; whoever took it gives it back. */
+/** Runs `work` with `lease` as the current one. The code that acquired the lease releases it. */
 export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
   return runInside(new ReentrantHold(lease, undefined, { giveBack: async () => {} }), lease, work);
 }
 
-/** Runs `work` inside a tenure that is still open, with `lease` as the current one. */
+/** Runs `work` inside a re-entrant hold that is still open, with `lease` as the current one. */
 export function runNested<T>(tenure: ReentrantHold, lease: Lease, work: () => T | Promise<T>): Promise<T> {
   return runInside(tenure, lease, work);
 }
 
 /**
- * Leases that come while `work` runs. Each is held until the work has ended, and nested calls that the work makes enter it.
- * They are given back together.
+ * Leases that are acquired while `work` runs. Each is held until the work has ended, and nested calls of the work
+ * re-enter it. They are released together.
  */
 export class HoldScope {
   readonly #frame = new HoldFrame(
@@ -108,12 +110,12 @@ export class HoldScope {
   );
   readonly #ends: (() => Promise<void>)[] = [];
 
-  /** Runs `work` with the leases that are in the scope, and that come into it. */
+  /** Runs `work` with the leases of the scope, including those that are added later. */
   run<T>(work: () => Promise<T>): Promise<T> {
     return context.run(this.#frame, work);
   }
 
-  /** @param set what is the current lease from now on */
+  /** @param set the current lease from now on */
   hold(members: readonly HeldMember[], set: Lease): void {
     const around = members.map(({ lease, holding }) => {
       const tenure = new ReentrantHold(lease, holding, { giveBack: () => lease.release() });
@@ -130,10 +132,10 @@ export class HoldScope {
     );
   }
 
-  /** Resolves when nobody is kept waiting any more by a lease of the scope. */
+  /** Releases all leases. Resolves when none of them blocks another contender any more. */
   async end(): Promise<void> {
     this.#frame.end();
-    // Not one after the other: what is given back in one turn is one transaction.
+    // Not one after the other: releases in one turn are one transaction.
     await Promise.all(this.#ends.splice(0).map((end) => end()));
   }
 }
@@ -155,14 +157,14 @@ async function runInside<T>(
 }
 
 /**
- * The lease that the running code holds, inside a decorated method or the work of `using`; the innermost when nested.
- * `undefined` elsewhere, also in work that was started there, not awaited, and outlived it.
+ * Returns the lease that the running code holds, inside a decorated method or the work of `using`; the innermost when
+ * nested. `undefined` elsewhere, and in work that was started there, was not awaited, and outlived it.
  */
 export function currentLease(): Lease | undefined {
   return innermost((frame) => frame.isOpen)?.lease;
 }
 
-/** Every lease that the running code holds, the innermost first. */
+/** Yields every lease that the running code holds, the innermost first. */
 export function* heldLeases(): Generator<Lease> {
   for (let frame = context.getStore(); frame; frame = frame.outer) {
     if (frame.isOpen && frame.lease) yield frame.lease;
@@ -170,19 +172,19 @@ export function* heldLeases(): Generator<Lease> {
 }
 
 /**
- * Throws unless the running code holds a lease that still stands; call it right before a step that must not be done
- * twice. Needs no round trip.
- * @throws LockConfigurationError outside of any lease, LockLostError when the lease is gone
+ * Returns the lease of the running code, and throws unless it is still held. Call it right before a step that must not
+ * be done twice. Needs no round trip.
+ * @throws LockConfigurationError outside of any lease, LockLostError when the lease is lost or released
  */
 export function assertHeld(): Lease {
-  // Not the next one further out when the innermost was released early: the caller means the one it is under.
+  // If the innermost lease was released early, an outer one must not replace it: the caller means the innermost.
   const lease = innermost((frame) => frame.lease !== undefined)?.lease;
   if (!lease) throw new LockConfigurationError(`assertHeld() was called ${outside()}`);
   assertStands(lease);
   return lease;
 }
 
-/** Where the running code is that is under no lease. */
+/** Returns where the code runs that holds no lease, for messages. */
 function outside(): string {
   return context.getStore()
     ? 'after the decorated method, or using(), that it was started in had ended: await there what is started there'
@@ -195,15 +197,16 @@ function innermost(matches: (frame: HoldFrame) => boolean): HoldFrame | undefine
   return frame;
 }
 
-/** @throws why the lease does not stand any more */
+/** @throws the reason why the lease is not held any more */
 export function assertStands(lease: Lease): void {
   if (lease.isHeld()) return;
   throw lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was released');
 }
 
 /**
- * The work's result, unless the lease was lost before it began, or while it ran and the caller wants to know. Work that ended
- * because its lease's signal aborted rejects with the reason of the signal, not with the `AbortError` that stands for it.
+ * Returns the work's result, unless the lease was lost before the work began, or while it ran and `onLost` is
+ * `'throw'`. Work that ended because its lease's signal aborted rejects with the reason of the signal, not with the
+ * `AbortError` that wraps it.
  */
 export async function guarded<L extends Lease, T>(
   lease: L,
@@ -225,13 +228,13 @@ async function call<L extends Lease, T>(work: (lease: L) => T | Promise<T>, leas
   }
 }
 
-/** Node's own functions reject with an `AbortError` whose cause is the reason of the signal that they were given. */
+/** Node's own functions reject with an `AbortError`. Its cause is the reason of the signal that they were given. */
 function abortReasonIn(error: unknown): LockError | undefined {
   if (!(error instanceof Error) || error.name !== 'AbortError') return undefined;
   return error.cause instanceof LockError ? error.cause : undefined;
 }
 
-/** What a lock that is made of others needs to know of its calls. @param target what its sets are on */
+/** Returns the call context for a lock that is made of others. @param target target of its sets */
 export function callScope(watch: HoldWatch, target: Omit<HeldTarget, 'key'>): CallScope {
   return {
     enclose: runUnder,

@@ -3,26 +3,26 @@ import { UNLIMITED } from '../contract/acquire.options.js';
 import type { ResolvedHoldingOptions } from '../contract/acquire.options.js';
 import type { Place } from '../contract/check.js';
 
-/** What a holder has, and how it is ended. */
+/** The parts of a lease that are needed to watch it and to end it. */
 export type HeldLease = Pick<GrantedLease, 'acquiredAt' | 'state' | 'revoke' | 'lose' | 'release'>;
 
-/** What a lease is on. */
+/** The target of a held lease. */
 export interface HeldTarget {
   /** The key as the application wrote it. */
   readonly key: string;
-  /** What the log calls it, where that is more than the key. */
+  /** Name for the log, if it is more than the key. */
   readonly title?: string | undefined;
-  /** For how long it may be held. Without it, nobody looks. */
+  /** Limits on the holding time. Without it, the lease is not watched. */
   readonly holding?: ResolvedHoldingOptions | undefined;
 }
 
-/** Who said what of its acquisition. */
+/** The label and the place of an acquisition. */
 export interface HolderDetails {
   readonly label?: string | undefined;
   readonly place?: Place | undefined;
 }
 
-/** A lease that somebody holds, and what an operator may want to know of it. */
+/** A lease that is held, with the data that an operator may want to know. */
 export class Held<L extends HeldLease = HeldLease> {
   constructor(
     readonly lease: L,
@@ -31,22 +31,22 @@ export class Held<L extends HeldLease = HeldLease> {
     readonly place: Place | undefined,
   ) {}
 
-  /** For how long it may be held. */
+  /** Limits on the holding time. */
   get limits(): ResolvedHoldingOptions {
     return this.target.holding ?? UNLIMITED;
   }
 
-  /** Whether there is nothing left that could be ended. */
+  /** Whether the lease has ended, so that nothing is left to be ended. */
   get isOver(): boolean {
     return this.lease.state === 'lost' || this.lease.state === 'released';
   }
 
-  /** `"orders/42"`, or what it is a part of. */
+  /** The title for the log: `"orders/42"`, or the set or key that it is a part of. */
   get title(): string {
     return this.target.title ?? `"${this.target.key}"`;
   }
 
-  /** Since when, where and by whom: `since 2026-02-03T12:00:00.000Z, acquired at Orders.place`. */
+  /** The origin for the log: `since 2026-02-03T12:00:00.000Z, acquired at Orders.place`. */
   get origin(): string {
     const { label } = this;
     const site = this.place?.toString();

@@ -9,10 +9,10 @@ import type { LeaseState } from '../contract/lease.js';
 import { Held } from './held.js';
 import type { HeldLease, HeldTarget, HolderDetails } from './held.js';
 
-/** Ends a watch. */
+/** The handle that ends a watch. */
 type Watch = Pick<Place<unknown>, 'leave'>;
 
-/** Sees which leases are held for too long: warns of them, and ends those that have a limit. */
+/** Detects leases that are held for too long. Logs a warning, and ends leases that have a limit. */
 export class HoldWatch {
   readonly #alarms = new Alarms();
   readonly #warn: (message: string) => void;
@@ -21,7 +21,7 @@ export class HoldWatch {
     this.#warn = warn;
   }
 
-  /** Watches until the place is left. */
+  /** Watches the lease until the returned handle is left. */
   watch(held: Held): Watch | undefined {
     const { warnHeldMs, maxHeldMs } = held.limits;
     const warning = warnHeldMs === Infinity ? undefined : this.#alarms.set(warnHeldMs, new Warning(held, this.#warn));
@@ -35,7 +35,7 @@ export class HoldWatch {
     };
   }
 
-  /** Watches nothing any more. */
+  /** Ends all watches. */
   stop(): void {
     this.#alarms.clear();
   }
@@ -61,7 +61,7 @@ class Warning implements Alarm {
   }
 }
 
-/** The two steps by which a lease ends that is held for too long: its holder is told, and then it is taken away. */
+/** Ends a lease that is held for too long, in two steps: it revokes the lease, and then takes it away. */
 class Limit implements Alarm {
   due = 0;
   readonly #held: Held;
@@ -93,7 +93,7 @@ class Limit implements Alarm {
     this.#isTold = true;
     if (overdueGraceMs !== Infinity) this.#place = this.#alarms.set(overdueGraceMs, this);
     lease.revoke(new LockOverdueError(target.key, maxHeldMs));
-    // Last: a logger that throws takes no limit away.
+    // Last: if the logger throws, the limit still applies.
     this.#warn(`${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`);
   }
 
@@ -102,19 +102,19 @@ class Limit implements Alarm {
     const { maxHeldMs, overdueGraceMs } = this.#held.limits;
     const reason = `it was held for its maxHeldMs of ${maxHeldMs} ms, and not given back within ${overdueGraceMs} ms`;
     lease.lose(new LockLostError(target.key, reason));
-    // What is held by `using` would otherwise be given back with the end of the work.
+    // Otherwise a lease held by `using` would be released only at the end of the work.
     void lease.release();
   }
 }
 
-/** Watches a set as one, from the moment when it is complete until it is given back. */
+/** Watches a set as one, from the moment when it is complete until it is released. */
 export function watchSet(watch: HoldWatch, set: MultiLease, target: HeldTarget, holder: HolderDetails): void {
   const { grants } = set;
-  // What a call further out holds is watched there, and ends with that.
+  // Leases of an outer call are watched there, and end with that call.
   if (grants.length === 0) return;
   const watching = watch.watch(new Held(new HeldSet(set, grants), target, holder.label, holder.place));
   if (!watching) return;
-  // Work that is left inside keeps a key for longer than the set is in use.
+  // Nested work that still runs may hold a key after the set is released, so the watch ends with the last lease.
   let left = grants.length;
   const releasing = () => {
     if (--left === 0) watching.leave();
@@ -123,7 +123,7 @@ export function watchSet(watch: HoldWatch, set: MultiLease, target: HeldTarget, 
   grants.forEach((lease) => lease.addFollower(follower));
 }
 
-/** What a set holds that calls further out do not. */
+/** The leases of a set that outer calls do not hold. */
 class HeldSet implements HeldLease {
   readonly #set: MultiLease;
   readonly #grants: readonly GrantedLease[];
@@ -138,7 +138,7 @@ class HeldSet implements HeldLease {
   }
 
   get state(): LeaseState {
-    // Over only with the last of them: one that was lost, or given back early, leaves the others held.
+    // Over only with the last of them: a lease that was lost or released early does not end the others.
     return this.#grants.find(({ state }) => state !== 'lost' && state !== 'released')?.state ?? 'released';
   }
 

@@ -10,27 +10,27 @@ import type { HoldersQuestion, LockBackend } from '../contract/lock-backend.js';
 import type { LocalLines } from '../local/local-lines.js';
 import type { LockTarget } from './lock-targets.js';
 
-// A question is two round trips. However many waits run out, the servers are asked so often at most.
+// A question takes two round trips. These limit the questions, however many waits time out.
 const MOST_AT_A_TIME = 32;
 const ASKED_AGAIN_AFTER_MS = 100;
-// The answer is of use to the wait that asked, and to waits that end a moment later; timers run late in a busy process.
+// The answer serves the wait that asked, and waits that end a moment later. Timers run late in a busy process.
 const LONGEST_USE_MS = 2 * LONGEST_LEAD_MS;
 
 const MODES = ['exclusive', 'write', 'read'] as const;
 const NOBODY: readonly Contender[] = [];
 
-/** What is asked about one key, and what was answered last. */
+/** The state of the question about one key, and its last answer. */
 interface Asked {
   askedAt: number;
   isPending: boolean;
   holders: readonly Contender[];
-  /** When the question was asked that they are the answer to. */
+  /** The time of the question that `holders` answers. */
   holdersAsOf: number;
 }
 
 /**
- * Who holds the keys that callers of this process wait for in vain. Callers of this process are known in memory; the
- * backend is asked about the others, shortly before a wait runs out, once for all waits on a key.
+ * The holders of keys for time-out errors. Callers of this process are known in memory. The backend is asked about the
+ * others shortly before a wait times out, once for all waits on a key.
  */
 export class Holders {
   readonly #backend: LockBackend;
@@ -43,12 +43,12 @@ export class Holders {
     this.#local = local;
   }
 
-  /** What is asked and known about one target. */
+  /** Returns the source of holders for one target. */
   of(target: LockTarget): HolderSource {
     return { ask: () => this.ask(target), known: () => this.known(target) };
   }
 
-  /** Asks the backend, unless the answer is known or on its way. Never throws; nobody waits for the answer. */
+  /** Asks the backend, unless the answer is known or pending. Never throws; the answer is not awaited. */
   ask(target: LockTarget): void {
     if (target.members) return target.members.forEach((member) => this.ask(member));
     if (target.ask || this.#backend.state !== 'connected' || this.#pending >= MOST_AT_A_TIME) return;
@@ -58,7 +58,7 @@ export class Holders {
     void this.#askBackend(target);
   }
 
-  /** The holders, as far as they are known by now. */
+  /** Returns the holders, as far as they are known by now. */
   known(target: LockTarget): readonly Contender[] {
     if (target.members) return this.#knownOfSet(target.members);
     const own = this.#ownOf(target);
@@ -69,7 +69,10 @@ export class Holders {
     return own.length === 0 ? others : [...own, ...others].slice(0, MOST_HOLDERS);
   }
 
-  /** The servers show the contenders of a set that still waits as holders, where they are first: own ones do not count. */
+  /**
+   * Returns the known holders of a set's keys. Own contenders of a waiting set are ignored: where they are first, the
+   * servers report them as holders.
+   */
   #knownOfSet(members: readonly LockTarget[]): readonly Contender[] {
     const all = members.flatMap((member) => {
       const others = this.#answerAbout(member).filter(({ isOwn }) => !isOwn);
@@ -83,7 +86,7 @@ export class Holders {
     return asked && now() - asked.holdersAsOf < LONGEST_USE_MS ? asked.holders : NOBODY;
   }
 
-  /** The callers of this process that hold the key. */
+  /** Returns the callers of this process that hold the key. */
   #ownOf({ identity }: LockTarget): readonly Contender[] {
     for (const mode of MODES) {
       const holders = this.#local.find(mode, identity)?.holders(MOST_HOLDERS);
@@ -110,7 +113,7 @@ export class Holders {
       );
       if (holders) Object.assign(asked, { holders, holdersAsOf: asked.askedAt });
     } catch {
-      // The wait ends all the same, and its error says what is known.
+      // The wait ends all the same, and its error contains what is known.
     } finally {
       asked.isPending = false;
       this.#pending--;
@@ -126,7 +129,7 @@ export class Holders {
   }
 }
 
-/** Whether nobody else can hold the key beside these. */
+/** Whether no other holder is possible beside these. */
 function excludesAll(holders: readonly Contender[]): boolean {
   return holders.some(({ mode }) => mode === 'exclusive' || mode === 'write');
 }

@@ -2,7 +2,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 
 const MOST_NAMED = 10;
 
-/** Leases for the log: how many they are, and some of them with key, label and since when. */
+/** Returns a text about leases for the log: their number, and some of them with key, label and start. */
 export function leasesText(leases: readonly GrantedLease[]): string {
   const named = leases.slice(0, MOST_NAMED).map(leaseText).join(', ');
   const more = leases.length - MOST_NAMED;

@@ -2,12 +2,12 @@ const COPIES = Symbol.for('nestjs-distributed-lock:copies');
 
 type Holder = typeof globalThis & { [COPIES]?: Set<string> };
 
-/** The files that this module was loaded from. A test runner that loads one file again has no second copy. */
+/** The files that this module was loaded from. A test runner that loads one file again does not add a second copy. */
 const files = ((globalThis as Holder)[COPIES] ??= new Set());
 
 files.add(fileOfThis());
 
-/** A bundle of ES modules may have no file name left. */
+/** Returns the file name of this module. A bundle of ES modules may not have one. */
 function fileOfThis(): string {
   try {
     return import.meta.filename ?? '(a bundle)';
@@ -17,8 +17,8 @@ function fileOfThis(): string {
 }
 
 /**
- * What is wrong where a class of one copy of the package does not find the module of another, and what to do about it.
- * `undefined` while there is one copy only.
+ * Returns what to do when several copies of the package are loaded, so that a class of one does not find the module of
+ * another. `undefined` while there is only one copy.
  */
 export function severalCopies(): string | undefined {
   if (files.size < 2) return undefined;

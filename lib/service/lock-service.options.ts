@@ -6,15 +6,16 @@ import type { Line } from '../contract/lock-request.js';
 
 export interface MutexOptions extends SharingOptions, HoldingOptions {
   /**
-   * `'fifo'` (default): contenders stand in line, first come first served. `'none'`: for try-only use such as cron guards.
-   * An acquisition that is not the first is told so at once; it never waits.
+   * The waiting mode:
+   * - `'fifo'` (default): contenders wait in a queue, first come first served.
+   * - `'none'`: for try-only use such as cron guards. An acquisition that is not first fails at once; it never waits.
    */
   readonly line?: Line | undefined;
-  /** `false`: entering the key when the call already holds it is a `LockReentrancyError`. Default `true`. */
+  /** `false`: acquiring the key when the call already holds it throws a `LockReentrancyError`. Default `true`. */
   readonly reentrant?: boolean | undefined;
 }
 
-/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+/** Merges the options with the defaults and checks them. @throws LockConfigurationError that names the wrong field */
 export function resolveMutexOptions(options: MutexOptions): Required<Pick<MutexOptions, 'line' | 'reentrant'>> {
   checkFields('mutex options', options, ['line', 'reentrant', ...SHARING_FIELDS, ...HOLDING_FIELDS]);
   const { line = 'fifo', reentrant = true } = options;
@@ -23,7 +24,7 @@ export function resolveMutexOptions(options: MutexOptions): Required<Pick<MutexO
   return { line, reentrant };
 }
 
-/** What a `LockService` is made with; `LockModule` fills it from its options. */
+/** The options of a `LockService`; `LockModule` fills them from its own options. */
 export interface LockServiceOptions extends SharingOptions, HoldingOptions {
   readonly connectionName: string;
   /** The service that jobs, elections, queues, barriers and shared values belong to. */
@@ -32,25 +33,28 @@ export interface LockServiceOptions extends SharingOptions, HoldingOptions {
   readonly drainTimeoutMs: number;
   readonly connectOnStart: 'required' | 'background';
   readonly warnShutdownHooks?: boolean | undefined;
-  /** What `using` and decorated methods do when their lease was lost, unless they say. */
+  /** Default reaction of `using` and decorated methods when their lease was lost. */
   readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
-  /** What decorated methods do that can not have their lock, unless they say. */
+  /** Default reaction of decorated methods that cannot acquire their lock. */
   readonly onContention?: OnContention | undefined;
 }
 
-/** How the callers of one process share a key. */
+/** Options for sharing a key among the callers of one process. */
 export interface SharingOptions {
   /**
-   * `true`: callers of this process stand in an in-process line behind one contender, and hand the key on in memory;
-   * once another process waits, for 15 ms or 256 hand-overs at most. `false`: every caller is a contender of its own, in
-   * strict order of arrival at the servers, across all processes; one that four others of its process are ahead of is sent
-   * there with those who come within 3 ms. Default: the module's, `true`.
+   * Whether callers of this process share one contender. Default: the module's, `true`.
+   * - `true`: callers wait in a local queue behind one contender, and hand the key over in memory. Once another process
+   *   waits, they do so for 15 ms or 256 hand-overs at most.
+   * - `false`: every caller is a contender of its own, in strict order of arrival at the servers, across all processes.
+   *   If four others of its process are ahead of a caller, it is sent to the servers together with those that arrive
+   *   within 3 ms.
    */
   readonly localLine?: boolean | undefined;
   /**
-   * How long this process keeps the key after its last use, in milliseconds, so that it takes it again without asking the
-   * servers. It is given up at once when another process asks, when the connection is lost, and at shutdown.
-   * Goes with `localLine`, which is `true` for whoever asks for this and does not say. Default: the module's, 0.
+   * Time that this process keeps the lease warm after its last use, in milliseconds, to acquire it again without a
+   * request to the servers. It is released at once when another process requests it, when the connection is lost, and
+   * at shutdown. Requires `localLine`, which becomes `true` if this is set and `localLine` is not. Default: the
+   * module's, 0.
    */
   readonly keepMs?: number | undefined;
 }
@@ -59,12 +63,15 @@ export const SHARING_DEFAULTS = Object.freeze({ localLine: true, keepMs: 0 });
 
 export const SHARING_FIELDS = ['localLine', 'keepMs'] as const;
 
-/** Of any options, these. */
+/** Returns only the sharing options of an options object. */
 export function pickSharing({ localLine, keepMs }: SharingOptions): SharingOptions {
   return { ...(localLine === undefined ? {} : { localLine }), ...(keepMs === undefined ? {} : { keepMs }) };
 }
 
-/** Merges with the module's and checks. @throws LockConfigurationError that names the wrong field, after `prefix` */
+/**
+ * Merges the options with the module's and checks them.
+ * @throws LockConfigurationError that names the wrong field, after `prefix`
+ */
 export function resolveSharingOptions(
   options: SharingOptions,
   defaults: Required<SharingOptions>,

@@ -10,11 +10,11 @@ import type { LockServiceOptions, SharingOptions } from './lock-service.options.
 import type { Holding } from './reentrant-hold.js';
 import type { Keys, ServiceNames } from './service-names.js';
 
-/** What locks of one connection are on, with what they say and what is said for all of them. */
+/** Builds the targets of the locks of one connection from their own options and the module's. */
 export class LockTargets {
-  /** What `using` does when the lease was lost, unless the call says. */
+  /** Default reaction of `using` when the lease was lost. */
   readonly onLost: LockServiceOptions['onLost'];
-  /** How long leases may be held, unless their lock says. */
+  /** Default limits on the holding time. */
   readonly holding: ResolvedHoldingOptions;
   readonly #backend: LockBackend;
   readonly #keys: Keys;
@@ -40,17 +40,20 @@ export class LockTargets {
     return { ...target, holding: this.holdingOf(options) };
   }
 
-  /** One of a set, which is watched as a whole. @throws LockConfigurationError that names the wrong field */
+  /**
+   * Returns the target of one member of a set, which is watched as a whole.
+   * @throws LockConfigurationError that names the wrong field
+   */
   ofMember(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
     return this.#targetOf(key, this.#keys.identify(key), mode, line, sharing);
   }
 
-  /** A part of a key that has been looked at. */
+  /** Returns the target of a part of a key that was checked before. */
   ofPart(key: string): LockTarget {
     return this.#targetOf(key, this.#backend.identify(key), 'exclusive', 'fifo', {});
   }
 
-  /** How long leases may be held. @throws LockConfigurationError that names the wrong field */
+  /** Returns the limits on the holding time. @throws LockConfigurationError that names the wrong field */
   holdingOf(options: HoldingOptions): ResolvedHoldingOptions {
     return resolveHoldingOptions(options, this.holding);
   }
@@ -61,7 +64,10 @@ export class LockTargets {
     return { scope: this.#backend, identity, key, mode, line, waitMs, onLost: this.onLost, ...shared };
   }
 
-  /** The lock of a job of the service. @throws LockConfigurationError when the key is none, or no service is set */
+  /**
+   * Returns the lock target of a job of the service.
+   * @throws LockConfigurationError when the key is invalid, or no service is set
+   */
   ofJob(key: string, line: Line, usedBy?: string): LockTarget {
     const at = this.#names.lockKeyOf({ kind: 'job', name: key, usedBy });
     const identity = this.#backend.identify(at);
@@ -70,27 +76,27 @@ export class LockTargets {
   }
 }
 
-/** Which key a lock is on, how it is held and waited for, and how long its callers wait unless they say. */
+/** The target of a lock: its key, its mode, its waiting mode, and its default wait in milliseconds. */
 export interface LockTarget extends Holding, HeldTarget {
   /** The key that the backend is asked for. Default: `key`. */
   readonly at?: string;
   readonly mode: LeaseMode;
   readonly line: Line;
   readonly waitMs: number;
-  /** Whether callers of this process hand the key on among themselves. */
+  /** Whether callers of this process hand the key over among themselves. */
   readonly localLine: boolean;
   readonly keepMs: number;
-  /** Whether a call may enter what it already holds, unless it says. Default `true`. */
+  /** Default for whether a call may re-enter a key that it already holds. Default `true`. */
   readonly reentrant?: boolean;
-  /** Of several keys that are asked for in one step: each of them. */
+  /** The single targets, if several keys are requested in one step. */
   readonly members?: readonly LockTarget[];
-  /** What `using` does when the lease was lost, unless the call says. Default `'throw'`. */
+  /** Default reaction of `using` when the lease was lost. Default `'throw'`. */
   readonly onLost?: ResolvedAcquireOptions['onLost'];
-  /** How the backend is asked, where it is not for a lock. Goes without a local line. */
+  /** The request to the backend, if it is not for a lock. Requires `localLine: false`. */
   readonly ask?: (request: LockRequest) => Promise<GrantedLease | null>;
 }
 
-/** Several keys that are asked for in one step, as one. */
+/** Returns one target for several keys that are requested in one step. */
 export function setOf(targets: readonly [LockTarget, ...LockTarget[]]): LockTarget {
   return { ...targets[0], key: targets.map(({ key }) => key).join(', '), members: targets };
 }

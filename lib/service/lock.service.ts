@@ -35,23 +35,23 @@ import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
 
-/** A start that takes longer is told of. */
+/** A start that takes longer than this is logged. */
 const SLOW_START_MS = 2_000;
 
 /**
- * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it.
- * After a session loss every lease that it granted is `lost` (its signal has aborted) and new acquisitions work as
- * soon as the ensemble does; those that were waiting line up again within their deadline.
+ * Locks by key, on one connection. Locks are cheap and hold no state: make one where you need it. After a session loss
+ * every lease that it granted is `lost` (its signal has aborted). New acquisitions work as soon as the ensemble does.
+ * Waiting acquisitions queue again within their deadline.
  */
 export class LockService {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
-  /** @internal Who campaigns on this connection. */
+  // No #private members here: Nest may be configured to put its providers behind a Proxy, which has none.
+  /** @internal Campaigns on this connection. */
   readonly candidates: ElectionClient;
-  /** @internal What is made of names that belong to one service. */
+  /** @internal The keys of names that belong to one service. */
   readonly names: ServiceNames;
   /** @internal The gate to the backend. */
   readonly admission: AcquisitionGate;
-  /** @internal Whatever takes a key asks here for what the backend calls it. */
+  /** @internal Checks every key, and returns its identity in the backend. */
   readonly keys: Keys;
   private readonly logger: Logger;
   private readonly segments: Segments;
@@ -88,62 +88,66 @@ export class LockService {
     return this.options.connectionName;
   }
 
-  /** @internal How long callers wait who do not say, in milliseconds. */
+  /** @internal Default wait of callers, in milliseconds. */
   get waitMs(): number {
     return this.options.waitMs;
   }
 
-  /** @internal What decorated methods do that do not say. */
+  /** @internal Default options of decorated methods. */
   get callDefaults(): Pick<LockServiceOptions, 'onContention' | 'onLost'> {
     return this.options;
   }
 
-  /** What may be assumed of the connection right now. */
+  /** The state of the connection, which says what may be assumed of it right now. */
   get state(): BackendState {
     return this.backend.state;
   }
 
-  /** @internal For how long its keys stay locked when the process dies, in milliseconds; 0 where nobody is to be warned. */
+  /** @internal Time that its keys stay locked when the process dies, in milliseconds; 0 where no warning is wanted. */
   get lockedAfterDeathMs(): number {
     const { warnShutdownHooks = true } = this.options;
     return warnShutdownHooks ? (this.backend.lockedAfterDeathMs ?? 0) : 0;
   }
 
-  /** @internal What this package remembers beside the locks. */
+  /** @internal The records of this package, beside the locks. */
   get records(): RecordStore {
     return this.backend.records;
   }
 
-  /** @internal Who is asked for what is no lock. */
+  /** @internal The backend, for everything that is not a lock. */
   get seam(): LockBackend {
     return this.backend;
   }
 
-  /** One holder at a time. */
+  /** Returns a lock with one holder at a time. */
   mutex(key: string, options: MutexOptions = {}): Lock {
     const { line, reentrant } = resolveMutexOptions(options);
     return new SingleLock(this.admission, { ...this.targets.of(key, 'exclusive', line, options), reentrant });
   }
 
-  /** @internal The lock of a job of this service, which is the lock of no key. */
+  /** @internal Returns the lock of a job of this service. No key has the same lock. */
   jobLock(key: string, line: Line, usedBy?: string): Lock {
     return new SingleLock(this.admission, this.targets.ofJob(key, line, usedBy));
   }
 
-  /** Many readers or one writer; excludes `mutex` of the same key as well. */
+  /** Returns a lock with many readers or one writer. It excludes `mutex` of the same key as well. */
   readWriteLock(key: string, options: SharingOptions & HoldingOptions = {}): ReadWriteLock {
     checkFields('read-write lock options', options, [...SHARING_FIELDS, ...HOLDING_FIELDS]);
     const on = (mode: 'read' | 'write') => new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
     return { read: on('read'), write: on('write') };
   }
 
-  /** All of the keys or none, within one deadline: one after another in a fixed order, or with `atomic` at once. */
+  /**
+   * Returns a lock on all of the keys or none, within one deadline. They are acquired one after another in a fixed
+   * order, or with `atomic` at once.
+   */
   multi(keys: readonly string[], options: MultiOptions = {}): MultiLock | AtomicMultiLock {
     return this.multiLocks.lockOn(keys, options);
   }
 
   /**
-   * As many holders at a time as there are permits. Excludes neither `mutex` nor `readWriteLock` of the same key.
+   * Returns a lock with as many holders at a time as there are permits. Excludes neither `mutex` nor `readWriteLock` of
+   * the same key.
    * @throws LockConfigurationError also when the backend has no semaphores
    */
   semaphore(key: string, options: SemaphoreOptions): SemaphoreLock {
@@ -151,24 +155,26 @@ export class LockService {
   }
 
   /**
-   * Any one of the segments of the key, or all of them: as many holders at a time as there are segments. Each segment is
-   * a lock of its own; none of them excludes `mutex` of the same key.
+   * Returns a lock on any one of the segments of the key, or on all of them: as many holders at a time as there are
+   * segments. Each segment is a lock of its own; none of them excludes `mutex` of the same key.
    */
   segmented(key: string, options: SegmentOptions): SegmentedLock {
     return this.segments.lockOn(key, options);
   }
 
   /**
-   * Units in segments that many buyers take from at once. Without a `store` of your own they are kept beside the locks,
-   * and are taken without a lock; with one, each segment is taken from under its lease in `segmented(key, …)`.
+   * Returns a stock: units in segments that many buyers take from at once. Without a `store` of your own, the units are
+   * kept beside the locks, and are taken without a lock. With one, each segment is taken from under its lease in
+   * `segmented(key, …)`.
    */
   stock(key: string, options: StockOptions): SegmentedStock {
     return this.stocks.stockOf(key, options);
   }
 
   /**
-   * Who holds the key and who waits for it, in order, as it was a moment ago, clients of other kinds included. Callers of
-   * this process who share a contender are shown one by one; those of other processes as the contender that they share.
+   * Returns the holders of the key and the waiting contenders, in order, as of a moment ago, including other kinds of
+   * clients. Callers of this process that share a contender are listed one by one. Those of other processes are listed
+   * as the contender that they share.
    * @throws LockUnavailableError
    */
   async contenders(key: string): Promise<Contender[]> {
@@ -178,12 +184,13 @@ export class LockService {
   }
 
   /**
-   * Asks all who hold the key to give way, readers and holders of permits too: their leases turn `revoking`, and their
-   * signals abort with a `LockRevokedError`. Who has not given the key back within `graceMs` is relieved of it: its lease
-   * is `lost`, and the next one is let in. Resolves when all of them are gone; at once when nobody holds.
-   * A holder that was relieved by force may not know it yet, see docs/recipes/revocation.md: only fencing tokens stop it.
+   * Asks all holders of the key to release it, including readers and holders of permits. Their leases become
+   * `revoking`, and their signals abort with a `LockRevokedError`. If a holder has not released the key within
+   * `graceMs`, its lease is `lost`, and the next contender acquires. Resolves when all holders are gone; at once when
+   * the key is not held. A holder that lost its lease by force may not know it yet, see docs/recipes/revocation.md:
+   * only fencing tokens stop it.
    * @throws LockReentrancyError at once inside a decorated method or the work of `using` that holds the key;
-   *   LockUnavailableError, LockConfigurationError when the backend can not, `options.signal.reason`
+   *   LockUnavailableError, LockConfigurationError when the backend cannot revoke, `options.signal.reason`
    */
   async revoke(key: string, options: RevokeOptions = {}): Promise<void> {
     await revokeKey(this.backend, key, options);
@@ -205,14 +212,14 @@ export class LockService {
   }
 
   /**
-   * Runs `work` as a transaction over several stores: the rows that it locks stay locked until `work` has resolved, or
-   * until every branch has been rolled back, and are given back together. See docs/global-locks.md.
+   * Runs `work` as a transaction over several stores. Its rows stay locked until `work` has resolved, or until every
+   * branch has been rolled back. They are released together. See docs/global-locks.md.
    *
    * - Two transactions exclude each other on a row from the first `lock` of it until the end of the whole transaction.
    * - When `work` rejects, its branches are rolled back, the latest first.
-   * - When a lease is lost meanwhile, it is not committed: its branches are rolled back, and it rejects.
-   * @throws what `work` throws, untouched; LockTimeoutError and the others of `GlobalTransaction.lock`; LockLostError after
-   *   `work` has ended, when a lease was lost; LockConfigurationError that names the wrong option
+   * - When a lease is lost meanwhile, the transaction is not committed: its branches are rolled back, and it rejects.
+   * @throws what `work` throws, untouched; LockTimeoutError and the others of `GlobalTransaction.lock`; LockLostError
+   *   after `work` has ended, when a lease was lost; LockConfigurationError that names the wrong option
    */
   async globalTransaction<T>(
     work: (transaction: GlobalTransaction) => T | Promise<T>,
@@ -231,25 +238,25 @@ export class LockService {
     if (this.options.connectOnStart === 'background') {
       return void connected.catch((error: unknown) => this.notConnected(error));
     }
-    // Nest does not shut down what failed to start.
+    // Nest does not shut down a module that failed to start.
     await connected.catch((error: unknown) => this.backend.close().then(() => Promise.reject(error)));
   }
 
   /**
-   * @internal Requests in flight may finish, and take what is free; nobody stands in line any more. Nest then closes its
-   * servers, which wait for open requests: the time that holders have begins before that.
+   * @internal Requests in flight may finish, and acquire locks that are free. No caller waits any more. Nest then
+   *   closes its servers, which wait for open requests, so the holders' time to finish begins before that.
    */
   beforeApplicationShutdown(): void {
     this.admission.stopWaiting(this.options.drainTimeoutMs);
   }
 
-  /** @internal Lets holders finish, then gives everything back and closes the session. */
+  /** @internal Waits for holders to finish, then releases everything and closes the session. */
   async onApplicationShutdown(): Promise<void> {
     await this.admission.drain(this.options.drainTimeoutMs);
     await this.backend.close();
   }
 
-  /** A start that waits for servers says so, before it gives up. */
+  /** Logs a slow start before it fails. */
   private tellIfSlow(connected: Promise<void>): void {
     const cancel = after(SLOW_START_MS, () =>
       this.logger.warn(`${this.backend.name}: no server has answered yet, still trying`),

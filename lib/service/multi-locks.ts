@@ -19,16 +19,16 @@ import { setOf } from './lock-targets.js';
 import type { LockTarget, LockTargets } from './lock-targets.js';
 import { SingleLock } from './single-lock.js';
 
-/** What locks on several keys are made of. */
+/** The parts that locks on several keys are made of. */
 interface MultiLockParts {
   readonly backend: LockBackend;
   readonly admission: AcquisitionGate;
   readonly targets: LockTargets;
-  /** How long callers wait unless they say, in milliseconds. */
+  /** Default wait of callers, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** The locks on several keys at a time, of one connection. */
+/** The locks on several keys of one connection. */
 export class MultiLocks {
   readonly #parts: MultiLockParts;
 
@@ -59,17 +59,17 @@ export class MultiLocks {
 
 export interface MultiOptions extends SharingOptions, HoldingOptions {
   /**
-   * `true`: stands in all lines from one transaction on, instead of one line after another, and each caller by itself.
-   * Nobody holds a key while it has yet to line up for another. For keys whose users all ask for everything at once; see
-   * docs/recipes/multi-lock.md. Default `false`.
+   * `true`: queues for all keys in one transaction instead of for one key after another. Each caller has contenders of
+   * its own. No caller holds a key before it is queued for all others. For keys whose users all request everything at
+   * once; see docs/recipes/multi-lock.md. Default `false`.
    */
   readonly atomic?: boolean | undefined;
 }
 
-// All of them are in one message, and servers do not take more than a megabyte.
+// All keys are in one message, and servers do not accept more than a megabyte.
 const MOST_ATOMIC_KEYS = 1_000;
 
-/** Checks. @throws LockConfigurationError that names the wrong field */
+/** Checks the options. @throws LockConfigurationError that names the wrong field */
 function resolveMultiOptions(
   keys: readonly string[],
   options: MultiOptions,
@@ -102,13 +102,14 @@ function atomicOptions(
 type Targets = readonly [LockTarget, ...LockTarget[]];
 
 /**
- * All keys or none, lined up for in one step. Of two such sets one is before the other on every key that both want, so
- * they cannot wait for each other, and nobody holds a key while it has yet to line up for another one.
+ * A lock on all keys or none, queued for in one step. Of two such sets, one is ahead of the other on every key that
+ * both want. So they cannot wait for each other, and no caller holds a key before it is queued for all others.
  *
- * That is so as long as whoever uses these keys asks for all that it needs at once: by such a set, or for a single key.
- * A call that asks for more while it holds one is refused.
+ * This requires that all users of these keys request everything they need at once: by such a set, or for a single key.
+ * A call that requests more while it holds one throws.
  *
- * The set is lost as soon as one of its keys is; one that waits when its session is lost lines up again, within its time.
+ * The set is lost as soon as one of its keys is lost. A set that waits when its session is lost queues again, within
+ * its deadline.
  */
 export class AtomicMultiLock implements Lock {
   readonly #admission: AcquisitionGate;
@@ -117,8 +118,8 @@ export class AtomicMultiLock implements Lock {
 
   /**
    * @internal
-   * @param targets of different keys
-   * @param entering the lock on the same keys, for calls that hold all of them already
+   * @param targets targets of different keys
+   * @param entering lock on the same keys, for calls that hold all of them already
    */
   constructor(admission: AcquisitionGate, targets: Targets, entering: Lock) {
     this.#admission = admission;
@@ -136,13 +137,16 @@ export class AtomicMultiLock implements Lock {
     return this.#setOf(leases, resolved);
   }
 
-  /** `null` when one of the keys is not to be had; `waitMs` is 0 unless given. @throws as `acquire`, but for the time-out */
+  /**
+   * Returns `null` when one of the keys cannot be acquired; `waitMs` is 0 unless given.
+   * @throws as `acquire`, except the time-out
+   */
   async tryAcquire(options?: AcquireOptions): Promise<MultiLease | null> {
     return trying((once) => this.acquire(once), placed(options, this.#targets[0], this, 'tryAcquire'));
   }
 
   /**
-   * A call that holds all of the keys enters them.
+   * Runs `work` under all keys. A call that holds all of the keys already re-enters them.
    * @throws as `acquire`; LockLostError after `work` has ended, when a key was lost meanwhile; what `work` throws
    */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options?: UsingOptions): Promise<T> {

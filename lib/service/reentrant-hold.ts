@@ -4,28 +4,31 @@ import { LeaseView } from '../contract/lease.js';
 import type { Lease, LeaseMode, LeaseState } from '../contract/lease.js';
 import type { PermitDemand } from '../contract/lock-request.js';
 
-/** What identifies a key in this process: the backend that grants it and the name that the backend gives it. */
+/** The identity of a key in this process: the backend that grants it, and the backend's name of the key. */
 export interface Holding {
   readonly scope: object;
   readonly identity: string;
-  /** Of a semaphore: how many permits are held, or wanted. */
+  /** For a semaphore: the number of permits that are held or requested. */
   readonly permits?: PermitDemand | undefined;
-  /** Whether it is one of a set that must be all that its call asks for. */
+  /** Whether the key is one of an atomic set. A call that holds such a set must not acquire anything else. */
   readonly isOfAtomicSet?: boolean;
 }
 
-/** What ends a tenure, and what can become of it before. */
+/** Callbacks that end or change a re-entrant hold. */
 interface TenureEnd {
   giveBack(): Promise<void>;
-  /** Lets others read as well. */
+  /** Admits other readers as well. */
   downgrade?(): Promise<void>;
-  /** Calls back when the lease is lost, revoked before or not; its signal tells only the first of the two. */
+  /**
+   * Calls back when the lease is lost, even if it was revoked before. The lease's signal reports only the first of the
+   * two.
+   */
   onLost?(listener: () => void): void;
 }
 
 /**
- * One granted lease and those inside it: given back when the last of them has left, so nobody works on unlocked. When
- * none but readers are left in a writer's, it becomes a reader's.
+ * One granted lease and its participants. It is released with the last participant, so that no work runs without the
+ * lock. When only readers remain in a writer's hold, it becomes a reader's.
  */
 export class ReentrantHold {
   #readers = 0;
@@ -38,17 +41,19 @@ export class ReentrantHold {
     readonly end: TenureEnd,
   ) {}
 
-  /** As what one may still come in. */
+  /** The mode in which participants may still join. */
   get mode(): LeaseMode {
     return this.#downgrade ? 'read' : this.lease.mode;
   }
 
-  /** Whether the lease is still to be given back: not after the last has left, nor after somebody did it early. */
+  /**
+   * Whether the lease has yet to be released. `false` after the last participant has left, or after an early release.
+   */
   get isOpen(): boolean {
     return this.#readers + this.#others > 0 && this.lease.state !== 'released';
   }
 
-  /** Whether more than one is inside who needs all of what the lease's mode gives. */
+  /** Whether more than one participant uses the full mode of the lease, not only its read access. */
   get hasOthers(): boolean {
     return this.#others > 1;
   }
@@ -67,7 +72,7 @@ export class ReentrantHold {
   }
 }
 
-/** Somebody's time inside a tenure. */
+/** One participation in a re-entrant hold. */
 export class HoldShare {
   readonly #tenure: ReentrantHold;
   readonly #mode: LeaseMode;
@@ -79,26 +84,26 @@ export class HoldShare {
     this.#mode = mode;
   }
 
-  /** What the lease is for the one who stayed, once that is over. */
+  /** The lease's state for this participant after it has left; `undefined` before. */
   get endState(): 'lost' | 'released' | undefined {
     return this.#endState;
   }
 
-  /** Resolves when nobody is kept waiting any more by this one. */
+  /** Ends the participation. Resolves when it blocks no other contender any more. */
   leave(): Promise<void> {
     this.#endState ??= this.#tenure.lease.state === 'lost' ? 'lost' : 'released';
     return (this.#left ??= this.#tenure.left(this.#mode));
   }
 }
 
-/** What a frame is about while it lasts. */
+/** The hold and the lease of a `HoldFrame` while it lasts. */
 interface HoldSpan {
   readonly tenure: ReentrantHold;
-  /** The tenure's lease, as this stretch may use it. */
+  /** The lease of the hold, as the code inside may use it. */
   readonly lease: Lease;
 }
 
-/** A stretch of one async context that runs inside a tenure. */
+/** A part of an async context that runs inside a re-entrant hold. */
 export class HoldFrame {
   #stretch: HoldSpan | undefined;
   #outer: HoldFrame | undefined;
@@ -106,19 +111,22 @@ export class HoldFrame {
   #inLine = 0;
   #lastInLine: Promise<void> = Promise.resolve();
 
-  /** @param stretch none where the leases come while the frame lasts */
+  /** @param stretch hold and lease; `undefined` if leases are acquired only later */
   constructor(stretch: HoldSpan | undefined, outer: HoldFrame | undefined) {
     this.#stretch = stretch;
     this.#outer = outer;
   }
 
-  /** Empties the frame: promises made inside refer to it for as long as they live, and must not keep all that was. */
+  /**
+   * Clears the references. Promises created inside refer to this object for as long as they live, and must not keep the
+   * rest alive.
+   */
   end(): void {
     this.#isOver = true;
     this.#stretch = undefined;
   }
 
-  /** Puts frames of further leases around this one, which goes on with `stretch`. */
+  /** Inserts an outer `HoldFrame` for each member of `around`, and continues with `stretch`. */
   grow(stretch: HoldSpan, around: readonly HoldSpan[]): readonly HoldFrame[] {
     const frames: HoldFrame[] = [];
     for (const one of around) {
@@ -141,18 +149,18 @@ export class HoldFrame {
     return this.#stretch?.lease;
   }
 
-  /** How many permits of a semaphore its tenure holds. */
+  /** The number of permits of a semaphore that its hold has. */
   get permits(): number {
     return this.tenure?.holding?.permits?.count ?? 0;
   }
 
-  /** The nearest frame that this one is nested in and that has not ended. */
+  /** The nearest enclosing `HoldFrame` that has not ended. */
   get outer(): HoldFrame | undefined {
     while (this.#outer && !this.#outer.isActive) this.#outer = this.#outer.outer;
     return this.#outer;
   }
 
-  /** Whether work may still enter: the frame has not ended, nor has its lease been given back. */
+  /** Whether nested work may still join: this part has not ended, and its lease has not been released. */
   get isOpen(): boolean {
     const { tenure, lease } = this.#stretch ?? {};
     return tenure !== undefined && tenure.isOpen && lease?.state !== 'released';
@@ -168,7 +176,7 @@ export class HoldFrame {
     return own !== undefined && own.scope === holding.scope && own.identity === holding.identity;
   }
 
-  /** Waits for the siblings that came before: they share the lease, but run one after another. */
+  /** Waits for earlier sibling calls. They share the lease, but run one after another. */
   async turn(signal: AbortSignal): Promise<Dispose> {
     const previous = this.#lastInLine;
     let pass!: (to?: Promise<void>) => void;
@@ -188,12 +196,15 @@ export class HoldFrame {
   }
 }
 
-/** A lease as a nested call sees it: the outer call's in everything, but not its to give back. */
+/** The lease as a nested call sees it: the outer call's lease, but releasing it has no effect. */
 export class EnteredLease extends LeaseView {
   async release(): Promise<void> {}
 }
 
-/** A lease as one who stays in a tenure sees it: given back, it is over for this one, and stands for those still inside. */
+/**
+ * One participant's view of a re-entrant hold. Releasing it ends it for this participant; the lock is released with the
+ * last one.
+ */
 export class StayingLease extends EnteredLease {
   readonly #tenure: ReentrantHold;
   readonly #stay: HoldShare;
@@ -213,7 +224,8 @@ export class StayingLease extends EnteredLease {
   }
 
   override release(): Promise<void> {
-    // What others who came to write are in the middle of is over as well, as with every lease that is given back early.
+    // With other writers inside, an early release ends the lease for them too, as with every lease that is released
+    // early.
     return this.mode === 'write' && this.#tenure.hasOthers ? this.#tenure.lease.release() : this.#stay.leave();
   }
 
@@ -222,7 +234,7 @@ export class StayingLease extends EnteredLease {
   }
 }
 
-/** The lease of one who reads on in a tenure, and gives it back itself; or need not, once it is lost. */
+/** Returns the lease of a participant that continues to read, and releases it itself. A lost lease needs no release. */
 export function readOnIn(tenure: ReentrantHold): StayingLease {
   const stay = tenure.enter('read');
   const lease = new StayingLease(tenure, stay, 'read');

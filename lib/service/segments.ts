@@ -14,19 +14,19 @@ import { SingleLock } from './single-lock.js';
 
 const logger = new Logger('SegmentedLock');
 
-/** What segmented locks are made of. */
+/** The parts that segmented locks are made of. */
 interface SegmentedLockParts {
   readonly backend: LockBackend;
   readonly keys: Keys;
-  /** How long callers wait unless they say, in milliseconds. */
+  /** Default wait of callers, in milliseconds. */
   readonly waitMs: number;
-  /** How long somebody waits who would wait for so long, in milliseconds. */
+  /** Returns how long a caller that requests `waitMs` waits, in milliseconds. */
   readonly limited: (waitMs: number) => number;
   readonly targets: LockTargets;
   readonly admission: AcquisitionGate;
 }
 
-/** The segmented locks of one connection, and what they know of each other. */
+/** The segmented locks of one connection, and the data that they share. */
 export class Segments {
   readonly #parts: SegmentedLockParts;
   readonly #load = new SegmentLoad();
@@ -68,7 +68,7 @@ export class Segments {
 }
 
 /**
- * The segment that the running code holds: the innermost, inside a method with `@SegmentLock` or the work of
+ * Returns the segment that the running code holds: the innermost, inside a method with `@SegmentLock` or the work of
  * `segmented(…).using`. `undefined` elsewhere, and inside `withAll`, which holds them all.
  */
 export function currentSegment(): SegmentLease | undefined {

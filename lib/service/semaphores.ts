@@ -52,32 +52,38 @@ export class Semaphores {
     const identity = identityOfPermits(this.#keys.identify(key));
     const holding = this.#targets.holdingOf(options);
     const { onLost } = this.#targets;
-    // Callers of one process share nothing here: each permit is a znode of its own.
+    // Callers of one process share no contender here: each permit is a znode of its own.
     const sharing = { localLine: false, keepMs: 0 };
     return { ...sharing, scope, identity, key, mode: 'permit', line: 'fifo', waitMs: this.#waitMs, onLost, holding };
   }
 }
 
-/** Not the key's own identity: whoever holds a permit does not hold the key. No key ends like this. */
+/**
+ * Returns the identity of a key's permits. It differs from the key's own identity, because the holder of a permit does
+ * not hold the key. No key ends like this.
+ */
 export function identityOfPermits(identity: string): string {
   return `${identity}/`;
 }
 
-/** What a semaphore needs of its connection. */
+/** The parts of a connection that a semaphore needs. */
 interface Connection {
   readonly admission: AcquisitionGate;
   readonly counts: PermitCounts;
 }
 
-/** What one call wants. */
+/** One call's request. */
 interface Demand {
   readonly options: ResolvedAcquireOptions;
-  /** How much is left of the time that it would wait. */
+  /** Remaining time that it waits, in milliseconds. */
   readonly leftMs: number;
   readonly target: LockTarget;
 }
 
-/** The semaphore on one key: options become a deadline, and every call stands in the backend's line by itself. */
+/**
+ * The semaphore on one key. Options become a deadline, and every call has a contender of its own in the backend's
+ * queue.
+ */
 class CountedLock implements SemaphoreLock {
   readonly #connection: Connection;
   readonly #target: LockTarget;
@@ -126,7 +132,10 @@ class CountedLock implements SemaphoreLock {
     return { options: resolved, leftMs: Math.max(0, resolved.waitMs - tookMs), target };
   }
 
-  /** What the running code holds already is not given back before it has got more. @returns how long it took to ask */
+  /**
+   * Throws if the running code would wait for its own permits: it does not release them before it has got more.
+   * @returns the duration of the check, in milliseconds
+   */
   async #checkNesting(target: LockTarget, wanted: number, options: ResolvedAcquireOptions): Promise<number> {
     const [held, begun] = [permitsHeld(target), now()];
     if (held === 0) return 0;

@@ -4,14 +4,17 @@ import { badKey, hasMissingValue } from '../contract/key.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockServiceOptions } from './lock-service.options.js';
 
-/** What belongs to one service. Locks, semaphores, segments and stock do not: all services share their keys. */
+/**
+ * The kinds of things that belong to one service. Locks, semaphores, segments and stock do not: all services share
+ * their keys.
+ */
 export type OwnedKind = 'job' | 'election' | 'queue' | 'barrier' | 'double barrier' | 'counter' | 'value';
 
 /** The name of something that belongs to one service, as the application wrote it. */
 interface OwnedName {
   readonly kind: OwnedKind;
   readonly name: string;
-  /** The decorator that needs it, for messages: `@LeaderOnly on Poller.poll`. */
+  /** The decorator that needs the name, for messages: `@LeaderOnly on Poller.poll`. */
   readonly usedBy?: string | undefined;
 }
 
@@ -19,25 +22,25 @@ type ServiceNamesOptions = Pick<LockServiceOptions, 'service' | 'connectionName'
 
 const SERVICE = /^[A-Za-z0-9._-]+$/;
 
-/** @throws LockConfigurationError for what cannot be the name of a service */
+/** @throws LockConfigurationError if it is not a valid name of a service */
 export function checkService(service: unknown): void {
   const isSegment = typeof service === 'string' && SERVICE.test(service) && service !== '.' && service !== '..';
   check(isSegment, 'service', service, "a name of letters, digits, '.', '_' and '-', such as 'shop'");
 }
 
-/** A name that begins with a slash is a path, which belongs to no service. */
+/** Whether a name is an absolute path, which belongs to no service. */
 export function isAbsolute(name: string): boolean {
   return name.startsWith('/');
 }
 
-/** Has the names that one service uses kept apart from the same names of other services. */
+/** Separates the names of one service from the same names of other services. */
 export class ServiceNames {
   readonly #backend: LockBackend;
   readonly #keys: Keys;
   readonly #service: string | undefined;
   readonly #connectionName: string;
 
-  /** @throws LockConfigurationError for what cannot be the name of a service */
+  /** @throws LockConfigurationError if it is not a valid name of a service */
   constructor(backend: LockBackend, keys: Keys, { service, connectionName }: ServiceNamesOptions) {
     if (service !== undefined) checkService(service);
     this.#backend = backend;
@@ -47,14 +50,15 @@ export class ServiceNames {
   }
 
   /**
-   * What the backend is asked for: `mail` of the service `shop` is `shop/mail`, `/mail` is `/mail`.
-   * @throws LockConfigurationError for a name that makes no key, and for one that needs a service when none is set
+   * Returns the key for the backend: `mail` of the service `shop` is `shop/mail`, `/mail` is `/mail`.
+   * @throws LockConfigurationError for a name that is not a valid key, and for one that needs a service when none is
+   *   set
    */
   keyOf(owned: OwnedName): string {
     return this.#checked(owned, (service) => `${service}/${owned.name}`);
   }
 
-  /** The key of a job's lock, which no other lock has. @throws as `keyOf` */
+  /** Returns the key of a job's lock, which no other lock has. @throws as `keyOf` */
   lockKeyOf(job: OwnedName): string {
     return this.#checked(job, (service) => jobLockKey(`${service}/${job.name}`));
   }
@@ -68,7 +72,9 @@ export class ServiceNames {
     );
   }
 
-  /** A wrong name is refused as it was written, not as what is made of it. */
+  /**
+   * Checks the name first, so that an invalid name is reported as it was written and not as the key derived from it.
+   */
   #checked(owned: OwnedName, scoped: (service: string) => string): string {
     const { name, kind, usedBy } = owned;
     this.#keys.identify(name);
@@ -81,20 +87,20 @@ export class ServiceNames {
 
 const JOBS = '#jobs';
 
-// Keys made of a missing value are few, unless more values are in them; by then the log has said enough.
+// There are few keys with a missing value, unless they contain other values too. By then there were enough warnings.
 const MOST_WARNINGS = 1_000;
 
-/** The key of a job's lock, under its service. No other lock has it. */
+/** Returns the key of a job's lock, under its service. No other lock has it. */
 export function jobLockKey(job: string): string {
   return `${JOBS}/${job}`;
 }
 
-/** Whether it is the key of a job's lock, or leads to some. */
+/** Whether it is the key of a job's lock, or an ancestor of such keys. */
 export function isJobLockKey(key: string, root = JOBS): boolean {
   return key === root || key.startsWith(`${root}/`);
 }
 
-/** @throws LockConfigurationError for the key of a job's lock */
+/** @throws LockConfigurationError if it is the key of a job's lock */
 export function refuseJobLockKey(key: string, field?: string): void {
   if (isJobLockKey(key)) throw jobLockRefusal(key, field);
 }
@@ -103,7 +109,7 @@ function jobLockRefusal(key: string, field?: string): LockConfigurationError {
   return badKey(key, `must not begin with "${JOBS}", where the locks of jobs are; choose another one`, field);
 }
 
-/** The keys of one connection, each of which passes here before anything else is done with it. */
+/** The keys of one connection. Every key is checked here before it is used. */
 export class Keys {
   readonly #backend: Pick<LockBackend, 'identify'>;
   readonly #warn: (message: string) => void;
@@ -115,7 +121,10 @@ export class Keys {
     this.#warn = warn;
   }
 
-  /** What the backend calls the key. @throws LockConfigurationError that says what is wrong with the key */
+  /**
+   * Returns the identity of the key in the backend.
+   * @throws LockConfigurationError that says what is wrong with the key
+   */
   identify(key: string): string {
     const identity = this.#backend.identify(key);
     this.#jobs ??= this.#backend.identify(JOBS);

@@ -20,7 +20,10 @@ import type { LockTarget } from './lock-targets.js';
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
 
-/** The lock on one key in one mode: options become a deadline, a nested call enters what its context already holds. */
+/**
+ * The lock on one key in one mode. Options become a deadline, and a nested call re-enters a key that its context
+ * already holds.
+ */
 export class SingleLock implements Lock {
   readonly #admission: AcquisitionGate;
   readonly #target: LockTarget;
@@ -30,7 +33,7 @@ export class SingleLock implements Lock {
     this.#target = target;
   }
 
-  // Not `async`: callers are many, and each keeps alive what its promise does.
+  // Not `async`: there are many callers, and each keeps alive what its promise keeps alive.
   acquire(options?: AcquireOptions): Promise<Lease> {
     const asked = placed(options, this.#target, this, 'acquire');
     return promised(() => {
@@ -56,7 +59,7 @@ export class SingleLock implements Lock {
     return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);
   }
 
-  /** @param leftMs of the time that the caller would wait */
+  /** @param leftMs remaining time that the caller waits, in milliseconds */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
     checkAsking(this.#target.key);
     options.signal?.throwIfAborted();
@@ -99,14 +102,17 @@ export class SingleLock implements Lock {
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 
-  /** For a lease that its holder gives back. */
+  /** Returns the options of an acquisition whose holder releases the lease itself. */
   #byHandle({ waitMs, signal, label, [PLACE]: place }: ResolvedAcquireOptions): AcquisitionOptions {
     checkAsking(this.#target.key);
     signal?.throwIfAborted();
     return { waitMs, leftMs: waitMs, signal, label, place, isHandle: true };
   }
 
-  /** A reader's lease on what this context holds to write: the way down, when the writer's is given back first. */
+  /**
+   * Returns a reader's lease on a key that this context holds for writing. The hold is downgraded when the writer's
+   * lease is released first.
+   */
   async #readOn({ tenure }: HoldFrame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
     if (!reentrant) throw this.#selfWait('reentrant is false');
     if (!tenure || tenure.mode !== 'write' || this.#target.mode !== 'read') {

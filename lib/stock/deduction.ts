@@ -4,26 +4,26 @@ import type { StockPart } from './stock-plan.js';
 
 /** Units that were sold. */
 export interface Deduction {
-  /** What `refund` and a repeated `deduct` know the order by. */
+  /** The id by which `refund` and a repeated `deduct` find the order. */
   readonly orderId: string;
   readonly units: number;
   readonly parts: readonly StockPart[];
 }
 
-/** What is remembered of an order. A refunded one is never sold again: its id was used. */
+/** The record of an order. A refunded order is never sold again: its id was used. */
 export interface OrderRecord {
   readonly state: 'sold' | 'refunded';
   readonly parts: readonly StockPart[];
 }
 
-/** Units of which it is not decided yet whose they are: of an order at work, or of one whose process ended in between. */
+/** The units of an order that is not decided yet. The order is at work, or its process ended in between. */
 export interface Leftover {
   readonly orderId: string;
-  /** How many the order wanted. What it has, the store knows. */
+  /** The number of units that the order wanted. The store knows how many it has taken. */
   readonly units: number;
-  /** The segments that it may have taken from. */
+  /** The segments that the order may have taken from. */
   readonly segments: readonly number[];
-  /** When it took up work, on the backend's clock. */
+  /** The time at which work on the order began, on the backend's clock. */
   readonly since: Date;
 }
 
@@ -35,7 +35,7 @@ export function unitsOf(parts: readonly StockPart[]): number {
   return parts.reduce((sum, { units }) => sum + units, 0);
 }
 
-/** @throws LockConfigurationError when somebody else has written the record */
+/** @throws LockConfigurationError when this package did not write the record */
 export function parsed<T>({ name, value }: StoredRecord): T {
   try {
     return JSON.parse(value) as T;
@@ -45,7 +45,7 @@ export function parsed<T>({ name, value }: StoredRecord): T {
 }
 
 /**
- * The sale of an order that was made before.
+ * Returns the sale of an order that was made before.
  * @throws LockConfigurationError when it was refunded, or was of another quantity: an id names one order
  */
 export function soldBefore(orderId: string, quantity: number, { state, parts }: OrderRecord): Deduction {

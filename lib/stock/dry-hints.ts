@@ -1,17 +1,19 @@
 import { now } from '../async/clock.js';
 
 interface Hint {
-  /** There were fewer units than this. */
+  /** The segment had fewer units than this. */
   readonly below: number;
   readonly notedAt: number;
 }
 
-/** Which segments had too little when somebody of this process looked last. Not a proof: others put units back. */
+/**
+ * Hints about segments that had too few units when this process last looked. They are no proof: others put units back.
+ */
 export class DryHints {
   readonly #keptMs: number;
   readonly #hints = new Map<number, Hint>();
 
-  /** @param keptMs how long a hint is believed */
+  /** @param keptMs how long a hint is valid, in milliseconds */
   constructor(keptMs: number) {
     this.#keptMs = keptMs;
   }
@@ -28,7 +30,7 @@ export class DryHints {
     this.#hints.clear();
   }
 
-  /** Whether the segment may have so many units. */
+  /** Whether the segment may have this many units. */
   mayHave(segment: number, units: number): boolean {
     const hint = this.#hints.get(segment);
     if (!hint || units < hint.below) return true;

@@ -14,8 +14,8 @@ import type { Attempt, StoreTools } from './take-order.js';
 import { WholeRounds } from './whole-rounds.js';
 
 /**
- * Units kept by a store of the user's, each segment under its lease. An order looks for a segment that has all of it,
- * one after another; when none has, it is served under the leases of all, see `whole-rounds.ts`.
+ * A stock in a store of the user's, each segment under its lease. An order tries one segment after another for one that
+ * has all of its units. If none has, it is served under the leases of all segments; see `whole-rounds.ts`.
  */
 export class LeasedStock implements StockKeeper {
   readonly #tools: StoreTools;
@@ -42,7 +42,7 @@ export class LeasedStock implements StockKeeper {
       const open = await this.#tools.open.reopen(orderId);
       if (!open) return false;
       if (open !== 'open') return this.#putBack(open, signal);
-      // At work, or left by a killed process. Whoever holds all segments knows.
+      // The order is at work, or was left by a killed process. A holder of all segments can tell which.
       await this.recover(signal);
     }
   }
@@ -76,14 +76,14 @@ export class LeasedStock implements StockKeeper {
     return lock.withAll((leases) => recoverOrders(this.#tools, leases, dry), { waitMs: Infinity, signal });
   }
 
-  /** The segments that may have all of the order, in the order to look at them. */
+  /** Returns the segments that may have all units of the order, in the order in which they are to be tried. */
   async #promising({ quantity, routeBy }: Order): Promise<readonly number[]> {
     const known = this.#traffic.segments;
     const chance = routeBy === undefined ? Math.floor(Math.random() * MOST_SEGMENTS) : hash(routeBy);
     const promisingOf = (segments: number) =>
       probingOrder(segments, chance % segments).filter((segment) => this.#traffic.dry.mayHave(segment, quantity));
     if (known !== undefined && promisingOf(known).length === known) return promisingOf(known);
-    // Those that are named must be there, and there may be fewer by now.
+    // Only existing segments may be named, and there may be fewer by now.
     this.#traffic.segments = await this.#traffic.lock.count();
     return promisingOf(this.#traffic.segments);
   }
@@ -95,11 +95,11 @@ export class LeasedStock implements StockKeeper {
       this.#traffic.segments = lease.segments;
       return takeOrder(this.#tools, whole, [lease], dry);
     };
-    // A sale that is recorded stands, whatever became of the lease meanwhile.
+    // A recorded sale is valid, even if the lease was lost meanwhile.
     return lock.using(take, { only, signal: order.signal, waitMs: Infinity, onLost: 'ignore' });
   }
 
-  /** @returns `true`, when all of it is back */
+  /** @returns `true` when all units have been put back */
   async #putBack(open: OpenOrder, signal: AbortSignal): Promise<true> {
     for (const segment of open.segments) {
       await this.#under(segment, signal, (lease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry));
@@ -117,14 +117,14 @@ function missing(key: string, verb: string, method: string): LockConfigurationEr
   return new LockConfigurationError(`"${key}": ${verb} needs a store with ${method}()`, { key });
 }
 
-// For so long a segment that had too little is not looked at first.
+// A segment that had too few units is not tried first for this long.
 const HINTS_KEPT_MS = 1_000;
 
-/** What the callers of one process who buy from one stock have in common. */
+/** The state that the callers of one process share for one stock. */
 export class LeasedTraffic {
   readonly dry = new DryHints(HINTS_KEPT_MS);
   readonly rounds: WholeRounds;
-  /** How many there were when somebody looked last. */
+  /** The number of segments when it was last read. */
   segments: number | undefined;
 
   constructor(readonly lock: SegmentedLock) {

@@ -1,10 +1,10 @@
 /**
- * Orders that have taken units of a user's store, or may have, and of which it is not decided yet that they keep them:
- * one record each, written under the lease of a segment before the first unit is taken from it.
+ * Orders that have taken units of a user's store, or may have, and that are not decided yet. Each has one record, which
+ * is written under the lease of a segment before the first unit is taken from that segment.
  *
- * The record decides. The order is sold by the one write that removes it and records the sale; its units are put back
- * by whoever has claimed it, which makes the other impossible. A process that is killed leaves it to be found: to one
- * who holds all segments, every record is of somebody who can not be at work any more.
+ * The record decides. One write removes it and records the sale; then the order is sold. A caller that claims the
+ * record puts the units back, and the sale has become impossible. A killed process leaves the record to be found. For a
+ * caller that holds all segments, every record belongs to an order that no process can be working on any more.
  */
 import { LockUnavailableError } from '../contract/errors.js';
 import { UNCHANGED } from '../contract/record-store.js';
@@ -30,7 +30,10 @@ export class OpenOrders {
     this.#names = names;
   }
 
-  /** Before anything is taken. `undefined`: there is an order of this id already, open or not. */
+  /**
+   * Records an order before anything is taken. Returns `undefined` when there already is an order of this id, open or
+   * not.
+   */
   async begin(orderId: string, units: number, segments: readonly number[]): Promise<OpenOrder | undefined> {
     const record: OpenRecord = { units, segments };
     const write = await this.#records.write([
@@ -40,7 +43,7 @@ export class OpenOrders {
     return write.isApplied ? openOrder(orderId, record, write.records[0]) : undefined;
   }
 
-  /** @returns `false` when somebody has claimed it: the units are being put back */
+  /** @returns `false` when another caller has claimed the order: its units are being put back */
   async sell({ orderId, version }: OpenOrder, parts: readonly StockPart[]): Promise<boolean> {
     const sold: OrderRecord = { state: 'sold', parts };
     const write = await this.#records.write([
@@ -51,8 +54,8 @@ export class OpenOrders {
   }
 
   /**
-   * Decides that the units of a sold order are to be put back, and that one that was not sold never will be.
-   * `'open'`: neither is decided yet. `undefined`: there is nothing to put back.
+   * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be.
+   * @returns `'open'` when neither is decided yet; `undefined` when there is nothing to put back
    */
   async reopen(orderId: string): Promise<OpenOrder | 'open' | undefined> {
     const sale = await this.find(orderId);
@@ -69,7 +72,7 @@ export class OpenOrders {
     return write.conflict === name ? 'open' : this.reopen(orderId);
   }
 
-  /** Makes it this caller's to put back. `undefined`: somebody else has decided. */
+  /** Claims the order: only this caller puts its units back. Returns `undefined` when another caller has decided. */
   async claim(open: OpenOrder): Promise<OpenOrder | undefined> {
     const { orderId, units, segments, version } = open;
     const record = { units, segments, isClaimed: true };
@@ -78,7 +81,10 @@ export class OpenOrders {
     return write.isApplied ? openOrder(orderId, record, write.records[0]) : undefined;
   }
 
-  /** Nothing of it is left to put back. Should the record stay, whoever finds it puts back nothing. */
+  /**
+   * Removes the record of an order without units to put back. If the record remains, a caller that finds it puts back
+   * nothing.
+   */
   async drop({ orderId, version }: OpenOrder): Promise<void> {
     const removal = { name: this.#names.openOrder(orderId), value: undefined, ifVersion: version };
     await this.#records.write([removal]).catch((error: unknown) => {
@@ -92,7 +98,7 @@ export class OpenOrders {
     return open.filter((one) => one !== undefined);
   }
 
-  /** What became of an order, if it is decided. */
+  /** Returns the record of an order, if it is decided. */
   async find(orderId: string): Promise<(OrderRecord & { readonly version: number }) | undefined> {
     const record = await this.#records.read(this.#names.order(orderId));
     return record && { ...parsed<OrderRecord>(record), version: record.version };

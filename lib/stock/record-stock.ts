@@ -6,7 +6,7 @@ import type { StockNames } from './stock-names.js';
 import { Count, Purchase, Refund, Restock } from './stock-entries.js';
 import type { StockWriter } from './stock-writer.js';
 
-/** Units kept in records beside the locks: no lock, no leftovers. How, stands in `till.ts`. */
+/** A stock in records beside the locks. It needs no lock and has no leftovers. `stock-writer.ts` explains how. */
 export class RecordStock implements StockKeeper {
   readonly #records: RecordStore;
   readonly #names: StockNames;
@@ -57,7 +57,7 @@ export class RecordStock implements StockKeeper {
     return record && soldBefore(orderId, quantity, parsed<OrderRecord>(record));
   }
 
-  /** A refund of what was not heard of: should it still be on its way, it comes too late. */
+  /** Refunds an order that has no record. If its deduction is still on its way, it is refused. */
   async #refuseEver(orderId: string, signal: AbortSignal): Promise<boolean> {
     const value = JSON.stringify({ state: 'refunded', parts: [] } satisfies OrderRecord);
     const write = await this.#records.write([{ name: this.#names.order(orderId), value, ifVersion: 'absent' }]);

@@ -14,11 +14,11 @@ import type {
   StockCallOptions,
 } from './stock.options.js';
 
-/** What a stock is made of. */
+/** The dependencies of a stock. */
 interface StockParts {
   readonly key: string;
   readonly options: ResolvedStockOptions;
-  /** How long somebody waits who would wait for so long, in milliseconds. */
+  /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
   readonly limited: (waitMs: number) => number;
   readonly keeper: StockKeeper;
   readonly records: RecordStore;
@@ -26,10 +26,11 @@ interface StockParts {
 }
 
 /**
- * Units in segments, sold to many buyers at once from many processes: never more than there are, and none is lost.
+ * A stock of units in segments, sold to many buyers at once from many processes. Never more units are sold than there
+ * are, and none is lost.
  *
- * A process that is killed or loses its session has either sold, or its units are among the `leftovers`. A call that
- * rejects with `LockUnavailableError` may have been made: make it again with the same id, or `refund` the order.
+ * After a process is killed or loses its session, it has either sold, or its units are among the `leftovers`. A call
+ * that rejects with `LockUnavailableError` may have had its effect. Call again with the same id, or `refund` the order.
  */
 export class SegmentedStock {
   readonly #parts: StockParts;
@@ -44,9 +45,9 @@ export class SegmentedStock {
   }
 
   /**
-   * Takes so many units for an order, all or none.
-   * @returns `null` when it is sold out: so many were not to be had at one moment during the call, counting every
-   *   segment (any one of them, when it may not be split), and nobody was in the middle of giving some back
+   * Takes `quantity` units for an order, all or none.
+   * @returns `null` when the stock is sold out. At one moment during the call there were too few units: in all segments
+   *   together, or in each single one if the order may not be split. No caller was putting units back at that moment.
    * @throws LockTimeoutError when that was not known within `waitMs`, LockUnavailableError, LockConfigurationError
    *   (also for an `orderId` that was used for something else), and what a store of yours throws
    */
@@ -58,8 +59,8 @@ export class SegmentedStock {
   }
 
   /**
-   * Gives the units of an order back, once; an order that nobody has heard of can not be made any more afterwards.
-   * @returns whether this call gave any back: `false` when another did, or there were none
+   * Puts the units of an order back, once. An order that is not known cannot be deducted any more afterwards.
+   * @returns whether this call put any units back: `false` when another call did, or there were none
    * @throws as `deduct`
    */
   async refund(order: Deduction | string, options: StockCallOptions = {}): Promise<boolean> {
@@ -78,8 +79,8 @@ export class SegmentedStock {
   }
 
   /**
-   * How many units there are. Of the built-in store exactly, at one moment during the call; of a store of yours the sum
-   * of what its segments say one after another, which may count a unit twice or not at all.
+   * Returns the number of units. For the built-in store it is exact, at one moment during the call. For a store of
+   * yours it is the sum of what its segments return one after another. That sum may count a unit twice or not at all.
    * @throws as `deduct`
    */
   async available(options: StockCallOptions = {}): Promise<number> {
@@ -88,16 +89,16 @@ export class SegmentedStock {
   }
 
   /**
-   * The orders that have taken units, or may have, and of which it is not decided that they keep them: those at work
-   * right now, and those whose process ended in between. The built-in store has none.
+   * Returns the orders that have taken units, or may have, and that are not decided yet. They are at work right now, or
+   * their process ended in between. The built-in store has none.
    */
   async leftovers(): Promise<readonly Leftover[]> {
     return this.#parts.keeper.leftovers();
   }
 
   /**
-   * Puts back what belongs to nobody any more. It is also done whenever the stock seems to be sold out.
-   * @returns how many units it put back
+   * Puts back the units that belong to no order any more. This is also done whenever the stock seems to be sold out.
+   * @returns the number of units that were put back
    * @throws as `deduct`
    */
   async recover(options: StockCallOptions = {}): Promise<number> {
@@ -106,8 +107,9 @@ export class SegmentedStock {
   }
 
   /**
-   * Forgets the orders that were sold or refunded, and the deliveries, longer ago than that: they can not be refunded
-   * here any more, and their ids count as new. Every one that is remembered is kept in the servers' memory.
+   * Forgets deliveries, and orders that were sold or refunded, that are older than `olderThanMs`. These orders cannot
+   * be refunded here any more, and all these ids count as new. Each one that is remembered takes up the servers'
+   * memory.
    * @returns how many were forgotten
    */
   async forget(options: ForgetOptions): Promise<number> {
@@ -131,7 +133,7 @@ export class SegmentedStock {
 
 const AT_ONCE = 32;
 
-/** Removes what is remembered of orders and deliveries that are older than that. @returns how many */
+/** Removes the records of orders and deliveries that are older than `olderThanMs`. @returns how many */
 async function forgetOrders(records: RecordStore, names: StockNames, olderThanMs: number): Promise<number> {
   const before = Date.now() - olderThanMs;
   const all: string[] = [];

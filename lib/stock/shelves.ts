@@ -12,8 +12,8 @@ interface Shelf {
 }
 
 /**
- * The segments of a built-in stock as they were when they were last read or written, one record each, and the record
- * that says how many there are. What is planned on them is written only if those that it changes are still so.
+ * The segments of a built-in stock as they were last read or written: one record each, and the record of their number.
+ * A plan on them is written only if the segments that it changes have not changed since.
  */
 export class StockSnapshot {
   readonly #records: RecordStore;
@@ -36,7 +36,7 @@ export class StockSnapshot {
     return this.#shelves.map(({ units }) => units);
   }
 
-  /** Reads all of them as they are at one moment. */
+  /** Reads all segments as they are at one moment. */
   async read(): Promise<void> {
     for (let segments = this.#shelves.length; ; segments = this.#shelves.length) {
       const names = Array.from({ length: segments }, (_, segment) => this.#names.segment(segment));
@@ -53,7 +53,7 @@ export class StockSnapshot {
     this.#isKnown = false;
   }
 
-  /** What makes the known levels these. */
+  /** Returns the record changes that turn the known levels into these. */
   changesTo(levels: Levels): RecordChange[] {
     const changes = levels.flatMap((units, segment): RecordChange | [] => {
       const { units: before = 0, version = 'absent' } = this.#shelves[segment] ?? {};
@@ -65,7 +65,7 @@ export class StockSnapshot {
     return [{ name: this.#names.head, value: JSON.stringify({ segments: length }), ifVersion: this.#head }, ...changes];
   }
 
-  /** They were written. */
+  /** Updates the snapshot after these levels were written. */
   written(levels: Levels, records: readonly StoredRecord[]): void {
     const versions = new Map(records.map(({ name, version }) => [name, version]));
     this.#head = versions.get(this.#names.head) ?? this.#head;

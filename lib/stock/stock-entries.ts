@@ -15,7 +15,7 @@ export class Purchase implements StockCommand<Deduction | null> {
   readonly #order: Order;
   readonly #mergeBelow: number;
 
-  /** @param soldBefore tells of the order of this id that was made before, if there was one */
+  /** @param soldBefore returns the earlier sale under this order id, if there was one */
   constructor(order: Order, recordName: string, mergeBelow: number, soldBefore: SoldBefore) {
     this.#order = order;
     this.recordName = recordName;
@@ -31,14 +31,14 @@ export class Purchase implements StockCommand<Deduction | null> {
     const after = levelsAfter(levels, parts, -1);
     const value = JSON.stringify({ state: 'sold', parts } satisfies OrderRecord);
     return {
-      // Who was late before does not make it harder still by writing to many segments.
+      // After a conflict, a write to many segments would make another conflict more likely.
       levels: hints.attempt === 0 ? mergeLevels(after, this.#mergeBelow) : after,
       change: { name: this.recordName, value, ifVersion: 'absent' },
       outcome: deductionOf(orderId, parts),
     };
   }
 
-  /** There are too few; or this very order has taken them before. */
+  /** Returns the earlier sale if this order was already made, otherwise `null`. */
   #soldOut(): Promise<Deduction | null> | null {
     return this.#order.isNamed ? this.contested() : null;
   }
@@ -65,13 +65,13 @@ export class Refund implements StockCommand<boolean> {
     };
   }
 
-  /** Somebody else refunds it. */
+  /** Another call refunds the order. */
   async contested(): Promise<boolean> {
     return false;
   }
 }
 
-/** Spreads a delivery, and all that is there with it. */
+/** Adds a delivery, and spreads it together with the units that are there. */
 export class Restock implements StockCommand<void> {
   readonly recordName: string;
   readonly #delivery: Delivery;
@@ -83,7 +83,8 @@ export class Restock implements StockCommand<void> {
 
   plan(levels: Levels, { attempt }: PlanHints): Planned<void> {
     const { units, segments } = this.#delivery;
-    // Where others sell all the time, all segments are never as they were: fewer are, one always is.
+    // While others sell all the time, some segment changes before every write. So each attempt writes to fewer
+    // segments, down to one.
     const atMost = Math.ceil(segments / 2 ** attempt);
     return {
       levels: restocked(levels, units, segments, atMost),
@@ -92,11 +93,11 @@ export class Restock implements StockCommand<void> {
     };
   }
 
-  /** It was delivered before. */
+  /** The delivery was made before. */
   async contested(): Promise<void> {}
 }
 
-/** Counts what is there at one moment. */
+/** Counts all units at one moment. */
 export class Count implements StockCommand<number> {
   plan(levels: Levels): Planned<number> {
     return { answer: () => unitsIn(levels) };

@@ -1,32 +1,34 @@
 import type { RecordChange } from '../contract/record-store.js';
 import type { Levels } from './stock-plan.js';
 
-/** What one entry comes to, given the levels. */
+/** The plan of one command, given the levels. */
 export type Planned<T> =
   | {
-      /** What the levels are then. */
+      /** The levels after the command. */
       readonly levels: Levels;
-      /** What makes it happen once. */
+      /** The record change that makes the command happen only once. */
       readonly change: RecordChange;
       readonly outcome: T;
     }
   | {
-      /** Nothing is to be written: it is only asked. Called when the levels were so at one moment during the call. */
+      /** The answer of a command that writes nothing. Called when the levels were so at one moment during the call. */
       readonly answer: () => T | Promise<T>;
     };
 
 export interface PlanHints {
-  /** The segment that this till looks at first. */
+  /** The segment that this writer tries first. */
   readonly first: number;
-  /** How often it was planned before, and others were faster. */
+  /** The number of earlier attempts that failed because other writers were faster. */
   readonly attempt: number;
 }
 
-/** What a till is asked for. */
+/** A command for the `StockWriter`. */
 export interface StockCommand<T> {
-  /** Of the record that makes it happen once; no two entries of one transaction may have the same. */
+  /**
+   * The name of the record that makes the command happen only once. No two commands of one transaction may share it.
+   */
   readonly recordName?: string;
   plan(levels: Levels, hints: PlanHints): Planned<T>;
-  /** Its record was not as planned: the outcome that it has already. */
+  /** Called when the command's record was not as planned. Returns the outcome that the command already has. */
   contested?(): Promise<T>;
 }

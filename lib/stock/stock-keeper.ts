@@ -1,6 +1,6 @@
 import type { Deduction, Leftover } from './deduction.js';
 
-/** One order, checked. */
+/** An order whose options are checked. */
 export interface Order {
   readonly orderId: string;
   /** Whether the caller chose the id, and may have used it before. */
@@ -8,48 +8,51 @@ export interface Order {
   readonly quantity: number;
   readonly split: boolean;
   readonly routeBy: string | number | undefined;
-  /** The caller gives up, or their time is over. */
+  /** Aborts when the caller gives up, or its deadline passes. */
   readonly signal: AbortSignal;
 }
 
 export interface Delivery {
   readonly restockId: string;
   readonly units: number;
-  /** Into how many segments they are spread. */
+  /** The number of segments over which the units are spread. */
   readonly segments: number;
   readonly signal: AbortSignal;
 }
 
-/** Where the units of a stock are kept. */
+/** The place where the units of a stock are kept. */
 export interface StockKeeper {
   deduct(order: Order): Promise<Deduction | null>;
-  /** @returns whether this call gave anything back */
+  /** @returns whether this call put anything back */
   refund(orderId: string, signal: AbortSignal): Promise<boolean>;
   restock(delivery: Delivery): Promise<void>;
   available(signal: AbortSignal): Promise<number>;
   leftovers(): Promise<readonly Leftover[]>;
-  /** @returns how many units were put back */
+  /** @returns the number of units that were put back */
   recover(signal: AbortSignal): Promise<number>;
 }
 
-/** What every call of a store is told. */
+/** The fields of every request to a store. */
 export interface SegmentRequest {
   /** The key of the stock. */
   readonly key: string;
   /** The segment's number, from 0 on. Its lease is held while the call runs. */
   readonly segment: number;
-  /** Of that lease. A call with a smaller token than the segment has seen comes from somebody who lost it: refuse it. */
+  /**
+   * The fencing token of that lease. A smaller token than the segment has seen comes from a process that has lost the
+   * lease: refuse the call.
+   */
   readonly fencingToken: bigint;
   /** Aborts when the lease is lost. */
   readonly signal: AbortSignal;
 }
 
 export interface TakeRequest extends SegmentRequest {
-  /** Whose units they are; with the segment, what `putBack` finds them by. */
+  /** The order that takes the units. With the segment, it is the key by which `putBack` finds them. */
   readonly orderId: string;
   /** The most to take, 1 or more. */
   readonly want: number;
-  /** Take this many or more, or nothing at all. Equal to `want` unless the order is being split. */
+  /** The fewest to take; otherwise take nothing at all. Equal to `want` unless the order is being split. */
   readonly atLeast: number;
 }
 
@@ -59,28 +62,31 @@ export interface PutBackRequest extends SegmentRequest {
 
 export interface AddRequest extends SegmentRequest {
   readonly units: number;
-  /** With the segment, what tells a repeated call from a new one. */
+  /** The id of the delivery. With the segment, it distinguishes a repeated call from a new one. */
   readonly restockId: string;
 }
 
 /**
- * A stock of your own, say a table with one row a segment. Everything that is said of a call happens or nothing does,
- * and every call with a smaller fencing token than the segment has seen throws: then no unit is sold twice by a process
- * that was paused, and none is lost by one that was killed.
+ * A stock of your own, such as a table with one row per segment. Each call has its whole effect or none. Every call
+ * with a smaller fencing token than the segment has seen throws. Then no unit is sold twice by a process that was
+ * paused, and none is lost by a process that was killed.
  */
 export interface SegmentStore {
   /**
-   * Takes units if there are enough, and remembers for this order and segment how many.
-   * @returns how many: 0, or `atLeast` to `want`
+   * Takes units if there are enough, and remembers their number for this order and segment.
+   * @returns the number of units: 0, or `atLeast` to `want`
    */
   take(request: TakeRequest): Promise<number>;
   /**
-   * Gives back what this order has taken from this segment and not yet been given back; nothing, when that is nothing.
-   * @returns how many units that were
+   * Puts back the units that this order has taken from this segment and that were not put back before. Does nothing if
+   * there are none.
+   * @returns the number of these units
    */
   putBack(request: PutBackRequest): Promise<number>;
-  /** Adds units, once a `restockId`. Without it, `restock` is refused and you restock by yourself. */
+  /** Adds units, once per `restockId`. Without this method, `restock` is refused and you restock by yourself. */
   add?(request: AddRequest): Promise<void>;
-  /** How many units are in the segment; asked without its lease. Without it, `available` is refused. */
+  /**
+   * Returns the number of units in the segment. Called without its lease. Without this method, `available` is refused.
+   */
   available?(segment: number): Promise<number>;
 }

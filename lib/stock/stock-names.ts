@@ -1,6 +1,9 @@
 import { escapedSegment } from '../contract/key.js';
 
-/** Where the records of one stock are. Keys and ids are one segment of a name each: none can lead into another's. */
+/**
+ * The names of the records of one stock. Each key and each id is one segment of a name, so that none can lead to the
+ * records of another.
+ */
 export class StockNames {
   readonly head: string;
 
@@ -20,7 +23,7 @@ export class StockNames {
     return `${this.orders}/${escapedSegment(orderId)}`;
   }
 
-  /** Orders at work, see `OpenOrders`. */
+  /** The parent of the orders at work; see `OpenOrders`. */
   get open(): string {
     return `${this.head}/open`;
   }
@@ -38,7 +41,7 @@ export class StockNames {
   }
 }
 
-/** The id behind the last segment of a name. */
+/** Returns the id that the last segment of a name encodes. */
 export function idOf(segment: string): string {
   return decodeURIComponent(segment);
 }

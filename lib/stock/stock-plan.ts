@@ -1,18 +1,18 @@
-/** How units lie in segments, and where an order takes them. Pure: levels in, levels and parts out. */
+/** The distribution of units over segments, and the segments that an order is taken from. Pure functions of levels. */
 
-/** The units in each segment, by its number. */
+/** The number of units in each segment, by segment number. */
 export type Levels = readonly number[];
 
-/** What was taken from one segment. */
+/** The units that were taken from one segment. */
 export interface StockPart {
   readonly segment: number;
   readonly units: number;
 }
 
 export interface TakeRoute {
-  /** The segment to look at first. */
+  /** The segment to try first. */
   readonly first: number;
-  /** Whether an order that no segment holds may be taken from several. */
+  /** Whether an order may be taken from several segments if no single one has enough units. */
   readonly split: boolean;
 }
 
@@ -20,20 +20,20 @@ export function unitsIn(levels: Levels): number {
   return levels.reduce((sum, units) => sum + units, 0);
 }
 
-/** As even as whole units can be: the first segments have one more. */
+/** Splits units as evenly as possible. The first segments have one more. */
 export function splitStock(units: number, segments: number): number[] {
   const [each, over] = [Math.floor(units / segments), units % segments];
   return Array.from({ length: segments }, (_, segment) => each + (segment < over ? 1 : 0));
 }
 
-/** Every segment once, from `first` on. */
+/** Returns every segment once, from `first` on. */
 export function probingOrder(segments: number, first: number): number[] {
   return Array.from({ length: segments }, (_, step) => (first + step) % segments);
 }
 
 /**
- * The parts of an order: all of it from the first segment that has so many, else from as few as possible.
- * `undefined` when it can not be had.
+ * Returns the parts of an order: all of it from the first segment that has enough units, otherwise from as few segments
+ * as possible. `undefined` when the order cannot be served.
  */
 export function planTake(levels: Levels, quantity: number, { first, split }: TakeRoute): StockPart[] | undefined {
   const order = probingOrder(levels.length, first);
@@ -51,7 +51,7 @@ export function planTake(levels: Levels, quantity: number, { first, split }: Tak
   return parts.filter(({ units }) => units > 0);
 }
 
-/** The levels when the parts are taken, or with `sign` 1 put back. */
+/** Returns the levels after the parts have been taken, or with `sign` 1 put back. */
 export function levelsAfter(levels: Levels, parts: readonly StockPart[], sign: -1 | 1): number[] {
   const after = [...levels];
   for (const { segment, units } of parts) after[segment] = (after[segment] ?? 0) + sign * units;
@@ -59,8 +59,8 @@ export function levelsAfter(levels: Levels, parts: readonly StockPart[], sign: -
 }
 
 /**
- * The levels with so many units more, all that is there spread evenly over the first `segments`; or, if no more than
- * `atMost` may change, over the emptiest.
+ * Returns the levels after a delivery of `units`. All units are spread evenly over the first `segments`. If no more
+ * than `atMost` segments may change, the delivery is spread over the emptiest, together with their units.
  */
 export function restocked(levels: Levels, units: number, segments: number, atMost: number): Levels {
   const after = Array.from({ length: Math.max(levels.length, segments) }, (_, segment) => levels[segment] ?? 0);
@@ -80,14 +80,14 @@ export function restocked(levels: Levels, units: number, segments: number, atMos
   return after;
 }
 
-/** Into how many segments it pays to keep so many units: each is to have `fewest` of them. */
+/** Returns the number of segments in which it pays to keep this many units. Each is to have `fewest` of them. */
 export function activeSegments(units: number, segments: number, fewest: number): number {
   return Math.min(segments, Math.max(1, Math.ceil(units / Math.max(1, fewest))));
 }
 
 /**
- * The same units in fewer segments, once more than twice as many have some as it pays to keep: who takes from all of
- * them does so twice as often as the stock halves, and no more. The fullest are kept.
+ * Returns the same units in fewer segments, once more than twice as many have some as it pays to keep. The fullest are
+ * kept. A caller takes from all of them at most twice for each time that the stock halves.
  */
 export function mergeLevels(levels: Levels, fewest: number): Levels {
   const filled = levels.flatMap((units, segment) => (units > 0 ? [segment] : []));

@@ -1,9 +1,10 @@
 /**
- * The writer of one process for one built-in stock. Whoever calls meanwhile is served in the next transaction, all of
- * them in one: callers of a process never conflict with each other, and each process goes to a segment of its own.
- * No lock: a transaction is applied only if the segments that it changes are as they were known, so nothing is sold
- * twice, and a process that is killed has sold or has not. "Sold out" is read from all segments as they were at one
- * moment during the call.
+ * The writer of one process for one built-in stock. Commands that arrive during a transaction are all served in the
+ * next one. So callers of one process never conflict with each other, and each process uses a segment of its own.
+ *
+ * There is no lock. A transaction is applied only if the segments that it changes are as they were known. So nothing is
+ * sold twice, and a process that is killed has either sold or not. "Sold out" is read from all segments as they were at
+ * one moment during the call.
  */
 import { NEVER, onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
@@ -13,19 +14,19 @@ import type { StockSnapshot } from './shelves.js';
 import type { StockCommand } from './stock-entry.js';
 import type { Levels } from './stock-plan.js';
 
-// A transaction of so many orders and all segments is far below what servers take.
+// A transaction of this many orders and all segments is far below the limits of the servers.
 const MOST_ENTRIES = 32;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
-/** The outcomes of those whose entries are written together. */
+/** The outcomes of the commands that are written together. */
 type Sales = ReadonlyMap<PendingCommand, unknown>;
 
 interface Transaction {
   readonly changes: readonly RecordChange[];
   readonly levels: Levels;
   readonly sold: Sales;
-  /** The answers for those who ask for nothing but what is there. */
+  /** The answers of the commands that write nothing. */
   readonly asked: ReadonlyMap<PendingCommand, () => unknown>;
 }
 
@@ -48,7 +49,10 @@ export class StockWriter {
     return !this.#isOpen;
   }
 
-  /** The entry's outcome. Rejects with `signal.reason` unless it is being written then. */
+  /**
+   * Returns the command's outcome. Rejects with `signal.reason` when it aborts, unless the command is being written
+   * then.
+   */
   async serve<T>(entry: StockCommand<T>, signal: AbortSignal): Promise<T> {
     const caller = new PendingCommand(entry, signal);
     const outcome = caller.outcome() as Promise<T>;
@@ -59,7 +63,7 @@ export class StockWriter {
 
   async #open(): Promise<void> {
     this.#isOpen = true;
-    // Those who come in the same turn are served together.
+    // Commands of the same turn of the event loop are served together.
     await Promise.resolve();
     for (let next = this.#next(); next.length > 0; next = this.#next()) await this.#serveAll(next);
     this.#isOpen = false;
@@ -85,7 +89,7 @@ export class StockWriter {
       for (let left = all; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
         const conflict = await this.#attempt(left, attempt);
         const contested = left.find(({ entry }) => conflict !== undefined && entry.recordName === conflict);
-        // Nobody would handle what is told of the order of a caller that gave up meanwhile.
+        // If the caller has given up meanwhile, a rejection of `contested` would be unhandled.
         if (contested?.isOver) continue;
         if (contested) contested.settle(contested.entry.contested?.());
         else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
@@ -96,14 +100,17 @@ export class StockWriter {
     }
   }
 
-  /** The record that was not as planned; `undefined` when all that could be had has its outcome. */
+  /**
+   * Returns the name of the record that was not as planned. `undefined` when every command that could be served has its
+   * outcome.
+   */
   async #attempt(all: readonly PendingCommand[], attempt: number): Promise<string | undefined> {
     const isFresh = !this.#shelves.isKnown;
     if (isFresh) await this.#shelves.read();
     const present = all.filter(({ isOver }) => !isOver);
     const { changes, levels, sold, asked } = this.#plan(present, attempt);
     if (sold.size > 0) return this.#write(changes, levels, sold);
-    // What was planned on levels that were read before they were asked is only a guess.
+    // An answer from levels that were read before the command arrived is only a guess.
     if (!isFresh) this.#shelves.forget();
     else for (const [caller, answer] of asked) caller.settle(answer());
     return undefined;
@@ -140,7 +147,7 @@ export class StockWriter {
     return { changes: [...this.#shelves.changesTo(levels), ...own], levels, sold, asked };
   }
 
-  /** Another process was here: it may have this segment. */
+  /** Chooses another segment after a conflict: another process may use this one. */
   async #moveOn(pauseMs: number, attempt: number): Promise<void> {
     this.#shelves.forget();
     this.#first = this.#anySegment();
@@ -152,7 +159,7 @@ export class StockWriter {
   }
 }
 
-/** Somebody at a till, until their entry has an outcome. */
+/** A command that waits for its outcome. */
 class PendingCommand {
   readonly entry: StockCommand<unknown>;
   readonly #signal: AbortSignal;
@@ -169,18 +176,18 @@ class PendingCommand {
     return this.#isOver;
   }
 
-  /** Rejects with the signal's reason when it aborts, unless the entry is being written then. */
+  /** Rejects with the signal's reason when it aborts, unless the command is being written then. */
   async outcome(): Promise<unknown> {
     const dispose = onAbort(this.#signal, () => this.#giveUp());
     return this.#outcome.promise.finally(dispose);
   }
 
-  /** Nobody knows what becomes of the entry until it is answered, and nobody can give up. */
+  /** Marks the command as sent. Its outcome is unknown until the reply, so the caller cannot give up before that. */
   sent(): void {
     this.#isSent = true;
   }
 
-  /** It was not written. */
+  /** Marks the command as not written. */
   refused(): void {
     this.#isSent = false;
     if (this.#signal.aborted) this.#giveUp();

@@ -3,47 +3,56 @@ import { checkRouteBy, checkSegments } from '../contract/segment.options.js';
 import type { SegmentStore } from './stock-keeper.js';
 
 export interface StockOptions {
-  /** Into how many segments the units are spread, 1 to 1,024. */
+  /** The number of segments over which the units are spread, 1 to 1,024. */
   readonly segments: number;
-  /** Where the units are, when they are yours to keep. Default: records in ZooKeeper, which need no lock. */
+  /** The store of the units, if you keep them yourself. Default: records in ZooKeeper, which need no lock. */
   readonly store?: SegmentStore | undefined;
-  /** Whether an order that no segment holds may be taken from several. Default `true`. */
+  /** Whether an order may be taken from several segments if no single one has enough units. Default `true`. */
   readonly split?: boolean | undefined;
-  /** How long a call takes at most, in milliseconds, 1 or more. Default: the module's `waitMs`, 10 000 if that is 0. */
+  /**
+   * The longest time that a call takes, in milliseconds, 1 or more. Default: the module's `waitMs`, 10 000 if that is
+   * 0.
+   */
   readonly waitMs?: number | undefined;
   /**
-   * As the stock falls it is kept in fewer segments, so that each has about this many units; for the built-in store.
-   * Default 8.
+   * The approximate number of units per segment as the stock falls: it is then kept in fewer segments. Only for the
+   * built-in store. Default 8.
    */
   readonly mergeBelow?: number | undefined;
 }
 
 export interface StockCallOptions {
-  /** How long the call takes at most, in milliseconds, 1 or more. Default: the stock's. */
+  /** The longest time that the call takes, in milliseconds, 1 or more. Default: that of the stock. */
   readonly waitMs?: number | undefined;
-  /** Gives up; the call rejects with `signal.reason`, untouched. Has no effect once units are being taken. */
+  /** Aborts the call, which rejects with `signal.reason` itself. Has no effect once units are being taken. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface DeductOptions extends StockCallOptions {
   /**
-   * Your own name for the order, used once: the same again yields the same deduction and takes nothing more. For when
-   * the outcome of a call was not heard. Default: a new one.
+   * Your own name for the order, used once. The same name again returns the same deduction and takes nothing more. Use
+   * it when the outcome of a call may be unknown. Default: a new one.
    */
   readonly orderId?: string | undefined;
-  /** What decides which segment is looked at first, such as the buyer's id. Default: one that others leave alone. */
+  /**
+   * The value that decides which segment is tried first, such as the buyer's id. Default: a segment that others do not
+   * use.
+   */
   readonly routeBy?: string | number | undefined;
-  /** Whether it may be taken from several segments. Default: the stock's. */
+  /** Whether the order may be taken from several segments. Default: that of the stock. */
   readonly split?: boolean | undefined;
 }
 
 export interface RestockOptions extends StockCallOptions {
-  /** Your own name for the delivery, used once: the same again adds nothing more. Default: a new one. */
+  /** Your own name for the delivery, used once. The same name again adds nothing more. Default: a new one. */
   readonly restockId?: string | undefined;
 }
 
 export interface ForgetOptions {
-  /** How long ago it must have happened, in milliseconds; longer than any call may be repeated after it failed. */
+  /**
+   * The minimum age of what is forgotten, in milliseconds. It must be longer than the time in which a failed call may
+   * be repeated.
+   */
   readonly olderThanMs: number;
 }
 
@@ -54,14 +63,14 @@ export const DEFAULTS = Object.freeze({ split: true, mergeBelow: 8, waitMs: 10_0
 const FIELDS = ['segments', 'store', 'split', 'waitMs', 'mergeBelow'];
 const CALL_FIELDS = ['waitMs', 'signal'];
 const LONGEST_ID = 200;
-// Thousands of deliveries of so many can still be counted exactly.
+// Thousands of deliveries of this size can still be counted exactly.
 const MOST_UNITS = 10 ** 12;
 
-/** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
+/** Merges the options with the defaults and checks them. @throws LockConfigurationError that names the wrong field */
 export function resolveStockOptions(options: StockOptions, defaultWaitMs: number): ResolvedStockOptions {
   checkFields('stock options', options, FIELDS);
   const { segments, store, split = DEFAULTS.split, mergeBelow = DEFAULTS.mergeBelow } = options;
-  // The module's may be 0, which leaves no time to find out anything.
+  // The module's `waitMs` may be 0, which leaves no time for any request.
   const { waitMs = defaultWaitMs >= 1 ? defaultWaitMs : DEFAULTS.waitMs } = options;
   checkSegments(segments);
   checkStore(store);
@@ -102,13 +111,13 @@ export function checkForgetting(options: ForgetOptions): void {
   checkMs('olderThanMs', options.olderThanMs);
 }
 
-/** @throws LockConfigurationError for what can not be the name of an order or a delivery */
+/** @throws LockConfigurationError when `id` cannot be the name of an order or a delivery */
 export function checkId(field: string, id: unknown): asserts id is string {
   const isId = typeof id === 'string' && id !== '' && id.length <= LONGEST_ID;
   check(isId, field, id, `a string of 1 to ${LONGEST_ID} characters`);
 }
 
-/** @throws LockConfigurationError for what is no number of units */
+/** @throws LockConfigurationError when `units` is not a number of units */
 export function checkUnits(field: string, units: unknown): asserts units is number {
   const isUnits = Number.isInteger(units) && (units as number) >= 1 && (units as number) <= MOST_UNITS;
   check(isUnits, field, units, `a whole number from 1 to ${MOST_UNITS}`);

@@ -12,18 +12,18 @@ import { StockWriter } from './stock-writer.js';
 import { resolveStockOptions } from './stock.options.js';
 import type { ResolvedStockOptions, StockOptions } from './stock.options.js';
 
-/** What the stocks of one connection are made with. */
+/** The dependencies of the stocks of one connection. */
 interface StockSource {
-  /** How long calls take at most unless they say, in milliseconds. */
+  /** The longest time that a call takes by default, in milliseconds. */
   readonly waitMs: number;
-  /** How long somebody waits who would wait for so long, in milliseconds. */
+  /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
   readonly limited: (waitMs: number) => number;
   readonly records: RecordStore;
-  /** The segmented lock on a key. @throws LockConfigurationError for a key that can have none */
+  /** Returns the segmented lock on a key. @throws LockConfigurationError for a key that can have none */
   readonly lockOn: (key: string, options: SegmentOptions) => SegmentedLock;
 }
 
-/** The stocks of one connection: those who name the same key have its traffic in common. */
+/** The stocks of one connection. All stocks of the same key share its writer or its traffic. */
 export class Stocks {
   readonly #source: StockSource;
   readonly #tills = new SharedByKey<StockWriter>();
@@ -58,14 +58,17 @@ export class Stocks {
   }
 }
 
-// What is thrown away is read again.
+// The state of a dropped object is read again.
 const MOST_KEPT = 1_000;
 
-/** One of something a key, for all who name the key; of those that were asked for longest ago, only some are kept. */
+/**
+ * One object per key, shared by all users of the key. When there are too many, the idle one that was used longest ago
+ * is dropped.
+ */
 export class SharedByKey<T extends { readonly isIdle: boolean }> {
   readonly #kept = new Map<string, T>();
 
-  /** What the key has, or what `make` makes now. */
+  /** Returns the object of the key, or makes it. */
   of(key: string, make: () => T): T {
     const one = this.#kept.get(key) ?? make();
     this.#kept.delete(key);

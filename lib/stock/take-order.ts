@@ -1,4 +1,7 @@
-/** What is done with a user's store under leases that are held: an order is taken, or what nobody has decided is put back. */
+/**
+ * The calls of a user's store under leases that are held. An order is taken, or the units of undecided orders are put
+ * back.
+ */
 import { check } from '../contract/check.js';
 import { LockLostError, LockUnavailableError } from '../contract/errors.js';
 import type { SegmentLease } from '../contract/segment.options.js';
@@ -9,14 +12,17 @@ import type { OpenOrder, OpenOrders } from './open-orders.js';
 import type { SegmentStore, Order } from './stock-keeper.js';
 import type { StockPart } from './stock-plan.js';
 
-/** What it takes to ask a user's store. */
+/** The dependencies of the calls of a user's store. */
 export interface StoreTools {
   readonly key: string;
   readonly store: SegmentStore;
   readonly open: OpenOrders;
 }
 
-/** What came of it. `contested`: there is an order of this id already. `overtaken`: somebody else puts its units back. */
+/**
+ * The outcome of an attempt. `contested`: there already is an order of this id. `overtaken`: another caller puts its
+ * units back.
+ */
 export type Attempt =
   | { readonly outcome: 'sold'; readonly sold: Deduction }
   | { readonly outcome: 'dry'; readonly found: number }
@@ -24,8 +30,8 @@ export type Attempt =
 
 /**
  * Takes the order from these segments, from several if it may be split, or nothing at all.
- * @param dry what is known of the segments; what is learned is noted
- * @throws what the store throws; what was taken is then put back, or stays open when that fails as well
+ * @param dry the hints about the segments, which are updated
+ * @throws what the store throws; the units that were taken are then put back, or remain open when that fails as well
  */
 export async function takeOrder(
   tools: StoreTools,
@@ -47,7 +53,7 @@ export async function takeOrder(
       if (unitsOf(parts) === quantity) break;
     }
   } catch (error) {
-    // The caller is told what happened first; what can not be put back now is among the leftovers.
+    // The first error is the one to throw. Units that cannot be put back now are among the leftovers.
     await putBack(tools, open, leases, dry).catch(() => {});
     throw error;
   }
@@ -60,9 +66,10 @@ export async function takeOrder(
 }
 
 /**
- * Puts back what belongs to orders that nobody works on any more: all that are open, to one who holds every segment.
- * @returns how many units
- * @throws the first error of the store, when all have been tried
+ * Puts back the units of orders that no process works on any more. For a caller that holds every segment, these are all
+ * open orders.
+ * @returns the number of units
+ * @throws the first error of the store, after all orders have been tried
  */
 export async function recoverOrders(
   tools: StoreTools,
@@ -83,7 +90,7 @@ export async function recoverOrders(
   return units;
 }
 
-/** Puts back what an order has taken from its segments, and closes it. @returns how many units */
+/** Puts back the units that an order has taken from its segments, and closes it. @returns the number of units */
 async function putBack(
   tools: StoreTools,
   open: OpenOrder,
@@ -100,7 +107,7 @@ async function putBack(
   return units;
 }
 
-/** Puts back what an order has taken from one segment. @returns how many units */
+/** Puts back the units that an order has taken from one segment. @returns the number of units */
 export async function putBackInto(
   { key, store }: StoreTools,
   orderId: string,
@@ -127,7 +134,10 @@ async function take(
   return units;
 }
 
-/** Where a call is about to be made, and by what right. @throws LockLostError when the lease does not stand any more */
+/**
+ * Returns the segment of a call to the store, and the token and signal of its lease.
+ * @throws LockLostError when the lease is not held any more
+ */
 export function placeOf(lease: SegmentLease): { segment: number; fencingToken: bigint; signal: AbortSignal } {
   const { segment, fencingToken, signal } = lease;
   if (!lease.isHeld()) throw signal.aborted ? signal.reason : new LockLostError(lease.key, 'it was released');

@@ -1,7 +1,8 @@
 /**
- * Orders that no single segment had enough for. They are served under the leases of all segments: what is there can be
- * added up, nobody takes or gives meanwhile, and what a killed process has left can be put back first. So "sold out"
- * is certain. Whoever of this process comes while the leases are waited for is served in the same round.
+ * Orders for which no single segment had enough units. They are served under the leases of all segments. Then all units
+ * can be added up, and no other caller takes units or puts them back meanwhile. The units that a killed process has
+ * left can be put back first. So "sold out" is certain. Orders of this process that arrive while the leases are waited
+ * for are served in the same round.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { onAbort } from '../async/abort.js';
@@ -24,14 +25,14 @@ interface Waiting {
   isServed: boolean;
 }
 
-// A round works for callers whose contexts, and leases in them, are none of its business.
+// A round serves several callers, so it must not run in the async context of one of them, with the leases in it.
 const outsideOfAll = AsyncLocalStorage.snapshot();
 
 export class WholeRounds {
   readonly #lock: Pick<SegmentedLock, 'withAll'>;
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Ends the wait for the leases when nobody wants them any more. */
+  /** Ends the wait for the leases when no order needs them any more. */
   #limit = new AbortController();
 
   constructor(lock: Pick<SegmentedLock, 'withAll'>) {
@@ -42,7 +43,10 @@ export class WholeRounds {
     return !this.#isRunning;
   }
 
-  /** Rejects with `order.signal`'s reason unless the order is being served then. */
+  /**
+   * Returns the outcome of the order. Rejects with `order.signal`'s reason when it aborts, unless the order is being
+   * served then.
+   */
   async settle(order: Order, tools: StoreTools): Promise<Deduction | null> {
     order.signal.throwIfAborted();
     const waiting: Waiting = { order, tools: inContext(tools), outcome: deferred(), isServed: false };
@@ -59,7 +63,7 @@ export class WholeRounds {
       const { signal } = this.#limit;
       const round = this.#lock.withAll((leases) => this.#round(leases), { waitMs: Infinity, signal, onLost: 'ignore' });
       await round.catch((error: unknown) => {
-        // Whoever has come since the others gave up is served in the next round.
+        // Orders that arrived after the others were aborted are served in the next round.
         if (!signal.aborted) this.#waiting.splice(0).forEach(({ outcome }) => outcome.reject(error));
       });
     }
@@ -70,7 +74,7 @@ export class WholeRounds {
     const [first] = this.#waiting;
     if (!first) return;
     const stock = await WholeStock.open(first.tools, leases);
-    // Who comes from here on waits for the next round: others want the segments, too.
+    // Orders that arrive from here on wait for the next round: other processes need the segments, too.
     for (let places = this.#waiting.length; places > 0 && stock.isHeld; places--) {
       const next = this.#waiting.shift();
       if (!next) return;
@@ -87,7 +91,7 @@ export class WholeRounds {
   }
 }
 
-/** The store, called as the order's caller would call it. */
+/** Returns the store, with its methods called in the async context of the order's caller. */
 function inContext({ store, ...tools }: StoreTools): StoreTools {
   const context = AsyncLocalStorage.snapshot();
   const bound: SegmentStore = {
@@ -97,20 +101,20 @@ function inContext({ store, ...tools }: StoreTools): StoreTools {
   return { ...tools, store: bound };
 }
 
-/** A stock of which every segment is held: nobody else takes from it, and what is learned of it stays so. */
+/** A stock of which every segment is held. No other caller takes from it, so what is known about it remains true. */
 export class WholeStock {
   readonly #leases: readonly SegmentLease[];
   readonly #dry = new DryHints(Infinity);
-  /** Why not everything could be put back that belongs to nobody. */
+  /** The error because of which not all units of undecided orders could be put back. */
   #failure: { readonly error: unknown } | undefined;
-  /** All units that there are; not known before an order could not be had. */
+  /** The number of units that are left. Infinite until an order could not be served. */
   #left = Infinity;
 
   private constructor(leases: readonly SegmentLease[]) {
     this.#leases = leases;
   }
 
-  /** Puts back what killed processes have left. */
+  /** Puts back the units that killed processes have left. */
   static async open(tools: StoreTools, leases: readonly SegmentLease[]): Promise<WholeStock> {
     const stock = new WholeStock(leases);
     await recoverOrders(tools, leases, stock.#dry).catch((error: unknown) => (stock.#failure = { error }));
@@ -121,7 +125,10 @@ export class WholeStock {
     return this.#leases.every((lease) => lease.isHeld());
   }
 
-  /** @returns `null`: sold out. @throws what the store throws, also when units could not be put back that it may need */
+  /**
+   * @returns `null` when sold out
+   * @throws what the store throws, also when units that the order may need could not be put back
+   */
   async serve(order: Order, tools: StoreTools): Promise<Deduction | null> {
     if (order.quantity > this.#left) return this.#soldOut(order, tools);
     const attempt = await takeOrder(tools, order, this.#leases, this.#dry);

@@ -1,7 +1,7 @@
 import { FaultProxy } from './faults/fault-proxy.js';
 import { PeerGate } from './peer-gate.js';
 
-/** What the servers of an ensemble listen on for each other. */
+/** The ports on which a server of an ensemble listens for its peers. */
 export interface PeerPorts {
   readonly quorum: number;
   readonly election: number;
@@ -19,13 +19,16 @@ interface Gates {
   readonly election: PeerGate;
 }
 
-// A leader listens for its followers a few milliseconds after they were told of it, or before.
+// A leader starts to listen for its followers a few milliseconds before or after they are notified of it.
 const NEW_LEADER_MS = 1_000;
 
-/** {long protocolVersion; long serverId; int length}, and as many bytes of addresses behind it */
+/** {long protocolVersion; long serverId; int length}, followed by `length` bytes of addresses */
 const GREETING_HEADER_BYTES = 20;
 
-/** Between the servers of an ensemble: each reaches each of its peers through proxies of its own, which can be cut. */
+/**
+ * The network between the servers of an ensemble. Each server reaches each peer through proxies of its own, which can
+ * be cut.
+ */
 export class EnsembleNetwork {
   readonly #links: readonly Link[];
   readonly #gates: readonly Gates[];
@@ -35,7 +38,7 @@ export class EnsembleNetwork {
     this.#gates = gates;
   }
 
-  /** @param servers what each server really listens on; servers are known by their place in it */
+  /** @param servers the ports that each server really listens on; a server is identified by its index in this array */
   static async open(servers: readonly PeerPorts[]): Promise<EnsembleNetwork> {
     const gates = await Promise.all(servers.map(openGates));
     const links = gates.flatMap((gate, to) =>
@@ -44,14 +47,14 @@ export class EnsembleNetwork {
     return new EnsembleNetwork(await Promise.all(links), gates);
   }
 
-  /** What one server calls to reach another. */
+  /** The ports that one server connects to in order to reach another. */
   route(from: number, to: number): PeerPorts {
     const link = this.#links.find((one) => one.from === from && one.to === to);
     if (!link) throw new RangeError(`no link from server ${from} to server ${to}`);
     return { quorum: link.quorum.port, election: link.election.port };
   }
 
-  /** Nothing passes any more between those in `group` and the others, either way, and nobody is told. */
+  /** Drops all traffic between the servers in `group` and the others, in both directions. No connection is closed. */
   cut(group: ReadonlySet<number>): void {
     const between = this.#links.filter(({ from, to }) => group.has(from) !== group.has(to));
     between.flatMap(both).forEach((proxy) => proxy.blackHole());
@@ -79,9 +82,9 @@ async function openLink(from: number, to: number, { quorum, election }: Gates): 
 }
 
 /**
- * How one server greets another on its election port. Who calls a peer with a greater number is hung up on and called
- * back, at the address that it gave: past every proxy. So its greeting is passed on as servers said it before they had
- * addresses to give, the number alone, and the peer calls back where its own configuration says.
+ * Reduces a server's greeting on an election port to the older format without addresses: the server's number alone.
+ * A server that calls a peer with a greater number is disconnected and called back. The peer uses the address in the
+ * greeting, which would bypass every proxy. Without one, it uses the address in its own configuration.
  */
 function withoutAddress(heard: Buffer): Buffer | undefined {
   if (heard.length < GREETING_HEADER_BYTES) return undefined;

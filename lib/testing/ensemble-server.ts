@@ -7,16 +7,16 @@ import { zooKeeperConfig } from './zookeeper-config.js';
 import type { ZooKeeperSettings } from './zookeeper-config.js';
 import type { ZooKeeperDistribution } from './zookeeper-distribution.js';
 
-/** What a server says it is. */
+/** The role that a server reports. */
 export type ServerMode = 'leader' | 'follower';
 
 export interface EnsembleServerPlan {
   readonly distribution: ZooKeeperDistribution;
-  /** For clients. */
+  /** The port for clients. */
   readonly port: number;
-  /** Its number in the ensemble, from 1 on. */
+  /** The server's number in the ensemble, from 1 on. */
   readonly id: number;
-  /** How it sees the ensemble: its own ports under its own number, and what it calls to reach the others. */
+  /** The ensemble from this server's view, by server number: its own ports, and the ports that lead to its peers. */
   readonly view: ReadonlyMap<number, PeerPorts>;
   readonly tickTimeMs: number;
   readonly initLimit: number;
@@ -40,7 +40,7 @@ export class EnsembleServer {
     this.#startTimeoutMs = startTimeoutMs;
   }
 
-  /** Its number in the ensemble, from 1 on. */
+  /** The server's number in the ensemble, from 1 on. */
   get id(): number {
     return this.#plan.id;
   }
@@ -53,18 +53,18 @@ export class EnsembleServer {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** The server's process, or `undefined` while it does not run. */
+  /** The id of the server's process, or `undefined` while it does not run. */
   get pid(): number | undefined {
     return this.#process?.hasExited ? undefined : this.#process?.pid;
   }
 
-  /** Ends the server as a crash would; its data stays for `restart()`. */
+  /** Kills the server, as a crash would. Its data is kept for `restart()`. */
   async kill(): Promise<void> {
     await this.#process?.kill();
     this.#isFrozen = false;
   }
 
-  /** Stops the server's clock and threads: its connections stay open and nothing answers. */
+  /** Stops the server's clock and threads. Its connections remain open, and nothing answers. */
   async freeze(): Promise<void> {
     this.#isFrozen = true;
     await this.#process?.freeze();
@@ -77,33 +77,33 @@ export class EnsembleServer {
   }
 
   /**
-   * Ends the server if it runs, and starts it again with the same ports and data. Resolves when it listens; it serves
-   * clients from when it has found a quorum of its peers.
+   * Stops the server if it runs, and starts it again with the same ports and data. Resolves when it listens. It serves
+   * clients as soon as it has found a quorum of its peers.
    */
   async restart(): Promise<void> {
     await this.#stop();
     await this.start();
   }
 
-  /** The server's answer to an admin word such as `srvr`, `mntr` or `cons`. */
+  /** Returns the server's answer to an admin word such as `srvr`, `mntr` or `cons`. */
   ask(fourLetterWord: string): Promise<string> {
     return askFourLetterWord(this.port, fourLetterWord);
   }
 
   /**
-   * What the server takes itself for; `undefined` while it serves nobody, or is down or frozen. One that was cut off
-   * does not know better until its timeout.
+   * Returns the role that the server considers itself to have. `undefined` while it serves no clients, is down or is
+   * frozen. A server that was cut off notices so only after its timeout.
    */
   async mode(): Promise<ServerMode | undefined> {
     return (await this.status())?.mode;
   }
 
-  /** Whether the server takes itself for the leader. */
+  /** Whether the server considers itself the leader. */
   async isLeader(): Promise<boolean> {
     return (await this.mode()) === 'leader';
   }
 
-  /** @internal its mode, and the epoch of the leader that it has known last */
+  /** @internal the server's role, and the epoch of its last leader */
   async status(): Promise<{ readonly mode: ServerMode; readonly epoch: bigint } | undefined> {
     if (this.pid === undefined || this.#isFrozen) return undefined;
     const answer = await askFourLetterWord(this.port, 'srvr', ASK_MODE_MS).catch(() => '');
@@ -125,7 +125,7 @@ export class EnsembleServer {
     await this.#listening(this.#process);
   }
 
-  /** @internal ends the server and removes its data */
+  /** @internal stops the server and removes its data */
   async dispose(): Promise<void> {
     await this.#stop();
     this.#files.removeIfTemporary();

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Asks a ZooKeeper server one of its admin words (`ruok`, `srvr`, `dump`, `wchp` …). */
+/** Sends an admin word (`ruok`, `srvr`, `dump`, `wchp` …) to a ZooKeeper server and resolves with its answer. */
 export function askFourLetterWord(port: number, word: string, withinMs = ANSWER_WITHIN_MS): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** A port of 127.0.0.1 that nobody listens on right now. Somebody else may take it before you do. */
+/** Returns a port of 127.0.0.1 that is free right now. Another process may take it before the caller does. */
 export function freeLoopbackPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

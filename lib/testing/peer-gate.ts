@@ -6,15 +6,15 @@ const RETRY_MS = 20;
 
 export interface PeerGateOptions {
   /**
-   * How long to go on trying while the port refuses, in milliseconds. A proxy has accepted by then, so that the caller
-   * would take the refusal for the end of a connection, and begin all over.
+   * The time to retry while the port refuses connections, in milliseconds. By then a proxy has accepted the caller. The
+   * caller would take a refusal for the end of a connection, and start all over.
    */
   readonly patienceMs: number;
-  /** The caller's first words as they are to be passed on; `undefined` until all of them were heard. */
+  /** Rewrites the caller's first message. Returns `undefined` until that message is complete. */
   readonly firstWords?: (heard: Buffer) => Buffer | undefined;
 }
 
-/** Stands before a port on which a server listens for its peers, and passes on what they say. */
+/** A relay in front of a port on which a server listens for its peers. */
 export class PeerGate {
   readonly #server: Server;
   readonly #target: number;

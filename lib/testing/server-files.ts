@@ -7,7 +7,7 @@ const LOG_TAIL_LINES = 30;
 /** A server's directory: configuration, data and log. */
 export class ServerFiles {
   readonly dir: string;
-  /** Whether nobody asked for it, so that it goes with the server. */
+  /** Whether the caller named no directory, so that this one is removed with the server. */
   readonly isTemporary: boolean;
 
   constructor(dir: string | undefined) {
@@ -28,7 +28,7 @@ export class ServerFiles {
     this.write('zoo.cfg', text);
   }
 
-  /** Writes a file of the server's directory, and says where it is. */
+  /** Writes a file to the server's directory and returns its path. */
   write(name: string, text: string): string {
     const path = join(this.dir, name);
     writeFileSync(path, text);

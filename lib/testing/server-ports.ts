@@ -1,11 +1,14 @@
 import { createServer } from 'node:net';
 
-// Below those that systems take for outgoing connections (Linux: from 32 768 on): none of these may get the port of a
-// server that is down for a while, and a client that tries to reach it must not be connected to itself.
+// Below the range for outgoing connections (Linux: from 32 768 on). An outgoing connection must not take the port of a
+// server that is down for a while. A client that tries to reach that server must not be connected to itself.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** So many different ports of 127.0.0.1 that nobody listens on right now. Somebody else may take one before you do. */
+/**
+ * Returns `count` different ports of 127.0.0.1 that are free right now. Another process may take one before the caller
+ * does.
+ */
 export async function freeServerPorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {

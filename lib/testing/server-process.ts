@@ -6,17 +6,18 @@ import type { ServerCommand } from './zookeeper-distribution.js';
 
 const TERM_WITHIN_MS = 5_000;
 
-// Waits for the end of its input, a pipe to this process: it comes however this process ends, and takes the server along.
+// Waits for the end of its input, a pipe to this process. The pipe closes however this process ends; the guard then
+// ends the server.
 const GUARD_SCRIPT = 'dir=$1; shift; read -r _; "$@"; if [ -n "$dir" ]; then rm -rf "$dir"; fi';
 
 export interface ServerProcessFiles {
-  /** Where its output goes, at the end of what is there. */
+  /** The file to which the server's output is appended. */
   readonly logFile: string;
-  /** What to remove should this process end before the server does. */
+  /** The directory to remove if this process ends before the server does. */
   readonly removeDir?: string | undefined;
 }
 
-/** One running server, which does not outlive this process. */
+/** One running server process. It does not outlive this process. */
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #command: ServerCommand;
@@ -42,7 +43,7 @@ export class ServerProcess {
     return this.#hasExited;
   }
 
-  /** Sends a signal, if there is still somebody to send it to. */
+  /** Sends a signal, unless the server has exited. */
   async signal(signal: NodeJS.Signals): Promise<void> {
     if (this.#hasExited) return;
     const argv = this.#command.signalArgv?.(signal);
@@ -50,13 +51,13 @@ export class ServerProcess {
     else this.#child.kill(signal);
   }
 
-  /** SIGSTOP. Resolves when it stands still. */
+  /** Sends SIGSTOP. Resolves when the process has stopped. */
   async freeze(): Promise<void> {
     await this.signal('SIGSTOP');
     if (this.pid !== undefined && !this.#command.signalArgv) await untilStopped(this.pid);
   }
 
-  /** SIGTERM, and SIGKILL when that takes too long. Resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL when that takes too long. Resolves when the process has exited. */
   async stop(): Promise<void> {
     await this.signal('SIGCONT');
     await this.signal('SIGTERM');
@@ -65,7 +66,7 @@ export class ServerProcess {
     clearTimeout(lastResort);
   }
 
-  /** SIGKILL. Resolves when it is gone. */
+  /** Sends SIGKILL. Resolves when the process has exited. */
   async kill(): Promise<void> {
     await this.signal('SIGKILL');
     await this.#gone();
@@ -78,7 +79,7 @@ export class ServerProcess {
 
   #guard(pid: number, removeDir: string): void {
     const end = this.#command.signalArgv?.('SIGKILL') ?? ['kill', '-KILL', String(pid)];
-    // Detached: the Ctrl-C that ends this process must not end the guard before it has done its work.
+    // Detached: the Ctrl-C that ends this process must not end the guard before it has ended the server.
     const guard = spawn('sh', ['-c', GUARD_SCRIPT, 'guard', removeDir, ...end], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
@@ -97,7 +98,7 @@ function spawnLogged(command: ServerCommand, logFile: string): ChildProcess {
   return child;
 }
 
-/** A forgotten server must not keep the process running that it would end with. */
+/** Unreferences the guard, so that a server that was never stopped does not keep this process running. */
 function letProcessEnd(guard: ChildProcess): void {
   guard.unref();
   (guard.stdin as unknown as { unref(): void }).unref();

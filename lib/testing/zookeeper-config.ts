@@ -1,9 +1,12 @@
 import type { ServerCommand } from './zookeeper-distribution.js';
 
-/** Lines of `zoo.cfg`. */
+/** Settings of `zoo.cfg`, by name. */
 export type ZooKeeperSettings = Readonly<Record<string, string | number | boolean>>;
 
-/** The text of `zoo.cfg` for a server of its own, quick to start and reachable from this machine only. */
+/**
+ * Returns the text of `zoo.cfg` for a standalone test server that starts quickly and is reachable from this machine
+ * only.
+ */
 export function zooKeeperConfig(command: ServerCommand, tickTimeMs: number, further: ZooKeeperSettings = {}): string {
   const settings: ZooKeeperSettings = {
     tickTime: tickTimeMs,
@@ -14,7 +17,7 @@ export function zooKeeperConfig(command: ServerCommand, tickTimeMs: number, furt
     '4lw.commands.whitelist': '*',
     'admin.enableServer': false,
     'autopurge.purgeInterval': 0,
-    // A test's data need not survive a power cut; without the waits for the disk the suite is several times faster.
+    // A test's data need not survive a power failure. Without waiting for the disk, the suite is several times faster.
     forceSync: 'no',
     preAllocSize: 4096,
     ...further,

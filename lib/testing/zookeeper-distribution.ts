@@ -3,25 +3,25 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a server needs to know before it can be started. */
+/** The parameters that are needed to start a server. */
 export interface ServerPlan {
-  /** Where its files are: `zoo.cfg` and `data/`. */
+  /** The directory of its files: `zoo.cfg` and `data/`. */
   readonly dir: string;
   readonly port: number;
   readonly systemProperties: Readonly<Record<string, string>>;
 }
 
-/** One way to start a server, and how that server sees the files and ports of its plan. */
+/** A command that starts a server, and the paths and ports of its plan as that server sees them. */
 export interface ServerCommand {
   readonly argv: readonly [string, ...string[]];
   readonly dataDir: string;
   readonly clientAddress: string;
   readonly clientPort: number;
-  /** The command that passes a signal on, where signalling the started process would not reach the server. */
+  /** The command that forwards a signal. Set where a signal to the started process would not reach the server. */
   readonly signalArgv?: (signal: string) => readonly [string, ...string[]];
 }
 
-/** A ZooKeeper that can be run on this machine. */
+/** A ZooKeeper installation that can be run on this machine. */
 export interface ZooKeeperDistribution {
   readonly name: string;
   command(plan: ServerPlan): ServerCommand;
@@ -30,7 +30,7 @@ export interface ZooKeeperDistribution {
 const MAIN_CLASS = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
 const DEBIAN_JAR = '/usr/share/java/zookeeper.jar';
 const DEBIAN_LOGGING = '/usr/share/java/slf4j-simple.jar';
-// The server's TLS needs more of Netty than the jar's own class path names.
+// The server's TLS needs more Netty jars than the class path in its own jar names.
 const DEBIAN_NETTY = ['codec', 'common', 'resolver'].map((part) => `/usr/share/java/netty-${part}.jar`);
 const DOCKER_IMAGE = 'zookeeper:3.8';
 
@@ -40,7 +40,7 @@ const HELP = `No ZooKeeper found to run. Do one of these:
   - apt-get install zookeeper (Debian, Ubuntu)
   - start Docker, whose image ${DOCKER_IMAGE} is used then`;
 
-/** @throws Error that says what to install or set when nothing can be run */
+/** @throws Error that names what to install or set when no distribution can be run */
 export function findZooKeeperDistribution(env: NodeJS.ProcessEnv = process.env): ZooKeeperDistribution {
   if (env['ZOOKEEPER_HOME']) return apacheDistribution(env['ZOOKEEPER_HOME']);
   if (existsSync(DEBIAN_JAR) && works('java', '-version')) return debianDistribution();
@@ -52,13 +52,13 @@ function apacheDistribution(home: string): ZooKeeperDistribution {
   const hasJar = [home, join(home, 'lib')].some((dir) => filesOf(dir).some((file) => /^zookeeper-.*\.jar$/.test(file)));
   if (!hasJar) throw new Error(`ZOOKEEPER_HOME=${home} has no zookeeper-*.jar, neither there nor in lib/.\n${HELP}`);
   if (!works('java', '-version')) throw new Error(`ZOOKEEPER_HOME is set, but there is no java on the PATH.\n${HELP}`);
-  // conf/ comes first: the logging configuration is looked for on the class path.
+  // conf/ comes first: the logging configuration is searched for on the class path.
   const classPath = [join(home, 'conf'), join(home, '*'), join(home, 'lib', '*')].join(':');
   return { name: home, command: (plan) => javaCommand(classPath, plan) };
 }
 
 function debianDistribution(): ZooKeeperDistribution {
-  // Its manifest names all that it needs, except a logger, without which a failure would leave no trace.
+  // The jar's manifest names all that it needs except a logger, without which a failure would leave no trace.
   return {
     name: DEBIAN_JAR,
     command: (plan) => javaCommand([DEBIAN_JAR, DEBIAN_LOGGING, ...DEBIAN_NETTY].join(':'), plan),
@@ -83,7 +83,7 @@ function dockerDistribution(): ZooKeeperDistribution {
 function dockerCommand(plan: ServerPlan): ServerCommand {
   const name = `zookeeper-${randomUUID()}`;
   const files = ['-v', `${join(plan.dir, 'zoo.cfg')}:/conf/zoo.cfg`, '-v', `${join(plan.dir, 'data')}:/data`];
-  // As the user who runs the tests: what the server writes must be removable afterwards.
+  // Run as the user who runs the tests: files that the server writes must be removable afterwards.
   const user = ['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`];
   const flags = ['-e', `SERVER_JVMFLAGS=${defines(plan.systemProperties).join(' ')}`];
   const publish = ['-p', `127.0.0.1:${plan.port}:2181`];

@@ -6,17 +6,19 @@ import { findZooKeeperDistribution } from './zookeeper-distribution.js';
 import { withoutUndefined } from '../lock.options.js';
 
 export interface ZooKeeperEnsembleOptions {
-  /** How many servers. Default 3. */
+  /** The number of servers. Default 3. */
   readonly servers?: number | undefined;
-  /** ZooKeeper's unit of time, in milliseconds; sessions last between 2 and 20 of it. Default 500. */
+  /** ZooKeeper's unit of time, in milliseconds. A session timeout is between 2 and 20 ticks. Default 500. */
   readonly tickTimeMs?: number | undefined;
-  /** How many ticks a follower may be out of touch with its leader, before each gives the other up. Default 5. */
+  /**
+   * The number of ticks that a follower may be out of touch with its leader before each gives up the other. Default 5.
+   */
   readonly syncLimit?: number | undefined;
-  /** How many ticks a follower may take to join its leader. Default 10. */
+  /** The number of ticks that a follower may take to join its leader. Default 10. */
   readonly initLimit?: number | undefined;
   /** Java system properties of every server. */
   readonly systemProperties?: Readonly<Record<string, string>> | undefined;
-  /** How long a start, or an election, may take, in milliseconds. Default 60 000. */
+  /** The time limit of a start, or of an election, in milliseconds. Default 60 000. */
   readonly startTimeoutMs?: number | undefined;
 }
 
@@ -25,8 +27,8 @@ const START_ATTEMPTS = 3;
 const POLL_MS = 20;
 
 /**
- * Several real ZooKeeper servers on 127.0.0.1 that replicate each other, to be crashed, frozen and cut off. They end
- * with the process that started them. Needs a ZooKeeper that is installed: not for Docker.
+ * Several real ZooKeeper servers on 127.0.0.1 that replicate each other. They can be killed, frozen and partitioned,
+ * and end with the process that started them. Needs an installed ZooKeeper: Docker is not supported.
  */
 export class ZooKeeperEnsemble implements AsyncDisposable {
   readonly servers: readonly EnsembleServer[];
@@ -49,18 +51,21 @@ export class ZooKeeperEnsemble implements AsyncDisposable {
         return ensemble;
       } catch (error) {
         await ensemble.stop();
-        // Between finding free ports and listening on them somebody else may have taken one.
+        // Another process may have taken a port between finding it free and listening on it.
         if (!/BindException|address already in use/i.test(String(error)) || attempt === START_ATTEMPTS) throw error;
       }
     }
   }
 
-  /** All servers, for clients. */
+  /** The connect string of all servers, for clients. */
   get connectString(): string {
     return this.servers.map((server) => server.connectString).join(',');
   }
 
-  /** The leader, once there is one. Of two that take themselves for it, the one that was elected last. */
+  /**
+   * Resolves with the leader as soon as there is one. Of two servers that consider themselves the leader, it is the one
+   * that was elected last.
+   */
   leader(): Promise<EnsembleServer> {
     return this.#eventually('a leader', async () => {
       const leaders = (await this.#statuses()).filter(({ mode }) => mode === 'leader');
@@ -68,33 +73,33 @@ export class ZooKeeperEnsemble implements AsyncDisposable {
     });
   }
 
-  /** Those that take themselves for followers right now. */
+  /** Returns the servers that consider themselves followers right now. */
   async followers(): Promise<EnsembleServer[]> {
     return (await this.#statuses()).filter(({ mode }) => mode === 'follower').map(({ server }) => server);
   }
 
   /**
-   * Cuts the network between these servers and the others: what they send each other does not arrive, and no
-   * connection ends. Clients reach all of them as before. Adds to what was cut before.
+   * Cuts the network between these servers and the others. What they send each other does not arrive, and no connection
+   * is closed. Clients reach all of them as before. Earlier cuts remain in effect.
    */
   partition(group: EnsembleServer | readonly EnsembleServer[]): void {
     const inside = [group].flat();
     this.#network.cut(new Set(inside.map((server) => this.servers.indexOf(server))));
   }
 
-  /** The network between the servers is whole again; what was sent meanwhile arrives. */
+  /** Restores the network between the servers. What was sent meanwhile arrives. */
   heal(): void {
     this.#network.heal();
   }
 
-  /** Heals the network, thaws and restarts servers. Resolves when all of them serve. */
+  /** Heals the network, thaws frozen servers and restarts those that are down. Resolves when all of them serve. */
   async restore(): Promise<void> {
     this.heal();
     await Promise.all(this.servers.map((server) => (server.pid === undefined ? server.restart() : server.thaw())));
     await this.#complete();
   }
 
-  /** Ends the servers and removes their data. */
+  /** Stops the servers and removes their data. */
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.dispose()));
     await this.#network.close();
@@ -123,7 +128,10 @@ export class ZooKeeperEnsemble implements AsyncDisposable {
     return new ZooKeeperEnsemble(servers, network, startTimeoutMs);
   }
 
-  /** One leader, and all others follow: by what it says too, for one that was frozen may not know that it has lost it. */
+  /**
+   * Resolves when there is one leader and all others follow. The leader's own count is checked, too: a server that was
+   * frozen may not have noticed that it has lost its leader.
+   */
   async #complete(): Promise<void> {
     await this.#eventually('a quorum of all servers', async () => {
       const statuses = await this.#statuses();

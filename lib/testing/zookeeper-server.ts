@@ -9,19 +9,21 @@ import { findZooKeeperDistribution } from './zookeeper-distribution.js';
 import type { ZooKeeperDistribution } from './zookeeper-distribution.js';
 
 export interface ZooKeeperServerOptions {
-  /** Default: one that is free. */
+  /** The client port. Default: a free one. */
   readonly port?: number | undefined;
-  /** ZooKeeper's unit of time, in milliseconds; sessions last between 2 and 20 of it. Default 500. */
+  /** ZooKeeper's unit of time, in milliseconds. A session timeout is between 2 and 20 ticks. Default 500. */
   readonly tickTimeMs?: number | undefined;
-  /** Kept by `stop()`. Default: a temporary directory, which `stop()` removes. */
+  /** The server's directory, which `stop()` keeps. Default: a temporary directory, which `stop()` removes. */
   readonly dataDir?: string | undefined;
-  /** How often empty container nodes are removed, in milliseconds. Default: ZooKeeper's, one minute. */
+  /**
+   * The interval at which empty container nodes are removed, in milliseconds. Default: that of ZooKeeper, one minute.
+   */
   readonly containerCheckIntervalMs?: number | undefined;
-  /** Further settings of `zoo.cfg`: `{ secureClientPort: 2281 }`. */
+  /** Further settings of `zoo.cfg`, as in `{ secureClientPort: 2281 }`. */
   readonly settings?: ZooKeeperSettings | undefined;
-  /** Java system properties, for all the rest: `{ 'jute.maxbuffer': '4194304' }`. */
+  /** Java system properties for everything else, as in `{ 'jute.maxbuffer': '4194304' }`. */
   readonly systemProperties?: Readonly<Record<string, string>> | undefined;
-  /** How long a start may take, in milliseconds. Default 60 000. */
+  /** The time limit of a start, in milliseconds. Default 60 000. */
   readonly startTimeoutMs?: number | undefined;
 }
 
@@ -57,7 +59,7 @@ export class ZooKeeperServer implements AsyncDisposable {
         return server;
       } catch (error) {
         await server.stop();
-        // Between finding a free port and listening on it somebody else may have taken it.
+        // Another process may have taken the port between finding it free and listening on it.
         const portWasTaken = /BindException|address already in use|port is already allocated/i.test(String(error));
         if (options.port !== undefined || !portWasTaken || attempt === PORT_ATTEMPTS) throw error;
       }
@@ -68,23 +70,23 @@ export class ZooKeeperServer implements AsyncDisposable {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** The server's process, or `undefined` while it does not run. With Docker: its client's. */
+  /** The id of the server's process, or `undefined` while it does not run. With Docker, that of the Docker client. */
   get pid(): number | undefined {
     return this.#process?.hasExited ? undefined : this.#process?.pid;
   }
 
-  /** Ends the server and removes its data, unless `dataDir` was given. */
+  /** Stops the server and removes its data, unless `dataDir` was given. */
   async stop(): Promise<void> {
     await this.#process?.stop();
     this.#files.removeIfTemporary();
   }
 
-  /** Ends the server as a crash would; its data stays for `restart()`. */
+  /** Kills the server, as a crash would. Its data is kept for `restart()`. */
   async kill(): Promise<void> {
     await this.#process?.kill();
   }
 
-  /** Stops the server's clock and threads: its connections stay open and nothing answers. */
+  /** Stops the server's clock and threads. Its connections remain open, and nothing answers. */
   async freeze(): Promise<void> {
     await this.#process?.freeze();
   }
@@ -94,13 +96,13 @@ export class ZooKeeperServer implements AsyncDisposable {
     await this.#process?.signal('SIGCONT');
   }
 
-  /** Ends the server if it runs, and starts it again with the same port and data. */
+  /** Stops the server if it runs, and starts it again with the same port and data. */
   async restart(): Promise<void> {
     await this.#process?.stop();
     await this.#launch();
   }
 
-  /** The server's answer to an admin word such as `srvr`, `dump` or `wchp`. */
+  /** Returns the server's answer to an admin word such as `srvr`, `dump` or `wchp`. */
   ask(fourLetterWord: string): Promise<string> {
     return askFourLetterWord(this.port, fourLetterWord);
   }
@@ -127,7 +129,7 @@ export class ZooKeeperServer implements AsyncDisposable {
     }
   }
 
-  /** Whether it answers, and it is ours: another server may have the port. */
+  /** Whether a server answers that is ours: another server may have the port. */
   async #serves(dataDir: string): Promise<boolean> {
     const answers = await Promise.all(
       ['srvr', 'conf'].map((word) => askFourLetterWord(this.port, word, 1_000).catch(() => '')),

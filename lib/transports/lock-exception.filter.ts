@@ -17,15 +17,17 @@ const RETRY_AFTER_SECONDS = '1';
 const logger = new Logger('LockExceptionFilter');
 
 /**
- * Answers a `LockError` to HTTP, RPC, WebSocket and GraphQL clients: with its status, its `code` and a message that names
- * neither keys nor hosts. `LockModule` registers it below every filter of the application's own, so that those win.
+ * Answers a `LockError` to HTTP, RPC, WebSocket and GraphQL clients: with its status, its `code`, and a message that
+ * names neither keys nor hosts. `LockModule` registers it below all filters of the application, so that those take
+ * precedence.
  *
- * Nest asks no global filter in two places, where `@UseFilters(LockExceptionFilter)` goes above the class: gateways, and
- * controllers of a microservice that `connectMicroservice` starts without `inheritAppConfig: true`.
+ * Nest does not apply global filters in two places. There, write `@UseFilters(LockExceptionFilter)` above the class:
+ * - gateways;
+ * - controllers of a microservice that `connectMicroservice` starts without `inheritAppConfig: true`.
  */
 @Catch(LockError)
 export class LockExceptionFilter implements ExceptionFilter<LockError> {
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to put its providers behind a Proxy, which has none.
   constructor(
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
     @Inject(FILTER_OPTIONS) private readonly options: LockExceptionFilterOptions,
@@ -38,7 +40,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     );
   }
 
-  /** @throws the error itself where the caller is code of this process, which sees to it */
+  /** @throws the error itself when the caller is code of this process, which handles it */
   catch(error: LockError, host: ArgumentsHost): Observable<never> | void {
     log(error);
     const answer = publicErrorOf(error, this.options);
@@ -68,18 +70,21 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
   }
 
   private setRetryAfter(response: unknown): void {
-    // A middleware on Fastify has Node's own response, which the adapter of some versions cannot set a header of.
+    // A middleware on Fastify has Node's own response. The adapter of some versions cannot set a header on it.
     if (hasMethod(response, 'setHeader')) response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     else this.adapterHost.httpAdapter.setHeader(response, 'Retry-After', RETRY_AFTER_SECONDS);
   }
 }
 
-/** Whether the headers of Node's own response are out, which is what a middleware on Fastify has. */
+/** Whether the headers of Node's own response have been sent. A middleware on Fastify has such a response. */
 function isSent(response: unknown): boolean {
   return typeof response === 'object' && response !== null && Reflect.get(response, 'headersSent') === true;
 }
 
-/** A caller that finds a key taken is everyday life; a stack tells nothing but about mistakes in the program. */
+/**
+ * Logs the error. A key that is taken is normal, so it is logged for debugging only. A stack helps only with
+ * programming errors.
+ */
 function log(error: LockError): void {
   const line = `${error.name}: ${error.message}`;
   if (isProgrammingError(error)) logger.error(line, error.stack);
@@ -87,7 +92,9 @@ function log(error: LockError): void {
   else logger.warn(line);
 }
 
-/** Packages that call handlers by themselves may say `http` of calls that have no response. */
+/**
+ * Whether the value is a response. Packages that call handlers directly may report `http` for calls without a response.
+ */
 function isResponse(value: unknown): boolean {
   return hasMethod(value, 'end') || hasMethod(value, 'send');
 }
@@ -96,13 +103,13 @@ function emit(host: ArgumentsHost, answer: PublicLockError): void {
   const ws = host.switchToWs();
   const payload = { status: 'error', ...answer, cause: { pattern: ws.getPattern(), data: ws.getData<unknown>() } };
   const client = ws.getClient<unknown>();
-  // A plain WebSocket has an emit() as well, which does not send.
+  // A plain WebSocket also has an `emit()`, which does not send.
   if (hasMethod(client, 'send') && 'readyState' in client) {
     client.send(JSON.stringify({ event: 'exception', data: payload }));
   } else if (hasMethod(client, 'emit')) client.emit('exception', payload);
 }
 
-/** GraphQL servers take an error's `extensions` over. */
+/** Returns an error whose `extensions` GraphQL servers copy into their response. */
 function graphqlError({ message, ...extensions }: PublicLockError): Error {
   return Object.assign(new Error(message), { extensions });
 }

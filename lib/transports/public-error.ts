@@ -1,20 +1,25 @@
 import { check, checkFields } from '../contract/check.js';
 import type { LockError, LockErrorCode } from '../contract/errors.js';
 
-/** What the answer to a remote client has beyond the usual. */
+/** Options for the response to a remote client. */
 export interface LockExceptionFilterOptions {
-  /** Whether the answer names the key, as the application wrote it. Default `false`: keys are the service's own. */
+  /**
+   * Whether the response names the key, as the application wrote it. Default `false`: keys are internal to the service.
+   */
   readonly exposeKey?: boolean | undefined;
 }
 
-/** What a remote client is told: neither keys, nor hosts, nor processes, unless the application wants it. */
+/**
+ * The error that a remote client receives. It names neither keys, nor hosts, nor processes, unless the application
+ * wants it.
+ */
 export interface PublicLockError {
   readonly statusCode: number;
   readonly code: LockErrorCode;
   readonly message: string;
-  /** Whether the same request may succeed a moment later. `false` also where its work may have been done in part. */
+  /** Whether the same request may succeed a moment later. Also `false` where its work may have been done in part. */
   readonly retryable: boolean;
-  /** Only with `exposeKey`. */
+  /** Only set with `exposeKey`. */
   readonly key?: string | undefined;
 }
 
@@ -39,7 +44,7 @@ const RETRYABLE: ReadonlySet<LockErrorCode> = new Set([
   'LOCK_SHUTDOWN',
 ]);
 
-/** The error as a remote client may see it. */
+/** Returns the error as a remote client may see it. */
 export function publicErrorOf(error: LockError, { exposeKey = false }: LockExceptionFilterOptions): PublicLockError {
   const { status, code, key } = error;
   const isNamed = exposeKey && key !== undefined && !isProgrammingError(error);
@@ -47,7 +52,7 @@ export function publicErrorOf(error: LockError, { exposeKey = false }: LockExcep
   return isNamed ? { ...answer, key } : answer;
 }
 
-/** An error that only a change of the program makes go away. */
+/** Whether only a change of the program can remove the error. */
 export function isProgrammingError({ code }: LockError): boolean {
   return MESSAGES[code] === INTERNAL;
 }

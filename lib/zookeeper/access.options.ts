@@ -56,7 +56,7 @@ function resolveEntry(entry: unknown): Acl {
   return { permissions, scheme, id };
 }
 
-// The value is a secret, or next to one: only its kind is told.
+// The value is a secret, or next to one, so the message contains only its type.
 function wrongAuth(auth: unknown): LockConfigurationError {
   const expected = "{ scheme: 'digest', credentials: 'user:password' }";
   return new LockConfigurationError(
@@ -69,16 +69,16 @@ function wrongCredentials(credentials: unknown): LockConfigurationError {
   return new LockConfigurationError(`auth.credentials must be a string such as "user:password", got ${kind}`);
 }
 
-/** The context is made of the other options. */
+/** The TLS options that can be set. The secure context is made from them. */
 export type ZooKeeperTls = Omit<TlsOptions, 'secureContext'>;
 
 const CERTIFICATE = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[\s\S]*?-----END \1-----/g;
 const PEM = 'in PEM format, the text itself and not the name of a file';
 
 /**
- * Everything that a connection makes of the material is made here: what is wrong with it would otherwise throw in the
- * middle of connecting, where nobody can catch it, or, of `ca`, be ignored.
- * @throws LockConfigurationError that names the wrong field, and never what a secret is
+ * Checks the TLS options and makes the secure context now. Later, wrong material would throw while connecting, where it
+ * cannot be caught. A wrong `ca` would even be ignored.
+ * @throws LockConfigurationError that names the wrong field, and never contains a secret
  */
 export function resolveTls(tls: unknown): TlsOptions | undefined {
   if (tls === undefined || tls === false) return undefined;
@@ -98,7 +98,7 @@ export function resolveTls(tls: unknown): TlsOptions | undefined {
 }
 
 function checkKinds({ passphrase, servername, rejectUnauthorized, checkServerIdentity }: ZooKeeperTls): void {
-  // Of a secret only its kind is told.
+  // The passphrase is a secret, so the message contains only its type.
   if (!isOptional(passphrase, 'string')) {
     throw new LockConfigurationError(`tls.passphrase must be a string, got ${typeof passphrase}`);
   }
@@ -107,7 +107,7 @@ function checkKinds({ passphrase, servername, rejectUnauthorized, checkServerIde
   check(isOptional(checkServerIdentity, 'function'), 'tls.checkServerIdentity', checkServerIdentity, 'a function');
 }
 
-/** Node ignores what is no certificate, and then trusts no server. */
+/** Checks `ca`, because Node ignores a value that is not a certificate, and then trusts no server. */
 function checkAuthorities(ca: unknown): void {
   if (ca === undefined) return;
   const given: readonly unknown[] = Array.isArray(ca) ? ca : [ca];
@@ -118,7 +118,7 @@ function checkAuthorities(ca: unknown): void {
   throw new LockConfigurationError(`tls.ca must be certificates ${PEM}, got ${got}`);
 }
 
-/** How many certificates are in it, or 0 when one of them can not be read. */
+/** Returns the number of certificates in the material, or 0 when one of them cannot be read. */
 function certificatesIn(material: unknown): number {
   const blocks = textOf(material).match(CERTIFICATE) ?? [];
   return blocks.every(isCertificate) ? blocks.length : 0;
@@ -137,7 +137,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** A certificate is shown only together with its key. */
+/** Checks that a certificate and its key are given together. A certificate is sent only with its key. */
 function checkPair({ cert, key, pfx }: ZooKeeperTls): void {
   if (pfx !== undefined || (cert === undefined) === (key === undefined)) return;
   const [given, missing] = key === undefined ? ['cert', 'key'] : ['key', 'cert'];
@@ -154,7 +154,7 @@ function wrongArchive({ message }: Error): string {
   return isLocked ? 'tls.passphrase must be the one of tls.pfx' : 'tls.pfx must be a PKCS#12 archive, as a Buffer';
 }
 
-/** @param expected what the field must be when Node can make no context of the options */
+/** @param expected the error text when Node cannot make a secure context from the options */
 function tryContext(options: SecureContextOptions, expected: (error: Error) => string): SecureContext {
   try {
     return createSecureContext(options);
@@ -165,7 +165,7 @@ function tryContext(options: SecureContextOptions, expected: (error: Error) => s
   }
 }
 
-// The message of a wrong kind shows the value, which may be a secret.
+// Node's message for a wrong type contains the value, which may be a secret.
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return code === 'ERR_INVALID_ARG_TYPE' ? 'it is of the wrong type' : message;
 }

@@ -3,7 +3,7 @@ import { placeAt, placePath } from './session/znode-path.js';
 import type { PlaceKind } from './session/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
-/** Where things that are no locks are, and how their znodes are made. */
+/** The paths of objects that are not locks, with the settings with which their znodes are created. */
 export class NodePaths {
   readonly #options: ResolvedZooKeeperOptions;
 
@@ -16,14 +16,14 @@ export class NodePaths {
     return this.at(this.#options.connect.chroot + placePath(kind, key, this.#options.basePath));
   }
 
-  /** What a znode of that key is in, and its name there. @throws as `directory` */
+  /** The directory of that key's znode, and the znode's name there. @throws as `directory` */
   node(kind: PlaceKind, key: string): { readonly directory: LockDirectory; readonly name: string } {
     const { path } = this.directory(kind, key);
     const slash = path.lastIndexOf('/');
     return { directory: this.at(path.slice(0, slash)), name: path.slice(slash + 1) };
   }
 
-  /** Where writes that are under way leave a mark. */
+  /** The directory of the marks of unfinished writes. */
   get ofWrites(): LockDirectory {
     return this.at(this.#options.connect.chroot + placeAt('writes', this.#options.basePath));
   }

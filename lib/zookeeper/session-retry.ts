@@ -8,13 +8,13 @@ import { isKeeperError, KeeperError, RequestTooLargeError, SessionEndedError } f
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { Session } from './session/session.js';
 
-/** What is asked needs of the sessions. */
+/** The part of `SessionSupervisor` that requests need. */
 interface AskedSessions<S> {
   session(signal: AbortSignal, key: string): Promise<S>;
   inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T>;
 }
 
-/** Asks one session after the other: what was asked of one that ends, or loses its place, is asked once more. */
+/** Makes a request on one session after the other. It is repeated when its session ends or its own znode is deleted. */
 export async function acrossSessions<S, T>(
   sessions: Pick<AskedSessions<S>, 'session'>,
   key: string,
@@ -33,8 +33,8 @@ export async function acrossSessions<S, T>(
 }
 
 /**
- * Asks as long as servers may take to answer.
- * @param key what it is about, for messages
+ * Makes a request, for as long as servers may take to answer.
+ * @param key what the request is about, for messages
  * @throws `given.reason`, LockUnavailableError, LockConfigurationError
  */
 export function askSessions<S, T>(
@@ -47,14 +47,17 @@ export function askSessions<S, T>(
   return sessions.inTime(asking, given, key);
 }
 
-/** What somebody asks, and how long it may take. */
+/** A request for a key, and how long it may take. */
 export interface Call extends KeyedRequest {
-  /** Whether it may take as long as the signal lets it; otherwise only as long as servers may take to answer. */
+  /**
+   * Whether the call may take until the signal aborts. Otherwise it may take only as long as servers may take to
+   * answer.
+   */
   readonly wait: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Calls that go on with the next session when theirs ends. */
+/** Calls that continue on the next session when their session ends. */
 export class SessionCalls {
   readonly #sessions: SessionSupervisor;
 
@@ -70,15 +73,18 @@ export class SessionCalls {
   }
 }
 
-/** One attempt to get what a request asks for, on one session. */
+/** One attempt to carry out a request on one session. */
 export type Attempt<R extends LockRequest, T> = (session: Session, request: R) => Promise<T | null>;
 
-/** Whether the next attempt may succeed where this one could not. */
+/** Whether the failed attempt can be repeated on the current or the next session. */
 export function canBeginAgain(error: unknown): boolean {
   return error instanceof SessionEndedError || error instanceof NodeDeletedError;
 }
 
-/** A refusal, of the servers or before them, as the error that tells the caller what to do; any other error as it is. */
+/**
+ * Converts a refusal, by the servers or by this client, into an error that says what the caller should do. Any other
+ * error is returned unchanged.
+ */
 export function explained(error: unknown, key: string): unknown {
   const details = { key, cause: error };
   if (error instanceof RequestTooLargeError) return new LockConfigurationError(`"${key}": ${error.message}`, details);
@@ -95,7 +101,10 @@ export function explained(error: unknown, key: string): unknown {
     : new LockUnavailableError(message, details);
 }
 
-/** The same of what was sent and may have been done: servers that do not answer leave that open, and the error says so. */
+/**
+ * Converts the error of a write that was sent and may have been applied. If the servers did not answer, the error says
+ * that the result is unknown.
+ */
 export function inDoubt(error: unknown, what: string, key: string): unknown {
   const isTimeout = error instanceof LockTimeoutError;
   if (!isTimeout && !(error instanceof LockUnavailableError)) return error;

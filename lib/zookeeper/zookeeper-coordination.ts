@@ -51,7 +51,7 @@ export class ZooKeeperCoordination implements CoordinationBackend {
   }
 }
 
-/** Barriers and double barriers as znodes. What was asked of a session that ends is asked of the next one. */
+/** Barriers and double barriers as znodes. A call is repeated on the next session when its session ends. */
 class ZooKeeperBarriers implements Barriers {
   readonly #calls: SessionCalls;
   readonly #places: NodePaths;
@@ -89,7 +89,7 @@ class ZooKeeperBarriers implements Barriers {
 
   #entered(session: Session, directory: LockDirectory, member: Contender, request: EnterRequest): EnteredMember {
     const key = nameOf(request);
-    // The mode of a lease that others hold at the same time.
+    // This is the mode of leases that others hold at the same time.
     const lease = grantLease(session, directory, member, { ...request, mode: 'read', line: 'none', wait: true });
     const leave = async (signal: AbortSignal): Promise<void> => {
       if (!lease.isHeld()) throw isOut(key);
@@ -120,7 +120,7 @@ function isOut(key: string): LockLostError {
   return new LockLostError(key, 'the others were told that this one had left');
 }
 
-/** Shared values as znodes. What was asked of a session that ends is asked of the next one. */
+/** Shared values as znodes. A call is repeated on the next session when its session ends. */
 class ZooKeeperCells implements Cells {
   readonly #calls: SessionCalls;
   readonly #places: NodePaths;
@@ -158,11 +158,11 @@ class ZooKeeperCells implements Cells {
   }
 }
 
-/** Queues as znodes. What was asked of a session that ends is asked of the next one. */
+/** Queues as znodes. A call is repeated on the next session when its session ends. */
 class ZooKeeperQueues implements Queues {
   readonly #calls: SessionCalls;
   readonly #places: NodePaths;
-  /** The queues whose numbers were seen to be nearly used up. */
+  /** The queues whose sequence numbers are nearly used up. */
   readonly #ending = new Set<string>();
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {

@@ -10,11 +10,11 @@ import { SessionEndedError } from './session/requests.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 
-/** What elections need of the backend. */
+/** The parts of the backend that elections need. */
 interface Grounds {
   readonly sessions: SessionSupervisor;
   readonly places: NodePaths;
-  /** Begins again on the next session when one ends. */
+  /** Acquires, and begins again on the next session when one ends. */
   acquire<T>(
     request: CampaignRequest,
     attempt: Attempt<CampaignRequest, T>,
@@ -48,13 +48,13 @@ export class ZooKeeperElections implements Elections {
   }
 }
 
-/** Why nothing was proclaimed. */
+/** The error that explains why no value was proclaimed. */
 function told(error: unknown, lease: GrantedLease): unknown {
   if (lease.isHeld()) return explained(error, lease.key);
   return lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was resigned');
 }
 
-/** With the session goes what it watched: the next one is to look. */
+/** Ignores the end of the session, which also ends its watch: the caller looks again on the next session. */
 function unlessEnded(error: unknown, name: string): void {
   if (!(error instanceof SessionEndedError)) throw explained(error, name);
 }

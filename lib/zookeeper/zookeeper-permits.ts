@@ -11,7 +11,7 @@ import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
 type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
 
-/** The numbers of permits of semaphores, and what is to be known to take some. */
+/** The permit counts of semaphores, and the data that is needed to acquire permits. */
 export class ZooKeeperPermits implements PermitCounts {
   readonly #sessions: Sessions;
   readonly #directoryOf: (key: string) => LockDirectory;

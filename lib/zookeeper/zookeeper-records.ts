@@ -15,12 +15,12 @@ type AskedSession = Pick<Session, 'requests' | 'whenConnected' | 'persistently'>
 
 type RecordOptions = Pick<ResolvedZooKeeperOptions, 'acl' | 'basePath' | 'connect'>;
 
-/** What records need of the sessions. */
+/** The part of `SessionSupervisor` that records need. */
 interface Sessions extends Pick<SessionSupervisor, 'inTime'> {
   session(signal: AbortSignal): Promise<AskedSession>;
 }
 
-/** Records as persistent znodes. What was asked of a session that ends is asked of the next one. */
+/** Records as persistent znodes. A request is repeated on the next session when its session ends. */
 export class ZooKeeperRecords implements RecordStore {
   readonly #sessions: Sessions;
   readonly #options: RecordOptions;
@@ -77,7 +77,7 @@ export class ZooKeeperRecords implements RecordStore {
     });
   }
 
-  /** A server that a new session begins with may be behind what an earlier session has seen and written. */
+  /** Syncs once per session. The server of a new session may be behind what an earlier session has read and written. */
   async #catchUp(session: AskedSession, signal: AbortSignal): Promise<void> {
     if (this.#caughtUp.has(session)) return;
     await session.persistently(() => session.requests.sync('/'), signal);

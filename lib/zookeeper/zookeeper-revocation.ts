@@ -9,13 +9,16 @@ import type { SessionSupervisor } from './session/session-supervisor.js';
 
 type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
 
-/** Which key is revoked, and where it lies. */
+/** The key that is revoked, and its path. */
 interface Revoked {
   readonly key: string;
   readonly path: string;
 }
 
-/** Asks the holders, waits for them, and takes the key from those who are left; over as many sessions as that takes. */
+/**
+ * Asks the holders to release, waits for them, and deletes the znodes of those that remain. Uses as many sessions as
+ * that takes.
+ */
 export async function revoke(
   sessions: Sessions,
   { key, path }: Revoked,
@@ -34,7 +37,7 @@ export async function revoke(
   }
 }
 
-/** Asks the servers for something, for no longer than they may take to answer. */
+/** Makes a request to the servers, for no longer than they may take to answer. */
 type Ask = <T>(what: (session: Session, limit: AbortSignal) => Promise<T>) => Promise<T>;
 
 async function untilAllGiven(

@@ -38,10 +38,12 @@ import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
 const MOST_PATHS = 10_000;
-// More than a timer's error, and less than a few hand-overs between processes take.
+// Longer than the inaccuracy of a timer, and shorter than a few hand-overs between processes.
 const ENTRY_DELAY_MS = 3;
 
-/** Leases by ZooKeeper: requests become recipes on the current session, and are begun again when that one ends. */
+/**
+ * A lock backend on ZooKeeper. Requests become recipes on the current session, and begin again when that session ends.
+ */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
   readonly releasesSignals = true;
@@ -52,7 +54,7 @@ export class ZooKeeperBackend implements LockBackend {
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   readonly #report: SessionReport;
-  /** Of keys that were asked for lately: to check and encode one is a good part of what asking for it costs. */
+  /** The paths of recently used keys. Checking and encoding a key is a good part of the cost of a request for it. */
   readonly #paths = new BoundedMap<string>(MOST_PATHS);
 
   readonly #ending = new EndingCounters();
@@ -136,7 +138,7 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   explain(reason: unknown): unknown {
-    // Cut off from the servers, nobody knows whether somebody else still has the key.
+    // While disconnected, this process cannot find out whether another one still holds the key.
     const isCutOff = reason instanceof LockTimeoutError && this.state !== 'connected';
     return isCutOff ? this.#sessions.unavailable(reason.waitMs, reason.key) : reason;
   }
@@ -145,7 +147,7 @@ export class ZooKeeperBackend implements LockBackend {
     await this.#sessions.close();
   }
 
-  /** @param directories where the attempt makes contenders */
+  /** @param directories the directories in which the attempt creates contenders */
   #acquire<R extends LockRequest, T>(
     request: R,
     attempt: Attempt<R, T>,
@@ -153,7 +155,7 @@ export class ZooKeeperBackend implements LockBackend {
   ): Promise<T | null> {
     const untilAnswered = (limited: R) => this.#untilAnswered(limited, attempt, directories);
     if (request.wait) return untilAnswered(request);
-    // A request that does not wait for others waits for the servers no longer than to be told that there are none.
+    // A request that does not wait for the lock waits for the servers only until they count as unavailable.
     const within = (signal: AbortSignal) => untilAnswered({ ...request, signal });
     return this.#sessions.inTime(within, request.signal, nameOf(request));
   }
@@ -195,7 +197,7 @@ export class ZooKeeperBackend implements LockBackend {
   }
 }
 
-/** What was given as `connectString`, for messages. */
+/** The connect string, rebuilt for messages. */
 function serversText({ servers, chroot }: ConnectString): string {
   const hosts = servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
   return hosts.join(',') + chroot;
@@ -206,7 +208,7 @@ function isHeld({ state }: Contender): boolean {
 }
 
 /**
- * The ZooKeeper backend. Checks its options at once; every application that uses it gets a session of its own.
+ * The ZooKeeper backend. It checks its options at once. Every application that uses it gets a session of its own.
  * @throws LockConfigurationError that names the wrong field
  */
 export function zookeeper(options: ZooKeeperOptions = {}): LockBackendDefinition {

@@ -11,36 +11,42 @@ export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls };
 
 export interface ZooKeeperOptions {
   /**
-   * `host:port,host:port/chroot`; IPv6 addresses in brackets. Default: the environment variable `ZOOKEEPER_CONNECT`,
-   * else `localhost:2181`.
+   * The servers and an optional chroot: `host:port,host:port/chroot`, with IPv6 addresses in brackets. Default: the
+   * environment variable `ZOOKEEPER_CONNECT`, else `localhost:2181`.
    */
   readonly connectString?: string | undefined;
   /**
-   * How long the servers keep this session's locks after they last heard of it, in milliseconds; they clamp it to
-   * 2 to 20 of their ticks. Longer survives longer outages, shorter frees the locks of a dead process sooner.
-   * Default 10 000.
+   * The time for which the servers keep this session's locks after they last heard of it, in milliseconds. The servers
+   * clamp it to 2 to 20 of their ticks. A longer timeout survives longer outages, a shorter one frees the locks of a
+   * dead process sooner. Default 10 000.
    */
   readonly sessionTimeoutMs?: number | undefined;
-  /** How long to look for a server before an acquisition rejects with `LockUnavailableError`, in ms. Default 10 000. */
+  /** The time to look for a server before an acquisition rejects with `LockUnavailableError`, in ms. Default 10 000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long `release()` waits for its answer before it goes on in the background, in milliseconds. Default 2 000. */
+  /**
+   * The time that `release()` waits for its reply before it continues in the background, in milliseconds.
+   * Default 2 000.
+   */
   readonly releaseTimeoutMs?: number | undefined;
-  /** Where keys without a leading slash live. Default `/locks`. */
+  /** The path below which keys without a leading slash are placed. Default `/locks`. */
   readonly basePath?: string | undefined;
-  /** Credentials that the session shows the servers. Default: none. */
+  /** Credentials that the session sends to the servers. Default: none. */
   readonly auth?: ZooKeeperAuth | readonly ZooKeeperAuth[] | undefined;
   /**
-   * Who may do what with the znodes: everybody (`'open'`), the session's own identities (`'creator'`), or a list. Default:
-   * `'creator'` where `auth` is given, else `'open'`.
+   * The access list of the znodes: all clients (`'open'`), the session's own identities (`'creator'`), or a list.
+   * Default: `'creator'` if `auth` is given, else `'open'`.
    */
   readonly acl?: 'open' | 'creator' | readonly ZooKeeperAcl[] | undefined;
   /**
-   * Connects over TLS (the servers' `secureClientPort`): `true`, or what Node's `tls.connect` takes of certificates:
-   * `ca`, `cert` and `key` or `pfx` for client certificates, `servername`, `rejectUnauthorized`, … The material itself, not
-   * the names of files. Default: no TLS.
+   * Whether to connect over TLS (the servers' `secureClientPort`). Either `true`, or the certificate options of Node's
+   * `tls.connect`: `ca`, `cert` and `key` or `pfx` for client certificates, `servername`, `rejectUnauthorized`, …
+   * Give the material itself, not the names of files. Default: no TLS.
    */
   readonly tls?: boolean | ZooKeeperTls | undefined;
-  /** Whether the servers remove a key's directory once it is empty (`'container'`, default) or it stays. */
+  /**
+   * Whether the servers remove a key's directory once it is empty (`'container'`, the default) or keep it
+   * (`'persistent'`).
+   */
   readonly parents?: 'container' | 'persistent' | undefined;
 }
 
@@ -98,7 +104,7 @@ function connectOf({ connectString }: ZooKeeperOptions): ConnectString {
   return resolveConnectString(ENVIRONMENT, process.env[ENVIRONMENT] ?? DEFAULT_CONNECT_STRING);
 }
 
-/** @param field where it was said, for messages */
+/** @param field the name of the option or environment variable, for messages */
 function resolveConnectString(field: string, connectString: unknown): ConnectString {
   const expected = 'a string such as "zk1:2181,zk2:2181/app"';
   check(typeof connectString === 'string' && connectString !== '', field, connectString, expected);

@@ -15,8 +15,8 @@ import { RECORD_READING } from './record-reading.checks.js';
 import { RECORD_WRITING } from './record-writing.checks.js';
 
 /**
- * Everything that a `LockBackend` promises, check by check. For runners that have no `describe` and `it`. What a backend may
- * go without (semaphores, sets, revocation, elections, queues, barriers and values) is checked where it is there.
+ * All checks of the `LockBackend` contract, for runners that have no `describe` and `it`. Optional parts (semaphores,
+ * sets, revocation, elections, queues, barriers and values) are checked only where the backend has them.
  */
 export const BACKEND_CHECKS: readonly ContractCheck[] = [
   ...GRANTING,
@@ -41,10 +41,10 @@ export interface ContractRunner {
 }
 
 /**
- * Declares a test for everything that a `LockBackend` promises. For authors of backends:
- * `backendContract({ describe, it }, { open: () => myBackend(options).create() })`.
+ * Declares a test for every guarantee of a `LockBackend`. For authors of backends: `backendContract({ describe, it }, {
+ * open: () => myBackend(options).create() })`.
  *
- * What it can not see: whether a lease is lost in time when the service is out of reach or the process was paused.
+ * Not covered: whether a lease is lost in time when the service is unreachable or the process was paused.
  */
 export function backendContract({ describe, it }: ContractRunner, subject: ContractSubject): void {
   for (const part of new Set(BACKEND_CHECKS.map((check) => check.part))) {

@@ -1,22 +1,23 @@
 import { ContractStage } from './contract-stage.js';
 import type { ContractSubject } from './contract-stage.js';
 
-/** One promise of the contract, and how it is checked. */
+/** One guarantee of the contract, and its check. */
 export interface ContractCheck {
-  /** Which part of the contract it is of. */
+  /** The part of the contract that it belongs to. */
   readonly part: string;
-  /** The promise, in words. */
+  /** The guarantee, in words. */
   readonly title: string;
-  /** Rejects with an `AssertionError` when the backend does not keep it. */
+  /** Rejects with an `AssertionError` when the backend does not keep the guarantee. */
   readonly run: (subject: ContractSubject) => Promise<void>;
 }
 
 type Play = (stage: ContractStage) => Promise<void>;
 
-// However many steps a check has: one of them that takes its time is told by itself, before this is over.
+// A limit for a check as a whole. It is long enough for a single slow step to reach its own limit first, and to be
+// named in the error.
 const STEPS = 3;
 
-/** The checks of one part; each plays on a stage of its own. */
+/** Returns the checks of one part. Each runs on a stage of its own. */
 export function checksOf(part: string, plays: Readonly<Record<string, Play>>): readonly ContractCheck[] {
   return Object.entries(plays).map(([title, play]) => ({
     part,
@@ -26,7 +27,7 @@ export function checksOf(part: string, plays: Readonly<Record<string, Play>>): r
       try {
         await stage.within(play(stage), 'all that is done here', STEPS);
       } catch (error) {
-        // What was found is what is told: a backend that broke one promise may not be able to close either.
+        // Report the original error: a backend that broke one guarantee may not be able to close either.
         await stage[Symbol.asyncDispose]().catch(() => {});
         throw error;
       }

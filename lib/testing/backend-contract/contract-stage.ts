@@ -9,28 +9,31 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import type { RecordStore } from '../../contract/record-store.js';
 import { RecordsBelow } from './records-below.js';
 
-/** The backend that is checked. */
+/** The backend to check. */
 export interface ContractSubject {
-  /** Makes one client of the backend's service. Every call makes another, as other processes would. */
+  /** Creates one client of the backend's service. Every call creates another client, as other processes would. */
   readonly open: () => LockBackend | Promise<LockBackend>;
-  /** Whether a client excludes nobody but itself, as locks in memory do. Default `false`. */
+  /** Whether a client excludes only itself, as locks in memory do. Default `false`. */
   readonly isLocal?: boolean;
-  /** How long anything that must happen may take, in milliseconds. Default 4 000; less than what the runner gives a test. */
+  /**
+   * The time limit of every expected event, in milliseconds. It must be less than the runner's test time-out. Default 4
+   * 000.
+   */
   readonly limitMs?: number;
 }
 
-// Less than what runners give a test unless they are told: what took too long is to be in the message.
+// Less than the default test time-out of runners, so that the error message names the step that took too long.
 const LIMIT_MS = 4_000;
 const LOOK_EVERY_MS = 2;
 const LULL_MS = 40;
 
-/** Two clients, and keys and records that nobody else uses: what one check plays on. */
+/** The environment of one check: two clients, and keys and records that no other check uses. */
 export class ContractStage implements AsyncDisposable {
   readonly key: string;
-  /** What one client, and the other, has of the same records. */
+  /** The same records, as seen by `one` and by `other`. */
   readonly records: RecordStore;
   readonly othersRecords: RecordStore;
-  /** Whether there is one client only, in both parts. */
+  /** Whether there is only one client, which is both `one` and `other`. */
   readonly isLocal: boolean;
   readonly #limitMs: number;
 
@@ -39,7 +42,7 @@ export class ContractStage implements AsyncDisposable {
     readonly other: LockBackend,
     limitMs: number,
   ) {
-    // Short enough to be told whole in the messages of errors.
+    // Short enough to appear in full in error messages.
     const place = `contract/${randomUUID().slice(0, 13)}`;
     this.key = `${place}/key`;
     this.records = new RecordsBelow(one.records, place);
@@ -61,7 +64,7 @@ export class ContractStage implements AsyncDisposable {
     }
   }
 
-  /** The clients in turn. */
+  /** Returns the clients alternately. */
   client(turn: number): LockBackend {
     return turn % 2 === 0 ? this.one : this.other;
   }
@@ -72,14 +75,14 @@ export class ContractStage implements AsyncDisposable {
     return unwatched(client.acquire({ ...request, ...changes }));
   }
 
-  /** A lease that is granted in time. */
+  /** Resolves with a lease that is granted in time. */
   async hold(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease> {
     const lease = await this.within(this.ask(client, changes), `a lease (${changes.mode ?? 'exclusive'})`);
     assert.ok(lease, 'acquire() resolves with null although nobody is ahead, or the request waits');
     return lease;
   }
 
-  /** What somebody who does not wait gets. */
+  /** Resolves with the result of a request that does not wait. */
   tryFor(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease | null> {
     return this.within(this.ask(client, { wait: false, ...changes }), 'an answer to who does not wait');
   }
@@ -88,14 +91,14 @@ export class ContractStage implements AsyncDisposable {
     return this.within(this.one.lineOf(this.key), 'lineOf()');
   }
 
-  /** Those that hold the key, up to `most`, of a backend that tells them apart. */
+  /** Returns up to `most` holders of the key. Empty when the backend does not distinguish them. */
   async holders(most: number): Promise<readonly Contender[]> {
     const { signal } = new AbortController();
     const asked = this.one.holdersOf?.({ key: this.key, of: 'key', most, signal });
     return this.within(Promise.resolve(asked ?? []), 'holdersOf()');
   }
 
-  /** Resolves when so many stand on the key, holders included. */
+  /** Resolves when the key has this many contenders, holders included. */
   async standing(count: number): Promise<void> {
     const end = performance.now() + this.#limitMs;
     for (;;) {
@@ -106,12 +109,12 @@ export class ContractStage implements AsyncDisposable {
     }
   }
 
-  /** Gives what must not happen the time to happen all the same. */
+  /** Waits long enough for an unwanted event to happen. */
   async lull(): Promise<void> {
     await pause(LULL_MS);
   }
 
-  /** The promise, in time. */
+  /** Returns the promise with a time limit. */
   within<T>(promise: Promise<T>, what: string, steps = 1): Promise<T> {
     const limitMs = this.#limitMs * steps;
     const tooLate = () => new assert.AssertionError({ message: `${what}: not within ${limitMs} ms` });
@@ -124,13 +127,13 @@ export class ContractStage implements AsyncDisposable {
   }
 }
 
-/** The error, once what was opened before it is closed. */
+/** Closes the client that was opened before, then throws the error. */
 async function closing(opened: LockBackend, error: unknown): Promise<never> {
   await opened.close().catch(() => {});
   throw error;
 }
 
-/** The promise, which is no unhandled rejection: a check that fails leaves others behind that wait. */
+/** Returns the promise, marked as handled: a failed check leaves other requests behind that wait. */
 export function unwatched<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

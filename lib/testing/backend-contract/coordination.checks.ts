@@ -8,7 +8,7 @@ const NEVER = new AbortController().signal;
 const NOT_WAITING = { wait: false, signal: NEVER } as const;
 const WAITING = { wait: true, signal: NEVER } as const;
 
-/** Both clients' queues, barriers and values; `undefined` where the backend has none. */
+/** Returns the queues, barriers and values of both clients; `undefined` where the backend has none. */
 function bothOf({ one, other }: ContractStage): readonly [CoordinationBackend, CoordinationBackend] | undefined {
   return one.coordination && other.coordination && [one.coordination, other.coordination];
 }
@@ -16,7 +16,7 @@ function bothOf({ one, other }: ContractStage): readonly [CoordinationBackend, C
 const bytes = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text));
 const textsOf = (items: readonly TakenItem[]) => items.map(({ payload }) => payload.toString());
 
-/** For backends that have queues, barriers and shared values. */
+/** The checks for backends that have queues, barriers and shared values. */
 export const COORDINATION = checksOf('queues, barriers and shared values', {
   'an item is one taker’s until it is acknowledged, or put back in its place': async (stage) => {
     const [one, other] = bothOf(stage) ?? [];

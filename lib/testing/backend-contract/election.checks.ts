@@ -7,7 +7,7 @@ import type { ContractStage } from './contract-stage.js';
 
 const NEVER = new AbortController().signal;
 
-/** What an election is like, for those who take part in it. */
+/** One election, as its participants see it. */
 class Election {
   readonly #stage: ContractStage;
 
@@ -31,7 +31,7 @@ class Election {
     return this.#stage.within(electionsOf(client).look(this.#stage.key, NEVER), 'look()');
   }
 
-  /** What is seen once it is like that. */
+  /** Resolves with the first sighting that fulfils the condition. */
   async seen(client: LockBackend, isIt: (sighting: Sighting) => boolean, what: string): Promise<Sighting> {
     const look = async (): Promise<Sighting> => {
       const sighting = await electionsOf(client).look(this.#stage.key, NEVER);
@@ -48,7 +48,7 @@ function electionsOf({ elections }: LockBackend): Elections {
   return elections;
 }
 
-/** For backends that hold elections. */
+/** The checks for backends that hold elections. */
 export const ELECTIONS = checksOf('elections', {
   'have one leader at a time, and then the next candidate': async (stage) => {
     if (!stage.one.elections) return;

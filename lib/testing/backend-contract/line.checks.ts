@@ -5,7 +5,7 @@ import { checksOf } from './contract-check.js';
 import { unwatched } from './contract-stage.js';
 import type { ContractStage } from './contract-stage.js';
 
-/** Somebody who has begun to wait, behind all who stand there. */
+/** Adds a contender that waits behind all present ones. */
 async function waiter(stage: ContractStage, turn: number, ahead: number) {
   const leaving = new AbortController();
   const asked = stage.ask(stage.client(turn), { signal: leaving.signal, label: `waiter ${turn}` });

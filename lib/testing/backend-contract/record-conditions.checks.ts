@@ -9,7 +9,7 @@ type Value = RecordChange['value'];
 
 const VALUES: readonly Value[] = ['new', undefined, UNCHANGED];
 
-/** What is asked of records that are otherwise. */
+/** Conditions that the records do not fulfil. */
 const UNMET: readonly Pick<RecordChange, 'name' | 'ifVersion'>[] = [
   { name: 'there', ifVersion: 1 },
   { name: 'there', ifVersion: 'absent' },
@@ -34,7 +34,7 @@ async function appliesMet(records: RecordStore, value: Value): Promise<void> {
 
 const LARGEST = 'x'.repeat(LARGEST_VALUE_BYTES);
 
-/** What no store takes, and what is said about it. */
+/** Changes that every store refuses, and the error messages. */
 const REFUSED: readonly (readonly [changes: readonly unknown[], message: RegExp])[] = [
   [[{ name: 'big', value: `${LARGEST}x` }], /^value of .*big.* must be at most/],
   [[{ name: 'big', value: 'ä'.repeat(40_000) }], /^value of .*big.* must be at most 65536/],

@@ -7,7 +7,7 @@ import { put } from './put.js';
 const VALUES = ['', 'text', 'ümläut 中文 🙂', '{"n":1}\n', 'x'.repeat(LARGEST_VALUE_BYTES)];
 const LOOKS = 50;
 
-/** Moves units from one record to the other, as long as it is not over: their sum stays the same. */
+/** Moves units from one record to the other until `isOver`. Their sum stays the same. */
 async function move(records: RecordStore, from: string, to: string, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const [a, b] = await Promise.all([records.read(from), records.read(to)]);

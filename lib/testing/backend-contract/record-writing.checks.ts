@@ -6,7 +6,7 @@ import { put } from './put.js';
 
 const ADDERS = 20;
 
-/** Adds one to a number, however often somebody else was faster. */
+/** Adds one to a number, retrying as often as another writer was faster. */
 async function add(records: RecordStore): Promise<void> {
   for (;;) {
     const { value = '', version } = (await records.read('n')) ?? {};

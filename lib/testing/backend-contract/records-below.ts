@@ -1,6 +1,9 @@
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../../contract/record-store.js';
 
-/** The records of a store below one name, as a store of their own: an empty one, where nobody else uses the name. */
+/**
+ * A view of the records below one name as a store of their own. The view is empty at first if no other user writes
+ * below the name.
+ */
 export class RecordsBelow implements RecordStore {
   readonly #records: RecordStore;
   readonly #above: string;
@@ -29,7 +32,7 @@ export class RecordsBelow implements RecordStore {
     return { ...write, records: write.records.map((record) => ({ ...record, name: this.#ownName(record.name) })) };
   }
 
-  // What is no name is left to the store to refuse.
+  // An invalid name is left for the store to refuse.
   #outer(change: RecordChange): RecordChange {
     return change.name === '' ? change : { ...change, name: this.#above + change.name };
   }

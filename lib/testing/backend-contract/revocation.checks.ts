@@ -10,7 +10,7 @@ function revoke(stage: ContractStage, graceMs: number, signal?: AbortSignal): Pr
   return unwatched(stage.one.revoke?.(stage.key, { graceMs, signal }) ?? Promise.resolve());
 }
 
-/** For backends that can revoke. */
+/** The checks for backends that can revoke. */
 export const REVOCATION = checksOf('revocation', {
   'is done at once where nobody holds': async (stage) => {
     await stage.within(revoke(stage, Infinity), 'revoke() of a free key');
@@ -56,7 +56,7 @@ export const REVOCATION = checksOf('revocation', {
   },
 });
 
-// Its signal has aborted before, when it was asked to give way.
+// The lease's signal cannot be awaited: it has already aborted when the holder was asked to release.
 async function untilLost(lease: { isHeld(): boolean }): Promise<void> {
   while (lease.isHeld()) await new Promise(setImmediate);
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { checksOf } from './contract-check.js';
 
-/** A request for so many of two permits. */
+/** Returns a request for `count` permits of a semaphore that has `of` of them. */
 const permits = (count: number, of = 2): Partial<LockRequest> => ({
   mode: 'permit',
   permits: { count, of: { permits: of } },
 });
 
-/** For backends that have semaphores. */
+/** The checks for backends that have semaphores. */
 export const SEMAPHORES = checksOf('semaphores', {
   'have as many holders at a time as there are permits': async (stage) => {
     if (!stage.one.permitCounts) return;

@@ -10,7 +10,7 @@ const ROUNDS = 10;
 
 type Leases = readonly GrantedLease[] | null;
 
-/** Asks for all of the keys below the stage's own. */
+/** Requests all of the keys below the stage's own. */
 function askAll(
   { key }: ContractStage,
   client: LockBackend,
@@ -31,7 +31,7 @@ async function holdAll(stage: ContractStage, client: LockBackend, names: readonl
 
 const give = (leases: Leases) => Promise.all((leases ?? []).map((lease) => lease.release()));
 
-/** For backends that grant sets in one step. */
+/** The checks for backends that grant sets in one step. */
 export const SETS = checksOf('sets of keys', {
   'have a lease for each key, in the order of the requests': async (stage) => {
     if (!stage.one.acquireAll) return;

@@ -4,31 +4,31 @@ import { resolveEmbeddedOptions } from './embedded.options.js';
 import type { EmbeddedZooKeeperOptions, ResolvedEmbeddedOptions } from './embedded.options.js';
 import type { EnsembleTimes } from './ensemble/ensemble-times.js';
 
-/** Milliseconds, or what is asked for them anew every time. */
+/** A number of milliseconds, or a function that is asked for a new number every time. */
 export type DrawnMs = number | (() => number);
 
-/** Every server has a port of its own, and it is one that is free. */
+/** Each server has a port of its own, which is a free one. */
 export interface EmbeddedEnsembleOptions extends Omit<EmbeddedZooKeeperOptions, 'port'> {
   /**
-   * How long a message from one server to another takes. Messages between two servers keep their order. Default 0: no
-   * time at all.
+   * The time that a message from one server to another takes. Messages between two servers keep their order. Default 0:
+   * no time at all.
    */
   readonly peerDelayMs?: DrawnMs | undefined;
-  /** How long an election takes, in which nobody is served. Default 0: no time at all. */
+  /** The time that an election takes, during which no client is served. Default 0: no time at all. */
   readonly electionMs?: DrawnMs | undefined;
   /**
-   * How long a server goes on that is cut off from its leader, and a leader that is cut off from its followers. Default:
-   * 5 ticks, as `syncLimit=5`.
+   * The time for which a server continues without its leader, and a leader without its followers, after they were cut
+   * off. Default: 5 ticks, like `syncLimit=5`.
    */
   readonly syncLimitMs?: DrawnMs | undefined;
   /**
-   * How much later than its timeout a session ends, asked for with every word of its client. Default: up to the next
-   * full tick, as ZooKeeper has it.
+   * The time from a session's timeout to its end, drawn anew with every message of its client. Default: up to the next
+   * full tick, as in ZooKeeper.
    */
   readonly expiryDelayMs?: DrawnMs | undefined;
   /**
-   * The longest session that each server grants, in milliseconds, in the order of the servers: each goes by its own
-   * configuration. Default: `maxSessionTimeoutMs` for all.
+   * The longest session timeout that each server grants, in milliseconds, in the order of the servers: each has a
+   * configuration of its own. Default: `maxSessionTimeoutMs` for all.
    */
   readonly longestSessionsMs?: readonly number[] | undefined;
 }

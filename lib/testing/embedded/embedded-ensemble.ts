@@ -11,9 +11,9 @@ import type { EmbeddedServer } from './server/embedded-server.js';
 import { advance } from './sessions/manual-clock.js';
 
 /**
- * Several servers in this process, with one history of writes: enough to see clients change servers, lose all of them,
- * read what is old, and talk to a server that does not know that it is alone. A follower passes on to its leader whom it
- * has heard with the leader's heartbeats, every half tick.
+ * Several servers in this process that share one history of writes. It simulates clients that change servers, lose all
+ * servers, read old data, or use a server that has not noticed that it is cut off. Every half tick, a follower answers
+ * its leader's heartbeat with the sessions that were active.
  */
 export class EmbeddedEnsemble implements AsyncDisposable {
   readonly servers: readonly EnsembleMember[];
@@ -44,12 +44,15 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     return ensemble;
   }
 
-  /** All servers, for clients. */
+  /** The connect string of all servers, for clients. */
   get connectString(): string {
     return this.servers.map((server) => server.connectString).join(',');
   }
 
-  /** The leader that was elected last; `undefined` from when it has found that it leads no more to the next election. */
+  /**
+   * The leader that was elected last. `undefined` from the moment at which it notices that it no longer leads, until
+   * the next election.
+   */
   get leader(): EnsembleMember | undefined {
     return this.servers.find((_, at) => this.#quorum.peers[at] === this.#quorum.leader);
   }
@@ -58,12 +61,14 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     return this.servers.filter((server) => server.isRunning && server !== this.leader);
   }
 
-  /** The time on the servers' clock, in milliseconds since some moment: what `EmbeddedSession.earliestEndMs` means. */
+  /**
+   * The time on the servers' clock, in milliseconds since some moment. `EmbeddedSession.earliestEndMs` refers to it.
+   */
   get nowMs(): number {
     return this.#database.clock.now();
   }
 
-  /** Kills servers until the others are too few: those close all connections, and no session expires. */
+  /** Kills servers until there is no quorum. The remaining ones close all connections, and no session expires. */
   async loseQuorum(): Promise<void> {
     const running = this.servers.filter(({ isRunning }) => isRunning);
     const most = Math.ceil(this.servers.length / 2) - 1;
@@ -71,15 +76,15 @@ export class EmbeddedEnsemble implements AsyncDisposable {
   }
 
   /**
-   * Kills all servers, and their data is gone: they come back, with `restore()`, without znodes and sessions, and count
-   * from where they had begun. Clients that remember more than that are not served before they give it up.
+   * Kills all servers and deletes their data. After `restore()` they have no znodes and no sessions, and their zxids
+   * start again from the first one. Clients that remember a larger zxid are not served until they discard it.
    */
   async loseData(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
     this.#database.loseData();
   }
 
-  /** All servers run, reach each other, know everything, and are well. There may be an election to wait for. */
+  /** Restores all servers: they run, reach each other, are up to date, and have no faults. An election may follow. */
   async restore(): Promise<void> {
     for (const server of this.servers) {
       server.heal();
@@ -89,17 +94,17 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     }
   }
 
-  /** As `EmbeddedZooKeeper.reap()`, once the servers can agree; without a leader nothing happens. */
+  /** Like `EmbeddedZooKeeper.reap()`, once the servers can agree. Without a leader nothing happens. */
   reap(): void {
     this.#database.propose(() => this.#reaper.reap());
   }
 
-  /** As `EmbeddedZooKeeper.advance()`. */
+  /** Like `EmbeddedZooKeeper.advance()`. */
   advance(ms: number): void {
     advance(this.#database.clock, ms);
   }
 
-  /** As `EmbeddedZooKeeper.idle()`. */
+  /** Like `EmbeddedZooKeeper.idle()`. */
   idle(): Promise<void> {
     return quiet(this.#ports, () => this.#quorum.isBusy);
   }

@@ -10,7 +10,7 @@ import { statOf } from './tree/znode.js';
 
 export type { FaultTarget };
 
-/** A znode, as it is now. */
+/** A znode in its present state. */
 export interface EmbeddedZnode {
   /** `null` where a client sent none. */
   readonly data: Buffer | null;
@@ -18,7 +18,7 @@ export interface EmbeddedZnode {
   readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl';
 }
 
-/** One server that speaks ZooKeeper's protocol: what goes wrong with it, and what it knows. */
+/** One server that speaks ZooKeeper's protocol, with methods to inject faults and to inspect its state. */
 export abstract class EmbeddedNode {
   /** @internal */
   protected readonly server: EmbeddedServer;
@@ -37,20 +37,23 @@ export abstract class EmbeddedNode {
     return `${host.includes(':') ? `[${host}]` : host}:${this.port}`;
   }
 
-  /** Ends every connection: `fin` as a server that closes it, `rst` as one that was killed. Clients may come back. */
+  /**
+   * Closes every connection: `fin` like a server that closes it, `rst` like a server that was killed. Clients may
+   * reconnect.
+   */
   disconnect(how: 'fin' | 'rst' = 'rst'): void {
     for (const connection of this.server.connections) connection.disconnect(how);
   }
 
   /**
-   * Half open: everything is taken, nothing is done or answered, and nobody hears that a session has expired. `heal()`
-   * resets such connections.
+   * Makes all connections half open. Everything is received, nothing is done or answered, and the expiry of a session
+   * is not reported. `heal()` resets such connections.
    */
   blackHole(): void {
     this.server.network.blackHole();
   }
 
-  /** Nothing is read and nothing said until `resume()`. Sessions expire meanwhile. */
+  /** Stops reading and sending until `resume()`. Sessions expire meanwhile. */
   pause(): void {
     this.server.network.pause();
   }
@@ -59,18 +62,21 @@ export abstract class EmbeddedNode {
     this.server.network.resume();
   }
 
-  /** Clients hear everything this much later, in milliseconds. @throws LockConfigurationError for what is no such time */
+  /**
+   * Delays everything that clients receive by this many milliseconds. @throws LockConfigurationError for an invalid
+   * delay
+   */
   delay(ms: number): void {
     checkMs('delay', ms, 0, LONGEST_TIMER_MS);
     this.server.network.delay(ms);
   }
 
-  /** Takes connections only to close them. Those that there are stay. */
+  /** Accepts connections only to close them. Existing connections are kept. */
   refuse(): void {
     this.server.network.refuses = true;
   }
 
-  /** Undoes all of the above, and forgets what was planned. */
+  /** Undoes all of the above, and discards planned faults. */
   heal(): void {
     this.server.faults.clear();
     this.server.heldEvents.releaseAll();
@@ -78,26 +84,27 @@ export abstract class EmbeddedNode {
   }
 
   /**
-   * The next request that `target` means is refused with `code` and not done: -101 NoNode, -110 NodeExists, -4
-   * ConnectionLoss … An `op` of a transaction means the transaction. Resolves when it has happened.
+   * Refuses the next request that matches `target` with `code`, without executing it. Codes are -101 NoNode, -110
+   * NodeExists, -4 ConnectionLoss …
+   * If `op` is part of a transaction, the whole transaction is refused. Resolves when it has happened.
    */
   failNext(target: FaultTarget, code: number = ErrorCode.connectionLoss): Promise<void> {
     return this.server.faults.plan(target, { type: 'fail', code });
   }
 
-  /** The next such request is done, its reply is lost, and the connection with it. Resolves when it has happened. */
+  /** Executes the next such request, then drops its reply and the connection. Resolves when it has happened. */
   loseReply(target: FaultTarget): Promise<void> {
     return this.server.faults.plan(target, { type: 'loseReply' });
   }
 
-  /** The next such request is lost before it is done, and the connection with it. Resolves when it has happened. */
+  /** Drops the next such request before it is executed, and the connection. Resolves when it has happened. */
   loseRequest(target: FaultTarget): Promise<void> {
     return this.server.faults.plan(target, { type: 'loseRequest' });
   }
 
   /**
-   * Keeps the watch events of a path until the returned function is called. Replies overtake them, which no real
-   * server lets happen: for one that is late with everything there is `lag()`.
+   * Holds the watch events of a path back until the returned function is called. Replies overtake them, which no real
+   * server permits. For a server that is late with everything, use `lag()`.
    */
   holdEvents(path: string): () => void {
     return this.server.heldEvents.hold(path);
@@ -108,7 +115,7 @@ export abstract class EmbeddedNode {
     return database.sessions.all().map((session) => new EmbeddedSession(session, database));
   }
 
-  /** By its id, or by the path of an ephemeral znode of its own. @throws Error when there is none */
+  /** Returns a session by its id, or by the path of one of its ephemeral znodes. @throws Error when there is none */
   session(idOrPath: bigint | string): EmbeddedSession {
     const id = typeof idOrPath === 'bigint' ? idOrPath : this.ownerOf(idOrPath);
     const found = this.sessions().find((session) => session.id === id);
@@ -116,12 +123,12 @@ export abstract class EmbeddedNode {
     return found;
   }
 
-  /** All sessions, as `EmbeddedSession.expire()`. */
+  /** Expires all sessions, like `EmbeddedSession.expire()`. */
   expireSessions(): void {
     for (const session of this.sessions()) session.expire();
   }
 
-  /** All paths at and below this one, in order. */
+  /** Returns all paths at and below this one, in order. */
   paths(below = '/'): string[] {
     const prefix = below === '/' ? '/' : `${below}/`;
     return [...this.server.replica.tree.paths()].filter((path) => path === below || path.startsWith(prefix)).sort();
@@ -132,24 +139,24 @@ export abstract class EmbeddedNode {
     return znode && { data: znode.data, stat: statOf(znode), kind: znode.lifetime.kind };
   }
 
-  /** The id of the session that an ephemeral znode belongs to. */
+  /** Returns the id of the session that owns an ephemeral znode. */
   ownerOf(path: string): bigint | undefined {
     return this.znode(path)?.stat.ephemeralOwner || undefined;
   }
 
-  /** The ids of the sessions that watch this path, its data or its children. */
+  /** Returns the ids of the sessions that watch this path, its data or its children. */
   watchersOf(path: string): bigint[] {
     return [...this.server.replica.watches.watchersOf(path)].flatMap(({ session }) => session?.id ?? []);
   }
 
-  /** The number that the next sequential child gets. Past 2147483647 ZooKeeper does not count. @throws Error */
+  /** Sets the number of the next sequential child. ZooKeeper does not count past 2147483647. @throws Error */
   setSequence(path: string, next: number): void {
     const znode = this.server.database.tree.get(path);
     if (!znode) throw new Error(`there is no znode ${path}`);
     znode.creates = next | 0;
   }
 
-  /** The answer to an admin word such as `srvr`, `dump` or `wchp`; '' to another. */
+  /** Returns the answer to an admin word such as `srvr`, `dump` or `wchp`; '' for any other. */
   async ask(fourLetterWord: string): Promise<string> {
     return FOUR_LETTER_WORDS.get(fourLetterWord)?.(this.server) ?? '';
   }

@@ -4,7 +4,7 @@ import type { Database } from './database/database.js';
 import { Connection } from './server/connection.js';
 import type { Session } from './sessions/session.js';
 
-/** One client's session, as the server sees it, and what may happen to it. */
+/** One client's session as the server sees it, with methods to inject faults. */
 export class EmbeddedSession {
   readonly #session: Session;
   readonly #database: Database;
@@ -20,27 +20,31 @@ export class EmbeddedSession {
     return this.#session.id;
   }
 
-  /** What it was made with, in milliseconds: a new leader knows of nothing that was granted since. */
+  /**
+   * The first granted timeout, in milliseconds. A new leader starts from this one, not from those that were granted
+   * later.
+   */
   get firstTimeoutMs(): number {
     return this.#session.firstTimeoutMs;
   }
 
-  /** What was granted last, in milliseconds. */
+  /** The timeout that was granted last, in milliseconds. */
   get timeoutMs(): number {
     return this.#session.timeoutMs;
   }
 
   /**
-   * The earliest moment at which the servers may end it by themselves, on their clock (`EmbeddedEnsemble.nowMs`): its
-   * timeout after the leader has last heard of it. A later word moves it on. A new leader counts from its election, and
-   * by the timeout that the session was made with: there may be one at any moment.
+   * The earliest moment at which the servers may end the session by themselves, on their clock
+   * (`EmbeddedEnsemble.nowMs`). It is one timeout after the leader's last sign of life from the session, and later
+   * signs of life postpone it. A new leader counts from its election, with the first granted timeout. An election may
+   * happen at any moment.
    */
   get earliestEndMs(): number {
     const { touchedMs, timeoutMs, firstTimeoutMs } = this.#session;
     return Math.min(touchedMs + timeoutMs, this.#database.clock.now() + firstTimeoutMs);
   }
 
-  /** `false` once it was closed or has expired. */
+  /** `false` once the session was closed or has expired. */
   get isOpen(): boolean {
     return this.#session.isOpen;
   }
@@ -54,39 +58,45 @@ export class EmbeddedSession {
     return this.#database.tree.index.ephemeralsOf(this.id);
   }
 
-  /** The paths that it watches, on its present connection. */
+  /** The paths that it watches on its present connection. */
   get watches(): string[] {
     return this.#connection?.watchedPaths ?? [];
   }
 
-  /** Now, as if its timeout had passed: its znodes are gone before it hears of it. */
+  /** Expires the session now, as if its timeout had passed. Its znodes are deleted before its client is notified. */
   expire(): void {
     this.#database.closeSession(this.#session);
   }
 
-  /** Ends its connection: `fin` as a server that closes it, `rst` as one that was killed. The session goes on. */
+  /**
+   * Closes its connection: `fin` like a server that closes it, `rst` like a server that was killed. The session
+   * continues.
+   */
   disconnect(how: 'fin' | 'rst' = 'rst'): void {
     this.#connection?.disconnect(how);
   }
 
-  /** Half open: whatever it sends is taken, nothing is done or answered, until it gives its connection up. */
+  /**
+   * Makes its connection half open: everything it sends is received, nothing is done or answered. Ends when the client
+   * gives the connection up.
+   */
   blackHole(): void {
     this.#connection?.blackHole();
   }
 
-  /** Nothing is read from it or told to it until `resume()`; its timeout runs. */
+  /** Stops reading from it and sending to it until `resume()`. Its timeout continues to run. */
   pause(): void {
     this.#paused = this.#connection;
     this.#paused?.pause();
   }
 
   resume(): void {
-    // The one that was paused, also when the session has left it since.
+    // The paused connection is resumed also when the session has changed connections since.
     this.#paused?.resume();
     this.#connection?.resume();
   }
 
-  /** It hears everything this much later, in milliseconds, on its present connection. */
+  /** Delays everything that it receives on its present connection by this many milliseconds. */
   delay(ms: number): void {
     checkMs('delay', ms, 0, LONGEST_TIMER_MS);
     this.#connection?.outbox.delay(ms);

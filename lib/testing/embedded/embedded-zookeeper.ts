@@ -9,9 +9,9 @@ import { advance } from './sessions/manual-clock.js';
 import { resetChanges } from './tree/reset-changes.js';
 
 /**
- * A ZooKeeper server in this process, for development and tests: it speaks the protocol of ZooKeeper 3.8, so that the
- * same client and the same recipes run as with a real one. One copy in memory, no disk, no ensemble: what it shows is
- * how an application takes, waits for and loses its locks, not what an ensemble survives.
+ * A ZooKeeper server in this process, for development and tests. It speaks the protocol of ZooKeeper 3.8, so that the
+ * same client and the same recipes run as with a real server. It has one copy in memory, no disk and no ensemble. It
+ * shows how an application acquires, waits for and loses its locks, not what an ensemble survives.
  */
 export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   readonly #options: ResolvedEmbeddedOptions;
@@ -35,7 +35,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     return zookeeper;
   }
 
-  /** What it is, for people. */
+  /** A description for people. */
   get banner(): string {
     return (
       `Embedded ZooKeeper (in memory, one process, NOT FOR PRODUCTION) on ${this.connectString}. ` +
@@ -43,45 +43,51 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     );
   }
 
-  /** Ends it. Its clients see their connection closed. */
+  /** Stops the server. Its clients see their connections closed. */
   async stop(): Promise<void> {
     this.#rest();
     await this.server.close('fin');
   }
 
-  /** Ends it as a crash would. Its state stays for `restart()`. */
+  /** Kills the server, as a crash would. Its state is kept for `restart()`. */
   async kill(): Promise<void> {
     this.#rest();
     await this.server.close('rst');
   }
 
-  /** Ends it if it runs, and starts it again on the same port, with its znodes and sessions; these start anew. */
+  /**
+   * Stops the server if it runs, and starts it again on the same port, with its znodes and sessions. Session timeouts
+   * start anew.
+   */
   async restart(): Promise<void> {
     await this.stop();
     await this.#listen(this.port);
   }
 
-  /** As a process that is stopped: nothing is read, nothing is said, and no session expires. */
+  /** Freezes the server like a stopped process: nothing is read or sent, and no session expires. */
   freeze(): void {
     this.#isFrozen = true;
     this.server.database.sessions.stand();
     this.pause();
   }
 
-  /** Ends `freeze()`; sessions begin their time anew. */
+  /** Ends `freeze()`. Session timeouts start anew. */
   thaw(): void {
     this.resume();
     if (this.#isFrozen) this.server.database.sessions.resume();
     this.#isFrozen = false;
   }
 
-  /** Undoes whatever is wrong with it and with the network, and forgets what was planned. */
+  /** Undoes all faults of the server and the network, and discards planned faults. */
   override heal(): void {
     super.heal();
     this.thaw();
   }
 
-  /** For the next test: no sessions, no faults, only the znodes that a fresh server has. Numbers go on. */
+  /**
+   * Prepares for the next test: no sessions, no faults, and only the znodes of a fresh server. Zxids and counters
+   * continue.
+   */
   reset(): void {
     this.heal();
     this.expireSessions();
@@ -90,17 +96,26 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     });
   }
 
-  /** Removes containers whose last child has gone, and znodes that are past their time, now and not at the interval. */
+  /**
+   * Removes containers whose last child was deleted, and znodes past their time to live. Does so now, without waiting
+   * for the interval.
+   */
   reap(): void {
     this.#reaper.reap();
   }
 
-  /** Lets time pass: sessions expire and containers go before this returns. @throws Error unless the clock is manual */
+  /**
+   * Advances the clock: sessions expire and containers are removed before this returns. @throws Error unless the clock
+   * is manual
+   */
   advance(ms: number): void {
     advance(this.server.database.clock, ms);
   }
 
-  /** Resolves when everything that has arrived is done and answered. What a client is about to send is not known. */
+  /**
+   * Resolves when everything that has arrived is done and answered. Requests that a client has yet to send are not
+   * considered.
+   */
   idle(): Promise<void> {
     return quiet([this.server]);
   }
@@ -117,7 +132,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
   }
 
   #rest(): void {
-    // A process that ends does not stay frozen; the network stays as it is.
+    // A process that ends is no longer frozen. The network's faults remain.
     if (this.#isFrozen) this.thaw();
     this.#reaper.stop();
     this.server.database.sessions.stand();

@@ -2,29 +2,34 @@ import { LONGEST_TIMER_MS } from '../../async/timer.js';
 import { check, checkFields, checkMs } from '../../contract/check.js';
 
 export interface EmbeddedZooKeeperOptions {
-  /** Default: one that is free. */
+  /** The port to listen on. Default: a free one. */
   readonly port?: number | undefined;
-  /** The address to listen on. Default 127.0.0.1, which nobody else reaches. */
+  /** The address to listen on. Default 127.0.0.1, which no other machine reaches. */
   readonly host?: string | undefined;
-  /** ZooKeeper's unit of time, in milliseconds. Default 2000, as a stock server has it. */
+  /** ZooKeeper's unit of time, in milliseconds. Default 2000, like a stock server. */
   readonly tickTimeMs?: number | undefined;
-  /** The shortest session, in milliseconds. Default: two ticks. */
+  /** The shortest session timeout, in milliseconds. Default: two ticks. */
   readonly minSessionTimeoutMs?: number | undefined;
-  /** The longest session, in milliseconds. Default: twenty ticks. */
+  /** The longest session timeout, in milliseconds. Default: twenty ticks. */
   readonly maxSessionTimeoutMs?: number | undefined;
-  /** How often empty containers and znodes past their time are removed, in milliseconds. Default 60 000. */
+  /**
+   * The interval at which empty containers and znodes past their time to live are removed, in milliseconds. Default 60
+   * 000.
+   */
   readonly containerCheckIntervalMs?: number | undefined;
-  /** `manual`: no time passes for sessions and znodes but by `advance(ms)`. Default `running`. */
+  /** `manual`: time for sessions and znodes passes only by `advance(ms)`. Default `running`. */
   readonly clock?: 'running' | 'manual' | undefined;
-  /** Whether znodes may have a time to live, as `zookeeper.extendedTypesEnabled`. Default: no, as a stock server. */
+  /**
+   * Whether znodes may have a time to live, like `zookeeper.extendedTypesEnabled`. Default: no, like a stock server.
+   */
   readonly extendedTypes?: boolean | undefined;
-  /** `user:<digest>` whom no ACL binds. Default: nobody. */
+  /** The `user:<digest>` of a superuser, to whom no ACL applies. Default: none. */
   readonly superDigest?: string | undefined;
-  /** The largest message that is taken, in bytes, as `jute.maxbuffer`. Default 1 048 575. */
+  /** The largest message that is accepted, in bytes, like `jute.maxbuffer`. Default 1 048 575. */
   readonly maxBufferBytes?: number | undefined;
-  /** To start although NODE_ENV is `production`. It keeps nothing and replicates nothing: do not. */
+  /** Starts although NODE_ENV is `production`. Not advised: the server stores nothing and replicates nothing. */
   readonly allowInProduction?: boolean | undefined;
-  /** Is told what a developer may want to know, such as a session that lasts longer than was asked for. */
+  /** Called with messages for developers, such as that a session lasts longer than was requested. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
@@ -50,7 +55,7 @@ const FEWEST_TICKS = 2;
 const MOST_TICKS = 20;
 
 /**
- * @param otherFields of options that somebody else reads
+ * @param otherFields the option fields that another function reads
  * @throws LockConfigurationError that names the wrong field; Error in production
  */
 export function resolveEmbeddedOptions(
@@ -73,13 +78,13 @@ export function resolveEmbeddedOptions(
 function checkOptions(options: ResolvedEmbeddedOptions): void {
   const { port, maxBufferBytes, clock } = options;
   check(Number.isInteger(port) && port >= 0 && port <= 65_535, 'port', port, 'a port, or 0 for one that is free');
-  // As long as the answer to a client can say.
+  // The largest timeout that the reply to a client can carry.
   checkMs('minSessionTimeoutMs', options.minSessionTimeoutMs, 1, LONGEST_TIMER_MS);
   checkMs('maxSessionTimeoutMs', options.maxSessionTimeoutMs, options.minSessionTimeoutMs);
   checkMs('containerCheckIntervalMs', options.containerCheckIntervalMs, 1, LONGEST_TIMER_MS);
   check(Number.isInteger(maxBufferBytes) && maxBufferBytes > 0, 'maxBufferBytes', maxBufferBytes, 'a number of bytes');
   check(clock === 'running' || clock === 'manual', 'clock', clock, "'running' or 'manual'");
-  // An empty one means all addresses.
+  // An empty address would mean all addresses.
   check(typeof options.host === 'string' && options.host !== '', 'host', options.host, 'an address');
   check(typeof options.superDigest === 'string', 'superDigest', options.superDigest, 'a string');
   for (const field of ['extendedTypes', 'allowInProduction'] as const) {

@@ -6,7 +6,7 @@ import type { Quorum } from './ensemble/quorum.js';
 
 /** One server of an embedded ensemble. */
 export class EnsembleMember extends EmbeddedNode {
-  /** Its number in the ensemble, from 1 on. */
+  /** The server's number in the ensemble, from 1 on. */
   readonly id: number;
   readonly #peer: Peer;
   readonly #quorum: Quorum;
@@ -19,17 +19,20 @@ export class EnsembleMember extends EmbeddedNode {
     this.#quorum = quorum;
   }
 
-  /** Whether it runs. It serves when it has a leader, too. */
+  /** Whether it runs. It serves clients only while it has a leader, too. */
   get isRunning(): boolean {
     return this.#peer.isRunning;
   }
 
-  /** Whether it takes itself for the leader. One that is cut off or frozen may do so beside a newer one. */
+  /** Whether it considers itself the leader. A server that is cut off or frozen may do so beside a newer leader. */
   get isLeader(): boolean {
     return this.server.mode === 'leader';
   }
 
-  /** Ends it as a crash would: its connections are reset, its port is closed. Sessions live on in the ensemble. */
+  /**
+   * Kills the server, as a crash would: its connections are reset, its port is closed. Its sessions continue in the
+   * ensemble.
+   */
   async kill(): Promise<void> {
     const closed = this.server.close('rst');
     if (this.#peer.isFrozen) this.resume();
@@ -37,7 +40,7 @@ export class EnsembleMember extends EmbeddedNode {
     await closed;
   }
 
-  /** Ends it if it runs, and starts it again on its port. */
+  /** Kills the server if it runs, and starts it again on its port. */
   async restart(): Promise<void> {
     await this.kill();
     await this.server.listen(this.port);
@@ -45,30 +48,32 @@ export class EnsembleMember extends EmbeddedNode {
   }
 
   /**
-   * Cuts it off from all other servers, until `rejoin()`; clients still reach it. It answers pings and reads from what
-   * it knew, and what needs the leader waits. After `syncLimitMs` it closes all connections and serves nobody. A leader
-   * goes on for so long, too, and the others elect another one once they have given it up.
+   * Cuts the server off from all other servers until `rejoin()`. Clients still reach it. It answers pings, and reads
+   * from its last known state; requests that need the leader wait.
+   * After `syncLimitMs` it closes all connections and serves no clients. A leader that is cut off continues for as
+   * long, too. The others elect another leader once they have given it up.
    */
   cutOff(): void {
     this.#peer.isCutOff = true;
     this.#quorum.changed();
   }
 
-  /** Ends `cutOff()`. What was said meanwhile arrives, unless it has been given up. */
+  /** Ends `cutOff()`. Messages sent meanwhile arrive, unless the server has been given up. */
   rejoin(): void {
     this.#peer.isCutOff = false;
     this.#quorum.changed();
   }
 
-  /** As a process that is stopped: it reads and says nothing, and the others treat it as one that is cut off. */
+  /** Freezes the server like a stopped process: it reads and sends nothing, and the others treat it as cut off. */
   freeze(): void {
     this.pause();
     this.#quorum.freeze(this.#peer);
   }
 
   /**
-   * Ends `freeze()`. It goes on as if nothing had happened, if the others have not given it up: its clock went on, and a
-   * leader ends sessions before it reads. Else it answers what it reads, until it finds that it is out.
+   * Ends `freeze()`. If the others have not given the server up, it continues as if nothing had happened. Its clock ran
+   * on, and a leader expires sessions before it reads. Otherwise it answers what it reads until it notices that it was
+   * given up.
    */
   thaw(): void {
     if (!this.#peer.isFrozen) return;
@@ -76,16 +81,17 @@ export class EnsembleMember extends EmbeddedNode {
     this.resume();
   }
 
-  /** Undoes whatever is wrong with it and with its clients' network, and forgets what was planned. */
+  /** Undoes all faults of the server and of its clients' network, and discards planned faults. */
   override heal(): void {
     this.thaw();
     super.heal();
   }
 
   /**
-   * It hears of every write so many milliseconds late: until then its clients read what was, get no events, and wait for
-   * the answers to their own writes. `Infinity`: until told otherwise. 0: it knows all at once. A `sync` waits as well.
-   * @throws LockConfigurationError for what is no such time
+   * Delays every write on its way to this server by this many milliseconds. Until then its clients read old data, get
+   * no events, and wait for the replies to their own writes. A `sync` waits as well. `Infinity`: until the lag is
+   * changed. 0: every write arrives at once.
+   * @throws LockConfigurationError for an invalid delay
    */
   lag(ms: number): void {
     if (ms !== Infinity) checkMs('lag', ms, 0, LONGEST_TIMER_MS);

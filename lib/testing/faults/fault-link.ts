@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 
-/** Which way bytes go. */
+/** The direction in which bytes flow. */
 export type Direction = 'toServer' | 'toClient';
 
-/** What is done to the bytes of one direction; all of it at once where more than one is set. */
+/** The faults of one direction. All that are set apply at once. */
 export interface Faults {
-  /** Bytes arrive this much later, in milliseconds. */
+  /** The delay before bytes arrive, in milliseconds. */
   delayMs: number;
-  /** Bytes are kept back, as by a network that drops packets: TCP delivers them when the fault has gone. */
+  /** Whether bytes are held back, as by a network that drops packets. TCP delivers them when the fault is removed. */
   isBlackHole: boolean;
-  /** No more than this many bytes a second. */
+  /** The most bytes that pass in a second. */
   bytesPerSecond: number;
-  /** After so many more bytes the connection is cut, wherever that falls. */
+  /** The connection is cut after this many more bytes, at whatever position of a message that is. */
   cutAfterBytes: number;
 }
 
@@ -19,13 +19,15 @@ export function noFaults(): Faults {
   return { delayMs: 0, isBlackHole: false, bytesPerSecond: Infinity, cutAfterBytes: Infinity };
 }
 
-/** What one side sent: bytes, its goodbye, or that it is gone without one. */
+/** One event of a sending side: bytes, a regular close, or a reset. */
 type Parcel = { readonly sent: Buffer | 'fin' | 'rst'; readonly sentAt: number };
 
-// A throttled link sends in pieces of this share of a second.
+// A throttled link sends pieces of this share of a second.
 const PIECE_SHARE = 1 / 20;
 
-/** One direction of one connection: what one socket sends goes to the other in order, through the faults of the moment. */
+/**
+ * One direction of one connection. Forwards bytes from one socket to the other in order, subject to the current faults.
+ */
 export class FaultLink {
   readonly #to: Socket;
   readonly #faults: Faults;
@@ -43,7 +45,7 @@ export class FaultLink {
     from.on('close', (hasError) => this.#take(hasError ? 'rst' : 'fin'));
   }
 
-  /** The faults have changed: goes on with what was kept back, if it may. */
+  /** Called when the faults have changed: continues with bytes that were held back, if the faults now permit it. */
   refresh(): void {
     this.#wake();
   }
@@ -66,7 +68,7 @@ export class FaultLink {
     else for (let rest = sent; rest.length > 0;) rest = rest.subarray(await this.#sendSome(rest, sentAt));
   }
 
-  /** Resolves when what was sent then may arrive. */
+  /** Resolves when bytes that were sent at `sentAt` may arrive. */
   #passed(sentAt: number): Promise<void> {
     return this.#until(() => (this.#faults.isBlackHole ? Infinity : sentAt + this.#faults.delayMs - performance.now()));
   }

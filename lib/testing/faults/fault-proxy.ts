@@ -14,9 +14,12 @@ interface Connection {
 const DIRECTIONS: readonly Direction[] = ['toServer', 'toClient'];
 
 /**
- * A TCP proxy on 127.0.0.1 between an application and one ZooKeeper server, to make a network misbehave: bytes late,
- * one way only, not at all, cut in the middle of a message; connections refused or closed; sessions expired. Faults
- * hold for all connections, those that come later included, until `heal()`.
+ * A TCP proxy on 127.0.0.1 between an application and one ZooKeeper server, for simulating network faults:
+ * - bytes that are late, pass one way only, do not arrive, or are cut in the middle of a message
+ * - connections that are refused or closed
+ * - sessions that expire
+ *
+ * Faults apply to all connections, later ones included, until `heal()`.
  */
 export class FaultProxy implements AsyncDisposable {
   readonly port: number;
@@ -46,32 +49,32 @@ export class FaultProxy implements AsyncDisposable {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** How many connections there have been. */
+  /** The number of connections accepted so far. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** How many connections there are. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Bytes arrive this much later, in milliseconds. */
+  /** Delays bytes by this many milliseconds. */
   delay(delayMs: number, direction?: Direction): void {
     this.#change({ delayMs }, direction);
   }
 
-  /** No byte arrives any more, and nobody is told: the link is half open. What was sent arrives after `heal()`. */
+  /** Holds all bytes back without closing connections: the link is half open. What was sent arrives after `heal()`. */
   blackHole(direction?: Direction): void {
     this.#change({ isBlackHole: true }, direction);
   }
 
-  /** No more than this many bytes a second. */
+  /** Limits the throughput to this many bytes a second. */
   throttle(bytesPerSecond: number, direction?: Direction): void {
     this.#change({ bytesPerSecond }, direction);
   }
 
-  /** The connection is cut after this many more bytes, in the middle of whatever message that is. Happens once. */
+  /** Cuts the connection after this many more bytes, at whatever position of a message that is. Happens once. */
   cutAfter(bytes: number, direction: Direction = 'toClient'): void {
     this.#change({ cutAfterBytes: bytes }, direction);
   }
@@ -81,7 +84,7 @@ export class FaultProxy implements AsyncDisposable {
     this.#refuses = true;
   }
 
-  /** Ends every connection: `fin` as a server that closes it, `rst` as one that was killed. */
+  /** Closes every connection: `fin` like a server that closes it, `rst` like a server that was killed. */
   disconnect(how: 'fin' | 'rst' = 'rst'): void {
     for (const { sockets } of this.#connections) {
       for (const socket of sockets)
@@ -90,15 +93,15 @@ export class FaultProxy implements AsyncDisposable {
     }
   }
 
-  /** The network is well again; connections stay. */
+  /** Removes all faults. Connections are kept. */
   heal(): void {
     this.#refuses = false;
     this.#change(noFaults());
   }
 
   /**
-   * Expires the sessions that are connected through this proxy, as the servers do it: their znodes are gone before
-   * their owners hear of it. Done with a second connection that takes each session over and closes it.
+   * Expires the sessions that are connected through this proxy, as servers do: their znodes are deleted before the
+   * owners are notified. A second connection takes each session over and closes it.
    */
   async expireSessions(): Promise<void> {
     const sessions = [...this.#connections]

@@ -5,7 +5,7 @@ import { JuteReader, JuteWriter } from '../../zookeeper/wire/jute.js';
 import { OpCode } from '../../zookeeper/wire/op-codes.js';
 import { requestFrame } from '../../zookeeper/wire/records.js';
 
-/** What it takes to speak for a session. */
+/** The credentials that let a connection take a session over. */
 export interface SniffedSession {
   readonly id: bigint;
   readonly password: Buffer;
@@ -15,10 +15,10 @@ export interface SniffedSession {
 const PASSWORD_BYTES = 16;
 const MOST_ATTEMPTS = 100;
 const ATTEMPT_PAUSE_MS = 10;
-/** {int protocolVersion; int timeOut; long sessionId; buffer passwd; …} behind its length */
+/** {int protocolVersion; int timeOut; long sessionId; buffer passwd; …}, preceded by its length */
 const SHORTEST_CONNECT_RESPONSE = 4 + 4 + 4 + 8 + 4 + PASSWORD_BYTES;
 
-/** Reads the session out of the first thing that a server says. */
+/** Reads the session from the first message of a server. */
 export class SessionSniffer {
   session: SniffedSession | undefined;
 
@@ -34,7 +34,7 @@ export class SessionSniffer {
   }
 }
 
-/** `undefined` for a session that was refused, and for what is no session, such as the answer to an admin word. */
+/** Returns `undefined` for a refused session, and for data that is no session, such as the answer to an admin word. */
 function readSession(heard: Buffer): SniffedSession | undefined {
   const reader = new JuteReader(heard, 4);
   const version = reader.int();
@@ -50,8 +50,10 @@ function readSession(heard: Buffer): SniffedSession | undefined {
 }
 
 /**
- * Takes the session over with a connection of its own and closes it. Resolves when the server does not know it any more.
- * The owner, whose connection is gone, comes back at once, and may take the session back before its end is read: then again.
+ * Takes the session over with a connection of its own and closes it. Resolves when the session no longer exists on the
+ * server.
+ * The owner, whose connection is closed by that, reconnects at once. It may take the session back before the close
+ * request is read; then the close is repeated.
  * @throws Error when the server serves no sessions
  */
 export async function closeSession(
@@ -65,7 +67,7 @@ export async function closeSession(
   throw new Error(`the server did not end session 0x${session.id.toString(16)}`);
 }
 
-/** Says the session's goodbye. Answers `false` when the server says that there is no such session. */
+/** Sends the session's close request. Resolves with `false` when the server replies that there is no such session. */
 async function mayKnow(
   target: { readonly host: string; readonly port: number },
   session: SniffedSession,
@@ -74,12 +76,12 @@ async function mayKnow(
   const heard: Buffer[] = [];
   socket.on('error', () => {});
   socket.on('data', (bytes) => heard.push(bytes));
-  // However it ends: a server that refuses or resets may have ended the session, or may not.
+  // Any end of the connection counts: a server that refuses or resets may or may not have ended the session.
   const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
   socket.write(Buffer.concat([connectRequest(session), requestFrame(1, OpCode.closeSession, Buffer.alloc(0))]));
   await closed;
   const answer = Buffer.concat(heard);
-  // Taken back before anything was said, too.
+  // Also true for a connection that ended without a reply: the owner may have taken the session back.
   return answer.length < SHORTEST_CONNECT_RESPONSE || readSession(answer) !== undefined;
 }
 

@@ -3,12 +3,12 @@ import type { Deferred } from '../../async/deferred.js';
 import type { LeaseMode } from '../../contract/lease.js';
 
 /**
- * What happened to one acquisition.
- * - `asked`: somebody wants the key.
+ * An event of one acquisition.
+ * - `asked`: a caller wants the key.
  * - `acquired`, then `released` or `lost`; `suspended`, `resumed` and `revoked` in between.
- * - or `timed out`: somebody else had it for all of `waitMs`, or was ahead of a caller that does not wait.
+ * - or `timed out`: another holder had the key for all of `waitMs`, or was ahead of a caller that does not wait.
  * - or `unavailable`: no server answered.
- * - or `failed`: for any other reason, which is the entry's `error`: the caller's own `signal.reason`, a shutdown, …
+ * - or `failed`: any other reason, which is the entry's `error`: the caller's own `signal.reason`, a shutdown, …
  */
 export type JournalEvent =
   | 'asked'
@@ -23,22 +23,27 @@ export type JournalEvent =
   | 'failed';
 
 export interface JournalEntry {
-  /** From 1 on, in the order in which things happened, whatever the key. */
+  /** The entry's number, from 1 on, in the order of the events across all keys. */
   readonly order: number;
   readonly event: JournalEvent;
-  /** As the application wrote it; of several keys and of segments, there are entries for each. */
+  /**
+   * The key as the application wrote it. An acquisition of several keys, or of segments, has entries for each of them.
+   */
   readonly key: string;
-  /** How the lease is held; `'leader'`: the key is the name of an election, and the lease is a term. */
+  /** The mode of the lease. With `'leader'`, the key is the name of an election, and the lease is a term. */
   readonly mode: LeaseMode | 'leader';
-  /** Of a decorated method `Class.method` unless it says; of a call, what it gave as `label`. */
+  /**
+   * The acquisition's label. A decorated method has `Class.method` unless it specifies one; a call has its option
+   * `label`.
+   */
   readonly label: string | undefined;
-  /** From `acquired` on. */
+  /** Present from `acquired` on. */
   readonly fencingToken?: bigint;
-  /** Why it is over, where it is over for a reason. */
+  /** The reason for the end, if there is one. */
   readonly error?: unknown;
 }
 
-/** What an entry is looked for by. */
+/** The fields by which an entry is searched. */
 export type JournalQuery = Partial<Pick<JournalEntry, 'event' | 'key' | 'mode' | 'label'>>;
 
 interface Lookout {
@@ -47,9 +52,9 @@ interface Lookout {
 }
 
 /**
- * What was locked, in order, caller by caller: locks, permits, segments, and the terms of elections. That a caller enters a
- * key that it holds already is no entry, nor is a call that is refused before anybody is asked: they acquire nothing. What
- * becomes of queues, barriers and shared values is not in it.
+ * A record of all acquisitions in order, with entries for each caller: locks, permits, segments and election terms. Two
+ * cases acquire nothing and have no entry: a re-entrant hold, and a call that is refused before the backend is asked.
+ * Queues, barriers and shared values are not recorded.
  */
 export class Journal {
   #entries: JournalEntry[] = [];
@@ -60,25 +65,27 @@ export class Journal {
     return this.#entries;
   }
 
-  /** Those that match. */
+  /** Returns the entries that match. */
   where(query: JournalQuery): readonly JournalEntry[] {
     return this.#entries.filter((entry) => matches(entry, query));
   }
 
-  /** The first that matches, as soon as there is one. For a test that waits for something to happen. */
+  /**
+   * Resolves with the first entry that matches, at once if there is one already. For a test that waits for an event.
+   */
   async seen(query: JournalQuery): Promise<JournalEntry> {
     const [known] = this.where(query);
     return known ?? this.next(query);
   }
 
-  /** The next that matches, from now on. */
+  /** Resolves with the next entry that matches. Earlier entries do not count. */
   next(query: JournalQuery): Promise<JournalEntry> {
     const lookout = { query, found: deferred<JournalEntry>() };
     this.#lookouts.add(lookout);
     return lookout.found.promise;
   }
 
-  /** Forgets the entries; the numbers go on. */
+  /** Removes the entries. The numbering continues. */
   clear(): void {
     this.#entries = [];
   }

@@ -3,7 +3,7 @@ import type { LockError } from '../../contract/errors.js';
 import type { GrantedLease, LeaseFollower } from '../../contract/granted-lease.js';
 import type { Journal, JournalEntry, JournalEvent } from './journal.js';
 
-/** What one call wants, and what becomes of it, written down as it happens. */
+/** One acquisition. It records its request and its outcome in the journal as they happen. */
 export class JournalledAcquisition implements LeaseFollower {
   readonly #journal: Journal;
   readonly #what: Pick<JournalEntry, 'key' | 'mode' | 'label'>;
@@ -15,7 +15,7 @@ export class JournalledAcquisition implements LeaseFollower {
     this.#what = what;
   }
 
-  /** What `ask` answers. */
+  /** Returns the result of `ask`. */
   async follow<L extends GrantedLease | null>(ask: () => Promise<L>): Promise<L> {
     this.#add('asked');
     try {
@@ -46,7 +46,7 @@ export class JournalledAcquisition implements LeaseFollower {
   }
 
   releasing(): void {
-    // A lease whose time ran out knows that only when it is asked.
+    // A lease whose time has run out notices so only when it is asked.
     if (this.#lease?.state === 'lost') this.#end('lost', new LockLostError(this.#what.key, 'its time ran out'));
     else this.#end('released');
   }

@@ -7,8 +7,8 @@ import type { Journal } from './journal.js';
 import { JournalledAcquisition } from './journalled-acquisition.js';
 
 /**
- * The gate of a test: it writes down who asks, and what becomes of it, and lets nobody wait for longer than the test
- * likes. Everything that asks the backend for a lease passes here: locks of all kinds, permits, segments, candidates.
+ * The acquisition gate of a test. It records every request and its outcome, and limits waits to `longestWaitMs`. Every
+ * request for a lease passes through it: locks of all kinds, permits, segments, candidates.
  */
 export class JournalledAdmission extends AcquisitionGate {
   readonly #journal: Journal;
@@ -20,7 +20,7 @@ export class JournalledAdmission extends AcquisitionGate {
     this.#longestWaitMs = longestWaitMs;
   }
 
-  // What campaigns or consumes in the background does so without an end.
+  // Background campaigns and consumers wait without a limit.
   override limited(waitMs: number): number {
     return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
   }

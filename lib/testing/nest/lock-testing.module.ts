@@ -10,7 +10,7 @@ import { LockTesting } from './lock-testing.js';
 import { LOCK_TESTING_FIELDS, MODULE_DEFAULTS } from './lock-testing.options.js';
 import type { LockTestingOptions } from './lock-testing.options.js';
 
-/** What is said of the world, and what `LockModule.forRoot` takes but for the backend. */
+/** The options of `LockTesting`, and those of `LockModule.forRoot` except `backend`. */
 export interface LockTestingModuleOptions
   extends LockTestingOptions, Omit<LockModuleOptions, 'backend'>, LockModuleExtras {}
 
@@ -24,7 +24,7 @@ const FIELDS = [
 
 const PREFIX = 'nestjs-distributed-lock:testing:';
 
-/** The injection token of the `LockTesting` of a connection: the class itself for the default one. */
+/** Returns the injection token of a connection's `LockTesting`: the class itself for the default connection. */
 export function getLockTestingToken(name: string = DEFAULT_CONNECTION): typeof LockTesting | symbol {
   return name === DEFAULT_CONNECTION ? LockTesting : Symbol.for(PREFIX + name);
 }
@@ -36,12 +36,14 @@ export function InjectLockTesting(name?: string): PropertyDecorator & ParameterD
 }
 
 /**
- * Stands in for `LockModule` in the unit tests of an application: the same services and the same decorators, on locks in
- * memory. What happens to them a test says with the connection's `LockTesting`: `app.get(LockTesting)`. Excludes nobody
- * in another process, so it is for tests only.
+ * A replacement of `LockModule` in the unit tests of an application: the same services and decorators, on locks in
+ * memory. A test controls them with the connection's `LockTesting`: `app.get(LockTesting)`. It excludes no other
+ * process, so it is for tests only.
  *
- * Unlike with `LockModule`, there is a default `service`, which is `'test'`; the application starts also with mode
- * `'unavailable'`, unless `connectOnStart` is `'required'`; and `app.close()` waits for no holder, unless `drainTimeoutMs` says so.
+ * Differences from `LockModule`:
+ * - `service` has a default, which is `'test'`.
+ * - The application starts also with mode `'unavailable'`, unless `connectOnStart` is `'required'`.
+ * - `app.close()` waits for no holder, unless `drainTimeoutMs` is set.
  */
 @Module({})
 export class LockTestingModule {

@@ -1,33 +1,36 @@
 import { check, checkFields, checkMs } from '../../contract/check.js';
 
 /**
- * What the application meets.
- * - `'free'`: nobody else is there.
- * - `'contended'`: somebody else holds the keys, and leads the elections of these names, until the test has them let go.
+ * The conditions that the application finds.
+ * - `'free'`: there are no other contenders.
+ * - `'contended'`: other contenders hold the keys, and lead the elections of these names, until the test releases them.
  * - `'unavailable'`: no server answers.
  */
 export type LockTestingMode = 'free' | 'contended' | 'unavailable';
 
 export interface LockTestingOptions {
-  /** Default `'free'`. */
+  /** The conditions at the start. Default `'free'`. */
   readonly mode?: LockTestingMode | undefined;
-  /** Which keys (names of elections) somebody else has with mode `'contended'`. Default: whichever is asked for. */
+  /**
+   * The keys (names of elections) that other contenders hold with mode `'contended'`. Default: every key that is asked
+   * for.
+   */
   readonly keys?: readonly string[] | undefined;
   /**
-   * No call waits for longer than this, whatever it or its decorator says, in milliseconds: so that a test need not wait
-   * for a time-out. Default `Infinity`.
+   * The longest wait of any call, in milliseconds, whatever the call or its decorator specifies. It saves a test from
+   * waiting for a time-out. Default `Infinity`.
    */
   readonly longestWaitMs?: number | undefined;
 }
 
 export type ResolvedLockTestingOptions = Required<Omit<LockTestingOptions, 'keys'>> & {
-  /** `undefined`: all of them. */
+  /** `undefined` means all keys. */
   readonly keys: readonly string[] | undefined;
 };
 
 export const DEFAULTS = Object.freeze({ mode: 'free', longestWaitMs: Infinity } as const);
 
-/** Of what `LockModule` is told, what a test need not say. */
+/** The `LockModule` options that a test need not specify. */
 export const MODULE_DEFAULTS = Object.freeze({
   service: 'test',
   connectOnStart: 'background',

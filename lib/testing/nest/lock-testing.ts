@@ -13,11 +13,14 @@ import { bindMethods, Companions, connectionsOf } from './made-with-new.js';
 import type { OtherContender, OtherMode } from './other-contender.js';
 import { ScriptedBackend } from './scripted.backend.js';
 
-/** What a test says of the world around one application's locks on one connection, and sees of what they did. */
+/**
+ * A test's control over the locks of one application on one connection. It scripts the conditions that they find, and
+ * records what they did.
+ */
 export class LockTesting {
-  /** What was locked, in order. */
+  /** The record of all acquisitions, in order. */
   readonly journal = new Journal();
-  // No #private members here: Nest may be told to put its providers behind a Proxy, which has none.
+  // No #private members here: Nest may be configured to put its providers behind a Proxy, which has none.
   private readonly backend: ScriptedBackend;
   private readonly longestWaitMs: number;
   private service: LockService | undefined;
@@ -31,9 +34,9 @@ export class LockTesting {
   }
 
   /**
-   * Gives an instance that was made with `new`, outside of Nest, locks in memory: its decorated methods run under them.
-   * @param locks what happens to the locks, where the test says so: for an instance that uses several connections by
-   *   the names of these. A connection without one has locks that nobody else wants
+   * Gives an instance that was made with `new`, outside of Nest, locks in memory. Its decorated methods run under them.
+   * @param locks controls the locks. For an instance that uses several connections: one for each, by the connections'
+   *   names. A connection without one has locks without other contenders
    * @returns the instance
    * @throws LockConfigurationError when its class has no decorated method, or none of a connection that is named
    */
@@ -47,14 +50,14 @@ export class LockTesting {
     return instance;
   }
 
-  /** The locks as code calls them: for what takes a `LockService` in its constructor. */
+  /** The locks as code calls them, for classes that take a `LockService` in their constructor. */
   get locks(): LockService {
     return this.service ?? this.serviceFor(DEFAULT_CONNECTION);
   }
 
   /**
-   * Ends what the instances do that it was bound to: callers that wait are refused, leases are lost, nothing is granted any
-   * more. An application closes its own; without anything that waits or campaigns there is nothing to end.
+   * Ends the work of the instances that this was bound to: waiting callers are refused, leases are lost, and nothing is
+   * granted any more. An application closes its own. Without waiting callers or campaigns there is nothing to end.
    */
   async close(): Promise<void> {
     this.companions?.stop();
@@ -63,10 +66,10 @@ export class LockTesting {
   }
 
   /**
-   * Puts itself in the place of a connection that the application registers with `LockModule`, whose other options stay;
-   * no server is asked. The name must be that of the registration, or the connection is left as it is.
-   * @param builder what `Test.createTestingModule(…)` returns
-   * @returns the same
+   * Replaces a connection that the application registers with `LockModule`. The connection's other options are kept,
+   * and no server is contacted. The name must be that of the registration, or the connection is left as it is.
+   * @param builder the result of `Test.createTestingModule(…)`
+   * @returns the same builder
    */
   replaceIn<B extends ModuleBuilder>(builder: B, name: string = DEFAULT_CONNECTION): B {
     builder.overrideProvider(getLockServiceToken(name)).useFactory({
@@ -77,43 +80,44 @@ export class LockTesting {
   }
 
   /**
-   * Somebody outside the application wants the key: holds it at once when it is free, else stands in line behind those
-   * who are there. It never gives way by itself. With mode `'leader'` it campaigns in the election of that name, with mode
-   * `'job'` it runs the job of that key; both as another instance of the application's service.
+   * Adds a contender from outside the application. It holds the key at once when the key is free, else it queues behind
+   * the present contenders. It never releases by itself.
+   * With mode `'leader'` it campaigns in the election of that name. With mode `'job'` it runs the job of that key. Both
+   * act as another instance of the application's service.
    */
   contend(key: string, mode: OtherMode = 'exclusive'): OtherContender {
     return this.backend.contend(key, mode);
   }
 
   /**
-   * Everybody outside the application gives the key back, or leaves its line, and so with the election of that name;
-   * without a key, every key. With mode `'contended'` they do not come again.
+   * Makes every contender outside the application release the key or leave its wait queue, and the same for the
+   * election of that name. Without a key, this applies to every key. With mode `'contended'` they do not return.
    */
   letGo(key?: string): Promise<void> {
     return this.backend.letGo(key);
   }
 
-  /** No server answers any more: leases are `suspended`, whoever asks gets a `LockUnavailableError`. */
+  /** Makes all servers unavailable: leases become `suspended`, and callers get a `LockUnavailableError`. */
   unavailable(): void {
     this.backend.setReachable(false);
   }
 
-  /** They answer again, and nothing was lost. */
+  /** Makes the servers available again. Nothing was lost meanwhile. */
   available(): void {
     this.backend.setReachable(true);
   }
 
   /**
-   * The application's leases on the key are lost, as with an expired session, and its term in the election of that name:
-   * their signals abort, and the key is free.
-   * @throws LockConfigurationError when the application does not hold it: the test is wrong about that
+   * Loses the application's leases on the key, as with an expired session, and its term in the election of that name.
+   * Their signals abort, and the key is free.
+   * @throws LockConfigurationError when the application does not hold the key, which is a mistake in the test
    */
   loseLease(key: string): void {
     if (this.backend.loseLeases(key)) return;
     throw new LockConfigurationError(`the application does not hold "${key}", so it can not lose it`, { key });
   }
 
-  /** @internal The service that all this happens to. */
+  /** @internal Creates the service that this object controls. */
   open(options: Omit<LockModuleOptions, 'backend'>, connectionName: string): LockService {
     if (this.service) {
       throw new LockConfigurationError('a LockTesting serves one application; make one for each that a test creates');
@@ -149,7 +153,7 @@ function refuseUnused(name: string, connections: readonly string[]): void {
   throw new LockConfigurationError(`LockTesting.bind(): no method uses the connection "${name}" (used: ${all})`);
 }
 
-/** What is needed of Nest's `TestingModuleBuilder`. */
+/** The part of Nest's `TestingModuleBuilder` that is needed. */
 export interface ModuleBuilder {
   overrideProvider(token: unknown): {
     useFactory(options: { inject?: unknown[]; factory: (options: LockModuleOptions) => LockService }): unknown;

@@ -5,7 +5,7 @@ import { CronRunsService } from '../../schedule/cron-runs.service.js';
 import type { TickSource } from '../../schedule/scheduler.js';
 import type { LockService } from '../../service/lock.service.js';
 
-/** What else an application has of a connection, for instances that are in none. */
+/** The other services that an application has for a connection, for instances outside of any application. */
 export class Companions {
   readonly #elections: LeaderElectionService;
   readonly #runs: CronRunsService;
@@ -27,7 +27,7 @@ export class Companions {
   }
 }
 
-/** No scheduler runs: each call of a `@Cron` job is a tick of its own. */
+/** A tick source without a scheduler: each call of a `@Cron` job is a tick of its own. */
 class EveryCall implements TickSource {
   #tick = 0;
 
@@ -43,9 +43,10 @@ class EveryCall implements TickSource {
 }
 
 /**
- * Gives the instance's methods their locks, as the application does for what its factories make.
+ * Gives the instance's methods their locks, as an application does for instances that its factories create.
  * @param serviceOf the service of a connection
- * @throws LockConfigurationError when no method of the instance needs any, or takes part in an election that is none
+ * @throws LockConfigurationError when no method of the instance needs a lock, or one takes part in an election that
+ *   does not exist
  */
 export function bindMethods(instance: object, serviceOf: (connection: string) => LockService): void {
   for (const { slot, election } of lockedMethodsOf(instance)) {
@@ -55,7 +56,7 @@ export function bindMethods(instance: object, serviceOf: (connection: string) =>
   }
 }
 
-/** The connections that the instance's methods need. @throws LockConfigurationError when there are none */
+/** Returns the connections that the instance's methods need. @throws LockConfigurationError when there are none */
 export function connectionsOf(instance: unknown): readonly string[] {
   const methods = typeof instance === 'object' && instance !== null ? lockedMethodsOf(instance) : [];
   if (methods.length > 0) return [...new Set(methods.map(({ slot }) => slot.connection))];

@@ -2,12 +2,15 @@ import { deferred } from '../../async/deferred.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest, PermitDemand } from '../../contract/lock-request.js';
 
-/** What somebody outside the application wants: a lock on the key, to lead the election of that name, or to run the job. */
+/**
+ * The purpose of a contender outside the application: to lock the key, to lead the election of that name, or to run the
+ * job.
+ */
 export type OtherMode = 'exclusive' | 'read' | 'write' | 'leader' | 'job';
 
-/** Somebody outside the application who stands on a key: as a client of another process would. */
+/** A contender outside the application, like a client of another process. */
 export class OtherContender implements AsyncDisposable {
-  /** What it asks for. @internal */
+  /** The request for its lease. @internal */
   readonly request: LockRequest;
   readonly #leaving = new AbortController();
   readonly #held = deferred();
@@ -23,17 +26,17 @@ export class OtherContender implements AsyncDisposable {
     this.#held.promise.catch(() => {});
   }
 
-  /** Whether it holds the key; otherwise it waits, or has let go. */
+  /** Whether it holds the key. Otherwise it waits, or has released. */
   get isHolding(): boolean {
     return this.#lease?.isHeld() ?? false;
   }
 
-  /** Resolves when it has got the key. Rejects when it has let go before, or the application was closed. */
+  /** Resolves when it has acquired the key. Rejects when it has released before, or when the application was closed. */
   get held(): Promise<void> {
     return this.#held.promise;
   }
 
-  /** @internal Lines up at once. */
+  /** @internal Queues at once. */
   enter(acquire: (request: LockRequest) => Promise<GrantedLease | null>): void {
     acquire(this.request).then((lease) => {
       this.#lease = lease ?? undefined;
@@ -41,7 +44,7 @@ export class OtherContender implements AsyncDisposable {
     }, this.#held.reject);
   }
 
-  /** Gives the key back, or leaves the line. */
+  /** Releases the key, or leaves the wait queue. */
   async letGo(): Promise<void> {
     this.#leaving.abort(new Error(`somebody else does not want "${this.key}" any more`));
     await this.#held.promise.catch(() => {});

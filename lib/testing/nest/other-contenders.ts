@@ -2,23 +2,23 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { segmentOfKey } from '../../contract/segment.options.js';
 import type { OtherContender } from './other-contender.js';
 
-/** What is asked of keys. */
+/** The properties of keys that are needed here. */
 interface Keys {
-  /** Two keys with the same identity are the same. */
+  /** Returns a key's identity. Two keys with the same identity are the same. */
   identify(key: string): string;
 }
 
-/** Everybody outside the application: who is there, and on which keys there will be somebody before the application. */
+/** All contenders outside the application, and the keys on which another contender precedes the application. */
 export class OtherContenders {
   readonly #keys: Keys;
   readonly #standing = new Set<OtherContender>();
   readonly #requests = new WeakSet<LockRequest>();
-  /** Identities; `undefined`: all of them. */
+  /** The identities of the contended keys. `undefined` means all keys. */
   readonly #contended: ReadonlySet<string> | undefined;
   readonly #letGo = new Set<string>();
   #allLetGo = false;
 
-  /** @param contended whose keys somebody else has; `undefined`: all of them */
+  /** @param contended the keys that other contenders hold; `undefined` means all keys */
   constructor(keys: Keys, contended: readonly string[] | undefined) {
     this.#keys = keys;
     this.#contended = contended && new Set(contended.map((key) => keys.identify(key)));
@@ -33,25 +33,25 @@ export class OtherContenders {
     return request !== undefined && this.#requests.has(request);
   }
 
-  /** Whether somebody is on the key before the application is. */
+  /** Whether another contender precedes the application on the key. */
   want(key: string): boolean {
     const names = this.#namesOf(key);
     if (this.#allLetGo || names.some((name) => this.#letGo.has(name))) return false;
     return !this.#contended || names.some((name) => this.#contended?.has(name));
   }
 
-  /** Whether the lease or request on `key` is one on `wanted`, or on one of its segments. */
+  /** Whether `key`, of a lease or a request, is `wanted` or one of its segments. */
   isOn(key: string, wanted: string): boolean {
     return this.#namesOf(key).includes(this.#keys.identify(wanted));
   }
 
-  /** They do not come any more; without a key, to any. */
+  /** Prevents further contenders on the key; without a key, on any key. */
   stayAway(key?: string): void {
     if (key === undefined) this.#allLetGo = true;
     else this.#letGo.add(this.#keys.identify(key));
   }
 
-  /** All give the key back, or leave its line, and do not come again; without a key, every key. */
+  /** Makes all release the key or leave its wait queue, without returning. Without a key, this applies to every key. */
   async letGo(key?: string): Promise<void> {
     this.stayAway(key);
     const leaving = [...this.#standing].filter((other) => key === undefined || this.isOn(other.key, key));
@@ -59,7 +59,7 @@ export class OtherContenders {
     await Promise.all(leaving.map((other) => other.letGo()));
   }
 
-  /** The key, and of a segment the key that it is a part of. */
+  /** Returns the identity of the key and, for a segment, that of the key it belongs to. */
   #namesOf(key: string): readonly string[] {
     return [key, segmentOfKey(key)?.key ?? key].map((name) => this.#keys.identify(name));
   }

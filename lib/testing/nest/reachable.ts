@@ -1,8 +1,9 @@
 type Asked = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * What stands elsewhere, for as long as it can be reached; otherwise its methods, all of which are asynchronous, reject.
- * @param assertReachable throws why it can not be
+ * Wraps an object that represents a remote one. While that cannot be reached, its methods, all of which are
+ * asynchronous, reject.
+ * @param assertReachable throws the reason why it cannot be reached
  */
 export function reachable<T extends object>(inner: T, assertReachable: () => void): T {
   const ask = (method: Asked): Asked => {

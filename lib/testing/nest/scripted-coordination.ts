@@ -8,15 +8,15 @@ import type {
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { reachable } from './reachable.js';
 
-/** What queues and barriers are told of the world. */
+/** The access of queues and barriers to the scripted conditions. */
 interface Surroundings {
-  /** @throws why the servers can not be reached */
+  /** @throws the reason why the servers cannot be reached */
   assertReachable(): void;
-  /** Is told of every lease that the application gets. */
+  /** Called with every lease that the application gets. */
   own(lease: GrantedLease): void;
 }
 
-/** Queues, barriers and shared values to which happens what a test says. */
+/** Returns queues, barriers and shared values under the conditions that a test scripts. */
 export function scriptedCoordination(inner: CoordinationBackend, world: Surroundings): CoordinationBackend {
   const ask = <T extends object>(asked: T): T => reachable(asked, () => world.assertReachable());
   return {

@@ -1,17 +1,17 @@
 import type { CampaignRequest, Elections, Sighting, WonElection, Leader } from '../../contract/elections.js';
 
-/** What elections are told of the world. */
+/** The access of elections to the scripted conditions. */
 interface Surroundings {
-  /** @throws why the servers can not be reached */
+  /** @throws the reason why the servers cannot be reached */
   assertReachable(): void;
-  /** What the application calls it. */
+  /** Returns the application's name for a key. */
   nameOf(key: string): string;
-  /** Has somebody else lead where the test wants that and nobody is there. */
+  /** Adds another contender as the leader, if the test wants one and there is no leader. */
   contend(name: string): Promise<void>;
   isOther(request: CampaignRequest): boolean;
 }
 
-/** Elections to which happens what a test says. */
+/** Elections under the conditions that a test scripts. */
 export class ScriptedElections implements Elections {
   readonly #inner: Elections;
   readonly #world: Surroundings;

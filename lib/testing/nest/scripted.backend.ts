@@ -22,7 +22,7 @@ import { reachable } from './reachable.js';
 import { scriptedCoordination } from './scripted-coordination.js';
 import { ScriptedElections } from './scripted-elections.js';
 
-/** Locks in memory, to which happens what a test says. */
+/** Locks in memory, under the conditions that a test scripts. */
 export class ScriptedBackend extends MemoryBackend {
   override readonly name = 'testing';
   readonly #assertReachable = (): void => {
@@ -46,7 +46,7 @@ export class ScriptedBackend extends MemoryBackend {
       isOther: (request) => this.#others.hasAsked(request),
     },
   );
-  // Never connected: a key that ZooKeeper would refuse, a test should not pass with.
+  // Never connected. A test should not pass with a key that ZooKeeper would refuse.
   readonly #keys = zookeeper({ connectString: 'localhost:2181' }).create();
   readonly #owned = new Set<GrantedLease>();
   readonly #others: OtherContenders;
@@ -63,7 +63,7 @@ export class ScriptedBackend extends MemoryBackend {
     }
   }
 
-  /** Whose the names are: a test says them as the application does, without its service. */
+  /** Sets the service that names belong to. A test writes them like the application, without its service. */
   serve(service: string | undefined): void {
     this.#service = service;
   }
@@ -97,7 +97,7 @@ export class ScriptedBackend extends MemoryBackend {
     return super.lineFor(isJobLockKey(key) ? { ...request, key: jobLockKey(nameOf(request)) } : request);
   }
 
-  // Nobody hears of a grant while no server answers, but for those whom others answer.
+  // While no server answers, only contenders outside the application are granted: other servers answer them.
   protected override mayGrant(request: LockRequest): boolean {
     return this.#isReachable || this.#others.hasAsked(request);
   }
@@ -126,7 +126,7 @@ export class ScriptedBackend extends MemoryBackend {
     return this.#place(this.lineFor({ ...other.request, key: at, name: key }), other);
   }
 
-  /** Everybody else gives the key back, and does not come again; without a key, every key. */
+  /** Makes all other contenders release the key without returning. Without a key, this applies to every key. */
   letGo(key?: string): Promise<void> {
     return this.#others.letGo(key);
   }
@@ -141,7 +141,7 @@ export class ScriptedBackend extends MemoryBackend {
     this.grantTurns();
   }
 
-  /** @returns whether the application had any */
+  /** @returns whether the application had any leases on the key */
   loseLeases(key: string): boolean {
     const own = [...this.#owned].filter((lease) => this.#others.isOn(lease.key, key));
     for (const lease of own) lease.lose(new LockLostError(lease.key, 'the test has it lost'));
@@ -155,7 +155,7 @@ export class ScriptedBackend extends MemoryBackend {
     void lease.released.then(() => this.#owned.delete(lease));
   }
 
-  /** Has somebody else have what is asked for. */
+  /** Adds another contender that holds what the request asks for. */
   #comeBefore(line: string, request: LockRequest): void {
     const { permits } = request;
     const key = nameOf(request);

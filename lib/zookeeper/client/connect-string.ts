@@ -5,7 +5,7 @@ export interface ServerAddress {
 
 export interface ConnectString {
   readonly servers: readonly ServerAddress[];
-  /** The path that every key lies under: '' or '/app'. */
+  /** The path that all keys are below: '' or '/app'. */
   readonly chroot: string;
 }
 
@@ -15,7 +15,7 @@ const HOST_AND_PORT = /:\d{1,5}$/;
 const SERVER = /^(?:\[(?<ipv6>[0-9a-fA-F:.%a-z]+)\]|(?<host>[^\s:[\]/]+))(?::(?<port>\d{1,5}))?$/;
 
 /**
- * Parses `host1:2181,host2,[::1]:2181/chroot`. The chroot is one for all servers, and stands behind the last.
+ * Parses `host1:2181,host2,[::1]:2181/chroot`. There is one chroot for all servers, written after the last server.
  * @throws RangeError that says which part is wrong
  */
 export function parseConnectString(text: string): ConnectString {
@@ -27,10 +27,10 @@ export function parseConnectString(text: string): ConnectString {
   return { servers, chroot: chroot === '/' ? '' : chroot };
 }
 
-/** What stands between two commas. */
+/** A part of the connect string between two commas. */
 interface Part {
   readonly server: string;
-  /** With its slash, or ''. */
+  /** The chroot with its slash, or ''. */
   readonly chroot: string;
 }
 
@@ -59,7 +59,10 @@ function checkChroot(chroot: string): void {
   throw new RangeError(`"${server}" in the chroot "${chroot}" is a server; write a comma before it, not a slash`);
 }
 
-/** The error for a chroot that other servers follow: ZooKeeper's own clients would take these for a part of it. */
+/**
+ * The error for a chroot before the last server. ZooKeeper's own clients would take the servers after it for a part of
+ * it.
+ */
 function chrootInside(text: string, parts: readonly Part[]): RangeError {
   const chroots = [...new Set(parts.map(({ chroot }) => chroot).filter((chroot) => chroot !== ''))];
   const servers = parts.map(({ server }) => server.trim()).join(',');

@@ -1,9 +1,10 @@
 /**
- * One driver instance, one session: the driver's connection loop with the parts replaced that break a lock.
- * - `Dialer` opens sockets, `Inbound` reads what the server sends;
- * - authentication and watches go out before anything else on a new connection;
- * - what was not sent when a connection ends is never sent later, and closing ends in every state;
- * - what is asked for in one turn leaves in one write, see `Outbox`.
+ * One driver instance, one session: the driver's connection loop, with the parts replaced that would break a lock.
+ * - `Dialer` opens sockets, and `Inbound` reads the server's data.
+ * - Authentication and watches are sent before anything else on a new connection.
+ * - A request that was not sent when a connection ends is never sent later.
+ * - Closing completes in every state.
+ * - The requests of one turn are sent in one write, see `Outbox`.
  */
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
@@ -33,7 +34,7 @@ export class Connection {
   readonly #inbound: Inbound;
   readonly #handshakes: Handshakes;
   readonly #queue: RequestQueue;
-  /** What leaves at the end of this turn. */
+  /** The requests that are sent at the end of this turn. */
   readonly outbox = new Outbox((requests) => this.#queue.send(requests));
   #sessionId = 0n;
   #isUp = false;
@@ -74,7 +75,7 @@ export class Connection {
     return oldest === undefined || ping === undefined ? (oldest ?? ping) : Math.min(oldest, ping);
   }
 
-  /** Sends at the end of this turn, or not at all. */
+  /** Sends the request at the end of this turn, or fails it. */
   request<T>(type: OpCode, body: Buffer, path: string | undefined, read: (reply: Reply) => T): Promise<T> {
     const request = new PendingRequest(type, body, path, read);
     this.outbox.add(request);
@@ -91,7 +92,9 @@ export class Connection {
     this.#dialer.hangUp();
   }
 
-  /** A second call waits for the first, whose goodbye it must not cut off. */
+  /**
+   * Ends the session. A second call waits for the first, because it must not cut off the first call's close request.
+   */
   close(deadlineMs: number, why: SessionEnd = 'closed'): Promise<void> {
     return (this.#closed ??= this.#close(deadlineMs, why));
   }
@@ -166,7 +169,7 @@ export class Connection {
   async #upUnlessBehind(): Promise<void> {
     const isBehind = await this.#handshakes.isBehind((...question) => this.request(...question)).catch(() => undefined);
     if (isBehind === undefined) return this.drop();
-    // Closed, because what a backup says that the session owns would keep others waiting.
+    // The session is closed: ephemeral znodes that were restored from a backup would keep other contenders waiting.
     if (isBehind) await this.close(this.#driver.sessionTimeout, 'the servers lost data');
     else if (!this.#closed) this.#up();
   }
@@ -179,8 +182,8 @@ export class Connection {
     this.#listener.connected({ sessionId: this.#sessionId, timeoutMs: this.#driver.sessionTimeout, sentAt });
   }
 
-  // A server that receives but whose answers are lost renews the session with each handshake, and its keys stay locked.
-  // Once the session's time is over here, it is left to run out there as well.
+  // A server that receives, but whose replies are lost, renews the session with each handshake, and its keys remain
+  // locked. Once the session timeout is over here, this client ends it, so that it expires at the servers as well.
   #unanswered(): void {
     const unansweredMs = this.#handshakes.unanswered(now());
     if (unansweredMs > this.#driver.sessionTimeout && this.#sessionId !== 0n) this.#end('unanswered');
@@ -195,7 +198,7 @@ export class Connection {
     this.#listener.ended(why);
   }
 
-  /** In this state the driver neither reconnects when its socket closes nor takes requests. */
+  /** Sets a state in which the driver neither reconnects after its socket closes nor accepts requests. */
   #stopReconnecting(): void {
     this.#dialer.stop();
     this.#driver.state = DriverState.closing;
@@ -204,7 +207,7 @@ export class Connection {
 
 type Send = (request: PendingRequest) => Promise<unknown>;
 
-/** Sets all watches again on a new connection; those fire at once that missed something since `lastZxid`. */
+/** Sets all watches again on a new connection. Watches that missed an event since `lastZxid` fire at once. */
 export function resetWatches(watches: WatchTables, lastZxid: bigint, send: Send): void {
   resetKind('data', watches.data, lastZxid, send);
   resetKind('children', watches.children, lastZxid, send);
@@ -219,16 +222,17 @@ function resetKind(kind: WatchKind, watches: WatchTable, lastZxid: bigint, send:
       readNothing,
     );
     send(request).catch((error: unknown) => {
-      // Refused, the watches are not there: whoever relies on one has to look again. Lost, they are set next time.
+      // If the request was refused, the watches are not set: their owners have to look again. If the connection was
+      // lost, they are set on the next one.
       if (!isConnectionLoss(error)) paths.forEach((path) => watches.fire(path, 'unknown'));
     });
   }
 }
 
-// Far below the server's limit of 1 MB for a request, beyond which it closes the connection, again and again.
+// Far below the server's limit of 1 MB for a request. Beyond that limit the server closes the connection, every time.
 const BATCH_BYTES = 100 * 1024;
 
-/** The paths of the watches to set again after a reconnect, in batches small enough for one request each. */
+/** The paths of the watches to set again after a reconnect, in batches that fit into one request each. */
 export function watchBatches(paths: readonly string[]): string[][] {
   const batches: string[][] = [];
   let room = 0;

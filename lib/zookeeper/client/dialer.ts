@@ -7,21 +7,24 @@ import { now } from '../../async/clock.js';
 import { after, backoff } from '../../async/timer.js';
 import type { ServerAddress } from './connect-string.js';
 
-/** What happens to the socket of the moment. */
+/** The events of the current socket. */
 export interface SocketEvents {
-  /** There is one, on which nothing has happened yet. */
+  /** The socket exists. Nothing has happened on it yet. */
   opened(socket: Socket): void;
   connected(): void;
   data(bytes: Buffer): void;
   drain(): void;
-  /** The server has hung up; `closed` follows some turns later. */
+  /** The server has closed its end. `closed` follows some turns later. */
   ended(): void;
-  /** The time for the handshake is over; `closed` follows. */
+  /** The handshake has timed out. `closed` follows. */
   unanswered(): void;
   closed(hasError: boolean): void;
 }
 
-/** Opens one socket after the other, to one server after the other; an attempt ends with the handshake or in time. */
+/**
+ * Opens one socket after the other, to one server after the other. An attempt ends with the handshake or with a
+ * time-out.
+ */
 export class Dialer {
   readonly #options: ConnectionOptions;
   readonly #rotation: ServerRotation;
@@ -29,7 +32,7 @@ export class Dialer {
   #socket: Socket | undefined;
   #cancelAttempt: Dispose = () => {};
   #isAccepted = false;
-  /** What went wrong last. */
+  /** The last connection error. */
   lastError: Error | undefined;
 
   constructor(options: ConnectionOptions, events: SocketEvents) {
@@ -38,12 +41,12 @@ export class Dialer {
     this.#events = events;
   }
 
-  /** Connects to the next server, after a pause when all have been tried in vain. */
+  /** Connects to the next server. There is a pause before it once all servers have been tried in vain. */
   dial(sessionTimeoutMs: number): void {
     this.#rotation.next((server) => this.#attempt(server, attemptMs(sessionTimeoutMs)));
   }
 
-  /** The handshake is done. */
+  /** Ends the attempt after a completed handshake. */
   succeeded(): void {
     this.#isAccepted = true;
     this.#cancelAttempt();
@@ -51,7 +54,7 @@ export class Dialer {
     this.#rotation.succeeded();
   }
 
-  /** The socket is of no use any more: `closed` follows. */
+  /** Destroys the socket. `closed` follows. */
   hangUp(why?: unknown): void {
     if (why !== undefined) this.lastError = why instanceof Error ? why : new Error('the link failed', { cause: why });
     this.#socket?.destroy();
@@ -87,7 +90,9 @@ export class Dialer {
   }
 }
 
-/** Also what a server without TLS does with the first bytes of TLS: it closes, or answers in plain text. */
+/**
+ * Explains errors of a TLS connection. A server without TLS closes at the first bytes of TLS, or replies in plain text.
+ */
 function overTls(error: NodeJS.ErrnoException): Error {
   const isPlain = error.code === 'ECONNRESET' || error.code === 'ERR_SSL_WRONG_VERSION_NUMBER';
   if (!isPlain) return error;
@@ -103,10 +108,13 @@ function closedEarly(): Error {
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
-// A link that ends sooner was of no use: the server, or what is asked of it, is at fault.
+// A connection that ends sooner counts as a failed attempt: the server, or a request to it, is at fault.
 const USEFUL_MS = 1_000;
 
-/** Which server to try next: each once without a pause, in an order of its own for every client, then with pauses. */
+/**
+ * Chooses the next server to try. Each server is tried once without a pause, then with pauses. Every client has an
+ * order of its own.
+ */
 export class ServerRotation {
   readonly #servers: readonly ServerAddress[];
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
@@ -128,7 +136,7 @@ export class ServerRotation {
     this.#cancel = after(pauseMs, () => callback(this.#take()));
   }
 
-  /** A server answered. When it has done so for a while, whoever is next is again tried without a pause. */
+  /** Records that a server answered. If the connection lasts for a while, the next attempt is again without a pause. */
   succeeded(): void {
     this.#connectedAt = now();
   }
@@ -155,7 +163,7 @@ function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
   return items.map(() => rest.splice(Math.floor(random() * rest.length), 1)).flat();
 }
 
-/** Those of Node's TLS options that go into a connection to an ensemble. */
+/** The TLS options of Node that apply to a connection to an ensemble. */
 export type TlsOptions = Pick<
   TlsConnectionOptions,
   | 'ca'
@@ -170,10 +178,10 @@ export type TlsOptions = Pick<
   | 'secureContext'
 >;
 
-/** Connects to a server; `connected` is called when bytes may be sent, over TLS after its handshake. */
+/** Connects to a server. `connected` is called when bytes may be sent: over TLS, after the TLS handshake. */
 function openSocket(server: ServerAddress, tls: TlsOptions | undefined, connected: () => void): Socket {
   const socket = tls ? connectTls({ ...tls, ...server }) : connectTcp(server);
-  // Requests are small and somebody waits for each.
+  // Requests are small, and a caller waits for each of them.
   socket.setNoDelay();
   socket.once(tls ? 'secureConnect' : 'connect', connected);
   return socket;
@@ -182,14 +190,17 @@ function openSocket(server: ServerAddress, tls: TlsOptions | undefined, connecte
 export interface ConnectionOptions {
   readonly servers: readonly ServerAddress[];
   readonly sessionTimeoutMs: number;
-  /** What the session shows the servers before anything else. */
+  /** The credentials that are sent before anything else. */
   readonly auth: readonly { readonly scheme: string; readonly credentials: string }[];
   readonly tls?: TlsOptions | undefined;
 }
 
 const SHORTEST_ATTEMPT_MS = 250;
 
-/** How long one server may take to accept a connection and the session: short enough to try another in time. */
+/**
+ * The time that one server has to accept the connection and the session. It is short enough to try another server in
+ * time.
+ */
 function attemptMs(sessionTimeoutMs: number): number {
   return Math.max(SHORTEST_ATTEMPT_MS, sessionTimeoutMs / 6);
 }

@@ -1,5 +1,5 @@
 declare module 'node-zookeeper-client' {
-  /** The published types leave out all that this package needs; see driver.ts for the part that is used. */
+  /** The published types lack everything that this package needs. The parts that are used are in driver.ts. */
   const driver: { createClient(connectString: string, options: object): { connectionManager: unknown } };
   export default driver;
 }

@@ -1,12 +1,13 @@
 /**
- * node-zookeeper-client 1.1.3, pinned: the only file that names the driver. It brings the handshake, the session id and
- * password, the numbering and queueing of requests, and the reconnect loop. What it gets wrong for
- * locks is replaced from outside, on one instance (see connection.ts), so the parts leaned on are checked here.
+ * node-zookeeper-client 1.1.3, pinned. This is the only file that names the driver. The driver provides the handshake,
+ * the session id and password, the numbering and queueing of requests, and the reconnect loop.
+ * Its behaviour that is wrong for locks is replaced from outside, on one instance (see connection.ts). Therefore the
+ * internals that this package depends on are checked here.
  */
 import type { Socket } from 'node:net';
 import driver from 'node-zookeeper-client';
 
-/** A request as the driver queues it; it sets `header.xid`, then asks for the bytes. */
+/** A request as the driver queues it. The driver sets `header.xid`, then asks for the bytes. */
 export interface DriverRequest {
   readonly header: { readonly type: number; xid: number };
   readonly payload: null;
@@ -18,7 +19,7 @@ export interface DriverPacket {
   readonly callback: (error: unknown) => void;
 }
 
-/** The driver's states, of which only these matter here. */
+/** The states of the driver that this package uses. */
 export const DriverState = {
   disconnected: 0,
   connecting: 1,
@@ -64,13 +65,16 @@ const METHODS = [
   'onSocketClosed',
 ] as const;
 
-/** A connection manager that has not connected yet. @throws Error when the installed driver is not the pinned one */
+/**
+ * Returns a connection manager that has not connected yet.
+ * @throws Error when the installed driver is not the pinned one
+ */
 export function openDriver(sessionTimeoutMs: number): ConnectionManager {
-  // Which server to connect to is not the driver's business here.
+  // The address is never used: `Dialer` chooses the server.
   const client = driver.createClient('localhost', { sessionTimeout: sessionTimeoutMs, retries: 0 });
   const manager = client.connectionManager;
   assertInternals(manager);
-  // The first request is number 1, as in every other client.
+  // The first request has number 1, as in every other client.
   manager.xid = 1;
   return manager;
 }

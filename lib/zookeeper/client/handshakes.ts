@@ -5,16 +5,18 @@ import type { Reply } from './pending-request.js';
 
 const NO_ZXID = Buffer.alloc(8);
 
-/** Makes a request on the connection of the moment. */
+/** Makes a request on the current connection. */
 type Ask = (type: OpCode, body: Buffer, path: string, read: (reply: Reply) => bigint) => Promise<bigint>;
 
 /**
- * The handshakes that ask for one session again: when each was sent, whether it was answered, and what it claims.
+ * The handshakes for one session: when each was sent, whether it was answered, and which zxid it claims.
  *
- * A handshake claims the last zxid that this client has seen. A server whose data is older, because it was lost or
- * restored from a backup, closes the connection without an answer; so does a server without a quorum. Once the session's
- * time is over, and with it every lease, a handshake claims no zxid, which tells the two apart: without a quorum it is
- * not answered either. Otherwise the session turns out to have expired, or the next reply shows how old the data is.
+ * A handshake claims the last zxid that this client has seen. Two kinds of servers close the connection without a
+ * reply: a server without a quorum, and a server whose data is older than that zxid. Its data may have been lost or
+ * restored from a backup.
+ * Once the session timeout is over, and with it every lease, a handshake claims no zxid. That distinguishes the two
+ * cases. A server without a quorum still does not reply. With any other server, the session turns out to be expired, or
+ * the next reply shows how old the data is.
  */
 export class Handshakes {
   readonly #driver: Pick<ConnectionManager, 'zxid' | 'sessionTimeout'>;
@@ -27,12 +29,12 @@ export class Handshakes {
     this.#driver = driver;
   }
 
-  /** When the handshake of the moment was sent. */
+  /** When the current handshake was sent. */
   get sentAt(): number {
     return this.#sentAt ?? 0;
   }
 
-  /** Whether the handshake of the moment claims the zxid: then no server with older data answers it. */
+  /** Whether the current handshake claims the zxid. If it does, no server with older data replies to it. */
   get claimsZxid(): boolean {
     return this.#claimsZxid;
   }
@@ -52,19 +54,22 @@ export class Handshakes {
     this.#downSince = undefined;
   }
 
-  /** The connection of the moment is gone. */
+  /** Records that the current connection is closed. */
   over(at: number): void {
     this.#sentAt = undefined;
     this.#downSince ??= at;
   }
 
-  /** The time for an answer is up. Returns how long servers have received handshakes without answering, by `at`. */
+  /**
+   * Records that the handshake timed out. Returns for how long, by `at`, servers have received handshakes without
+   * replying.
+   */
   unanswered(at: number): number {
     this.#unansweredSince ??= this.#sentAt;
     return at - (this.#unansweredSince ?? at);
   }
 
-  /** Whether the data of the server that has answered is older than what this client has seen. @throws KeeperError */
+  /** Whether the data of the connected server is older than what this client has seen. @throws KeeperError */
   async isBehind(ask: Ask): Promise<boolean> {
     const seen = this.#driver.zxid.readBigInt64BE(0);
     return (await ask(OpCode.exists, pathWatchRecord('/', false), '/', ({ zxid }) => zxid)) < seen;

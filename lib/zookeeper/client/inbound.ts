@@ -12,18 +12,18 @@ import { watchEventOf } from './watch-table.js';
 import type { WatchTables } from './watch-table.js';
 import type { Answer } from './zookeeper-client.js';
 
-/** What `Inbound` reports. */
+/** The listener of `Inbound`. */
 export interface InboundListener {
   answered(answer: Answer): void;
   /** The server has accepted the last of the credentials. */
   authenticated(): void;
-  /** Something that cannot be read: what comes behind it can not be trusted either. */
+  /** Some bytes cannot be parsed. The bytes after them cannot be trusted either. */
   unreadable(error: unknown): void;
 }
 
 /**
- * What the server sends, in place of the driver's own reading: frames are cut for each socket, so that one cut in the
- * middle can not poison the next connection, and no reply, however odd, throws into the socket.
+ * Reads the data that the server sends, in place of the driver's own reader. Frames are split for each socket
+ * separately, so that a partial frame cannot corrupt the next connection. No malformed reply throws into the socket.
  */
 export class Inbound {
   readonly #driver: ConnectionManager;
@@ -32,10 +32,10 @@ export class Inbound {
   readonly #handshake: (frame: Buffer) => void;
   #frames = new FrameSplitter();
   #pingsSentAt: number[] = [];
-  /** How many credentials the server still has to accept on this connection. */
+  /** The number of credentials that the server has not yet accepted on this connection. */
   unconfirmedAuths = 0;
 
-  /** Takes over `driver.onSocketData`; only the handshake's reply still goes to the driver. */
+  /** Replaces `driver.onSocketData`. Only the handshake's reply is still passed to the driver. */
   constructor(driver: ConnectionManager, watches: WatchTables, listener: InboundListener) {
     this.#driver = driver;
     this.#watches = watches;
@@ -50,7 +50,7 @@ export class Inbound {
     };
   }
 
-  /** When the ping was sent that has been without an answer for longest. */
+  /** When the oldest unanswered ping was sent. */
   get oldestPingSentAt(): number | undefined {
     return this.#pingsSentAt[0];
   }
@@ -59,7 +59,7 @@ export class Inbound {
     this.#pingsSentAt.push(now());
   }
 
-  /** The socket is gone: what it began to say will not be continued. */
+  /** Discards partial data, because the socket is closed. */
   reset(): void {
     this.#frames = new FrameSplitter();
     this.#pingsSentAt = [];

@@ -2,15 +2,16 @@ import { ErrorCode, errorName } from '../wire/error-codes.js';
 
 const LOSSES: readonly number[] = [ErrorCode.connectionLoss, ErrorCode.sessionExpired, ErrorCode.sessionMoved];
 
-/** ZooKeeper's answer to one request, or the reason why there was none. */
+/** ZooKeeper's error reply to one request, or the reason why there was no reply. */
 export class KeeperError extends Error {
   constructor(
     /** ZooKeeper's numeric code. */
     readonly code: number,
-    /** The znode that was asked about. */
+    /** The path that the request was about. */
     readonly path?: string,
   ) {
-    // It is made where answers are read, for whoever asked: that place tells nobody anything, and to note it down is dear.
+    // The error is created where replies are read, not where the request was made. Its stack trace would be useless and
+    // costly.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(`ZooKeeper: ${errorName(code)}${path === undefined ? '' : ` at ${path}`}`);
@@ -18,7 +19,7 @@ export class KeeperError extends Error {
     this.name = 'KeeperError';
   }
 
-  /** The connection or the session ended before an answer came: the request may or may not have been applied. */
+  /** Whether the connection or the session ended before a reply. Then the request may or may not have been applied. */
   get isConnectionLoss(): boolean {
     return LOSSES.includes(this.code);
   }
@@ -34,21 +35,21 @@ export function isConnectionLoss(error: unknown): boolean {
 
 const PASSING: readonly number[] = [ErrorCode.systemError, ErrorCode.operationTimeout, ErrorCode.throttled];
 
-/** A refusal that says nothing about the next attempt. */
+/** Whether the error is transient: the same request may succeed at the next attempt. */
 export function isPassing(error: unknown): boolean {
   return error instanceof KeeperError && PASSING.includes(error.code);
 }
 
-/** What servers take in one request unless they are told otherwise (`jute.maxbuffer`). */
+/** The largest request that servers accept by default (`jute.maxbuffer`). */
 export const MOST_BYTES = 1_048_575;
 
 /**
- * A request that was not sent. One that is too large is never answered: the servers end the connection, and what is asked
- * again over the next one ends that, with all that others do on it.
+ * The error of a request that was not sent because it is too large. The servers would not reply, but close the
+ * connection. A retry would close the next one too, with all other requests on it.
  */
 export class RequestTooLargeError extends Error {
   constructor(
-    /** What the request would have. */
+    /** The size that the request would have. */
     readonly bytes: number,
   ) {
     super(`the request has ${bytes} bytes, and servers take ${MOST_BYTES}; ask for less at once`);

@@ -22,7 +22,7 @@ import type {
   ZooKeeperClient,
 } from './zookeeper-client.js';
 
-/** ZooKeeper's numbers for what a watch is on. */
+/** ZooKeeper's codes for the kinds of watches. */
 const WATCHER_TYPES = { children: 1, data: 2 } as const;
 
 /** ZooKeeper's requests over one hardened driver connection. */
@@ -68,7 +68,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   watch(path: string): Promise<Watch> {
-    // getData and not exists: on a znode that is gone, exists would leave a watch that never fires.
+    // getData and not exists: if the znode does not exist, exists would leave a watch that never fires.
     return this.#watched('data', path, OpCode.getData, (_reply, watch) => watch);
   }
 
@@ -77,7 +77,8 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async watchExistence(path: string): Promise<{ isThere: boolean; watch: Watch }> {
-    // In the table of data watches, also where nothing is: set again after a reconnect, it fires at once, to look again.
+    // Kept with the data watches even if the znode does not exist. Set again after a reconnect it fires at once, as a
+    // hint to look again.
     const watching = this.#watching('data', path);
     try {
       await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path, readNothing);
@@ -130,14 +131,14 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     });
   }
 
-  /** A watch that is yet to be set; to be forgotten when it can not be. */
+  /** Registers a watch before it is set on the server. The caller forgets it if it cannot be set. */
   #watching(kind: WatchKind, path: string): { watch: Watch; forget: () => boolean } {
     const fired = deferred<WatchEvent>();
     const forget = this.#watches[kind].add(path, fired.resolve);
     return { forget, watch: { fired: fired.promise, remove: () => void (forget() && this.#removeWatch(kind, path)) } };
   }
 
-  // When it cannot be taken back now, it goes with the connection or fires for nobody.
+  // If the watch cannot be removed now, it ends with the connection, or fires without a watcher.
   #removeWatch(kind: WatchKind, path: string): void {
     const record = removeWatchesRecord(path, WATCHER_TYPES[kind]);
     this.#connection.request(OpCode.removeWatches, record, path, readNothing).catch(() => {});

@@ -10,13 +10,14 @@ import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import type { CreatedNode, CreateRequest } from './zookeeper-client.js';
 
-/** Sends requests one behind the other in one write of the socket, or fails them when there is no connection. */
+/** Sends requests in order, in one write of the socket, or fails them when there is no connection. */
 type Send = (requests: readonly PendingRequest[]) => void;
 
 /**
- * What this process asks for in one turn of its event loop leaves at the turn's end: first the creates and deletes that
- * may share transactions, then everything else, in one write. So a list that is asked for in the same turn as a create
- * shows its znode, and one list does for all who ask for it.
+ * Collects the requests of one turn of the event loop and sends them at the turn's end, in one write. Creates and
+ * deletes that may share transactions are first, then everything else.
+ * So a list that is requested in the same turn as a create contains the created znode. All requests for the
+ * same list in one turn share one reply.
  */
 export class Outbox {
   readonly #send: Send;
@@ -41,25 +42,25 @@ export class Outbox {
     return write.done.promise;
   }
 
-  /** A directory is there, as somebody has learned in another way than by `join`. */
+  /** Records that a directory exists, if that was found out in another way than by `join`. */
   saw(directory: string): void {
     this.#groupCommit.saw(directory);
   }
 
-  /** What `ask` promises, to everybody who asks for the same in this turn. */
+  /** Returns the promise of `ask`. All callers with the same `what` in this turn share one promise. */
   shared<T>(what: string, ask: () => Promise<T>): Promise<T> {
     const asked = (this.#shared.get(what) as Promise<T> | undefined) ?? ask();
     this.#shared.set(what, asked);
     return asked;
   }
 
-  /** Sends now what would leave at the end of the turn. */
+  /** Sends now the requests that are due at the end of the turn. */
   flush(): void {
     this.#isDue = false;
     const [writes, requests] = [this.#writes, this.#requests];
     this.#writes = [];
     this.#requests = [];
-    // Not cleared: the table of one that lives for long keeps what it had, see `LinkedList`.
+    // Replaced and not cleared: a long-lived map keeps its former entries in memory, see `LinkedList`.
     if (this.#shared.size > 0) this.#shared = new Map();
     const all = writes.length > 0 ? [...this.#groupCommit.requestsFor(writes), ...requests] : requests;
     if (all.length > 0) this.#send(all);
@@ -68,23 +69,23 @@ export class Outbox {
   #atEndOfTurn(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    // Behind the promises that are settled already: whoever they wake belongs to this turn.
+    // This runs after the continuations of promises that are already settled. Their requests belong to this turn.
     process.nextTick(() => this.flush());
   }
 }
 
 /**
- * Creates and deletes that this process issues in one turn, for different keys, as one transaction: one proposal and
- * one write to the servers' disks instead of many.
+ * Group commit: the creates and deletes of this process in one turn, for different keys, become one transaction. That
+ * is one proposal and one write to the servers' disks instead of many.
  *
- * - Never two contenders of one directory in one transaction: they would share a zxid, and so a fencing token.
- * - A transaction fails as a whole, so a create joins only where the directory is known to have been there. When one
- *   fails all the same, each write is sent again by itself. The error of one may come from another that was undone with it:
- *   of two deletes of one znode the second finds none.
- * - One that has no company is sent as the plain request that it is.
+ * - One transaction never creates two contenders in one directory: they would share a zxid, and so a fencing token.
+ * - A transaction fails as a whole, so a create joins only if its directory is known to exist.
+ * - If a transaction still fails, each write is sent again by itself. The error of one write may be caused by another
+ *   write that was undone with it. For example, of two deletes of one znode the second finds none.
+ * - A single write is sent as a plain request.
  */
 
-// A transaction is one message between the servers and one entry in their logs: large ones delay everybody else's.
+// A transaction is one message between the servers and one entry in their logs. A large one delays all other clients.
 const MOST_WRITES = 128;
 const MOST_BYTES = 128 * 1024;
 const MOST_DIRECTORIES = 10_000;
@@ -93,19 +94,19 @@ class GroupCommit {
   readonly #sendAgain: (request: PendingRequest) => void;
   readonly #directories = new BoundedMap<true>(MOST_DIRECTORIES);
 
-  /** @param sendAgain what to do with each write of a transaction that failed */
+  /** @param sendAgain called with each write of a transaction that failed */
   constructor(sendAgain: (request: PendingRequest) => void) {
     this.#sendAgain = sendAgain;
   }
 
-  /** The requests that carry out these writes of one turn. */
+  /** Returns the requests that carry out these writes of one turn. */
   requestsFor(writes: readonly GroupedWrite[]): PendingRequest[] {
     const [first] = writes;
     const groups = first && writes.length === 1 ? [[first]] : grouped(writes, (write) => this.#mayJoin(write));
     return groups.map((group) => this.#requestFor(group));
   }
 
-  /** A directory is there: creates in it may join. */
+  /** Records that a directory exists. Creates in it may join. */
   saw(directory: string): void {
     if (this.#directories.get(directory) !== true) this.#directories.set(directory, true);
   }
@@ -152,12 +153,15 @@ class GroupCommit {
   }
 }
 
-/** Whether nothing was done, for a reason that may be that of one of them. */
+/** Whether nothing was applied, and a single write of the group may be the cause. */
 function isRefusal(error: unknown): boolean {
   return (error instanceof KeeperError && !isConnectionLoss(error)) || error instanceof RequestTooLargeError;
 }
 
-/** Transactions of limited size, with at most one create in a directory each; who may not join is alone. */
+/**
+ * Splits writes into transactions of limited size, with at most one create per directory each. Each write that may not
+ * join is alone.
+ */
 function grouped(writes: readonly GroupedWrite[], mayJoin: (write: GroupedWrite) => boolean): GroupedWrite[][] {
   const alone: GroupedWrite[][] = [];
   const groups = new Groups();
@@ -175,7 +179,10 @@ interface Group {
 
 class Groups {
   readonly all: Group[] = [];
-  /** Up to where the groups have a create in a directory already; `undefined`: up to where they are full. */
+  /**
+   * The index of the first group without a create in this directory. For `undefined`: of the first group that may have
+   * room.
+   */
   readonly #next = new Map<string | undefined, number>();
 
   add(write: GroupedWrite): void {
@@ -193,14 +200,14 @@ function isFull(group: Group | undefined, bytes: number): boolean {
   return group !== undefined && (group.writes.length >= MOST_WRITES || group.bytes + bytes > MOST_BYTES);
 }
 
-// What an operation has beside its path and data: headers, flags, an access list.
+// The bytes of an operation beside its path and data: headers, flags, an access list.
 const OTHER_BYTES = 128;
 
-/** A create or delete of one znode that may share a transaction with others, and the promise of what became of it. */
+/** A create or delete of one znode that may share a transaction with others, and the promise of its result. */
 export class GroupedWrite {
   readonly op: MultiOp & { readonly type: 'create' | 'delete' };
   readonly done: Deferred<CreatedNode> = deferred();
-  /** Of a create: where the znode is made. */
+  /** The directory of the created znode. `undefined` for a delete. */
   readonly directory: string | undefined;
 
   constructor(what: CreateRequest | string) {
@@ -208,17 +215,17 @@ export class GroupedWrite {
     this.directory = typeof what === 'string' ? undefined : directoryOf(what.path);
   }
 
-  /** Whether it is asked for by a request of its own kind. */
+  /** Whether the write creates a container, which needs a request type of its own. */
   get isContainer(): boolean {
     return this.op.type === 'create' && this.op.flags === CreateMode.container;
   }
 
-  /** Roughly what it takes in a request. */
+  /** The approximate size of the write within a request. */
   get bytes(): number {
     return this.op.path.length + (this.op.type === 'create' ? this.op.data.length : 0) + OTHER_BYTES;
   }
 
-  /** The request that does this and nothing else; it settles `done`. */
+  /** Returns a request that does only this write. It settles `done`. */
   alone(): PendingRequest {
     const read = (reply: Reply) => this.done.resolve(this.#outcome(reply));
     const request = this.op.type === 'create' ? createRequest(this.op, read) : deleteRequest(this.op.path, read);
@@ -231,13 +238,13 @@ export class GroupedWrite {
     return { path: body.string(), czxid: readCzxid(body) };
   }
 
-  /** What a transaction that was applied says of it. */
+  /** Settles `done` with the result of a transaction that was applied. */
   applied({ path = this.op.path }: MultiResult, zxid: bigint): void {
     this.done.resolve({ path, czxid: zxid });
   }
 }
 
-/** Where a znode is. */
+/** The path of a znode's parent. */
 export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }

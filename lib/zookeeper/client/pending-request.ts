@@ -12,7 +12,7 @@ export interface Reply {
   readonly body: JuteReader;
 }
 
-// The request's number and type.
+// The size of the request's number and type.
 const HEADER_BYTES = 8;
 
 const READS: ReadonlySet<number> = new Set([
@@ -33,12 +33,12 @@ const DECIDED: ReadonlySet<number> = new Set([
   ErrorCode.notEmpty,
 ]);
 
-/** One request on its way through the driver, and the promise of what `read` makes of its reply. */
+/** One request that the driver sends, and the promise of what `read` makes of its reply. */
 export class PendingRequest<T = unknown> implements DriverRequest {
   readonly header: { readonly type: number; xid: number };
   readonly payload = null;
   readonly reply: Promise<T>;
-  /** When the bytes went out, on `now()`; the driver may hold a request back while the socket is full. */
+  /** When the bytes were sent, on `now()`. The driver may hold a request back while the socket is full. */
   sentAt: number | undefined;
   readonly #body: Buffer;
   readonly #path: string | undefined;
@@ -55,7 +55,7 @@ export class PendingRequest<T = unknown> implements DriverRequest {
     });
   }
 
-  /** How many bytes the servers would have to take. */
+  /** The size of the request that the servers would have to accept, in bytes. */
   get bytes(): number {
     return HEADER_BYTES + this.#body.length;
   }
@@ -78,27 +78,30 @@ export class PendingRequest<T = unknown> implements DriverRequest {
     this.#end(new KeeperError(code, this.#path));
   }
 
-  /** It is not sent. */
+  /** Rejects the request without sending it. */
   refuse(): void {
     this.#end(new RequestTooLargeError(this.bytes));
   }
 
-  /** Without an answer: one that came after all would be read by nobody. */
+  /** Rejects the request. A reply that is received later is ignored. */
   #end(error: unknown): void {
     this.#resolve = () => {};
     this.#reject(error);
   }
 
-  /** Whether an answer with this code proves that the leader had a quorum when it was given. */
+  /** Whether a reply with this code proves that the leader had a quorum at that moment. */
   isQuorumAnswer(error: number): boolean {
     return !READS.has(this.header.type) && DECIDED.has(error);
   }
 }
 
-/** The request inside a packet of the driver's queues; every one of them is ours but for its own `auth`. */
+/**
+ * The request inside a packet of the driver's queues. Every request there is a `PendingRequest`, except for the
+ * driver's own `auth`.
+ */
 export function pendingRequestOf(packet: DriverPacket | undefined): PendingRequest | undefined {
   return packet?.request instanceof PendingRequest ? packet.request : undefined;
 }
 
-/** Of a reply that says nothing but that it was done. */
+/** The reader of a reply without content. */
 export function readNothing(): void {}

@@ -8,8 +8,8 @@ import { MOST_BYTES } from './keeper-error.js';
 const LARGEST_XID = 2 ** 30;
 
 /**
- * The requests on their way through the driver: sent now, in one write, or failed, as those that no server takes; never
- * kept for another connection.
+ * Hands requests to the driver. A request is sent now, in one write with the others, or fails at once. It also fails if
+ * no server would accept its size. No request is kept for another connection.
  */
 export class RequestQueue {
   readonly #driver: ConnectionManager;
@@ -18,7 +18,7 @@ export class RequestQueue {
     this.#driver = driver;
   }
 
-  /** When the request was sent that has been without an answer for longest. */
+  /** When the oldest unanswered request was sent. */
   get oldestSentAt(): number | undefined {
     return pendingRequestOf(this.#driver.pendingQueue[0])?.sentAt;
   }
@@ -31,14 +31,14 @@ export class RequestQueue {
     socket?.uncork();
   }
 
-  /** Hands it to the driver, which sends it at once, or when the handshake is done. */
+  /** Hands the request to the driver. The driver sends it at once, or when the handshake is done. */
   add(request: PendingRequest): Promise<unknown> {
     if (this.#driver.xid >= LARGEST_XID) this.#driver.xid = 1;
     this.#driver.queue(request, () => request.fail(ErrorCode.connectionLoss));
     return request.reply;
   }
 
-  /** The socket is gone: what was not sent never will be. */
+  /** Fails the requests that were not sent before the socket closed. They are never sent later. */
   failUnsent(): void {
     const unsent = this.#driver.packetQueue.queue.splice(0);
     unsent.forEach((packet) => pendingRequestOf(packet)?.fail(ErrorCode.connectionLoss));

@@ -1,7 +1,7 @@
 import type { Dispose } from '../../async/abort.js';
 import { StringMap } from '../../async/collections.js';
 
-/** What happened to a watched znode. */
+/** The event of a watched znode. */
 export type WatchEvent = 'created' | 'deleted' | 'changed' | 'children' | 'unknown';
 
 const EVENTS: Readonly<Record<number, WatchEvent>> = { 1: 'created', 2: 'deleted', 3: 'changed', 4: 'children' };
@@ -12,15 +12,15 @@ export function watchEventOf(type: number): WatchEvent {
 
 type Watcher = (event: WatchEvent) => void;
 
-/** What a watch is on: a znode and its data, or which children it has. */
+/** The kind of a watch: on a znode and its data, or on its list of children. */
 export type WatchKind = 'data' | 'children';
 
-/** Who waits for news of which znode, by what they watch of it. */
+/** The watchers of all znodes, by the kind of the watch. */
 export class WatchTables {
   readonly data = new WatchTable();
   readonly children = new WatchTable();
 
-  /** What a server says has happened; a znode that is gone is news to both. */
+  /** Fires the watches for an event from a server. A deletion fires both kinds. */
   fire(path: string, event: WatchEvent): void {
     if (event !== 'children') this.data.fire(path, event);
     if (event === 'children' || event === 'deleted') this.children.fire(path, event);
@@ -32,7 +32,10 @@ export class WatchTables {
   }
 }
 
-/** Who waits for news of one kind. The server keeps one watch a path and connection; this shares it among many. */
+/**
+ * The watchers of one kind. The server keeps one watch per path and connection, and this class shares it among many
+ * watchers.
+ */
 export class WatchTable {
   #watchers = new StringMap<Set<Watcher>>();
 
@@ -40,7 +43,7 @@ export class WatchTable {
     return this.#watchers.names;
   }
 
-  /** Registers a one-shot watcher; disposing tells whether it was the path's last. */
+  /** Registers a one-shot watcher. Disposing returns whether it was the last watcher of the path. */
   add(path: string, watcher: Watcher): () => boolean {
     const watchers = this.#watchers.get(path) ?? new Set();
     this.#watchers.set(path, watchers.add(watcher));
@@ -64,7 +67,7 @@ export class WatchTable {
   }
 }
 
-/** A watch that has been set: its one event, and the way to take it back. */
+/** A watch that has been set: the promise of its one event, and the function that removes it. */
 export interface Watch {
   readonly fired: Promise<WatchEvent>;
   readonly remove: Dispose;

@@ -15,7 +15,7 @@ export interface CreateRequest {
 }
 
 export interface CreatedNode {
-  /** The path with the sequence number, where there is one. */
+  /** The path, with the sequence number if the znode is sequential. */
   readonly path: string;
   readonly czxid: bigint;
 }
@@ -26,14 +26,14 @@ export interface TransactionReply {
   readonly zxid: bigint;
 }
 
-/** What a znode says, and a watch on it. */
+/** The data of a znode, and a watch on it. */
 export interface WatchedNode {
   readonly data: Buffer;
   readonly stat: Stat;
   readonly watch: Watch;
 }
 
-/** An answered request: when it was sent and answered, and whether a quorum had to agree to the answer. */
+/** An answered request: when it was sent and answered, and whether a quorum had to agree to the reply. */
 export interface Answer {
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -46,52 +46,59 @@ export interface Handshake {
   readonly sentAt: number;
 }
 
-/** Why a session is over for good. */
+/** The reason for the end of a session. */
 export type SessionEnd =
   'expired' | 'authentication failed' | 'replaced by the server' | 'unanswered' | 'the servers lost data' | 'closed';
 
-/** What a client reports, each in the turn in which it learned of it. */
+/** The listener of a client. Each event is reported in the turn in which the client detects it. */
 export interface ClientListener {
   /** A server accepted the session: a new one, or the same one again after a disconnection. */
   connected(handshake: Handshake): void;
   disconnected(): void;
-  /** The session is over; this client never connects again. */
+  /** The session is over. This client never connects again. */
   ended(why: SessionEnd): void;
   answered(answer: Answer): void;
 }
 
 /**
- * One ZooKeeper session's requests. Every request settles: with its answer, with a `KeeperError` of the server, or
- * with one that says that the connection was lost, at once when there is none. Requests leave at the end of the turn in
- * which they are made: creates and deletes first, maybe in one transaction, then the others; nothing is sent later.
+ * The requests of one ZooKeeper session. Every request settles in one of three ways:
+ * - with its reply
+ * - with a `KeeperError` from the server
+ * - with a `KeeperError` that says that the connection was lost, at once if there is no connection
+ *
+ * Requests are sent at the end of the turn in which they are made. Creates and deletes are sent first, possibly in one
+ * transaction, then the others. No request is sent later than that.
  */
 export interface ZooKeeperClient {
-  /** Since when (on `now()`) a request has been without an answer; `undefined` when all are answered. */
+  /** The time (on `now()`) since which a request has been unanswered. `undefined` when all are answered. */
   readonly unansweredSince: number | undefined;
-  /** The largest zxid of all answers: what a request changes that is sent from now on gets a larger one. */
+  /** The largest zxid of all replies. A change that is requested from now on gets a larger one. */
   readonly latestZxid: bigint;
-  /** What went wrong with the connection last; to be told when nothing works. */
+  /** The last error of the connection, to explain why no server answers. */
   readonly lastError: Error | undefined;
   connect(): void;
   create(request: CreateRequest): Promise<CreatedNode>;
   delete(path: string): Promise<void>;
-  /** Sent behind all creates and deletes of the same turn, once for all who ask for the same list in it. */
+  /**
+   * Lists the children. Sent after all creates and deletes of the same turn, once for all callers that request the same
+   * list in it.
+   */
   children(path: string): Promise<readonly string[]>;
   read(path: string): Promise<{ readonly data: Buffer; readonly stat: Stat }>;
-  /** Sets a data watch. Rejects, without a watch, when the znode is not there. */
+  /** Sets a data watch. Rejects, without a watch, when the znode does not exist. */
   watch(path: string): Promise<Watch>;
-  /** As `watch`, with what the znode says. */
+  /** Like `watch`, and returns the znode's data. */
   watchData(path: string): Promise<WatchedNode>;
-  /** Tells whether the znode is there, and sets a watch on that and on its data, whether it is there or not. */
+  /** Returns whether the znode exists, and sets a watch on its existence and data. The watch is set in both cases. */
   watchExistence(path: string): Promise<{ readonly isThere: boolean; readonly watch: Watch }>;
-  /** Lists the children, and sets a watch on who they are. Rejects, without a watch, when the znode is not there. */
+  /** Lists the children and watches the list. Rejects, without a watch, when the znode does not exist. */
   watchChildren(path: string): Promise<{ readonly names: readonly string[]; readonly watch: Watch }>;
-  /** Makes this server catch up with the leader before it answers what follows. */
+  /** Makes this server catch up with the leader before it answers later requests. */
   sync(path: string): Promise<void>;
   multi(ops: readonly MultiOp[]): Promise<TransactionReply>;
   ping(): void;
-  /** Gives the connection up and tries the next server, with the same session. */
+  /** Closes the connection and tries the next server, with the same session. */
   dropLink(): void;
-  /** Ends the session, at the server too if it answers within `deadlineMs`. Never rejects. */
+  /** Ends the session, also at the server if it replies within `deadlineMs`. Never rejects. */
   close(deadlineMs: number): Promise<void>;
 }

@@ -1,15 +1,16 @@
 /**
- * What a list of a long queue has shown, so that not every take needs another one, which has all items in it. What comes
- * later stands behind these, so the first of them that nobody has taken is the first of all; who has taken which is asked
- * for each time. An item of these that is not there any more was acknowledged.
+ * The first items of a long queue, kept from an earlier list. A list contains all items, so not every take should
+ * request one.
+ * Items that are put later are behind the kept ones. So the first kept item that is not claimed is the first of the
+ * whole queue. The claims are listed for each take. A kept item that does not exist any more was acknowledged.
  */
 import { now } from '../../async/clock.js';
 import type { Session } from '../session/session.js';
 
-// A short list costs less than to find out that others have acknowledged some of it.
+// Listing a short queue costs less than finding out that others have acknowledged some of the kept items.
 const SHORTEST = 500;
 const MOST_KEPT = 1_000;
-// Begun anew, a queue has the same names again.
+// A queue that was deleted and created again has the same names again.
 const LONGEST_MS = 1_000;
 
 interface Backlog {
@@ -27,7 +28,7 @@ export function keepBacklog(session: Session, path: string, names: readonly stri
   else backlogs.set(path, { names: new Set(names.slice(0, MOST_KEPT)), seenAt: now() });
 }
 
-/** The first items, in their order, some of which may not be there any more; `undefined` when a list is needed. */
+/** The first items, in their order. Some of them may not exist any more. `undefined` when a new list is needed. */
 export function keptBacklog(session: Session, path: string): readonly string[] | undefined {
   const backlog = backlogsBySession.get(session)?.get(path);
   if (backlog && now() - backlog.seenAt <= LONGEST_MS && backlog.names.size > 0) return [...backlog.names];
@@ -35,7 +36,7 @@ export function keptBacklog(session: Session, path: string): readonly string[] |
   return undefined;
 }
 
-/** The item is not there any more. */
+/** Removes an item that does not exist any more. */
 export function leftBacklog(session: Session, path: string): void {
   const slash = path.lastIndexOf('/');
   const backlog = backlogsBySession.get(session)?.get(path.slice(0, slash));

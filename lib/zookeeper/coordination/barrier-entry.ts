@@ -9,10 +9,10 @@ import type { Session } from '../session/session.js';
 import { unlessMissing, untilFired, watching } from '../session/watch.js';
 
 const EMPTY = Buffer.alloc(0);
-/** The version of a member's znode until it gives up. */
+/** The version of a member's znode until the member gives up. */
 const HAS_NOT_GIVEN_UP = 0;
 
-/** One member's wait until all are in. */
+/** One member's wait until all members are in. */
 export class BarrierEntry {
   readonly #session: Session;
   readonly #directory: LockDirectory;
@@ -36,7 +36,7 @@ export class BarrierEntry {
         if (ready && (await this.#isIn(ready, signal))) return;
         if (await this.#open(ready, signal)) return;
         await untilFired([watch], signal);
-        // Nothing else says that all are in: whatever else wakes is looked into.
+        // Only the creation of `ready` proves that all are in. After any other event the loop looks again.
         if (await wasMade) return;
       } finally {
         watch.remove();
@@ -49,7 +49,10 @@ export class BarrierEntry {
     return { isThere, watch: untilAbort(watch) };
   }
 
-  /** Whether a `ready` lets this one in: made while it stood there, or of others who are in. Members may all die inside. */
+  /**
+   * Whether an existing `ready` lets this member in. That is so in two cases: it was written after this member's znode
+   * was created, or another member that it let in is still inside. Members may all die inside and leave `ready` behind.
+   */
   async #isIn(ready: Stat, signal: AbortSignal): Promise<boolean> {
     if (ready.mzxid > this.#own.czxid) return true;
     const others = membersIn(await this.#list(signal)).filter((name) => name !== this.#own.name);
@@ -58,7 +61,7 @@ export class BarrierEntry {
     return stats.some((stat) => stat !== undefined && stat.czxid < ready.mzxid);
   }
 
-  /** Makes `ready` if enough are there, or takes over the one that is left. */
+  /** Creates `ready` if enough members are there, or takes over the one that was left behind. */
   async #open(left: Stat | undefined, signal: AbortSignal): Promise<boolean> {
     const gone = new Set<string>();
     for (;;) {
@@ -73,7 +76,10 @@ export class BarrierEntry {
     }
   }
 
-  /** Whether it stands now, or else the member that is not there any more, or has given up. */
+  /**
+   * Returns whether `ready` is written now, or the member that prevented it. That member does not exist any more or has
+   * given up.
+   */
   async #makeReady(
     members: readonly string[],
     left: Stat | undefined,
@@ -91,11 +97,11 @@ export class BarrierEntry {
     const missed = members[failed];
     if (error === ErrorCode.noNode || error === ErrorCode.badVersion) {
       if (missed !== undefined) return { missed };
-      // Gone: to be looked for again. Of another version: taken over by somebody else, or by an attempt of which the reply
-      // was lost.
+      // noNode: `ready` was deleted, so the caller looks again. badVersion: it was taken over by another member, or by
+      // an own attempt whose reply was lost.
       return error === ErrorCode.badVersion;
     }
-    // Made by somebody else, or by such an attempt.
+    // It was created by another member, or by an own attempt whose reply was lost.
     if (failed < 0 || error === ErrorCode.nodeExists) return true;
     throw new KeeperError(error, this.#readyPath);
   }
@@ -127,13 +133,14 @@ export class BarrierEntry {
 
 const GIVEN_UP = Buffer.from('given up');
 
-/** How often it is looked whether the session still stands, within its time-out. */
+/** The number of checks per session timeout whether the session may have expired. */
 const LOOKS = 20;
 
 /**
- * Has a member give up, for certain, through disconnections. Resolves to whether it was counted in before that: then it
- * is in all the same, because the others rely on it. Not so when the servers do not answer for so long that the others may
- * have been told that it left. Rejects when the session is over.
+ * Makes a member give up, and retries through disconnections until that is certain. Rejects when the session is over.
+ * Resolves to `true` if the member was counted in before that. Then it is in after all, because the others rely on it.
+ * Resolves to `false` if it was not counted in. It also does so if the servers do not answer until the session may have
+ * expired: then the others may have been notified of its leaving.
  */
 export async function isCountedIn(session: Session, member: Contender, readyPath: string): Promise<boolean> {
   const known = new OwnAbortController();
@@ -155,7 +162,7 @@ async function wasCountedIn(session: Session, member: Contender, readyPath: stri
   await session.surely(async () => {
     const { results } = await session.requests.multi([mark]);
     const error = results[refusedAt(results)]?.error ?? ErrorCode.ok;
-    // Of another version: by an attempt before, of which the reply was lost.
+    // badVersion: an earlier attempt, whose reply was lost, was applied.
     if (error !== ErrorCode.ok && error !== ErrorCode.badVersion) throw new KeeperError(error, path);
   });
   const [, own, ready] = await session.surely(() =>
@@ -166,18 +173,18 @@ async function wasCountedIn(session: Session, member: Contender, readyPath: stri
     ]),
   );
   if (!ready) return false;
-  // One that was there before this member is of others, until somebody takes it over.
+  // A `ready` that is older than this member belongs to other members, until a member takes it over.
   const { czxid, mzxid } = ready.stat;
   return [czxid, mzxid].some((madeAt) => member.czxid < madeAt && madeAt < own.stat.mzxid);
 }
 
-/** The znode that is there while the members are in. */
+/** The name of the znode that exists while the members are in. */
 export const READY = 'ready';
 
-// A UUID, with dashes as Curator and this package write it or without as kazoo does.
+// A UUID, with dashes as Curator and this package write it, or without dashes as kazoo does.
 const MEMBER = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/;
 
-/** The members among the children of a double barrier, in the order of their names, which all see alike. */
+/** Returns the members among the children of a double barrier, sorted by name. All members see the same order. */
 export function membersIn(names: readonly string[]): string[] {
   return names.filter((name) => MEMBER.test(name)).sort();
 }

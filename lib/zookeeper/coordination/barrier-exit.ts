@@ -1,11 +1,14 @@
 /**
- * BarrierExit a double barrier. Who waits for whom: all but the first by name go out at once and watch the first; the first
- * watches the last, then the one before it, until it is alone, and goes out with `ready`, in one transaction. So each
- * is woken once, but for the first.
- * Only those who were there when a member began to leave are waited for: nobody of the same round can have gone in again
- * before. When the first has died, whoever finds all gone removes `ready`, in one transaction that only an empty directory lets
- * through: nobody of the next round is in yet.
- * Session loss: who had not gone out yet is out; who had waits for the others with the next session.
+ * Leaving a double barrier.
+ * Waiting: every member but the first by name leaves at once and watches the first. The first watches the last member,
+ * then the one before it, until it is alone. It then deletes its own znode and `ready` in one transaction. So each
+ * member but the first is woken once.
+ * A member waits only for the members that were there when it began to leave. Before that, no member of the same round
+ * can have left and entered again.
+ * If the first has died, any member that finds all others gone deletes `ready`. It does so in a transaction that
+ * succeeds only if the directory is otherwise empty, so no member of the next round is in yet.
+ * Session loss: a member that had not yet left is out. A member that had left waits for the others with the next
+ * session.
  */
 import { anyAbort } from '../../async/abort.js';
 import type { Contender } from '../recipes/contender.js';
@@ -18,11 +21,11 @@ import type { Session } from '../session/session.js';
 import { unlessMissing, untilChanged } from '../session/watch.js';
 import { membersIn, READY } from './barrier-entry.js';
 
-/** One member's way out, through as many sessions as it takes. */
+/** The leaving of one member, through as many sessions as it takes. */
 export class BarrierExit {
   readonly #directory: LockDirectory;
   readonly #member: Contender;
-  /** Those who were in when this one began to leave, itself not. */
+  /** The members that were in when this one began to leave, without itself. */
   #others: readonly string[] | undefined;
   #isOut = false;
 
@@ -31,7 +34,7 @@ export class BarrierExit {
     this.#member = member;
   }
 
-  /** Whether this one's own znode is gone, because it went. */
+  /** Whether this member has left, so that its own znode is deleted. */
   get isOut(): boolean {
     return this.#isOut;
   }
@@ -50,10 +53,10 @@ export class BarrierExit {
     }
   }
 
-  /** Who of them is still there. */
+  /** Returns those of `#others` that are still there. */
   async #look(session: Session, signal: AbortSignal): Promise<readonly string[]> {
     const { path } = this.#directory;
-    // Others may have come in through a server that is ahead of this one's.
+    // Other members may have entered through a server that is ahead of this one's.
     if (!this.#others) await session.persistently(() => session.requests.sync(path), signal);
     const listed = session.persistently(() => session.requests.children(path), signal);
     const present = membersIn(await unlessMissing(listed, []));
@@ -73,7 +76,7 @@ export class BarrierExit {
     await untilChanged(session, `${this.#directory.path}/${awaited}`, signal);
   }
 
-  /** Not cut short by a signal: there is nobody left to wait for. */
+  /** Leaves as the last member. A signal does not cut this short, because no other member is left to wait for. */
   async #isLast(session: Session): Promise<void> {
     const { path } = this.#directory;
     const ready: MultiOp = { type: 'delete', path: `${path}/${READY}` };
@@ -82,7 +85,7 @@ export class BarrierExit {
     const own: MultiOp = { type: 'delete', path: this.#member.path };
     await this.#member.leaveBy(async () => {
       const { results } = await session.surely(() => session.requests.multi([own, ready]));
-      // Where there is no `ready`, or another attempt was applied, this is what is left to do.
+      // If there is no `ready`, or an earlier attempt was applied, only this is left to do.
       if (refusedAt(results) >= 0) await this.#member.leave(this.#directory.releaseTimeoutMs);
     });
   }

@@ -1,9 +1,10 @@
 /**
- * Barrier: up or down, for all who come to it.
- * Znodes: the path itself, persistent; while it is there, the barrier is up. So it stays up when whoever raised it dies.
- * Who waits for whom: all who wait watch that one znode, and are woken together: that is what a barrier is for.
- * Session loss: the barrier stays as it is; who waits goes on with the next session. A lift whose reply was lost never lifts
- * what somebody has raised after it: that is another znode.
+ * Barrier: it is either raised or lifted, for all callers alike.
+ * Znodes: the path itself, persistent. The barrier is raised while it exists, also after the process that raised it has
+ * died.
+ * Waiting: all waiting callers watch that one znode and are woken together, which is the purpose of a barrier.
+ * Session loss: the barrier remains as it is, and waiting callers continue with the next session. A lift whose reply
+ * was lost never lifts a barrier that was raised after it, because that is another znode.
  * Source: ZooKeeper Recipes, "Barriers"; the same znode as Curator's DistributedBarrier.
  */
 import { anyAbort } from '../../async/abort.js';
@@ -16,7 +17,7 @@ import type { Requests, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { untilFired, unlessMissing, watching } from '../session/watch.js';
 
-/** Where a barrier's znode is. */
+/** The place of a barrier's znode. */
 export interface BarrierPlace {
   readonly directory: LockDirectory;
   readonly name: string;
@@ -35,7 +36,10 @@ export async function raiseBarrier(
     });
 }
 
-/** One lift, through as many connections and sessions as it takes: of the barrier that it finds, not of one raised after it. */
+/**
+ * One lift, through as many connections and sessions as it takes. It lifts the barrier that it finds first, not one
+ * that is raised later.
+ */
 export class Lifting {
   readonly #path: string;
   #czxid: bigint | undefined;
@@ -50,7 +54,7 @@ export class Lifting {
   }
 
   async #lift(requests: Requests): Promise<void> {
-    // The server that is asked may be behind who has raised it, or behind an attempt whose reply was lost.
+    // The server may not have seen the latest raise yet, or an own attempt whose reply was lost.
     const look = [requests.sync(this.#path), unlessMissing(requests.read(this.#path), undefined)] as const;
     const [, found] = await Promise.all(look);
     if (!found) return;
@@ -59,7 +63,10 @@ export class Lifting {
   }
 }
 
-/** Whether the barrier is down: with `wait` only once it is. @throws KeeperError, SessionEndedError, `signal.reason` */
+/**
+ * Whether the barrier is lifted. With `wait` it resolves only then.
+ * @throws KeeperError, SessionEndedError, `signal.reason`
+ */
 export async function passBarrier(
   session: Session,
   place: BarrierPlace,
@@ -72,7 +79,7 @@ export async function passBarrier(
     return watch && untilAbort(watch);
   };
   try {
-    // Whoever is told to wait after the barrier was raised must not pass because its server is behind.
+    // A call that is made after the barrier was raised must not pass because its server is behind.
     await session.persistently(() => session.requests.sync(path), limits.signal);
     for (;;) {
       const watch = await watching(session, look, limits.signal);

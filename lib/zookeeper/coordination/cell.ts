@@ -12,7 +12,7 @@ import type { MultiOp, MultiResult, Requests, Watch } from '../session/requests.
 import type { Session } from '../session/session.js';
 import { unlessMissing, untilFired, watching } from '../session/watch.js';
 
-/** The value as it is: no older than what anybody had written before this was asked. */
+/** Returns the present value, which is no older than any write that ended before the call. */
 export async function readCell(session: Session, path: string, signal: AbortSignal): Promise<Cell | undefined> {
   const look = () => Promise.all([session.requests.sync(path), cellAt(session.requests, path)]);
   const [, cell] = await session.persistently(look, signal);
@@ -20,7 +20,8 @@ export async function readCell(session: Session, path: string, signal: AbortSign
 }
 
 /**
- * Resolves once the value is another than `seen`. Watches the znode, also where there is none; a wake-up is a hint.
+ * Resolves once the value differs from `seen`. Watches the znode even if it does not exist. An event is only a hint to
+ * read again.
  * @throws KeeperError, SessionEndedError, `signal.reason`
  */
 export async function nextCell(
@@ -35,7 +36,7 @@ export async function nextCell(
     return untilAbort(watch);
   };
   try {
-    // With another session it may be another server, which is behind what was seen.
+    // Another session may use another server, which may be behind the value that was seen.
     await session.persistently(() => session.requests.sync(path), limits.signal);
     for (;;) {
       const watch = await watching(session, look, limits.signal);
@@ -66,16 +67,18 @@ function without(watch: Watch): (error: unknown) => never {
   };
 }
 
-/** Where a cell is. */
+/** The place of a cell. */
 export interface CellPlace {
   readonly path: string;
-  /** What the cell is in. */
+  /** The directory of the cell. */
   readonly directory: LockDirectory;
-  /** Where writes that are under way leave a mark. */
+  /** The directory of the marks of unfinished writes. */
   readonly marks: LockDirectory;
 }
 
-/** The operation that makes the change; without a condition, what is thought to be there decides. */
+/**
+ * Returns the operation that makes the change. If no condition decides, `isThere` chooses between a create and a write.
+ */
 function changeOp({ path, directory }: CellPlace, { data, ifVersion }: CellChange, isThere: boolean): MultiOp {
   const version = typeof ifVersion === 'number' ? ifVersion : undefined;
   if (data === undefined) return { type: 'delete', path, version };
@@ -84,27 +87,29 @@ function changeOp({ path, directory }: CellPlace, { data, ifVersion }: CellChang
 }
 
 /**
- * Writes a shared value, on condition of its version or without one.
- * Znodes: the path itself, persistent; its data is the value and nothing else. Each write makes a mark in the same
- * transaction, `<basePath>/%writes/<uuid>`, ephemeral, which is removed when the answer has come.
- * Lost replies: behind a `sync`, the mark tells whether the write was applied. Nothing else does: others may write the same
- * value from the same version.
- * Session loss: the value stays, and the marks are gone. A write in doubt is then made again only when it had a condition
- * that holds, and zxids tell that it was not applied: the value may have been removed and made anew with the same version.
- * Without a condition, others may have written since. What is there as it was wanted is as good as written.
+ * Writes a shared value, with or without a condition on its version.
+ * Znodes: the path itself, persistent. Its data is the value and nothing else. Each write creates a mark in the same
+ * transaction, `<basePath>/%writes/<uuid>`, ephemeral. The mark is deleted after the reply.
+ * Lost replies: after a `sync`, the mark shows whether the write was applied. Nothing else shows it: others may write
+ * the same value from the same version.
+ * Session loss: the value remains, and the marks are deleted. A write in doubt with a condition is repeated only if the
+ * condition holds and zxids prove that the write was not applied. The version alone is no proof: the value may have
+ * been deleted and created again with the same version. A write without a condition is not repeated, because others may
+ * have written since. If the value is as wanted, it counts as written.
  * Source: ZooKeeper's conditional writes; the same znode as Curator's SharedCount and SharedValue.
  */
 
 const EMPTY = Buffer.alloc(0);
 const REFUSED: CellWrite = { isApplied: false };
-// How long nobody waits for a mark to be gone.
+// The deletion of a mark is not waited for.
 const LEAVING_MS = 0;
-// Every refusal teaches something, unless others remove and make the value as fast as it is learned.
+// Each refusal shows whether the value exists. So this many attempts are reached only if others delete and create it
+// continually.
 const MOST_ATTEMPTS = 64;
 
 type Outcome = CellWrite | 'again';
 
-/** One write, through as many connections and sessions as it takes to know what became of it. */
+/** One write, through as many connections and sessions as it takes to find out its result. */
 export class CellWriting {
   readonly #key: string;
   readonly #place: CellPlace;
@@ -122,13 +127,13 @@ export class CellWriting {
     this.#isThere = change.ifVersion !== 'absent';
   }
 
-  /** Whether it was sent and nothing is known of it. */
+  /** Whether the write was sent and its result is unknown. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
 
   /**
-   * Once it is sent it is not cut short by the signal: who gives up leaves no mark.
+   * Makes the write. Once sent it is not cut short by the signal, so that an aborted call leaves no mark.
    * @throws KeeperError, SessionEndedError, LockUnavailableError, `signal.reason`
    */
   async on(session: Session, signal: AbortSignal): Promise<CellWrite> {
@@ -186,11 +191,11 @@ export class CellWriting {
     return 'again';
   }
 
-  /** After a lost reply, on the same session. */
+  /** Finds out after a lost reply, on the same session, whether the write was applied. */
   async #findOut(session: Session): Promise<Outcome> {
     const { path } = this.#place;
     const { requests } = session;
-    // The server now connected may not have heard of the write yet; after a sync it has, or never will.
+    // The server that is connected now may not have applied the write yet. After a sync it has, or never will.
     const [, mark, cell] = await Promise.all([
       requests.sync(path),
       unlessMissing(requests.read(this.#mark), undefined),
@@ -203,7 +208,10 @@ export class CellWriting {
     return { isApplied: true, version: isLatest ? cell?.stat.version : this.#versionIn([]) };
   }
 
-  /** With another session than the one that the write in doubt was sent on, whose marks are gone. */
+  /**
+   * Finds out with a later session whether the write in doubt was applied. The marks were deleted with the session that
+   * sent it.
+   */
   async #lookFor(session: Session, signal: AbortSignal): Promise<Outcome> {
     const { ifVersion } = this.#change;
     const cell = await readCell(session, this.#place.path, signal);

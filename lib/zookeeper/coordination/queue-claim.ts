@@ -21,10 +21,13 @@ interface ItemNode {
   readonly stat: Stat;
 }
 
-/** What became of an attempt: the zxid of the claims, the name that somebody else has, or that it may be made again. */
+/** The result of an attempt: the zxid of the claims, the item that could not be claimed, or that it can be repeated. */
 type Outcome = { readonly zxid: bigint } | { readonly missed: string; readonly isGone: boolean } | 'again';
 
-/** One caller's claims on items. Not cut short by the caller's signal: who gives up has to know what to put back. */
+/**
+ * One caller's claims on items. They are not cut short by the caller's signal: a caller that aborts needs to know what
+ * to put back.
+ */
 export class ItemClaims {
   readonly #session: Session;
   readonly #place: QueuePlace;
@@ -38,16 +41,17 @@ export class ItemClaims {
   }
 
   /**
-   * Claims the first of these items, all of one attempt or none.
-   * @param attempts `'once'`: none when somebody else has one of the first; `'any'`: then the next ones
-   * @param fewest none when fewer are left
+   * Claims the first of these items, in one attempt either all or none.
+   * @param attempts `'once'`: returns none when another caller has claimed one of the first; `'any'`: tries the next
+   * ones then
+   * @param fewest returns none when fewer items are left
    */
   async of(free: readonly string[], attempts: 'once' | 'any', fewest = 1): Promise<readonly TakenItem[]> {
     let names = free;
     while (names.length >= fewest) {
       const first = names.slice(0, this.#request.atMost);
       const attempt = this.#attempt(first);
-      // Behind it: an item that was read before it was claimed may be another one of the same name by then.
+      // Sent after the claim. An item that is read before its claim may be replaced by another one of the same name.
       const reading = first.map((name) => this.#read(name).catch(() => undefined));
       const outcome = await attempt;
       if (outcome === 'again') continue;
@@ -98,11 +102,11 @@ export class ItemClaims {
     return 'again';
   }
 
-  /** After a lost reply: the claims, if they were made. */
+  /** Finds the claims after a lost reply, if they were made. */
   async #find([first = '']: readonly string[]): Promise<Outcome> {
     const path = `${this.#place.claims.path}/${first}`;
     const { requests } = this.#session;
-    // The server now connected may not have heard of the claims yet; after a sync it has, or never will.
+    // The server that is connected now may not have applied the claims yet. After a sync it has, or never will.
     const [, found] = await Promise.all([requests.sync(path), unlessMissing(requests.read(path), undefined)]);
     return found && contenderId(found.data) === this.#id ? { zxid: found.stat.czxid } : 'again';
   }
@@ -129,7 +133,7 @@ export class ItemClaims {
     const what = { key, label, path: `${items.path}/${name}`, id: ownId, payload: payloads[0] ?? EMPTY };
     const claim = new Claim(this.#session, claims, { path: `${claims.path}/${name}`, czxid }, what);
     if (node && payloads.length === 1) return [claim];
-    // Removed by one who does not look at claims, or an item of nothing.
+    // The item was deleted by a client that ignores claims, or it has no value.
     if (!node || payloads.length === 0) claim.ack().catch(() => {});
     return node ? partsOf(claim, payloads) : [];
   }
@@ -141,15 +145,15 @@ export class ItemClaims {
 
 const EMPTY = Buffer.alloc(0);
 
-/** What a claim is on. */
+/** The item that a claim is on. */
 interface Claimed extends Pick<TakenItem, 'id' | 'payload'> {
   readonly key: string;
   readonly label?: string | undefined;
-  /** The item's znode. */
+  /** The path of the item's znode. */
   readonly path: string;
 }
 
-/** That an item is this session's, for as long as the claim's own znode stands. */
+/** A claim: the item belongs to this session for as long as the claim's own znode exists. */
 class Claim implements TakenItem {
   readonly id: string;
   readonly payload: Buffer;
@@ -171,7 +175,7 @@ class Claim implements TakenItem {
     this.lease = grantLease(session, claims, this.#contender, request);
   }
 
-  /** Removes the item and the claim in one transaction: nobody ever sees the item without a claim. */
+  /** Deletes the item and the claim in one transaction, so that the item is never visible without its claim. */
   async ack(): Promise<void> {
     const { key, path } = this.#what;
     if (!this.lease.isHeld()) throw lost(key);
@@ -195,7 +199,10 @@ class Claim implements TakenItem {
     if (failed >= 0) throw new KeeperError(results[failed]?.error ?? ErrorCode.noNode, ops[failed]?.path);
   }
 
-  /** The session is over, the claim is gone, or the item is: removed by an attempt before, or by somebody else. */
+  /**
+   * Handles a failed removal: the session is over, the claim is deleted, or the item was deleted by an earlier attempt
+   * or another client.
+   */
   async #notRemoved(error: unknown, isInDoubt: boolean): Promise<void> {
     const { key, path } = this.#what;
     if (error instanceof SessionEndedError) throw lost(key, error);
@@ -213,8 +220,8 @@ function lost(key: string, cause?: unknown): LockLostError {
 }
 
 /**
- * The values of one item, each to be settled by itself: the item is removed with the last of them, and comes again whole
- * when one was given back. Curator's `putMulti` writes such items.
+ * The values of one item, each of them settled separately. The item is deleted with the last of them. If one was
+ * released instead, the whole item is delivered again. Curator's `putMulti` writes such items.
  */
 function partsOf(whole: TakenItem, payloads: readonly Buffer[]): readonly TakenItem[] {
   let unsettled = payloads.length;

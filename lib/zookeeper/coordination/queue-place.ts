@@ -1,4 +1,4 @@
-/** Where the parts of a queue are, and what the names of its items tell. */
+/** The paths of the parts of a queue, and the meaning of its item names. */
 import { MOST_CREATES } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { ITEM_MARK, itemNumber } from '../session/contender-name.js';
@@ -6,21 +6,22 @@ import { ITEM_MARK, itemNumber } from '../session/contender-name.js';
 export interface QueuePlace {
   /** The items. */
   readonly items: LockDirectory;
-  /** Who has taken which item: a znode of the item's name each. */
+  /** The claims: for each claimed item a znode of the item's name. */
   readonly claims: LockDirectory;
-  /** The line of those who wait for an item. */
+  /** The wait queue of the callers that wait for an item. */
   readonly takers: LockDirectory;
-  /** The line of those who put into a queue with a limit. */
+  /** The wait queue of the callers that put into a queue with a limit. */
   readonly putters: LockDirectory;
 }
 
-/** How the znodes of a queue are made. */
+/** The settings with which the znodes of a queue are created. */
 type Making = Omit<LockDirectory, 'path'>;
 
 /**
- * A queue at a path of its own has all below it. One at a path that others may use as well has its items right there, as
- * Curator's `DistributedQueue`, whose consumers lock items below `<path>-claims` when that is their `lockPath`; they do not
- * make these two again once they are gone, so they stay.
+ * Returns the parts of a queue. A queue at a path of its own has all of them below it. A queue at a path that others
+ * may use as well has its items directly below the path, as Curator's `DistributedQueue` has.
+ * Curator's consumers lock items below `<path>-claims` when that is their `lockPath`. They do not create the
+ * directories of items and claims again once these are deleted, so both are persistent.
  */
 export function queuePlace(path: string, isShared: boolean, making: Making): QueuePlace {
   const part = (name: string): LockDirectory => ({ ...making, path: isShared ? `${path}-${name}` : `${path}/${name}` });
@@ -34,13 +35,13 @@ export function queuePlace(path: string, isShared: boolean, making: Making): Que
   };
 }
 
-/** The items among the children of a queue, in their order. */
+/** Returns the items among the children of a queue, in their order. */
 export function itemsIn(names: readonly string[]): string[] {
   const isItem = (name: string) => itemNumber(name) !== undefined;
   return names.filter(isItem).sort((a, b) => (numberOf(a) - numberOf(b)) | 0);
 }
 
-/** Whether the numbers of the queue are about to be used up. */
+/** Whether the sequence numbers of the queue are nearly used up. */
 export function isNumberEnding(name: string): boolean {
   const number = numberOf(name);
   return number > MOST_CREATES || number < 0;
@@ -51,9 +52,9 @@ function numberOf(name: string): number {
 }
 
 /**
- * What the znode of an item holds, as Curator's `DistributedQueue` writes it: `00 01 00 01`; for each value `01`, its
- * length in four bytes and the value; then `02`. Curator reads no further. Behind it stands the item's id in UTF-8: after a
- * lost reply it tells whether the item was put.
+ * The data of an item's znode, as Curator's `DistributedQueue` writes it: `00 01 00 01`, then the values, then `02`.
+ * Each value is `01`, its length in four bytes, and its bytes.
+ * Curator reads no further. After that is the item's id in UTF-8. It shows after a lost reply whether the item was put.
  */
 const VERSION = 0x00010001;
 const VALUE = 1;
@@ -61,11 +62,11 @@ const END = 2;
 const HEADER_BYTES = 4;
 const LENGTH_BYTES = 4;
 
-/** What was read from an item's znode. */
+/** The content of an item's znode. */
 interface ItemData {
-  /** One; Curator's `putMulti` writes several. */
+  /** One value, or several if Curator's `putMulti` wrote the item. */
   readonly payloads: readonly Buffer[];
-  /** Empty when somebody else has put the item. */
+  /** Empty if another client has put the item. */
   readonly id: string;
 }
 
@@ -77,7 +78,7 @@ export function itemData(payload: Buffer, id: string): Buffer {
   return Buffer.concat([head, payload, Buffer.of(END), Buffer.from(id)]);
 }
 
-/** `undefined` for what is not written in this way. */
+/** Parses an item's data. Returns `undefined` for data in another format. */
 export function readItemData(data: Buffer): ItemData | undefined {
   if (data.length < HEADER_BYTES || data.readInt32BE(0) !== VERSION) return undefined;
   const payloads: Buffer[] = [];

@@ -1,11 +1,11 @@
 /**
- * Puts items into a queue: all of one call in one transaction, so they stand one behind the other.
- * Znodes: `queue-<number>` in the directory of the items, persistent and sequential, one an item.
- * Who waits for whom: of a queue with a limit, each who puts for those before it, in a line of its own
- * (`_c_<uuid>-lock-<number>` in the directory of the putters); the first watches the items until there is room.
- * Lost replies: the id in the items' data tells, behind a `sync`. When the item was taken and removed before anybody could
- * look, it is put again, with the same id.
- * Session loss: items outlive sessions; the call goes on with the next one, which looks for the id as well.
+ * Puts items into a queue. All items of one call are created in one transaction, so they follow each other directly.
+ * Znodes: `queue-<number>` in the directory of the items, persistent and sequential, one per item.
+ * Waiting: in a queue with a limit, each put waits for those before it. They have a wait queue of their own:
+ * `_c_<uuid>-lock-<number>` in the directory of the putters. The first of them watches the items until there is room.
+ * Lost replies: the id in the items' data shows, after a `sync`, whether they were put. If an item was taken and
+ * removed before that look, it is put again, with the same id.
+ * Session loss: items outlive sessions. The call continues with the next session, which looks for the id as well.
  * Source: ZooKeeper Recipes, "Queues"; the names and data are those of Curator's DistributedQueue.
  */
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ import { inTurn } from './turn.js';
 
 const READS_AT_ONCE = 64;
 
-/** One call to put, through as many connections and sessions as it takes to know what became of it. */
+/** One put, through as many connections and sessions as it takes to find out its result. */
 export class QueuePut {
   readonly #place: QueuePlace;
   readonly #request: QueuePutRequest;
@@ -34,7 +34,7 @@ export class QueuePut {
   readonly #ops: readonly MultiOp[];
   #isInDoubt = false;
 
-  /** @param ending the paths of queues whose numbers were seen to be nearly used up */
+  /** @param ending the paths of queues whose sequence numbers are nearly used up */
   constructor(place: QueuePlace, request: QueuePutRequest, ending: Set<string>) {
     this.#place = place;
     this.#request = request;
@@ -49,7 +49,7 @@ export class QueuePut {
     }));
   }
 
-  /** Whether it was sent and nothing is known of it: nobody is told then that there was no room. */
+  /** Whether the put was sent and its result is unknown. Then the call must not report that there was no room. */
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
@@ -102,7 +102,9 @@ export class QueuePut {
     }
   }
 
-  /** Whoever gives up when it is sent is told what became of it, if that is soon known. */
+  /**
+   * Waits for the reply. If the signal aborts after the put was sent, the reply still counts if it is received soon.
+   */
   async #answered<T>(sent: Promise<T>, signal: AbortSignal): Promise<T> {
     return orAbort(sent, signal).catch((error: unknown) => {
       const hasGivenUp = signal.aborted && error === signal.reason && !(error instanceof SessionEndedError);
@@ -114,13 +116,13 @@ export class QueuePut {
     });
   }
 
-  /** What the servers refuse, they have not done. */
+  /** Clears the doubt for an error of the servers: a refused put was not applied. */
   #refused(error: unknown): unknown {
     if (error instanceof KeeperError && !isConnectionLoss(error)) this.#isInDoubt = false;
     return error;
   }
 
-  /** Looks for the first item, the newest first; if it was put, all were. */
+  /** Looks for one of the items, the newest items first. If one was put, all were. */
   async #wasPut(session: Session, signal: AbortSignal): Promise<boolean> {
     const { path } = this.#place.items;
     const ask = <T>(request: () => Promise<T>) => session.persistently(request, signal);
@@ -142,7 +144,10 @@ export class QueuePut {
   }
 }
 
-/** Whether there is room for `count` more: with `wait` only once there is. Only for who has the turn to put. */
+/**
+ * Whether there is room for `count` more. With `wait` it resolves only once there is. Only for the caller whose turn it
+ * is to put.
+ */
 async function hasRoom(
   session: Session,
   { items }: QueuePlace,
@@ -156,8 +161,9 @@ async function hasRoom(
 }
 
 /**
- * Has the numbers of the queue begin again: removes its directory once it is empty, unless somebody has done so.
- * `false`: it is not empty, and the caller does not wait.
+ * Restarts the sequence numbers of the queue: deletes its directory once it is empty, unless another process has done
+ * so.
+ * Returns `false` if the queue is not empty and the caller does not wait.
  */
 export async function restartNumbers(
   session: Session,

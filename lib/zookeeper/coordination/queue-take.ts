@@ -1,13 +1,13 @@
 /**
  * Takes items out of a queue, and keeps them there until they are acknowledged.
- * Znodes: for each item that somebody has taken, one of the item's name in the directory of the claims, ephemeral; for
- * each who waits, `_c_<uuid>-lock-<number>` in the directory of the takers.
- * Who waits for whom: those who find nothing stand in a line; the first of them watches the items, and the claims when
- * there are items that somebody has taken. An item that is put wakes one taker, and nobody else.
- * A claim is made in one transaction with a check that the item is still there, so what was acknowledged is never taken
- * again from an old list. Acknowledging removes item and claim in one transaction.
- * Session loss: the servers remove the claims, and the items are taken by the next, before all that was put later. Their
- * leases are lost before that. A waiter enters the line again.
+ * Znodes: for each taken item, one of the item's name in the directory of the claims, ephemeral. For each waiting
+ * caller, `_c_<uuid>-lock-<number>` in the directory of the takers.
+ * Waiting: callers that find no item wait in a wait queue. The first of them watches the items, and the claims if there
+ * are claimed items. A new item wakes only one caller.
+ * A claim is made in one transaction with a check that the item still exists. So an acknowledged item is never taken
+ * again from an old list. Acknowledging deletes item and claim in one transaction.
+ * Session loss: the servers delete the claims, and the items are taken next, before all items that were put later.
+ * Their leases are lost before that. A waiting caller queues again.
  * Source: ZooKeeper Recipes, "Queues"; claims are those of Curator's DistributedQueue with a lockPath.
  */
 import { anyAbort, orAbort } from '../../async/abort.js';
@@ -23,13 +23,13 @@ import { itemsIn } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
 import { inTurn } from './turn.js';
 
-// So many of a backlog may turn out to be acknowledged before a list is the quicker way.
+// The number of kept items that may turn out to be acknowledged before a new list is faster.
 const MOST_GONE = 16;
 
 /** Items to choose from, in their order. */
 interface Free {
   readonly free: readonly string[];
-  /** With fewer of them left it is better to look again. */
+  /** If fewer of them are left, it is better to list again. */
   readonly fewest?: number;
 }
 
@@ -49,7 +49,10 @@ export async function takeItems(
   }
 }
 
-/** Takes what is there; nothing when others wait for it, or take it at the same time, and the request may wait as well. */
+/**
+ * Takes the items that are there. A request that may wait takes nothing if others wait, or if others claim the same
+ * items meanwhile.
+ */
 async function takeAtOnce(
   session: Session,
   place: QueuePlace,
@@ -59,7 +62,7 @@ async function takeAtOnce(
   const kept = keptBacklog(session, place.items.path);
   const look = () =>
     Promise.all([
-      // Who does not wait is told what is so now, and not what a server that is behind still believes.
+      // A request that does not wait must see the present state, not the older state of a server that is behind.
       request.wait || requests.sync(place.items.path),
       kept ?? unlessMissing(requests.children(place.items.path), []),
       unlessMissing(requests.children(place.claims.path), []),
@@ -91,7 +94,7 @@ async function takeInTurn(
   return taken ?? [];
 }
 
-/** A take that gives up while its claim is on the way puts the items back first, so that nobody passes over them. */
+/** Claims items. If the request aborts during that, the items are put back first, so that they keep their turn. */
 async function claim(
   session: Session,
   place: QueuePlace,
@@ -103,7 +106,7 @@ async function claim(
   const claiming = new ItemClaims(session, place, request).of(free, attempts, fewest);
   try {
     const taken = await orAbort(claiming, request.signal);
-    // Claims that lay in a buffer while this process stood still may be lost: nobody is handed those.
+    // If this process stalled before it read the reply, the claims may be lost. So the session is proven first.
     if (taken.length > 0 && !session.isProven) await session.proven(request.signal);
     return taken;
   } catch (error) {
@@ -124,7 +127,7 @@ function untilFree(session: Session, place: QueuePlace, signal: AbortSignal): Pr
   });
 }
 
-/** What is free of the items that an earlier list has shown, if that will do. */
+/** Returns the unclaimed items of an earlier list, if there are enough of them. */
 async function inBacklog(session: Session, place: QueuePlace, request: QueueTakeRequest): Promise<Free | undefined> {
   const kept = keptBacklog(session, place.items.path);
   if (!kept) return undefined;
@@ -138,7 +141,7 @@ function keptFree(kept: readonly string[], claimed: readonly string[], { atMost 
   return { free: unclaimed(kept, claimed).slice(0, atMost + MOST_GONE), fewest: atMost };
 }
 
-/** The items that nobody had taken when the servers were asked, in their order. */
+/** Returns the items that were unclaimed when the servers answered, in their order. */
 function freeItems(
   session: Session,
   { items }: QueuePlace,

@@ -7,7 +7,7 @@ import { acquireMutex } from '../recipes/mutex.js';
 import { NodeDeletedError } from '../recipes/held-nodes.js';
 import type { Session } from '../session/session.js';
 
-/** Who wants to be the only one, and for how long. */
+/** A request to run one step alone, and how long it may wait. */
 export interface TurnRequest {
   readonly key: string;
   readonly wait: boolean;
@@ -16,8 +16,8 @@ export interface TurnRequest {
 }
 
 /**
- * Does one step as the only one who does, by a mutex on one session. `null` when somebody is ahead and the request does not
- * wait. @throws KeeperError, SessionEndedError, `signal.reason`, what the step throws
+ * Runs one step under a mutex on one session. Returns `null` when others are ahead and the request does not wait.
+ * @throws KeeperError, SessionEndedError, `signal.reason`, what the step throws
  */
 export async function inTurn<T>(
   session: Session,
@@ -30,7 +30,7 @@ export async function inTurn<T>(
   try {
     return await step();
   } finally {
-    // Whoever has given up does not wait for servers that are out of reach: the release goes on by itself.
+    // An aborted request does not wait for unreachable servers: the release continues in the background.
     const isPatient = !request.signal.aborted;
     await (isPatient ? turn.release() : settledWithin(turn.release(), LEAVING_MS));
   }

@@ -10,21 +10,23 @@ import type { Session } from '../session/session.js';
 
 const LATCH = /^_c_([0-9a-f-]{36})-latch-/;
 
-/** Where the candidates of the election at `path` say more of themselves than their place in line does. */
+/** The directory of the profiles of the candidates in the election at `path`. */
 function profilesOf(path: string): string {
   return `${path}%candidates`;
 }
 
-/** Where this one does, if it is one of ours. */
+/** The path of this candidate's profile, if the candidate is one of ours. */
 export function profilePath(path: string, candidate: string): string | undefined {
   const [, id] = LATCH.exec(candidate) ?? [];
   return id && `${profilesOf(path)}/${id}`;
 }
 
 /**
- * What a candidate says of itself and proclaims. It is said by a znode beside the line, which is there before the
- * candidate's own and named by the same id. Never by its own: Curator shows the data of that one as the participant's id, and
- * its participants watch it for being deleted only, so that one whose data was changed would be watched by nobody.
+ * A candidate's profile: its description and the value that it proclaims. It is a znode beside the wait queue, created
+ * before the candidate's own and named by the same id.
+ * It is never the data of the candidate's own znode, for two reasons:
+ * - Curator shows that data as the participant's id.
+ * - Curator's participants watch that znode for its deletion only. After a change of its data none would watch it.
  */
 export class Candidacy {
   readonly #session: Session;
@@ -33,7 +35,7 @@ export class Candidacy {
   #value: string | undefined;
   #since: Date | undefined;
   #path: string | undefined;
-  /** Settles when it is known that no request is under way that makes the znode. */
+  /** Settles when it is known that no request that creates the znode is under way. */
   #making: Promise<void> = Promise.resolve();
 
   constructor(session: Session, directory: LockDirectory, request: CampaignRequest) {
@@ -43,7 +45,9 @@ export class Candidacy {
     this.#value = request.value;
   }
 
-  /** Makes the profile of the candidate that is about to enter with this id. @throws KeeperError, `signal.reason` */
+  /**
+   * Creates the profile of the candidate that is about to be created with this id. @throws KeeperError, `signal.reason`
+   */
   async announce(id: string): Promise<void> {
     this.withdraw();
     this.#path = `${this.#directory.path}/${id}`;
@@ -51,11 +55,11 @@ export class Candidacy {
     await orAbort(this.#making, this.#request.signal);
   }
 
-  /** The candidate leads. */
+  /** Called when the candidate leads. */
   elected(lease: GrantedLease): WonElection {
     this.#since = lease.acquiredAt;
     void lease.released.then(() => this.withdraw());
-    // For others to see since when; nobody relies on it.
+    // Shows others since when it leads. Nothing depends on it.
     this.#write(lease.signal).catch(() => {});
     return {
       lease,
@@ -67,8 +71,8 @@ export class Candidacy {
   }
 
   /**
-   * Removes the profile, at the latest with the session. A create takes several requests when parents are missing, so a
-   * delete is not sent before the last of them was answered.
+   * Deletes the profile, at the latest with the session. A create takes several requests when parents are missing. So
+   * the delete is not sent before the last of them was answered.
    */
   withdraw(): void {
     const path = this.#path;
@@ -91,7 +95,7 @@ export class Candidacy {
     }, signal);
   }
 
-  /** An attempt that was begun is not cut short by the signal; no further one is begun after it has aborted. */
+  /** Creates the profile's znode. The signal does not abort an attempt that was begun, but prevents further ones. */
   #make(id: string): Promise<void> {
     const { signal } = this.#request;
     const node = { name: id, mode: CreateMode.ephemeral, data: this.#data };
@@ -102,20 +106,23 @@ export class Candidacy {
   }
 }
 
-/** After a lost reply it was made by the attempt before. */
+/** After a lost reply the previous attempt has created the znode. */
 function unlessThere(error: unknown): void {
   if (!isKeeperError(error, 'nodeExists')) throw error;
 }
 
-/** What a candidate says of itself beside the line. */
+/** The data of a candidate's profile. */
 interface CandidateProfile {
   readonly label?: string | undefined;
   readonly value?: string | undefined;
-  /** When it was elected, by its own clock; `undefined` while it waits. */
+  /** The time of its election, by its own clock. `undefined` while it waits. */
   readonly since?: Date | undefined;
 }
 
-/** What a candidate's znode in the line says: the participant's id, which is all that clients of other kinds look for. */
+/**
+ * The data of a candidate's znode in the wait queue: the participant's id. Other kinds of clients look for nothing
+ * else.
+ */
 export function participantId(label?: string): Buffer {
   return Buffer.from(label ?? `${HOST}:${process.pid}`);
 }
@@ -124,7 +131,7 @@ function candidateData({ label, value, since }: CandidateProfile): Buffer {
   return Buffer.from(JSON.stringify({ host: HOST, pid: process.pid, label, value, since: since?.getTime() }));
 }
 
-/** Who wrote the data, and what about itself. */
+/** The profile that the data holds, and its owner. */
 export function candidateIn(data: Buffer): CandidateProfile & { readonly owner: ContenderOwner } {
   const { host, pid, label } = contenderOwner(data);
   const { value, since } = fieldsOf(data);

@@ -1,10 +1,11 @@
 /**
- * One leader at a time.
- * Znodes: `<path>/_c_<uuid>-latch-<number>`, ephemeral and sequential, one a candidate; its data is the participant's id.
- * Beside them `<path>%candidates/<uuid>`, ephemeral, with what the candidate proclaims, see `Candidacy`.
- * Who waits for whom: each candidate for the nearest before it; it watches that one. Contenders for a lock on the same path
- * stand in a line of their own.
- * Session loss: the servers remove the znodes. A leader's term is lost before that; a candidate stands again, at the end.
+ * Leader election: one leader at a time.
+ * Znodes: `<path>/_c_<uuid>-latch-<number>`, ephemeral and sequential, one per candidate; its data is the participant's
+ * id. Beside them `<path>%candidates/<uuid>`, ephemeral, with what the candidate proclaims, see `Candidacy`.
+ * Waiting: each candidate waits for the nearest before it, and watches that one. Contenders for a lock on the same path
+ * have a wait queue of their own.
+ * Session loss: the servers remove the znodes. A leader's term is lost before that. A candidate queues again, at the
+ * end.
  * Source: ZooKeeper Recipes, "Leader Election"; the names are those of Curator's LeaderLatch.
  */
 import { anyAbort, OwnAbortController } from '../../async/abort.js';
@@ -41,7 +42,7 @@ export async function campaignIn(
   }
 }
 
-/** Who leads an election, and when to look again: the leader's znodes are watched while there is one. */
+/** The leader of an election, and when to look again. The leader's znodes are watched while there is one. */
 
 type Asked = Pick<Session, 'id' | 'signal' | 'requests' | 'persistently'>;
 
@@ -51,10 +52,10 @@ interface Seen {
   readonly stat: Stat;
 }
 
-// Among the children of a parent there are others than the election's directory, and they come and go.
+// A parent has other children than the election's directory, and they are created and deleted too.
 const LOOK_AGAIN_MS = 50;
 
-/** @throws KeeperError, SessionEndedError, `signal.reason` */
+/** The leader as it is now. @throws KeeperError, SessionEndedError, `signal.reason` */
 export async function lookForLeader(session: Asked, path: string, signal: AbortSignal): Promise<Sighting> {
   const ask = <T>(request: () => Promise<T>) => session.persistently(request, signal);
   const seen = async (at: string): Promise<Seen | undefined> => {
@@ -64,7 +65,7 @@ export async function lookForLeader(session: Asked, path: string, signal: AbortS
     );
     return found && { ...found, path: at };
   };
-  // The server that is asked may be behind what this process has seen by another.
+  // The connected server may be behind what this process has seen through another one.
   await ask(() => session.requests.sync(path));
   for (;;) {
     const first = firstOf(
@@ -83,7 +84,7 @@ export async function lookForLeader(session: Asked, path: string, signal: AbortS
   }
 }
 
-/** What was seen, until the session ends: nothing that it watches fires after that. */
+/** The leader that was seen. `changed` also ends with the session: none of its watches fires after that. */
 function sighting(session: Asked, leader: Leader | null, news: Sighting['changed']): Sighting {
   const changed = async (signal: AbortSignal): Promise<void> => {
     const limits = anyAbort([signal, session.signal]);
@@ -108,7 +109,10 @@ function leaderOf({ data, stat }: Seen, profile: Seen | undefined, sessionId: bi
   };
 }
 
-/** Nobody can come in before the leader: it leads until its own znode is gone. */
+/**
+ * Resolves when the leader's znode or its profile changes. No candidate can be created before the leader, so it leads
+ * until its own znode is deleted.
+ */
 async function untilAnother(session: Asked, latch: Seen, profile: Seen | undefined, signal: AbortSignal) {
   const over = new OwnAbortController();
   const limits = anyAbort([signal, over.signal]);
@@ -121,7 +125,10 @@ async function untilAnother(session: Asked, latch: Seen, profile: Seen | undefin
   }
 }
 
-/** The directory may not be there, nor what it stands in: then the nearest parent is watched for what is missing. */
+/**
+ * Resolves when a candidate may have been created. When the directory or parents of it do not exist, the nearest
+ * existing parent is watched for the missing child.
+ */
 async function untilSomebodyStands(session: Asked, path: string, signal: AbortSignal): Promise<void> {
   let missing: string | undefined;
   for (const at of [...withAncestors(path), '/']) {

@@ -1,20 +1,20 @@
 import { hostname } from 'node:os';
 import type { ContenderOwner } from '../../contract/contender.js';
 
-// Asked once: it is a call of the operating system.
+// Read once: it is a call of the operating system.
 export const HOST = hostname();
 const NAMELESS = Buffer.from(JSON.stringify({ host: HOST, pid: process.pid }));
 
-// What Curator's Revoker writes in place of a holder's data, and what its revocable locks look for.
+// Curator's Revoker writes this in place of a holder's data. Curator's revocable locks look for it.
 const REVOKE = Buffer.from('__REVOKE__');
 
-/** What a contender's znode says about its owner to whoever looks. */
+/** The data of a contender's znode, which describes its owner. */
 export function contenderData(label?: string, id?: string, isKept?: true): Buffer {
   if (label === undefined && id === undefined && !isKept) return NAMELESS;
   return Buffer.from(JSON.stringify({ host: HOST, pid: process.pid, label, id, isKept }));
 }
 
-/** Who wrote the data, as far as it says so. */
+/** The owner that the data describes, as far as it does. */
 export function contenderOwner(data: Buffer): ContenderOwner & { readonly isKept: boolean } {
   const { host, pid, label, isKept } = fieldsOf(data);
   return {
@@ -25,14 +25,14 @@ export function contenderOwner(data: Buffer): ContenderOwner & { readonly isKept
   };
 }
 
-/** The id that the data carries, of a znode whose name is not its own. Foreign data has none. */
+/** The id in the data, for a znode whose name is not unique. Foreign data has none. */
 export function contenderId(data: Buffer): unknown {
   return fieldsOf(data)['id'];
 }
 
 /**
- * What asks the owner of this data to give way. Curator's holders know one word and nothing else; ours go on saying whose
- * they are.
+ * The data that requests revocation from the owner of this data. Curator's holders know one word only. The data of our
+ * holders still describes the owner.
  */
 export function revokedData(data: Buffer): Buffer {
   const fields = fieldsOf(data);
@@ -40,12 +40,12 @@ export function revokedData(data: Buffer): Buffer {
   return isOurs ? Buffer.from(JSON.stringify({ ...fields, isRevoked: true })) : REVOKE;
 }
 
-/** Whether the data asks its owner to give way. */
+/** Whether the data requests revocation. */
 export function isRevoked(data: Buffer): boolean {
   return data.equals(REVOKE) || fieldsOf(data)['isRevoked'] === true;
 }
 
-/** What the data says, of any kind of znode; nothing where it is not ours to read. */
+/** The fields in the data of any kind of znode. Empty when the data is not in our format. */
 export function fieldsOf(data: Buffer): Record<string, unknown> {
   try {
     return Object(JSON.parse(data.toString())) as Record<string, unknown>;

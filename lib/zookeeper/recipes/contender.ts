@@ -10,10 +10,10 @@ import type { GoneListener, LeaseNodes } from './held-nodes.js';
 import { joinLine, partFromLine } from './wait-queue-view.js';
 import type { Line } from './wait-queue-view.js';
 
-/** A place in line: one ephemeral znode, and the promise that it will be gone. */
+/** A place in a wait queue: one ephemeral znode, which is certain to be deleted in the end. */
 export class Contender implements LeaseNodes {
   readonly directory: string;
-  /** What its session knows of the line in which it stands. */
+  /** The session's view of the wait queue that this contender is in. */
   readonly line: Line;
   readonly #session: Session;
   #gone: AbortController | undefined;
@@ -50,52 +50,52 @@ export class Contender implements LeaseNodes {
     return this.#name;
   }
 
-  /** Of the znode that it has now. */
+  /** The creation zxid of its current znode. */
   get czxid(): bigint {
     return this.#czxid;
   }
 
-  /** Whether it has gone out, or is about to. */
+  /** Whether it has left the queue, or is about to. */
   get isLeaving(): boolean {
     return this.#isLeavingBy || this.#left !== undefined;
   }
 
-  /** Whether the znode was found gone although nobody here deleted it. */
+  /** Whether the znode was found to be gone although this process did not delete it. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Aborts with a `NodeDeletedError` then. */
+  /** Aborts with a `NodeDeletedError` when `isGone` becomes true. */
   get gone(): AbortSignal {
     this.#gone ??= new OwnAbortController();
     if (this.#isGone) this.#gone.abort(new NodeDeletedError(this.path));
     return this.#gone.signal;
   }
 
-  /** Calls back then; at once when it is so. There is one such listener. */
+  /** Calls back when `isGone` becomes true; at once when it is. There is one such listener. */
   onGone(listener: GoneListener | undefined): void {
     this.#onGone = listener;
     if (this.#isGone) listener?.(new NodeDeletedError(this.path));
   }
 
-  /** Calls back when it has gone out and its znode was deleted here. There is one such listener. */
+  /** Calls back when the contender has left and its znode was deleted here. There is one such listener. */
   onLeft(listener: () => void): void {
     this.#onLeft = listener;
   }
 
-  /** Calls back when somebody asks it to give way; at once when somebody has. There is one such listener. */
+  /** Calls back when a client requests revocation; at once when one has. There is one such listener. */
   onRevoked(listener: () => void): void {
     if (this.#isRevoked) listener();
     else this.#onRevoked = listener;
   }
 
-  /** Somebody has asked it to give way. */
+  /** Called when another client has requested revocation. */
   foundRevoked(): void {
     if (!this.#isRevoked) this.#onRevoked?.();
     this.#isRevoked = true;
   }
 
-  /** Somebody else has deleted the znode. */
+  /** Called when another client has deleted the znode. */
   foundGone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -106,38 +106,38 @@ export class Contender implements LeaseNodes {
   }
 
   /**
-   * Goes on in the same place with the znode that `exchange` puts there instead of its own, or with its own where it
-   * makes none. Resolves when that is known, and never rejects.
+   * Continues in the same place with the znode that `exchange` creates instead of its own. If it creates none, the
+   * contender keeps its own. Resolves when the outcome is known, and never rejects.
    */
   exchangeFor(exchange: () => Promise<CreatedNode>): Promise<void> {
     return (this.#exchange ??= this.#goOnWith(exchange));
   }
 
-  /** Whether it has gone on with another znode. */
+  /** Whether it continues with another znode. */
   get isExchanged(): boolean {
     return this.#isExchanged;
   }
 
-  /** Whether this path is still that of its znode, once it is known. */
+  /** Whether this path is still that of its znode. Waits for an exchange that is under way. */
   async isStillAt(path: string): Promise<boolean> {
     await this.#exchange;
     return this.#path === path;
   }
 
   /**
-   * Deletes the znode, for certain: through disconnections, until it is gone or the session is. Resolves when that is
-   * so, or after `ms`, when it goes on by itself. Never rejects.
+   * Deletes the znode for certain: retries through disconnections until the znode is gone or the session has ended.
+   * Resolves then, or after `ms`; the deletion then continues in the background. Never rejects.
    */
   leave(ms: number): Promise<void> {
     this.#unattend();
-    // What was found gone may have been made again by somebody else, at the same path.
+    // A znode that was found to be gone may have been created again by another client, at the same path.
     this.#left ??= this.#isGone ? Promise.resolve() : this.#depart();
     return settledWithin(this.#left, ms);
   }
 
   /**
-   * Goes out by what `deletion` does, which deletes the znode and more in one transaction, or ends with `leave`. Nobody is
-   * told meanwhile that the znode is gone. When it rejects the contender stays as it was.
+   * Leaves the queue by `deletion`, which deletes the znode and more in one transaction, or ends with `leave`. No
+   * contender is notified meanwhile that the znode is gone. When it rejects, the contender is as it was before.
    */
   async leaveBy(deletion: () => Promise<void>): Promise<void> {
     this.#unattend();
@@ -154,7 +154,7 @@ export class Contender implements LeaseNodes {
     }
   }
 
-  /** Whether others make znodes at the same path, which must not be taken for this one. */
+  /** Whether other clients create znodes at the same path, which must not be taken for this one. */
   get sharesItsName(): boolean {
     return !hasOwnName(this.name);
   }
@@ -165,7 +165,7 @@ export class Contender implements LeaseNodes {
   }
 
   async #goOnWith(exchange: () => Promise<CreatedNode>): Promise<void> {
-    // A check of a znode that is being taken away would find that it is gone.
+    // A check of a znode that is being replaced would find that it is gone.
     this.#unattend();
     const made = await exchange().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) this.foundGone();
@@ -199,13 +199,13 @@ export class Contender implements LeaseNodes {
 }
 
 /**
- * Deletes a contender's znode, for certain: through disconnections, until it is gone or the session is. Resolves to whether
- * that is so; never rejects.
+ * Deletes a contender's znode for certain: retries through disconnections until the znode is gone or the session has
+ * ended. Resolves to whether that is so; never rejects.
  */
 async function deleteOwn(session: Session, node: CreatedNode): Promise<boolean> {
   const attempt = deletionOf(session, node);
   try {
-    // Most often the first attempt does.
+    // Usually the first attempt succeeds.
     await attempt().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) throw error;
       return session.surely(attempt);
@@ -219,7 +219,10 @@ async function deleteOwn(session: Session, node: CreatedNode): Promise<boolean> 
   }
 }
 
-/** One attempt after the other; of a shared name, only the first is made without looking whose znode it is. */
+/**
+ * Returns a function that makes one attempt per call. If the name is shared, an attempt after a lost reply first reads
+ * whose znode it is.
+ */
 function deletionOf(session: Session, node: CreatedNode): () => Promise<void> {
   const { path } = node;
   const sharesItsName = !hasOwnName(path.slice(path.lastIndexOf('/') + 1));

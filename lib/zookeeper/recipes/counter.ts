@@ -1,10 +1,11 @@
 /**
- * The end of the numbers. A directory numbers its children with a counter of 32 bits that counts every create, directories
- * of nested keys included. The servers do not let it wrap: at the end several contenders get the same number, and their
- * order cannot be told. So long before, no contender of ours is granted any more; when the last one has left, the directory is
- * removed, and the next contender makes it again with a new counter. A directory with children that are no contenders
- * cannot be removed: then the key is refused with an error that names them. They may be in use by others, and are not ours
- * to delete.
+ * Restart of a directory's sequence numbers before they run out. A directory numbers its children with a 32-bit counter
+ * that counts every create, directories of nested keys included. The servers do not let it wrap. At its end several
+ * contenders get the same number, and their order cannot be told.
+ * So long before that, no contender of ours is granted any more. When the last one has left, the directory is deleted.
+ * The next contender creates it again, with a new counter.
+ * A directory with children that are not contenders cannot be deleted. Then the key is refused with an error that names
+ * them. Other clients may use them, so they are not ours to delete.
  */
 import { pause } from '../../async/timer.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -16,7 +17,7 @@ import { withoutMark } from '../session/contender-name.js';
 import { childrenOf } from './line-view.js';
 import { numberOf } from './contender-name.js';
 
-/** After so many the numbers of a directory are about to be used up. */
+/** The number of creates after which the numbers of a directory are nearly used up. */
 export const MOST_CREATES = 2 ** 31 - 2 ** 20;
 const LOOK_AGAIN_MS = 100;
 const MOST_SHOWN = 3;
@@ -24,13 +25,13 @@ const BEYOND = 2n ** 63n;
 
 type Asking = Pick<LockRequest, 'wait' | 'signal'>;
 
-/** Nobody may line up here before the directory was made anew. */
+/** An error: no contender may queue in a directory before it has been created again. */
 export class CounterEndingError extends Error {
   readonly directory: string;
-  /** A directory that was made after this zxid is another one. */
+  /** A directory that was created after this zxid is a new one. */
   readonly czxid: bigint;
 
-  /** @param contender whose number says so */
+  /** @param contender the contender whose number shows it */
   constructor({ path, czxid }: CreatedNode) {
     super(`the numbers of ${path} are used up`);
     this.name = 'CounterEndingError';
@@ -43,12 +44,12 @@ export function isCounterEnding(name: string): boolean {
   return isNearTheEnd(numberOf(name));
 }
 
-/** Whether a directory that gives out such numbers is to be made anew. */
+/** Whether a directory that assigns such numbers must be created again. */
 export function isNearTheEnd(number: number | undefined): boolean {
   return number !== undefined && (number > MOST_CREATES || number < 0);
 }
 
-/** The directory cannot be made anew: it has children that do not leave by themselves. */
+/** The directory cannot be created again: it has children that do not leave by themselves. */
 export class CounterStuckError extends Error {
   constructor(path: string, others: readonly string[]) {
     const shown = others.slice(0, MOST_SHOWN).map((name) => `"${name}"`);
@@ -62,8 +63,8 @@ export class CounterStuckError extends Error {
 }
 
 /**
- * Removes the directory once it is empty; one that was made anew since is left to those who stand in it. `false`: it is not
- * empty, and the caller does not wait.
+ * Deletes the directory once it is empty. A directory that was created again since is left to its contenders. `false`:
+ * it is not empty, and the caller does not wait.
  * @throws CounterStuckError when there are no contenders whose leaving would be worth the wait
  */
 export async function restartCounter(
@@ -89,13 +90,13 @@ export async function restartCounter(
   }
 }
 
-/** The zxid of the directory's creation; that of none is beyond all others. */
+/** The creation zxid of the directory. Larger than all others when there is no directory. */
 async function madeAt(session: Session, path: string, signal: AbortSignal): Promise<bigint> {
   const read = session.persistently(() => session.requests.read(path), signal);
   return (await unlessMissing(read, undefined))?.stat.czxid ?? BEYOND;
 }
 
-/** The directories whose numbers were seen to be used up: an attempt there would only use up one more. */
+/** The directories whose numbers were seen to be used up. Another attempt there would only use up one more number. */
 export class EndingCounters {
   readonly #directories = new Map<string, CounterEndingError>();
 
@@ -107,7 +108,9 @@ export class EndingCounters {
     this.#directories.set(error.directory, error);
   }
 
-  /** Restarts those of the counters where that is due. `false`: not this time. @throws as `restartCounter` */
+  /**
+   * Restarts the counters of those directories where that is due. `false`: not this time. @throws as `restartCounter`
+   */
   async areRestarted(session: Session, directories: readonly string[], { wait, signal }: Asking): Promise<boolean> {
     for (const directory of directories) {
       const ending = this.#directories.get(directory);

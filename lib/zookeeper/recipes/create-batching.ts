@@ -4,19 +4,22 @@ import { StringMap, LinkedList } from '../../async/collections.js';
 import { after } from '../../async/timer.js';
 import { standingOf } from './contender-name.js';
 
-// With fewer of them, to come in early is worth more than to come in together. A local line hardly ever has as many contenders.
+// With fewer contenders ahead, an early create is worth more than a shared one. With a local queue, a process rarely
+// has as many contenders.
 const FEWEST_AHEAD = 4;
 
 /**
- * Whoever lines up behind several others of its own session is held back for a moment, and comes in with those who are held
- * back in that moment, in their order: one list for all of them, and as they stand one behind the other, they hand over to each
- * other within the process. It can not have its turn before those ahead; what it may lose is its place before those of other
- * processes that come in meanwhile. When nobody who excludes others is ahead any more it goes at once. Nobody of its session
- * passes it.
+ * Delays the creates of contenders behind several others of their session, and sends them together.
+ * - A create is held back for a moment. All creates that are held back in that moment are sent at once, in their order.
+ * - They share one listing. They are neighbours in the queue, so they hand over to each other within the process.
+ * - A delayed contender could not have had its turn before those ahead. It may lose its place to contenders of other
+ *   processes that are created meanwhile.
+ * - When no contender that excludes others is ahead any more, they are sent at once.
+ * - No contender of the same session passes them.
  * Source: PostgreSQL's `commit_delay` and `commit_siblings`.
  */
 export class CreateBatching {
-  /** Of this session, who has yet to go out, and whether it excludes all others. */
+  /** This session's contenders that have yet to leave, and whether each excludes all others. */
   readonly #ahead = new StringMap<boolean>();
   #excluding = 0;
   readonly #held = new LinkedList<() => void>();
@@ -29,18 +32,21 @@ export class CreateBatching {
     this.#ahead.set(name, excludes);
   }
 
-  /** It is on its way out, or has gone. May send in others. */
+  /** Called when a contender is leaving or has left. May send creates that are held back. */
   leaving(name: string): void {
     if (this.#ahead.get(name)) this.#excluding--;
     if (this.#ahead.delete(name) && this.#excluding === 0) this.end();
   }
 
-  /** Whether whoever comes in now is to be held back. */
+  /** Whether a create is to be held back now. */
   get isWorthIt(): boolean {
     return this.#held.size > 0 || (this.#excluding > 0 && this.#ahead.size >= FEWEST_AHEAD);
   }
 
-  /** What `send` promises, which is called when it is time; or a rejection with the reason of the first signal that aborts. */
+  /**
+   * Resolves to the result of `send`, which is called when it is time. Rejects with the reason of the first aborted
+   * signal.
+   */
   hold<T>(delayMs: number, signals: readonly AbortSignal[], send: () => Promise<T>): Promise<T> {
     const over = signals.find(({ aborted }) => aborted);
     if (over) return Promise.reject(over.reason as Error);
@@ -60,7 +66,7 @@ export class CreateBatching {
     });
   }
 
-  /** Sends in all who are held back, at once. */
+  /** Sends all creates that are held back, at once. */
   end(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;

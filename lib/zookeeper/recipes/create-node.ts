@@ -1,7 +1,9 @@
 /**
- * Znodes and the parents they need. The znode is tried first; when a parent is missing, the missing ones and the znode
- * are made in one transaction from the bottom up, so that no empty container is left that the servers never remove,
- * and nothing above what is missing is touched. Never cached: servers remove empty containers at any time.
+ * Creation of znodes and of the parents that they need.
+ * The znode alone is tried first. If a parent is missing, the missing parents and the znode are created in one
+ * transaction. It leaves no empty container that the servers would never remove.
+ * Missing levels are found from the bottom up, so nothing above them is touched. Nothing is cached, because the servers
+ * remove empty containers at any time.
  */
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
 import type { CreatedNode, MultiOp, MultiResult, Requests, TransactionReply } from '../session/requests.js';
@@ -9,19 +11,19 @@ import { withAncestors } from '../session/znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
 
 const EMPTY = Buffer.alloc(0);
-// More than this means that others remove parents as fast as they are made.
+// More attempts than this mean that other clients remove parents as fast as they are created.
 const MOST_ATTEMPTS = 64;
-// Up to so many missing levels are found by trying; of a deeper path it is quicker to ask which are missing.
+// Up to this many missing levels are found by trying. For a deeper path it is quicker to ask which are missing.
 const MOST_TRIED_LEVELS = 4;
 
 export interface NewNode {
-  /** The name below the directory; of a sequential znode, without the number. */
+  /** The name below the directory. For a sequential znode: without the number. */
   readonly name: string;
   readonly mode: CreateMode;
   readonly data: Buffer;
 }
 
-/** @throws KeeperError; a connection loss leaves it open whether the znode is there */
+/** Creates one znode. @throws KeeperError; after a connection loss the znode may or may not exist */
 export async function createNode(requests: Requests, directory: LockDirectory, node: NewNode): Promise<CreatedNode> {
   const path = `${directory.path}/${node.name}`;
   try {
@@ -34,8 +36,8 @@ export async function createNode(requests: Requests, directory: LockDirectory, n
 }
 
 /**
- * Several sequential znodes, all of them or none.
- * @throws KeeperError; a connection loss leaves it open whether the znodes are there
+ * Creates several sequential znodes, all of them or none.
+ * @throws KeeperError; after a connection loss the znodes may or may not exist
  */
 export async function createNodes(
   requests: Requests,
@@ -49,15 +51,19 @@ export async function createNodes(
   return results.map(({ path = '' }) => ({ path, czxid: zxid }));
 }
 
-/** Makes a directory that is missing. A container gets a child that is gone at once: those without stay for ever. */
+/**
+ * Creates a missing directory, with a child that is deleted at once. Servers never remove a container that had no
+ * child.
+ */
 export async function createDirectory(requests: Requests, directory: LockDirectory): Promise<void> {
   const node = nodeOp(directory, { name: '_', mode: CreateMode.persistent, data: EMPTY });
   await multiBelow(requests, directory, [node, { type: 'delete', path: node.path }], 1);
 }
 
 /**
- * One transaction of operations that only need the directory to be there, and of what makes it when it is not.
- * @param missing how many levels of it are thought to be missing
+ * Applies operations in one transaction. They need nothing but the directory, which is created as well if it is
+ * missing.
+ * @param missing the number of its levels that are assumed to be missing
  * @throws KeeperError
  */
 export async function multiBelow(
@@ -80,19 +86,21 @@ export async function multiBelow(
   throw new KeeperError(ErrorCode.noNode, directory.path);
 }
 
-/** How many levels of the directory are missing, itself included. */
+/** The number of missing levels of the directory, itself included. */
 async function missingLevels(requests: Requests, path: string): Promise<number> {
   return (await missingParents(requests, [`${path}/_`])).length;
 }
 
-/** One more level when a parent's parent is missing, one less when somebody made one of the parents meanwhile. */
+/**
+ * One more level when a parent's parent is missing. One less when another client has just created one of the parents.
+ */
 function levelsFurther(error: number | undefined, isOfParent: boolean, path: string): number {
   if (error === ErrorCode.noNode) return 1;
   if (error === ErrorCode.nodeExists && isOfParent) return -1;
   throw new KeeperError(error ?? ErrorCode.runtimeInconsistency, path);
 }
 
-/** Makes one parent. */
+/** The operation that creates one parent. */
 export function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
   return parents === 'container'
     ? { type: 'createContainer', path, data: EMPTY, acl, flags: CreateMode.container }
@@ -103,7 +111,7 @@ function nodeOp({ path, acl }: LockDirectory, { name, data, mode }: NewNode): Mu
   return { type: 'create', path: `${path}/${name}`, data, acl, flags: mode };
 }
 
-/** Of the znodes that these paths need above them, those that are not there, from the top down. */
+/** The znodes above these paths that do not exist, from the top down. */
 export async function missingParents(
   requests: Pick<Requests, 'read'>,
   paths: readonly string[],
@@ -119,13 +127,16 @@ async function isThere(requests: Pick<Requests, 'read'>, path: string): Promise<
     return true;
   } catch (error) {
     if (isKeeperError(error, 'noNode')) return false;
-    // What may not be read is there.
+    // A znode that may not be read exists.
     if (isKeeperError(error, 'noAuth')) return true;
     throw error;
   }
 }
 
-/** Which operation made its transaction fail; -1 when it was applied. The others only say that another one did. */
+/**
+ * The index of the operation that made its transaction fail, or -1 if the transaction was applied. The results of the
+ * others only say that another operation failed.
+ */
 export function refusedAt(results: readonly MultiResult[]): number {
   return results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
 }

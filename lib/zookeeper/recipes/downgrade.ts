@@ -1,10 +1,11 @@
 /**
- * A writer becomes a reader without leaving its place.
- * Znodes: `<path>/_c_<uuid>-__READ__<number of the writer's>`, ephemeral and not sequential, made in the transaction that
- * removes the writer's: there is no moment without either.
- * Who waits for whom: readers behind it need not wait any more; writers behind it wait for the reader, because its
- * number is before theirs. The znode is younger than they are: a token made of it would be larger than theirs, so the
- * lease keeps the writer's.
+ * Downgrade: a writer becomes a reader without leaving its place in the wait queue.
+ * Znodes: `<path>/_c_<uuid>-__READ__<number of the writer's>`, ephemeral and not sequential. It is created in the
+ * transaction that deletes the writer's znode, so there is no moment without either.
+ * Waiting: readers behind it need not wait any more. Writers behind it wait for the reader, because its number is
+ * smaller than theirs.
+ * Fencing token: the reader's znode is younger than theirs, so its czxid is larger than their tokens. The lease
+ * therefore keeps the writer's token.
  * Session loss: the servers remove the znode, as any contender's.
  * Source: Curator's InterProcessReadWriteLock since 5.5 (CURATOR-621).
  */
@@ -17,7 +18,10 @@ import type { LockDirectory } from './lock-directory.js';
 import { refusedAt } from './create-node.js';
 import { readerInPlaceOf } from './contender-name.js';
 
-/** Resolves when it has, or it is known that it can not. Goes on through disconnections; never rejects. */
+/**
+ * Resolves when the writer has become a reader, or when it is known that it cannot. Retries through disconnections.
+ * Never rejects.
+ */
 export function becomeReader(
   session: Session,
   directory: LockDirectory,
@@ -27,7 +31,7 @@ export function becomeReader(
   return writer.exchangeFor(() => exchange(session, directory, writer.path, readerInPlaceOf(writer.name), label));
 }
 
-/** The reader's znode. @throws KeeperError why there is none */
+/** Replaces the writer's znode by the reader's, and returns that. @throws KeeperError that says why there is none */
 async function exchange(
   session: Session,
   directory: LockDirectory,
@@ -46,7 +50,7 @@ async function exchange(
     const { error } = results[refusedAt(results)] ?? {};
     if (error === undefined) return { path, czxid: zxid };
     if (error !== ErrorCode.nodeExists) throw new KeeperError(error, writerPath);
-    // Nobody else makes a znode of this name: an attempt whose reply was lost has done it.
+    // No other client creates a znode of this name. So an earlier attempt, whose reply was lost, has created it.
     await session.requests.sync(path);
     const { stat } = await session.requests.read(path);
     return { path, czxid: stat.czxid };

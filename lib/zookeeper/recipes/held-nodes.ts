@@ -1,19 +1,22 @@
 export type GoneListener = (reason: NodeDeletedError) => void;
 
-/** The znodes that a lease stands on: one, or several that are held and given back as one. */
+/** The znodes that a lease depends on: one, or several that are held and released as one. */
 export interface LeaseNodes {
   readonly czxid: bigint;
-  /** Whether one was found gone although nobody here deleted it. */
+  /** Whether a znode was found to be gone although this process did not delete it. */
   readonly isGone: boolean;
-  /** Calls back then; at once when it is so. There is one such listener. */
+  /** Calls back when `isGone` becomes true; at once when it is. There is one such listener. */
   onGone(listener: GoneListener | undefined): void;
-  /** Calls back when somebody asks the holder to give way; at once when somebody has. There is one such listener. */
+  /** Calls back when a client requests revocation from the holder; at once when one has. There is one such listener. */
   onRevoked(listener: () => void): void;
-  /** Deletes them, for certain. Resolves when that is so, or after `ms`, when it goes on by itself. Never rejects. */
+  /**
+   * Deletes the znodes for certain. Resolves when they are deleted, or after `ms`; the deletion then continues in the
+   * background. Never rejects.
+   */
   leave(ms: number): Promise<void>;
 }
 
-/** A contender's znode was deleted by somebody else: it has lost its place in line. */
+/** A contender's znode was deleted by another client: it has lost its place in the wait queue. */
 export class NodeDeletedError extends Error {
   constructor(path: string) {
     super(`the contender ${path} was deleted from outside`);

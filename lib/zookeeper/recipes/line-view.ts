@@ -9,7 +9,7 @@ import type { ContenderName } from './contender-name.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
-/** A znode as it was seen. */
+/** A znode as it was read. */
 export interface SeenNode {
   readonly path: string;
   readonly name: string;
@@ -20,8 +20,8 @@ export interface SeenNode {
 const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusive' } as const;
 
 /**
- * The contenders in the wait queue of a directory, in order. One that leaves while it is asked about is left out.
- * @param most how many of them, from the first on
+ * The contenders in the wait queue of a directory, in order. A contender that is deleted before it is read is left out.
+ * @param most the number of contenders to read, from the first on
  */
 export async function lineIn(session: Asked, path: string, signal: AbortSignal, most = Infinity): Promise<Contender[]> {
   const lineup = new WaitQueueSnapshot(await childrenOf(session, path, signal));
@@ -32,19 +32,19 @@ export async function lineIn(session: Asked, path: string, signal: AbortSignal, 
   });
 }
 
-/** The znodes of those in the line of a directory whose turn it is. */
+/** The znodes of the contenders in a directory's wait queue whose turn it is. */
 export async function holdersIn(session: Asked, path: string, signal: AbortSignal): Promise<string[]> {
   const lineup = new WaitQueueSnapshot(await childrenOf(session, path, signal));
   return lineup.inOrder.filter((one) => isFirst(one, lineup)).map(({ name }) => `${path}/${name}`);
 }
 
-/** Where the writers among these znodes stand. */
+/** The sequence numbers of the writers among these znodes. */
 export function placesOfWriters(paths: readonly string[]): ReadonlySet<number> {
   const standings = paths.map((path) => standingOf(path.slice(path.lastIndexOf('/') + 1)));
   return new Set(standings.flatMap((one) => (one?.kind === 'write' ? [one.number] : [])));
 }
 
-/** The znodes of the readers in these places. */
+/** The znodes of the readers with these sequence numbers. */
 export async function readersAt(
   session: Asked,
   path: string,
@@ -56,7 +56,7 @@ export async function readersAt(
   return readers.map((reader) => `${path}/${reader?.name}`);
 }
 
-/** Nobody where there is no such directory. */
+/** The names of the children. Empty when the directory does not exist. */
 export async function childrenOf(session: Asked, path: string, signal: AbortSignal): Promise<readonly string[]> {
   return unlessMissing(
     session.persistently(() => session.requests.children(path), signal),
@@ -64,7 +64,7 @@ export async function childrenOf(session: Asked, path: string, signal: AbortSign
   );
 }
 
-/** Those of the znodes that are there. */
+/** Reads the znodes. Those that do not exist are left out. */
 export async function present(session: Asked, paths: readonly string[], signal: AbortSignal): Promise<SeenNode[]> {
   const read = (path: string) => session.persistently(() => session.requests.read(path), signal);
   const asked = paths.map(async (path) => {
@@ -74,7 +74,7 @@ export async function present(session: Asked, paths: readonly string[], signal: 
   return (await Promise.all(asked)).filter((node) => node !== undefined);
 }
 
-/** What a contender's znode tells about it. */
+/** The part of a contender's description that comes from its znode. */
 export function seen({ data, stat }: SeenNode, sessionId: bigint) {
   const { isKept, ...owner } = contenderOwner(data);
   return { owner, isKept, since: new Date(Number(stat.ctime)), isOwn: stat.ephemeralOwner === sessionId };
@@ -85,7 +85,10 @@ function placed(standing: ContenderName, lineup: WaitQueueSnapshot): Pick<Conten
   return { state, mode: MODES[standing.kind], isLocal: false };
 }
 
-/** Curator's writer that reads as well has two znodes of one number, until it is a reader and nothing else. */
+/**
+ * Whether it is the contender's turn. A writer of Curator's that also reads has two znodes with one number, until it is
+ * only a reader.
+ */
 function isFirst(one: ContenderName, lineup: WaitQueueSnapshot): boolean {
   return lineup.ahead(one.name, 2).every((other) => one.number === other.number && isWriterWhoReads(one, other));
 }

@@ -1,13 +1,16 @@
 import type { Acl } from '../session/requests.js';
 
-/** The znode under which the contenders of one key stand, and how they and it are made. */
+/** The znode under which the contenders of one key are created, and how it and they are created. */
 export interface LockDirectory {
   readonly path: string;
   readonly acl: readonly Acl[];
-  /** Containers are removed by the servers once they are empty; persistent parents stay. */
+  /** Containers are removed by the servers once they are empty. Persistent parents remain. */
   readonly parents: 'container' | 'persistent';
-  /** How long a release waits for its answer before it goes on in the background, in milliseconds. */
+  /** The maximum wait of a release for its reply, in milliseconds. After it the release continues in the background. */
   readonly releaseTimeoutMs: number;
-  /** How long who waits for a lock behind several others of its session is held back, see `entry-delay.ts`. Default: 0. */
+  /**
+   * The delay, in milliseconds, of a waiting contender behind several others of its session. Default: 0. See
+   * `create-batching.ts`.
+   */
   readonly entryDelayMs?: number;
 }

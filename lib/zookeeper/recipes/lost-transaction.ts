@@ -1,10 +1,10 @@
 /**
- * Whether a transaction whose reply was lost was surely not applied.
+ * Proof that a transaction whose reply was lost was not applied.
  *
- * Versions begin again when a znode is removed and made anew, so a version alone proves nothing. Zxids never begin again:
- * the transaction, if it was applied, has a larger zxid than every one that the servers had named before it was sent. What
- * still shows a smaller one was not touched by it. One operation that was surely not done is enough, because a transaction
- * is applied as a whole.
+ * Versions restart when a znode is deleted and created again, so a version alone proves nothing. Zxids never restart.
+ * If the transaction was applied, its zxid is larger than all that the servers had named before it was sent. A znode
+ * that still shows a smaller one was not changed by it. One operation that was certainly not done is enough, because a
+ * transaction is applied as a whole.
  */
 import type { MultiOp, Requests, Stat } from '../session/requests.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
@@ -13,10 +13,10 @@ import { withAncestors } from '../session/znode-path.js';
 
 type Asked = Pick<Requests, 'read'>;
 
-/** A transaction that is sent, or was. */
+/** A transaction that is being sent, or was sent. */
 export interface SentTransaction {
   readonly ops: readonly MultiOp[];
-  /** The largest zxid that the servers had named before. */
+  /** The largest zxid that the servers had named before the transaction was sent. */
   readonly sentAfter: bigint;
 }
 
@@ -25,7 +25,10 @@ interface Znode {
   readonly stat: Stat;
 }
 
-/** To be asked behind a `sync`. `false`: it may have been applied. @throws KeeperError */
+/**
+ * Whether the transaction was certainly not applied. Requires a `sync` before. `false`: it may have been applied.
+ * @throws KeeperError
+ */
 export async function wasNotApplied(requests: Asked, { ops, sentAfter }: SentTransaction): Promise<boolean> {
   const answers = await Promise.all(ops.map((op) => wasNotDone(requests, op, sentAfter)));
   return answers.includes(true);
@@ -34,11 +37,11 @@ export async function wasNotApplied(requests: Asked, { ops, sentAfter }: SentTra
 async function wasNotDone(requests: Asked, op: MultiOp, sentAfter: bigint): Promise<boolean> {
   const znode = await unlessMissing(requests.read(op.path), undefined);
   if (!znode) return hasLongBeenMissing(requests, op.path, sentAfter);
-  // A znode that was made since says nothing of the one that may have been there before it.
+  // A znode that was created since says nothing about one that may have existed before it.
   return znode.stat.czxid <= sentAfter && isAsWithout(op, znode, sentAfter);
 }
 
-/** Whether a znode that was there before the transaction, and still is, is as it can only be without the operation. */
+/** Whether a znode that existed before the transaction, and still does, can only be as it is without the operation. */
 function isAsWithout(op: MultiOp, { data, stat }: Znode, sentAfter: bigint): boolean {
   const { version, mzxid } = stat;
   const isUntouched = mzxid <= sentAfter;
@@ -48,17 +51,17 @@ function isAsWithout(op: MultiOp, { data, stat }: Znode, sentAfter: bigint): boo
     case 'check':
       return op.version !== undefined && (version < op.version || (isUntouched && version !== op.version));
     default:
-      // It was there, so it was not made; it is there, so it was not deleted.
+      // It existed, so it was not created. It still exists, so it was not deleted.
       return true;
   }
 }
 
-/** Whether the version that the operation asked for has not come yet, or another write has followed it. */
+/** Whether the version is not beyond the one that the operation asked for, or the next version has other data. */
 function wasWrittenByOthers(asked: number, own: Buffer, version: number, data: Buffer): boolean {
   return version <= asked || (version === asked + 1 && !data.equals(own));
 }
 
-/** Whether nothing has come or gone, since before the transaction, in the nearest znode above that is there. */
+/** Whether the nearest existing ancestor has had no child created or deleted since before the transaction. */
 async function hasLongBeenMissing(requests: Asked, path: string, sentAfter: bigint): Promise<boolean> {
   for (const above of [...withAncestors(path).slice(1), '/']) {
     const znode = await requests.read(above).catch(missingOrHidden);

@@ -1,10 +1,10 @@
 /**
- * Several exclusive locks that are lined up for at once.
- * Znodes: those of the mutex, one in each directory, made in one transaction and so with one zxid.
- * Who waits for whom: on each key as in the mutex. Whoever is waited for has a smaller zxid, so there is no circle of
- * waiting; as long as nobody asks for anything more while it holds or waits for something.
- * Session loss: the servers remove the znodes; a waiter lines up again with all of them. So it does when one of them is
- * deleted from outside, or asked to give way, before it is first on all keys.
+ * Set of mutexes: several exclusive locks that are queued for at once.
+ * Znodes: those of the mutex, one in each directory. They are created in one transaction and so have one zxid.
+ * Waiting: on each key as in the mutex. A predecessor has a smaller zxid, so there is no cycle of waiting. This holds
+ * as long as no caller asks for more while it holds or waits for something.
+ * Session loss: the servers remove the znodes. A waiter queues again on all keys. It does the same when one of its
+ * znodes is deleted externally, or revoked, before it is first on all keys.
  * Source: our own; conservative two-phase locking, with the zxid of ZooKeeper's transactions as the order.
  */
 import type { GrantedLease } from '../../contract/granted-lease.js';
@@ -22,7 +22,7 @@ export interface SetMember {
   readonly request: LockRequest;
 }
 
-/** All or none. `null` when one is not to be had now and the requests do not wait. */
+/** Acquires all locks or none. `null` when one is not available now and the requests do not wait. */
 export async function acquireMutexSet(
   session: Session,
   members: readonly SetMember[],

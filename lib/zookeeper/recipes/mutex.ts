@@ -1,9 +1,10 @@
 /**
- * Exclusive lock.
- * Znodes: `<path>/_c_<uuid>-lock-<number>`, ephemeral and sequential, one a contender.
- * Who waits for whom: each for the nearest contender before it, readers and writers included; it watches that one. With
- * `line: 'none'` a contender never waits: it is the first in the list that comes with its create, or deletes its znode again.
- * Session loss: the servers remove the znode. A holder's lease is lost before that; a waiter enters the line again.
+ * Mutex: an exclusive lock.
+ * Znodes: `<path>/_c_<uuid>-lock-<number>`, ephemeral and sequential, one per contender.
+ * Waiting: each contender waits for the nearest one before it, readers and writers included, and watches that one. With
+ * `line: 'none'` a contender never waits. It is the first in the list that comes with its create, or deletes its znode
+ * again.
+ * Session loss: the servers remove the znode. A holder's lease is lost before that. A waiter queues again.
  * Source: ZooKeeper Recipes, "Locks"; the names are those of Curator's InterProcessMutex, which it excludes.
  */
 import type { GrantedLease } from '../../contract/granted-lease.js';

@@ -8,16 +8,18 @@ import type { Session } from '../session/session.js';
 import { isRevoked } from './contender-data.js';
 import type { Contender } from './contender.js';
 
-// Most leases are given back sooner; for them it would be a request and an event for nothing.
+// Most leases are released sooner. For them the watch would be a useless request and a useless event.
 const SHORT_HOLD_MS = 100;
 
 const watchesByContender = new WeakMap<Contender, Promise<void>>();
 const queuesBySession = new WeakMap<Session, YoungLeases>();
 
 /**
- * Watches a contender's own znode, so that its deletion from outside is known at once, and on one connection before
- * anything that happened later, and so is what is written there to ask it to give way. Resolves when the watch stands, or
- * the contender is known to be gone. Never rejects.
+ * Watches a contender's own znode. Two things are then known at once, and on one connection before anything that
+ * happened later:
+ * - its deletion by another client;
+ * - a revocation that is written to it.
+ * Resolves when the watch is set, or when the contender is known to be gone. Never rejects.
  */
 export function watchOwnNode(session: Session, contender: Contender): Promise<void> {
   const known = watchesByContender.get(contender);
@@ -28,7 +30,7 @@ export function watchOwnNode(session: Session, contender: Contender): Promise<vo
   return stands.promise;
 }
 
-/** Watches the znode of a lease that is held for more than a moment, unless disposed before. */
+/** Watches the znode of a lease once it is held for more than a moment, unless disposed before. */
 export function watchOwnNodeSoon(session: Session, contender: Contender): Dispose {
   const young = queuesBySession.get(session) ?? new YoungLeases(session);
   queuesBySession.set(session, young);
@@ -46,7 +48,7 @@ async function untilGone(session: Session, contender: Contender, onWatched: () =
   }
 }
 
-/** Whether what has happened to the znode is its deletion; `undefined` when nobody can know any more. */
+/** Whether the event of the znode is its deletion. `undefined` when that cannot be known any more. */
 async function deletionOf(
   session: Session,
   contender: Contender,
@@ -72,7 +74,7 @@ interface YoungLease {
   readonly since: number;
 }
 
-/** The leases of one session that are not watched yet: one timer for all of them. */
+/** The leases of one session that are not watched yet. They share one timer. */
 class YoungLeases {
   readonly #session: Session;
   readonly #leases = new LinkedList<YoungLease>();

@@ -1,7 +1,8 @@
 /**
- * How many permits a semaphore has: a persistent znode with a number of 32 bits, the first byte the highest, as Curator's
- * SharedCount writes it. The one beside a semaphore is made by the first who records another number than the options say;
- * one at a path of its own is made when it is not there, as Curator does.
+ * The number of permits of a semaphore: a persistent znode with a big-endian number of 32 bits, as Curator's
+ * SharedCount writes it.
+ * - The znode beside a semaphore is created by the first client that records another number than that of the options.
+ * - A znode at a path of its own is created when it does not exist, as Curator does.
  */
 import { LockConfigurationError } from '../../contract/errors.js';
 import type { SemaphoreSize } from '../../contract/lock-request.js';
@@ -12,7 +13,7 @@ import { createNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
 import { COUNT } from './permit-view.js';
 
-/** What the number is, and how it is heard when it is another one. */
+/** The number, and a watch for its change. */
 export interface WatchedCount {
   readonly permits: number;
   readonly watch: Watch;
@@ -26,7 +27,7 @@ export class PermitCount {
 
   /**
    * @param semaphore the semaphore's own directory
-   * @param path of the znode, if it is not beside the semaphore
+   * @param path the path of the znode, if it is not beside the semaphore
    */
   constructor(semaphore: LockDirectory, { permits }: SemaphoreSize, path?: string) {
     const slash = path?.lastIndexOf('/') ?? -1;
@@ -40,19 +41,19 @@ export class PermitCount {
     return `${this.#directory.path}/${this.#name}`;
   }
 
-  /** The number now. @throws KeeperError, LockConfigurationError */
+  /** The current number. @throws KeeperError, LockConfigurationError */
   async read(requests: Requests): Promise<number> {
     return this.#orInitial(requests, async () => this.#parsed((await requests.read(this.path)).data));
   }
 
-  /** @throws as `read`, and leaves no watch then */
+  /** The current number with a watch. @throws as `read`, and leaves no watch then */
   async watch(requests: Requests): Promise<WatchedCount> {
     for (;;) {
       const watched = await this.#orInitial(requests, () => this.#watchedCount(requests));
       if (typeof watched === 'object') return watched;
-      // One of its own path has just been made.
+      // The znode at a path of its own has just been created.
       if (!this.#isBeside) continue;
-      // There is nothing to watch yet: it is beside the semaphore, where it is seen when it appears.
+      // The znode beside the semaphore does not exist yet. The watch on the children fires when it is created.
       const { names, watch } = await requests.watchChildren(this.#directory.path);
       if (!names.includes(this.#name)) return { permits: watched, watch };
       watch.remove();
@@ -60,8 +61,9 @@ export class PermitCount {
   }
 
   /**
-   * Writes over a number only: the directory of a lock at the same path would go with the lock, and the number with it.
-   * @throws KeeperError; after a lost connection it can be done once more. LockConfigurationError
+   * Writes the number. It overwrites only another number: the directory of a lock may be at the same path. It is
+   * removed with the lock, and the number would be lost with it.
+   * @throws KeeperError; after a connection loss the call can be repeated. LockConfigurationError
    */
   async write(requests: Requests, permits: number): Promise<void> {
     const [data, path] = [asData(permits), this.path];
@@ -100,7 +102,7 @@ export class PermitCount {
     }
   }
 
-  /** `false` when somebody else has made it. */
+  /** Creates the znode. `false` when another client has created it. */
   async #create(requests: Requests, permits: number): Promise<boolean> {
     const node = { name: this.#name, mode: CreateMode.persistent, data: asData(permits) };
     return createNode(requests, this.#directory, node).then(

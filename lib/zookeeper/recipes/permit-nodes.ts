@@ -1,12 +1,12 @@
 import type { Contender } from './contender.js';
 import type { GoneListener, LeaseNodes } from './held-nodes.js';
 
-/** The znodes of one acquisition's permits: one lost permit loses them all. */
+/** The znodes of one acquisition's permits. When one of them is lost, all are lost. */
 export class PermitNodes implements LeaseNodes {
   readonly contenders: readonly Contender[];
   readonly czxid: bigint;
 
-  /** @param contenders one a permit, at least one */
+  /** @param contenders one per permit, at least one */
   constructor(contenders: readonly Contender[]) {
     this.contenders = contenders;
     this.czxid = contenders[0]?.czxid ?? 0n;

@@ -8,15 +8,15 @@ import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
-/** The permits of one acquisition: they are made in one transaction. */
+/** The permits of one acquisition. They are created in one transaction. */
 interface PermitGroup {
   readonly nodes: readonly SeenNode[];
   readonly first: SeenNode;
 }
 
 /**
- * The acquisitions that have permits of the semaphore at this path, and those at its gate, in order.
- * @param most at how many permits to look, from those that were made first on; with it, at the first of the gate only
+ * The acquisitions that hold permits of the semaphore at this path, then the contenders at its gate, in order.
+ * @param most the number of permits to look at, the oldest first; with it, only the first contender at the gate is read
  */
 export async function semaphoreIn(
   session: Asked,
@@ -65,7 +65,7 @@ function permitsInOrder(names: readonly string[]): string[] {
   return numbered.sort((a, b) => a.number - b.number).map(({ name }) => name);
 }
 
-/** By transaction, in the order in which they were made. */
+/** The permits grouped by transaction, in the order in which they were created. */
 function grouped(nodes: readonly SeenNode[]): PermitGroup[] {
   const groups = new Map<bigint, [SeenNode, ...SeenNode[]]>();
   for (const node of nodes) {
@@ -78,8 +78,8 @@ function grouped(nodes: readonly SeenNode[]): PermitGroup[] {
 }
 
 /**
- * Whether these permits are those that the first at the gate still waits to be let in with. Ours say so; of Curator's it
- * is known that they come after it.
+ * Whether the first contender at the gate has created these permits, and still waits to hold them. Our permits name
+ * their contender at the gate. Curator's permits are only known to be created after theirs.
  */
 function isOfFirst({ first }: PermitGroup, gate: SeenNode | undefined): boolean {
   if (!gate) return false;
@@ -88,22 +88,22 @@ function isOfFirst({ first }: PermitGroup, gate: SeenNode | undefined): boolean 
 }
 
 /**
- * What the names in a semaphore's directories say. Pure.
+ * The names in a semaphore's directories. Pure.
  *
- * `<path>/leases` has one znode a permit, `_c_<uuid>-lease-0000000007`, as Curator's InterProcessSemaphoreV2 writes them;
- * anything else there is no permit and takes none. They are no contenders of a lock: nothing is in order among them.
+ * `<path>/leases` has one znode per permit, `_c_<uuid>-lease-0000000007`, as Curator's InterProcessSemaphoreV2 writes
+ * them. Any other name there is not a permit and takes none. Permits are not contenders of a lock: they have no order.
  */
 
 export const { gate: GATE, permits: PERMITS, count: COUNT } = SEMAPHORE_PARTS;
 
 const MARKS = [PERMIT_MARK] as const;
 
-/** The number that the parent gave to a permit; `undefined` for what is none. */
+/** The number that the parent assigned to a permit. `undefined` for a name that is not a permit's. */
 export function permitNumber(name: string): number | undefined {
   return markedNumber(name, MARKS)?.number;
 }
 
-/** How many permits are taken. */
+/** The number of permits that are taken. */
 export function countPermits(names: readonly string[]): number {
   return names.filter((name) => permitNumber(name) !== undefined).length;
 }

@@ -1,8 +1,9 @@
 /**
- * Entering with a znode that can be told from all others: when the connection is lost before the reply, the znode is
- * found again if the create was applied, and is never made twice. The list of contenders is asked for right behind the
- * create on the same connection, so it shows all who were before, and costs no round trip; it is left out where the number is
- * to show that nobody was, see `succession.ts`.
+ * Protected create: the znode's name has a unique id. When the connection is lost before the reply, the znode is found
+ * again if the create was applied. It is never created twice.
+ * The children are listed right behind the create, on the same connection. The list shows all earlier contenders and
+ * costs no round trip. It is left out where the sequence number is to show that there were none, see
+ * `sequence-fast-path.ts`.
  * Source: Curator's "protected" creates.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,32 +24,35 @@ import type { FastPathEntry } from './sequence-fast-path.js';
 import { entryDelayAt } from './wait-queue-view.js';
 import type { Line } from './wait-queue-view.js';
 
-/** A contender that has just entered, and who was there then, if that was learned in the same round trip. */
+/** A contender that was just created, and the children at that time, if the same round trip showed them. */
 export interface Entry {
   readonly contender: Contender;
   readonly line: Line;
   readonly names: readonly string[] | undefined;
-  /** Of one who came in alone, and excludes all others: whoever follows it may be told by its number to be alone. */
+  /**
+   * Set for a contender that was created alone and excludes all others. The number of the next one may show that the
+   * next one is alone.
+   */
   readonly entrance?: FastPathEntry | undefined;
-  /** How long it took to come in, in milliseconds: what an answer of the servers takes. */
+  /** The duration of the create in milliseconds: the time that a reply of the servers takes. */
   readonly tookMs: number;
 }
 
-/** Who enters: what its znode says, and when it has given up. */
+/** The caller of an acquisition: the data of its znode, and when it has given up. */
 interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'>, Partial<Pick<LockRequest, 'wait'>> {
-  /** What the znode is to say instead of who made it. */
+  /** The data of the znode, instead of a description of the caller. */
   readonly data?: Buffer;
-  /** Done before the znode with this id in its name is made, each time that it is attempted. */
+  /** Called before each attempt to create the znode, with the id in its name. */
   readonly before?: (id: string) => Promise<void>;
 }
 
-/** Contenders that have entered together, and who was there then, if that was learned in the same round trip. */
+/** Contenders that were created together, and the children at that time, if the same round trip showed them. */
 interface GroupEntry {
   readonly contenders: readonly Contender[];
   readonly names: readonly string[] | undefined;
 }
 
-/** Znodes to be made, and how to look for them when it is not known whether they were. */
+/** The znodes to create, and how to find them when it is not known whether they were created. */
 interface Attempt {
   readonly nodes: readonly NewNode[];
   readonly find: () => Promise<readonly CreatedNode[]>;
@@ -56,8 +60,8 @@ interface Attempt {
 }
 
 /**
- * Takes a place at the end of the line. Rejects with `signal.reason` instead of making a second attempt.
- * @param entrance of one who excludes all others
+ * Creates a contender at the end of the wait queue. Rejects with `signal.reason` instead of making a second attempt.
+ * @param entrance for a contender that excludes all others
  */
 export function enterLine(
   session: Session,
@@ -76,12 +80,12 @@ export function enterLine(
   const { path, entryDelayMs = 0 } = directory;
   const delay = entryDelayAt(session, path, kind);
   if (wait && entryDelayMs > 0 && delay?.isWorthIt) return delay.hold(entryDelayMs, [signal, session.signal], send);
-  // Nobody passes those who are held back.
+  // This create must not pass those that are held back.
   delay?.end();
   return send();
 }
 
-/** So many znodes, all of them or none; `id` is what they say of who made them. Rejects as above. */
+/** Creates `count` znodes, all of them or none. Their data has the `id`. Rejects as `enterLine` does. */
 export async function enterTogether(
   session: Session,
   directory: LockDirectory,
@@ -97,7 +101,7 @@ export async function enterTogether(
   return { contenders, names: contenders.every(({ name }) => names?.includes(name)) ? names : undefined };
 }
 
-/** Takes a place under a name that is an id and nothing else. Rejects as `enterLine` does. */
+/** Creates a contender whose name is an id and nothing else. Rejects as `enterLine` does. */
 export function enterNamed(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
   return enterOne(session, directory, signal, () => {
     const name = randomUUID();
@@ -123,7 +127,7 @@ async function enterOne(
 
 type Listed = Promise<readonly string[] | undefined> | readonly string[];
 
-/** @param listed what a list said that was asked for right behind the create */
+/** @param listed the list that was requested right behind the create */
 async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
   const { line } = contender;
   const names = await listed;
@@ -133,7 +137,7 @@ async function entryOf(contender: Contender, listed: Listed, begun: number): Pro
   return { contender, line, tookMs, names };
 }
 
-/** What was made, and the list that was asked for right behind it. */
+/** The created contenders, and the list that was requested right behind the create. */
 interface Made {
   readonly contenders: readonly Contender[];
   readonly listed: Promise<readonly string[] | undefined>;
@@ -159,12 +163,15 @@ async function enter(
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     const contenders = found.map((node) => new Contender(session, node));
     if (found.length === nodes.length) return { contenders, listed, begun };
-    // Some alone: the others were deleted from outside, and these are of no use.
+    // Only some exist: the others were deleted externally, so these are useless.
     await Promise.all(contenders.map((contender) => contender.leave(0)));
   }
 }
 
-/** After a lost reply: the znodes, if the create was applied. What an earlier session made is never taken for them. */
+/**
+ * The znodes after a lost reply, if the create was applied. A znode of an earlier session is never taken for one of
+ * them.
+ */
 async function findAgain(
   session: Session,
   directory: LockDirectory,
@@ -172,9 +179,9 @@ async function findAgain(
   error: unknown,
 ): Promise<readonly CreatedNode[]> {
   if (!isConnectionLoss(error)) throw error;
-  // Not cut short by the caller's signal: whoever gave up still has to know whether there is a znode to delete.
+  // Not aborted by the caller's signal: even then it must be known whether there is a znode to delete.
   const search = session.surely(async () => {
-    // The server now connected may not have heard of the create yet; after a sync it has, or never will.
+    // The connected server may not have applied the create yet. After a sync it has, or never will.
     await session.requests.sync(directory.path);
     return find();
   });
@@ -185,14 +192,14 @@ async function findAgain(
 }
 
 /**
- * Taking the last place of several lines in one transaction, as `protected-create.ts` does with one: after a lost reply
- * one of the znodes tells what became of all of them.
+ * Creation of one contender in each of several wait queues, in one transaction, as above for one queue. After a lost
+ * reply one of the znodes shows the outcome for all.
  */
 
-// Every attempt learns of parents that are missing; more than this means that somebody removes them as fast.
+// Every attempt finds missing parents. More attempts than this mean that another client removes them as fast.
 const MOST_ATTEMPTS = 64;
 
-/** One entry a directory. Rejects with `signal.reason` instead of making a second attempt. */
+/** Creates one contender per directory. Rejects with `signal.reason` instead of making a second attempt. */
 export async function enterLines(
   session: Session,
   directories: readonly LockDirectory[],
@@ -202,7 +209,7 @@ export async function enterLines(
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
     const name = `_c_${contenderNameId()}-${markOf('lock')}`;
-    // Nobody passes those who are held back.
+    // This create must not pass those that are held back.
     directories.forEach(({ path }) => entryDelayAt(session, path, 'lock')?.end());
     const created = createAll(session, directories, name, label);
     const listed = directories.map(({ path }) => session.requests.children(path).catch(() => undefined));
@@ -213,14 +220,14 @@ export async function enterLines(
   }
 }
 
-/** What belongs to one of the directories. */
+/** The element that belongs to one of the directories. */
 export function at<T>(ofEach: readonly T[], place: number): T {
   const one = ofEach[place];
   if (one === undefined) throw new RangeError(`nothing for the directory ${place}`);
   return one;
 }
 
-/** @throws KeeperError; a connection loss leaves it open whether they are there */
+/** Creates the znodes in one transaction. @throws KeeperError; after a connection loss they may or may not exist */
 async function createAll(
   { requests }: Session,
   directories: readonly LockDirectory[],
@@ -255,12 +262,12 @@ async function parentOps(
 ): Promise<readonly MultiOp[]> {
   const [directory] = directories;
   if (!directory) return [];
-  // Below the directory itself: that is a parent, too.
+  // A path below the directory, because the directory is a parent too.
   const paths = directories.map(({ path }) => `${path}/x`);
   return (await missingParents(requests, paths)).map((path) => parentOp(path, directory));
 }
 
-/** After a lost reply: the znodes, if the transaction was applied. */
+/** The znodes after a lost reply, if the transaction was applied. */
 async function findSetAgain(
   session: Session,
   directories: readonly LockDirectory[],
@@ -268,13 +275,13 @@ async function findSetAgain(
   error: unknown,
 ): Promise<CreatedNode[] | undefined> {
   if (!isConnectionLoss(error)) throw error;
-  // Not cut short by the caller's signal: whoever gave up still has to know whether there are znodes to delete.
+  // Not aborted by the caller's signal: even then it must be known whether there are znodes to delete.
   return session.surely(async () => {
     await session.requests.sync(directories[0]?.path ?? '/');
     const found = await Promise.all(directories.map((directory) => findIn(session, directory, name)));
     const nodes = found.filter((node) => node !== undefined);
     if (nodes.length === directories.length) return nodes;
-    // Some alone: the others were deleted from outside, and these are of no use.
+    // Only some exist: the others were deleted externally, so these are useless.
     await Promise.all(nodes.map((node) => new Contender(session, node).leave(0)));
     return undefined;
   });
@@ -288,7 +295,9 @@ async function findIn(session: Session, directory: LockDirectory, name: string):
   return found;
 }
 
-/** The znodes in a directory whose names begin so. @throws KeeperError `noNode` when there is no directory */
+/**
+ * The znodes in a directory whose names begin with `prefix`. @throws KeeperError `noNode` when there is no directory
+ */
 async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
   const found = names.filter((name) => name.startsWith(prefix));

@@ -1,10 +1,10 @@
 /**
- * Many readers or one writer.
- * Znodes: `<path>/_c_<uuid>-__READ__<number>` and `…-__WRIT__<number>`, ephemeral and sequential, one a contender.
- * Who waits for whom: a reader for the nearest writer before it, a writer for the nearest contender before it; each
- * watches that one. A release wakes the next writer, or all readers up to the next writer, and nobody else; readers
- * that come after a waiting writer wait behind it.
- * Session loss: the servers remove the znode. A holder's lease is lost before that; a waiter enters the line again.
+ * Read-write lock: many readers or one writer.
+ * Znodes: `<path>/_c_<uuid>-__READ__<number>` and `…-__WRIT__<number>`, ephemeral and sequential, one per contender.
+ * Waiting: a reader waits for the nearest writer before it, a writer for the nearest contender before it. Each watches
+ * that one. A release wakes the next writer, or all readers up to the next writer, and no other contender. Readers that
+ * queue after a waiting writer wait behind it.
+ * Session loss: the servers remove the znode. A holder's lease is lost before that. A waiter queues again.
  * Source: ZooKeeper Recipes, "Shared Locks"; the names are those of Curator's InterProcessReadWriteLock.
  */
 import type { GrantedLease } from '../../contract/granted-lease.js';

@@ -1,12 +1,14 @@
 /**
- * Taking a key away from its holders.
- * Znodes: the holders' own. Their data is replaced by what asks them to give way: Curator's `__REVOKE__` for Curator's,
- * which look for that very word; ours go on saying whose they are. A holder of ours watches its own znode.
- * Who waits for whom: whoever revokes waits for the holders' znodes to go, and deletes them after the grace. A writer may
- * have made itself a reader meanwhile, with another znode in the same place: then that one is asked, and waited for.
- * Session loss: the next session goes on with the same znodes; nobody who got the key meanwhile is asked.
- * Source: Curator's Revoker and makeRevocable; the grace and the force are those of ZooKeeper Recipes, "Revocable Shared
- * Locks".
+ * Revocation: a key is taken away from its holders.
+ * Znodes: the holders' own. Their data is replaced by a request for revocation. For Curator's holders it is
+ * `__REVOKE__`, the only word that they look for. For ours it still describes the owner. A holder of ours watches its
+ * own znode.
+ * Waiting: the revoking client waits until the holders' znodes are deleted, and deletes them after the grace. A writer
+ * may have become a reader meanwhile, with another znode in the same place. Then revocation of that one is requested,
+ * and it is waited for.
+ * Session loss: the next session continues with the same znodes. A client that acquired the key meanwhile is not asked.
+ * Source: Curator's Revoker and makeRevocable; the grace and the force are those of ZooKeeper Recipes, "Revocable
+ * Shared Locks".
  */
 import { anyAbort, OwnAbortController } from '../../async/abort.js';
 import { ErrorCode, KeeperError } from '../session/requests.js';
@@ -17,16 +19,16 @@ import { isRevoked, revokedData } from './contender-data.js';
 import { holdersIn, placesOfWriters, readersAt } from './line-view.js';
 import { heldPermits } from './permit-view.js';
 
-// Every refusal says that somebody else has written the same data.
+// Every refusal means that another client has written the same data.
 const MOST_ATTEMPTS = 64;
 
-/** The znodes of all who hold the key, those of permits too. */
+/** The znodes of all holders of the key, permits included. */
 export async function holdersOf(session: Session, path: string, signal: AbortSignal): Promise<string[]> {
   await upToDate(session, path, signal);
   return (await Promise.all([holdersIn(session, path, signal), heldPermits(session, path, signal)])).flat();
 }
 
-/** The znodes of those writers among them who have made themselves readers: they hold the key still. */
+/** The reader znodes of those holders that were writers and have become readers. They still hold the key. */
 export async function readersAmong(
   session: Session,
   path: string,
@@ -39,7 +41,7 @@ export async function readersAmong(
   return readersAt(session, path, places, signal);
 }
 
-/** Asks these holders to give way. @returns their znodes, as far as they are still there */
+/** Requests revocation from these holders. @returns those of their znodes that still exist */
 export async function askToGiveWay(
   session: Session,
   holders: readonly string[],
@@ -49,7 +51,7 @@ export async function askToGiveWay(
   return (await Promise.all(asked)).filter((holder) => holder !== undefined);
 }
 
-/** Resolves when all of them are gone. */
+/** Resolves when all of the znodes are deleted. */
 export async function untilGivenWay(
   session: Session,
   holders: readonly CreatedNode[],
@@ -67,7 +69,7 @@ export async function untilGivenWay(
   }
 }
 
-/** Deletes the znodes of those who are still there. */
+/** Deletes those of the znodes that still exist. */
 export async function removeByForce(
   session: Session,
   holders: readonly CreatedNode[],
@@ -77,7 +79,10 @@ export async function removeByForce(
   await Promise.all(removed);
 }
 
-/** The server that is asked may be behind the others; whoever they let in before the call must not be missed. */
+/**
+ * Brings the connected server up to date: it may be behind the others. Holders that they granted before the call must
+ * not be missed.
+ */
 function upToDate(session: Session, path: string, signal: AbortSignal): Promise<void> {
   return session.persistently(() => session.requests.sync(path), signal);
 }
@@ -92,7 +97,7 @@ async function ask(requests: Requests, path: string): Promise<CreatedNode | unde
 
 async function remove(requests: Requests, { path, czxid }: CreatedNode): Promise<void> {
   await withVersion(requests, path, ({ stat }) => {
-    // Somebody else's may be at the same path by now.
+    // A znode of another client may be at the same path by now.
     const op = { type: 'delete', path, version: stat.version } as const;
     return { done: true, op: stat.czxid === czxid ? op : undefined };
   });
@@ -100,7 +105,10 @@ async function remove(requests: Requests, { path, czxid }: CreatedNode): Promise
 
 type Seen = Awaited<ReturnType<Requests['read']>>;
 
-/** Does what `plan` says of the znode as it is, unless that is out of date by then. `undefined` when there is none. */
+/**
+ * Reads the znode and applies the operation of `plan`. Repeats both when the operation is out of date by then.
+ * `undefined` when there is no znode.
+ */
 async function withVersion<T>(
   requests: Requests,
   path: string,

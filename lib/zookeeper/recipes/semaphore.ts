@@ -1,14 +1,18 @@
 /**
- * Semaphore: so many permits at a time.
- * Znodes: `<path>/leases/_c_<uuid>-lease-<number>`, ephemeral and sequential, one a permit;
- * `<path>/locks/_c_<uuid>-lock-<number>`, one for each who is at the gate; the number of permits, see `permit-count.ts`.
- * Who waits for whom: whoever wants permits goes through the gate, a mutex. Whoever has the gate makes its permits first,
- * then waits until there are no more of them than there may be: it watches the permits and their number, and those
- * behind it watch the gate. So a release wakes one, and one who wants many is not overtaken by those who want few. More
- * than there may be are never held, gate or not: everybody counts after its own are made.
- * Session loss: the servers remove the znodes. A holder's lease is lost before that; a waiter enters the line again.
- * Source: Curator's InterProcessSemaphoreV2, with which it shares the permits. Unlike Curator's, whoever wants several
- * keeps the gate until it has them all, so that no two of them wait for each other.
+ * Semaphore: a limited number of permits at a time.
+ * Znodes:
+ * - `<path>/leases/_c_<uuid>-lease-<number>`, ephemeral and sequential, one per permit;
+ * - `<path>/locks/_c_<uuid>-lock-<number>`, one per contender at the gate;
+ * - the limit, which is the number of permits, see `permit-count.ts`.
+ * Waiting: a caller that wants permits passes the gate, a mutex. The contender that holds the gate creates its permits
+ * first. Then it waits until the permits do not exceed the limit. It watches the permits and the limit; the contenders
+ * behind it watch the gate. So a release wakes one contender, and a request for many permits is not overtaken by
+ * requests for few.
+ * More permits than the limit are never held, with or without the gate: every acquisition counts after its own are
+ * created.
+ * Session loss: the servers remove the znodes. A holder's lease is lost before that. A waiter queues again.
+ * Source: Curator's InterProcessSemaphoreV2, with which it shares the permits. Unlike in Curator's, a caller that wants
+ * several permits keeps the gate until it has them all. So no two such callers wait for each other.
  */
 import { anyAbort, orAbort } from '../../async/abort.js';
 import { limited } from '../../async/timer.js';
@@ -31,12 +35,12 @@ import { atTurn, turnInLine } from './wait-for-turn.js';
 import type { Turn } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
 
-// How long one who gives up waits to see its znode gone.
+// Maximum wait for the deletion of the own znode, when the acquisition is given up.
 const LEAVING_MS = 100;
-// How long one who does not wait gives those before it to go through the gate, where there is room for all.
+// The time for those before it to pass the gate, when a request does not wait and there is room for all.
 const PASSING_MS = 1_000;
 
-/** A semaphore, and how many of its permits are wanted. */
+/** A semaphore, and the number of permits that are wanted. */
 export interface Wanted {
   readonly directory: LockDirectory;
   readonly count: PermitCount;
@@ -59,12 +63,12 @@ export async function acquirePermits(
     return lease;
   } finally {
     limits.dispose();
-    // Whoever gives up has left before it says so.
+    // An acquisition that is given up leaves the queue before the caller is notified.
     if (!gate.isLeaving) await gate.leave(LEAVING_MS);
   }
 }
 
-/** The place at the gate, once it is the first; `null` when it is not in time. */
+/** The contender at the gate, once it is first. `null` when it is not first in time. */
 async function passGate(session: Session, directory: LockDirectory, request: LockRequest): Promise<Contender | null> {
   const gate = { ...directory, path: `${directory.path}/${GATE}` };
   const { releaseTimeoutMs } = directory;
@@ -92,7 +96,7 @@ function takePermits(
   return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
 }
 
-/** Makes the permits, and asks how many there are and may be in the same round trip. */
+/** Creates the permits, and reads the number of permits and the limit in the same round trip. */
 async function enterPermits(
   session: Session,
   directory: LockDirectory,
@@ -107,21 +111,21 @@ async function enterPermits(
   return { contender: new PermitNodes(contenders), names, most: await counting };
 }
 
-/** Where the permits of a semaphore are, and how many there may be. */
+/** The directory of a semaphore's permits, and their limit. */
 interface Room {
   readonly path: string;
   readonly count: PermitCount;
 }
 
-/** Permits whose znodes are made, and what there was then, as far as that was learned in the same round trip. */
+/** Created permits. Also the permits and the limit at that time, as far as the same round trip showed them. */
 interface PermitEntry {
   readonly contender: PermitNodes;
   readonly names: readonly string[] | undefined;
-  /** How many permits there may be. */
+  /** The limit: the number of permits that may be held at a time. */
   readonly most: number | undefined;
 }
 
-/** Whether so many permits more are free, as far as that is to be seen without taking them. */
+/** Whether this many more permits are free, as far as can be seen without taking them. */
 async function hasRoom(session: Session, room: Room, permits: number, signal: AbortSignal): Promise<boolean> {
   const { requests } = session;
   const look = () => Promise.all([unlessMissing(requests.children(room.path), []), room.count.read(requests)]);
@@ -129,7 +133,9 @@ async function hasRoom(session: Session, room: Room, permits: number, signal: Ab
   return countPermits(names) + permits <= most;
 }
 
-/** The turn of whoever has the gate: when there are no more permits than there may be, its own among them. */
+/**
+ * The turn of the contender that holds the gate. It comes when the permits, its own included, do not exceed the limit.
+ */
 function turnWithRoom(session: Session, room: Room, wait: boolean): Turn<PermitEntry> {
   return {
     isNow: ({ contender, names, most }) => {
@@ -162,7 +168,7 @@ async function untilRoom(session: Session, { path, count }: Room, contender: Per
   }
 }
 
-/** @throws NodeDeletedError when own ones are not there */
+/** Whether the permits do not exceed the limit. @throws NodeDeletedError when one of the contender's own is missing */
 function fits({ contenders }: PermitNodes, names: readonly string[], most: number): boolean {
   const present = new Set(names);
   const missing = contenders.find(({ name }) => !present.has(name));

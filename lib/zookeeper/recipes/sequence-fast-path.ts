@@ -1,45 +1,48 @@
 /**
- * Who has the number right behind that of a contender of its own session which came in alone, and is gone, is alone, too:
- * whoever makes a znode in between, with whatever name, uses up a number. So whoever takes a key again and again need not
- * ask who else is there.
+ * A shortcut that makes the list of contenders unnecessary. Two conditions must hold:
+ * - The contender's sequence number is exactly one more than that of its session's previous contender.
+ * - The previous contender was alone in the queue and has been deleted.
+ * Then nothing was created in between, because every create uses up a number, whatever the name. The contender is
+ * alone, too. So a session that acquires a key again and again need not list the children.
  *
- * Unless the directory was removed meanwhile and made again, with numbers from the beginning: so it is watched, from before
- * the first of the two came in. On one connection that event comes before anything is answered that happened later. What is
- * known ends with the connection.
+ * Exception: the directory was deleted meanwhile and created again, with numbers from the beginning. So it is watched,
+ * from before the first of the two contenders was created. On one connection the event arrives before any reply about a
+ * later state. The knowledge ends with the connection.
  */
 import { BoundedMap } from '../../async/collections.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 
-// A watch stands at the servers for each, for as long as the directory does or the session is connected.
+// The servers keep a watch for each, for as long as the directory exists or the session is connected.
 const MOST_WATCHED = 1_000;
-// So often in a row one has to have followed another; where others come in between, to guess costs a round trip.
+// The number of times in a row that contenders must have followed each other directly. Where others are created in
+// between, a guess costs a round trip.
 const LIKELY_AFTER = 3;
 
 const successionsBySession = new WeakMap<Session, BoundedMap<SequenceFastPath>>();
 
-/** What the session knows of the numbers in a directory. */
+/** The session's knowledge of the sequence numbers in a directory. */
 export function successionIn(session: Session, path: string): SequenceFastPath {
   const successions =
     successionsBySession.get(session) ?? new BoundedMap<SequenceFastPath>(MOST_WATCHED, (one) => one.forget());
   successionsBySession.set(session, successions);
   const succession = successions.get(path) ?? new SequenceFastPath(session, path);
-  // Also one that is known: those go that were not asked for for longest.
+  // A known one is set again, because the map drops the entries that were not asked for for longest.
   successions.set(path, succession);
   return succession;
 }
 
-/** While the directory is the same one for certain. */
+/** A period in which the directory is certainly the same one. */
 interface Era {
   readonly epoch: number;
   readonly watch: Watch;
   isOver: boolean;
 }
 
-/** A contender that came in alone, had its turn and is gone. */
+/** A contender that was created alone, had its turn, and is deleted. */
 interface Gone {
   readonly number: number;
-  /** Of its coming in. */
+  /** The period in which it was created. */
   readonly era: Era | undefined;
 }
 
@@ -50,7 +53,7 @@ class SequenceFastPath {
   #isAsking = false;
   #isForgotten = false;
   #last: Gone | undefined;
-  /** How often one of this session has followed another one. */
+  /** The number of times in a row that one contender of this session has directly followed another. */
   #followed = 0;
 
   constructor(session: Session, path: string) {
@@ -58,7 +61,9 @@ class SequenceFastPath {
     this.#path = path;
   }
 
-  /** A contender of this session is about to come in. Of several at once, only the first may follow the one that is gone. */
+  /**
+   * Called before a contender of this session is created. Of several at once, only the first may follow the last one.
+   */
   enter(): FastPathEntry {
     const last = this.#last;
     this.#last = undefined;
@@ -70,7 +75,7 @@ class SequenceFastPath {
     return !era.isOver && era.epoch === this.#session.epoch;
   }
 
-  /** @internal Whether the next one of this session will follow the last one, as far as one can guess. */
+  /** @internal Whether the next contender of this session will probably follow the last one directly. */
   get isLikely(): boolean {
     return this.#followed >= LIKELY_AFTER;
   }
@@ -87,7 +92,7 @@ class SequenceFastPath {
     this.#last = gone;
   }
 
-  /** It is of no use to anybody any more. */
+  /** Called when this object is not used any more. Ends its watch. */
   forget(): void {
     this.#isForgotten = true;
     this.#end();
@@ -116,7 +121,7 @@ class SequenceFastPath {
   }
 }
 
-/** How one contender comes in. */
+/** One contender's use of the shortcut. */
 export class FastPathEntry {
   readonly #succession: SequenceFastPath;
   readonly #era: Era | undefined;
@@ -128,17 +133,17 @@ export class FastPathEntry {
     this.#last = last;
   }
 
-  /** Whether it is worth a try to go without a list. */
+  /** Whether it is worth a try without a list. */
   get needsNoList(): boolean {
     return this.#succession.isLikely && this.isCovered;
   }
 
-  /** Whether its number may show that it is alone. */
+  /** Whether the contender's number may show that it is alone. */
   get isCovered(): boolean {
     return this.#era !== undefined && this.#last?.era === this.#era && this.#succession.isGood(this.#era);
   }
 
-  /** It has come in with this number. Whether it is alone for certain. */
+  /** Called with the number of the created contender. Returns whether it is certainly alone. */
   entered(number: number): boolean {
     const isNext = this.#last !== undefined && number === this.#last.number + 1;
     const isAlone = isNext && this.isCovered;
@@ -146,7 +151,7 @@ export class FastPathEntry {
     return isAlone;
   }
 
-  /** It came in alone, had its turn, and is gone. */
+  /** Called when the contender was created alone, had its turn, and is deleted. */
   left(number: number): void {
     this.#succession.left({ number, era: this.#era });
   }

@@ -15,29 +15,32 @@ import type { Entry } from './protected-create.js';
 import type { Line } from './wait-queue-view.js';
 import { grantLease } from './zookeeper-lease.js';
 
-// How long one who gives up waits to see its znode gone. Then its promise rejects, and the deletion goes on by itself.
+// Maximum wait for the deletion of the own znode, when the acquisition is given up. After it the promise rejects, and
+// the deletion continues in the background.
 export const LEAVING_MS = 100;
 
-/** What has been sent in. */
+/** A contender that has been created. */
 interface Entered {
   readonly contender: LeaseNodes;
 }
 
-/** When a recipe's contender may hold. */
+/** The condition under which a recipe's contender may hold. */
 export interface Turn<E extends Entered = Entry> {
-  /** Whether it may already, as far as is known without waiting for anything. */
+  /** Whether it may hold already, as far as is known without waiting. */
   isNow(entry: E): boolean;
-  /** Resolves to whether it is its turn. Rejects with `signal.reason`, leaving no watch. */
+  /** Resolves to whether it is the contender's turn. Rejects with `signal.reason`, leaving no watch. */
   comes(entry: E, signal: AbortSignal): Promise<boolean>;
 }
 
-/** One contender's way to its turn. */
+/** One contender's wait for its turn. */
 interface Turning<E extends Entered> extends Pick<LockDirectory, 'releaseTimeoutMs'>, Pick<LockRequest, 'signal'> {
   readonly entering: Promise<E>;
   readonly turn: Turn<E>;
 }
 
-/** Waits for the turn, then holds a lease. `null` when it is not its turn and the request does not wait. */
+/**
+ * Waits for the turn, then grants a lease. `null` when it is not the contender's turn and the request does not wait.
+ */
 export function acquireEntered(
   session: Session,
   directory: LockDirectory,
@@ -56,8 +59,9 @@ export function acquireEntered(
 }
 
 /**
- * What every recipe does once it has sent its contender in: wait for the turn, then hold what `hold` makes of it; or
- * leave, whatever else happens. `null` when it is not its turn and it does not wait.
+ * The steps that all recipes share once the create of the contender is sent. Waits for the turn, then returns what
+ * `hold` returns. In all other cases the contender leaves the queue. `null` when it is not its turn and it does not
+ * wait for it.
  */
 export async function atTurn<E extends Entered, T>(
   session: Session,
@@ -69,7 +73,7 @@ export async function atTurn<E extends Entered, T>(
     const entry = await orAbort(entering, signal);
     contender = entry.contender;
     let isTurn = turn.isNow(entry);
-    // In one step with what follows: a lease that is lost before it begins would be lost without anybody being told.
+    // No `await` between this check and `hold`: a lease that is lost before it begins would be lost without notice.
     while (!isTurn || !session.isProven || contender.isGone) {
       isTurn = await untilProvenTurn(session, entry, signal, turn);
       if (!isTurn) return await contender.leave(releaseTimeoutMs).then(() => null);
@@ -77,7 +81,7 @@ export async function atTurn<E extends Entered, T>(
     signal.throwIfAborted();
     return hold(entry);
   } catch (error) {
-    // Whoever gives up while it enters leaves again as soon as it is in.
+    // When the caller gives up during the create, the contender leaves the queue as soon as it exists.
     const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
     await settledWithin(left, LEAVING_MS);
     throw error;
@@ -96,7 +100,8 @@ async function untilProvenTurn<E extends Entered>(
   entry.contender.onGone(end);
   try {
     if (!(await turn.comes(entry, limit.signal))) return false;
-    // A grant that lay in a buffer while this process stood still is not reported: the session must be proven now.
+    // The event may have been buffered while this process was paused. Nothing reports that, so the session is proven
+    // now.
     await session.proven(limit.signal);
     limit.signal.throwIfAborted();
   } finally {
@@ -112,11 +117,13 @@ const LONGEST_GRACE_MS = 500;
 type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
 
 /**
- * The wait that every recipe with a line shares: see whom I wait for, watch the nearest, see again when there is news.
- * While the nearest still stands there, the second is watched as well (look-ahead): when that one goes, it is found out
- * who else has gone, so that nothing is left to ask when the nearest goes, and the turn comes with the event itself.
- * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer.
- * Rejects with `signal.reason`, leaving no watch.
+ * The wait that all recipes with a wait queue share. The contender finds out its predecessors, watches the nearest, and
+ * finds out again after each event.
+ * While the nearest still exists, the second is watched as well (look-ahead). When the second is deleted, the contender
+ * finds out which others are deleted too. Nothing is left to ask when the nearest is deleted, so the turn comes with
+ * that event itself.
+ * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer. Rejects
+ * with `signal.reason`, leaving no watch.
  */
 export function turnInLine(session: Session, wait: boolean): Turn {
   return {
@@ -131,7 +138,9 @@ export function turnInLine(session: Session, wait: boolean): Turn {
   };
 }
 
-/** The turn of a contender that never waits, not even for a predecessor that leaves at once: it is first, or has no turn. */
+/**
+ * The turn of a contender that never waits, not even for a predecessor that leaves at once. It is first or has no turn.
+ */
 export function turnIfFirst(): Turn {
   return { isNow, comes: async (place, signal) => (await ahead(place, signal)).length === 0 };
 }
@@ -146,17 +155,19 @@ async function ahead(place: Place, signal: AbortSignal): Promise<readonly Conten
   return listed(place, signal);
 }
 
-/** Whether it is known that nobody is ahead. */
+/** Whether it is known that no contender is ahead. */
 function isFirst({ contender, line }: Pick<Place, 'contender' | 'line'>): boolean {
   return line.knows(contender) && line.predecessors(contender).length === 0;
 }
 
-/** Whether the only one ahead is one who leaves at once, when it does not use the key. */
+/** Whether there is only one predecessor, and that one may hold a warm lease, which it releases at once. */
 function mayGoAtOnce([nearest, second]: readonly ContenderName[]): boolean {
   return nearest !== undefined && second === undefined && mayBeIdle(nearest.name);
 }
 
-/** How long one takes to leave that is told by an event: its deletion, and the event of that. */
+/**
+ * The time in milliseconds that a predecessor needs to leave after an event: for its deletion and the event of that.
+ */
 function graceMs({ tookMs }: Place): number {
   return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
 }
@@ -170,8 +181,8 @@ async function untilTurnOr(session: Session, place: Place, nearest: readonly Con
 }
 
 /**
- * Nobody says that the contender's own znode is gone by saying that its predecessor's is. So its own is watched as well:
- * on one connection that event comes first. (Behind one of this session there is no other event; see docs/guarantees.md.)
+ * The predecessor's deletion event says nothing about our own znode, so our own is watched too. On one connection the
+ * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
  */
 async function untilTurn(session: Session, place: Place, nearest: readonly ContenderName[], signal: AbortSignal) {
   const watched = new WatchedPredecessors(place.line, signal);
@@ -179,7 +190,7 @@ async function untilTurn(session: Session, place: Place, nearest: readonly Conte
   try {
     for (let awaited = nearest; awaited.length > 0; awaited = isFirst(place) ? [] : await caughtUp(place, signal)) {
       watched.only(awaited);
-      // One of this session may have gone just before it was watched.
+      // A contender of this session may have left just before it was watched.
       if (isFirst(place)) break;
       await watched.news();
     }
@@ -189,7 +200,7 @@ async function untilTurn(session: Session, place: Place, nearest: readonly Conte
   }
 }
 
-/** Whom the contender waits for after there was news. */
+/** The predecessors to wait for after an event. */
 async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
   const nearest = await listed(place, signal);
   if (nearest.every(({ name }) => place.line.isAttended(name))) return nearest;
@@ -197,13 +208,13 @@ async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly Con
   return listed(place, signal);
 }
 
-/** Whom it waits for, as far as that is known; the line is listed where nothing is. */
+/** The predecessors to wait for, as far as they are known. Otherwise the children are listed. */
 async function listed({ contender, line }: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
   while (!line.knows(contender)) await line.look(contender, signal);
   return line.predecessors(contender);
 }
 
-/** Those of a line whom one contender watches. */
+/** The predecessors that one contender watches. */
 class WatchedPredecessors {
   readonly #line: Line;
   readonly #watched = new Map<string, Dispose>();
@@ -216,7 +227,7 @@ class WatchedPredecessors {
     this.#unlisten = onAbort(signal, (reason) => this.#fail(reason));
   }
 
-  /** Watches these and nobody else from now on; the watches of those who are in both stay. */
+  /** Watches exactly these from now on. Existing watches on them are kept. */
   only(predecessors: readonly ContenderName[]): void {
     const names = new Set(predecessors.map(({ name }) => name));
     names.forEach((name) => this.#watch(name));
@@ -227,7 +238,10 @@ class WatchedPredecessors {
     }
   }
 
-  /** Resolves when there was news of any of them since it resolved last. @throws why one can not be watched, the signal's reason */
+  /**
+   * Resolves when one of them had an event since it last resolved.
+   * @throws why one cannot be watched, the signal's reason
+   */
   async news(): Promise<void> {
     await this.#news.promise;
     if (this.#failure) throw this.#failure.error;

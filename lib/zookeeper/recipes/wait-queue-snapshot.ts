@@ -2,16 +2,17 @@ import { compareStandings, excludes, standingOf, standingsIn } from './contender
 import type { LineKind, ContenderName } from './contender-name.js';
 
 /**
- * Who stood in a line when it was listed, in order, less those who were seen to leave since. Nobody can come in before
- * one who is in the list, so it stays good for everyone in it: it is their turn when all before them have left.
+ * The contenders of a wait queue when it was listed, in order, less those that were seen to be deleted since. No
+ * contender can be created before one in the list, so the list remains valid for all in it. It is a contender's turn
+ * when all before it are deleted.
  */
 export class WaitQueueSnapshot {
   readonly #inOrder: readonly ContenderName[];
-  /** Whether the numbers alone are an order: each has its own, and none is beyond the end of the counter. */
+  /** Whether the numbers alone are an order: each occurs once, and none is beyond the end of the counter. */
   readonly #isStrict: boolean;
-  /** 1 at the place of each who has left. */
+  /** 1 at the index of each contender that is deleted. */
   readonly #left: Uint8Array;
-  /** All before this place have left. */
+  /** The index before which all contenders are deleted. */
   #first = 0;
 
   constructor(names: readonly string[], line: LineKind = 'locks') {
@@ -21,7 +22,7 @@ export class WaitQueueSnapshot {
     this.#left = new Uint8Array(standings.length);
   }
 
-  /** Those who stood in line. */
+  /** The contenders that were listed. */
   get inOrder(): readonly ContenderName[] {
     return this.#inOrder;
   }
@@ -38,7 +39,7 @@ export class WaitQueueSnapshot {
     while (this.#hasLeft(this.#first)) this.#first++;
   }
 
-  /** Up to `most` of those before `name` that exclude it and have not left, the nearest first. */
+  /** Up to `most` contenders before `name` that exclude it and are not deleted, nearest first. */
   ahead(name: string, most: number): ContenderName[] {
     const place = this.#placeOf(name);
     const me = place === undefined ? undefined : this.#inOrder[place];
@@ -52,8 +53,9 @@ export class WaitQueueSnapshot {
   }
 
   /**
-   * Whom `name` is to watch: the nearest before it that excludes it, and the next one (look-ahead) where each waits for
-   * the one before. Readers go in any order, and many at once: of them only the nearest says anything.
+   * The contenders that `name` is to watch, nearest first. The first is the nearest before it that excludes it. Where
+   * each waits for the one before, the next one follows (look-ahead). Readers are deleted in any order, and many at
+   * once: of them only the nearest is of use.
    */
   predecessors(name: string): ContenderName[] {
     const ahead = this.ahead(name, 2);
@@ -61,7 +63,7 @@ export class WaitQueueSnapshot {
     return isChain ? ahead : ahead.slice(0, 1);
   }
 
-  /** Whether anybody behind `name` has to wait for it. */
+  /** Whether any contender behind `name` has to wait for it. */
   isAwaited(name: string): boolean {
     const me = this.#inOrder[this.#placeOf(name) ?? -1];
     return me !== undefined && this.#inOrder.some((other) => compareStandings(me, other) < 0 && excludes(me, other));
@@ -79,7 +81,7 @@ export class WaitQueueSnapshot {
     return place < 0 ? undefined : place;
   }
 
-  /** By halves: names are many, and a table of them would be made anew with every list. */
+  /** Binary search: names are many, and a table of them would be built again with every list. */
   #firstNotBefore(me: ContenderName): number {
     let [from, to] = [0, this.#inOrder.length];
     while (from < to) {
@@ -91,7 +93,7 @@ export class WaitQueueSnapshot {
     return from;
   }
 
-  // Equal numbers say nothing about the order: each takes the other to be before it, and neither goes first.
+  // Equal numbers say nothing about the order: each takes the other to be before it, and neither is first.
   #lastNotBehind(place: number, me: ContenderName): number {
     let last = place;
     for (let next = this.#inOrder[last + 1]; next && compareStandings(next, me) === 0; next = this.#inOrder[last + 1]) {

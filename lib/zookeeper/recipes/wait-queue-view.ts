@@ -16,19 +16,21 @@ interface Member {
   readonly path: string;
 }
 
-// A list costs the servers and the wire about as much as this many single reads, and what its names add.
+// Listing costs the servers and the wire about as much as one read per `NAMES_A_READ` names, at least `FEWEST_READS`.
 const NAMES_A_READ = 16;
 const FEWEST_READS = 2;
 
 /**
- * What one session knows of one line: who stood in it when it was listed last, and who was seen to leave since. Shared by
- * all contenders of the session, so what one of them has learned the others need not ask for.
+ * One session's view of one wait queue: the contenders of the last listing, less those that were seen to be deleted
+ * since. All contenders of the session share it, so what one of them has found out is not requested again.
  *
- * A contender that all before it have left has its turn without another look, with four exceptions, in which it looks:
- * the connection was lost since the line was listed (what fires with a reconnect comes in no order, and before the answer to
- * anything that is asked then; behind a new list, events are in order again), a writer of another process left (Curator's may
- * have made itself a reader with a number of its own, before the line), the event says something else than that a znode was
- * deleted, or the contender is not in the list.
+ * When all contenders before it are deleted, a contender has its turn without a new listing. There are four exceptions,
+ * in which the children are listed:
+ * - The connection was lost since the last listing. Events that fire on a reconnect arrive in no order, and before the
+ *   reply to anything that is requested then. After a new listing, events are in order again.
+ * - A writer of another process left. Curator's may have become a reader with the writer's number, ahead of the queue.
+ * - The event is not a deletion.
+ * - The contender is not in the list.
  */
 export class Line {
   readonly #session: Session;
@@ -36,16 +38,16 @@ export class Line {
   readonly #kind: LineKind;
   readonly #turn: LoopBudget;
   readonly #own = new StringMap<Member>();
-  /** Those of them that are on their way out: their znodes may still be listed. */
+  /** The own contenders whose deletion is under way. Their znodes may still be listed. */
   readonly #leaving = new StringMap<true>();
-  /** When the next of this session come in. */
+  /** Decides when the next contenders of this session are created. */
   readonly entryDelay = new CreateBatching();
   readonly #departures = new StringMap<DeletionWatch>();
   #names: readonly string[] | undefined;
   #lineup: WaitQueueSnapshot | undefined;
   #epoch = -1;
 
-  /** @param turn how much this session has done in this turn of the event loop without the servers */
+  /** @param turn the work that this session has done in this turn of the event loop without the servers */
   constructor(session: Session, path: string, kind: LineKind, turn: LoopBudget) {
     this.#session = session;
     this.#path = path;
@@ -53,23 +55,24 @@ export class Line {
     this.#turn = turn;
   }
 
-  /** Whether nobody of this session stands in it. */
+  /** Whether this session has no contender in the queue. */
   get isEmpty(): boolean {
     return this.#own.size === 0;
   }
 
-  /** A contender of this session has come in. */
+  /** Adds a contender of this session. */
   joined(contender: Member): void {
     this.#own.set(contender.name, contender);
     this.entryDelay.joined(contender.name);
   }
 
   /**
-   * It will never hold again, and its deletion is on its way: contenders of this session behind it need not wait for that,
-   * unless that were too many for one turn of the event loop. Contenders of other sessions do wait.
+   * Called when a contender will never hold again and its deletion is under way. Contenders of this session behind it
+   * do not wait for the deletion, unless this turn of the event loop has done too much already. Contenders of other
+   * sessions do wait.
    */
   leaving(contender: Member): void {
-    // First: whoever is let in by that is to share the transaction of the deletion.
+    // First, so that creates which this releases share the transaction of the deletion.
     this.entryDelay.leaving(contender.name);
     if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
     this.#turn.step();
@@ -77,13 +80,13 @@ export class Line {
     this.#gone(contender.name, 'left');
   }
 
-  /** Its znode can not be deleted after all: whoever has not passed it by then stays behind it. */
+  /** Called when the znode cannot be deleted after all. Contenders that have not passed it by then wait behind it. */
   stays(contender: Member): void {
     if (this.#leaving.delete(contender.name)) this.#forget();
     this.entryDelay.leaving(contender.name);
   }
 
-  /** It has gone out; or was found to be gone, and then somebody else may stand at the same path. */
+  /** Called when the contender was deleted, or was found to be gone. Then another znode may be at the same path. */
   parted(contender: Member, how: 'left' | 'unknown'): void {
     if (this.#own.get(contender.name) !== contender) return;
     this.#gone(contender.name, how);
@@ -92,7 +95,7 @@ export class Line {
     this.entryDelay.leaving(contender.name);
   }
 
-  /** A contender of this session goes on with another znode, which nobody has in a list yet. */
+  /** Called when a contender of this session continues with another znode, which is in no listing yet. */
   moved(contender: Member, from: string): void {
     this.#own.set(contender.name, contender);
     this.entryDelay.joined(contender.name);
@@ -102,7 +105,7 @@ export class Line {
     this.entryDelay.leaving(from);
   }
 
-  /** The line was listed. */
+  /** Records a new listing of the children. */
   saw(names: readonly string[]): void {
     if (names === this.#names) return;
     this.#names = names;
@@ -111,18 +114,18 @@ export class Line {
     this.#epoch = this.#session.epoch;
   }
 
-  /** Whether what is known is good for this contender. */
+  /** Whether the view is valid for this contender. */
   knows({ name }: Member): boolean {
     return this.#epoch === this.#session.epoch && this.#lineup !== undefined && this.#lineup.has(name);
   }
 
-  /** Whom it is to watch, the nearest first; nobody when it has its turn. Only where what is known is good for it. */
+  /** The contenders to watch, nearest first. Empty when it is this contender's turn. The view must be valid for it. */
   predecessors({ name }: Member): ContenderName[] {
     if (!this.#lineup) throw new Error(`the line of ${name} was not looked at`);
     return this.#lineup.predecessors(name);
   }
 
-  /** Lists the line. @throws NodeDeletedError when the contender does not stand in it, `signal.reason` */
+  /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
   async look(contender: Member, signal: AbortSignal): Promise<void> {
     const listed = this.#session.persistently(() => this.#session.requests.children(this.#path), signal);
     const names = await listed.catch(nobodyWithout);
@@ -130,7 +133,9 @@ export class Line {
     this.saw(names);
   }
 
-  /** Finds out which of those before the contender have left unseen: by a list, or one by one where that is less. */
+  /**
+   * Finds out which contenders ahead were deleted without notice: by a listing, or by single reads where that is less.
+   */
   async refresh(contender: Member, signal: AbortSignal): Promise<void> {
     const most = Math.max(FEWEST_READS, Math.floor((this.#lineup?.inOrder.length ?? 0) / NAMES_A_READ));
     const ahead = this.#lineup?.ahead(contender.name, most + this.#departures.size + this.#own.size + 1) ?? [];
@@ -139,12 +144,12 @@ export class Line {
     await Promise.all(unseen.map(({ name }) => this.#ask(name, signal)));
   }
 
-  /** Whether it will be known when this one leaves. */
+  /** Whether this contender's deletion will be noticed. */
   isAttended(name: string): boolean {
     return this.#own.has(name) || this.#departures.has(name);
   }
 
-  /** Calls back when `name` has left, or when nobody knows, or with the error because of which nobody can. */
+  /** Calls back when `name` is deleted, when that is no longer known, or with the error that prevents knowing it. */
   attend(name: string, listener: DeletionListener): Dispose {
     return (this.#departures.get(name) ?? this.#departureOf(name)).add(listener);
   }
@@ -153,7 +158,7 @@ export class Line {
     const isOwn = this.#own.has(name);
     const departure = new DeletionWatch(this.#session, `${this.#path}/${name}`, (how) => {
       this.#departures.delete(name);
-      // One of this session's own says itself when it goes.
+      // A contender of this session reports its own deletion.
       if (isOwn) return;
       if (how === 'left') this.#left(name);
       if (how === 'unknown') this.#forget();
@@ -163,14 +168,14 @@ export class Line {
     return departure;
   }
 
-  /** One of this session's own is. */
+  /** A contender of this session is gone. */
   #gone(name: string, how: 'left' | 'unknown'): void {
     if (how === 'left') this.#lineup?.left(name);
     else this.#forget();
     this.#departures.get(name)?.over(how);
   }
 
-  /** Somebody else's contender is gone. */
+  /** A contender of another session is deleted. */
   #left(name: string): void {
     if (standingOf(name)?.kind === 'write') this.#forget();
     else this.#lineup?.left(name);
@@ -195,7 +200,7 @@ function nobodyWithout(error: unknown): readonly string[] {
   throw error;
 }
 
-/** Of each kind by path: they may stand under the same one, and then know nothing of each other. */
+/** A session's views by kind and path. Wait queues of different kinds may have the same path, and are independent. */
 interface Lines extends Record<LineKind, StringMap<Line>> {
   readonly turn: LoopBudget;
 }
@@ -206,7 +211,10 @@ function emptyLines(): Lines {
   return { locks: new StringMap(), candidates: new StringMap(), turn: new LoopBudget() };
 }
 
-/** Lets a contender join its line in the directory, as this session knows it; it is forgotten when all have parted. */
+/**
+ * Adds a contender to its session's view of the wait queue, and returns the view. It is dropped when the session's last
+ * contender has left.
+ */
 export function joinLine(session: Session, path: string, contender: Member): Line {
   const lines = linesBySession.get(session) ?? emptyLines();
   linesBySession.set(session, lines);
@@ -217,7 +225,7 @@ export function joinLine(session: Session, path: string, contender: Member): Lin
   return line;
 }
 
-/** The contender has gone out, or was found to be gone. */
+/** Removes a contender that was deleted, or was found to be gone. */
 export function partFromLine(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
   const lines = linesBySession.get(session)?.[lineKindOf(contender.name)];
   const line = lines?.get(path);
@@ -225,18 +233,24 @@ export function partFromLine(session: Session, path: string, contender: Member, 
   if (line?.isEmpty) lines?.delete(path);
 }
 
-/** How contenders of this kind come in there; `undefined` while nobody of the session stands in that line. */
+/** The batching of creates for this kind of contenders. `undefined` while the session has none in that queue. */
 export function entryDelayAt(session: Session, path: string, kind: ContenderKind): CreateBatching | undefined {
   return linesBySession.get(session)?.[lineOf(kind)].get(path)?.entryDelay;
 }
 
-/** Called once, with an error when the znode can not be watched. */
+/** A callback that is called once, with an error when the znode cannot be watched. */
 type DeletionListener = (error?: unknown) => void;
 
-/** How waiting for a departure ends: the znode is gone; nobody knows; nobody may ask; nobody cares any more. */
+/**
+ * The ways in which a `DeletionWatch` ends:
+ * - `left`: the znode is deleted.
+ * - `unknown`: nothing is known about it any more.
+ * - `refused`: it may not be watched.
+ * - `let go`: no listener is left.
+ */
 type DeletionWatchEnd = 'left' | 'unknown' | 'refused' | 'let go';
 
-/** That one contender leaves, for all of this session who wait for it: one watch, however many they are. */
+/** One watch for all contenders of this session that wait for one contender to be deleted. */
 class DeletionWatch {
   readonly #session: Session;
   readonly #path: string;
@@ -251,7 +265,7 @@ class DeletionWatch {
     this.#onEnd = onEnd;
   }
 
-  /** Disposing the last listener takes the watch back. */
+  /** Adds a listener. Disposing the last listener removes the watch. */
   add(listener: DeletionListener): Dispose {
     this.#listeners.add(listener);
     return () => {
@@ -259,7 +273,7 @@ class DeletionWatch {
     };
   }
 
-  /** Has the servers say when it goes. */
+  /** Sets the watch at the servers. */
   watch(): void {
     this.#session.requests.watch(this.#path).then(
       (watch) => this.#watched(watch),
@@ -267,7 +281,7 @@ class DeletionWatch {
     );
   }
 
-  /** It has gone, as this process knows by itself. */
+  /** Ends the watch, because this process knows the outcome by itself. */
   over(how: 'left' | 'unknown'): void {
     this.#end(how);
   }
@@ -278,7 +292,8 @@ class DeletionWatch {
     void watch.fired.then((event) => {
       this.#watch = undefined;
       if (this.#isOver) return;
-      // What fires with a reconnect comes in no order, and says nothing of who else has left: the line is listed first.
+      // Events that fire on a reconnect are in no order, and say nothing about other contenders: the children are
+      // listed first.
       if (event === 'deleted') this.#end('left');
       else if (event === 'changed') this.watch();
       else this.#end('unknown');

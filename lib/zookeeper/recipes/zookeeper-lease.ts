@@ -20,8 +20,9 @@ import type { PermitNodes } from './permit-nodes.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 /**
- * The lease of the contender whose turn it is. It stands while the session surely does and the znode was not deleted
- * from outside; its token is the znode's creation zxid, which grows across parents deleted and made again.
+ * The lease of the contender whose turn it is. It is valid while the session certainly is, and the znode was not
+ * deleted externally. Its fencing token is the znode's creation zxid, which grows even when parents are deleted and
+ * created again.
  */
 export function grantLease(
   session: Session,
@@ -35,7 +36,7 @@ export function grantLease(
   });
 }
 
-/** The lease on permits. All of one acquisition are made in one transaction, so they share its zxid. */
+/** The lease on permits. All permits of one acquisition are created in one transaction, so they share its zxid. */
 export function grantPermits(
   session: Session,
   directory: LockDirectory,
@@ -50,7 +51,7 @@ export function grantPermits(
   return leaseOn(session, directory, ground, (giveBack) => ({ key, mode, fencingToken, isCurrent, giveBack }));
 }
 
-/** What a lease stands on. */
+/** The key of a lease, and the znodes that the lease depends on. */
 interface Ground {
   readonly key: string;
   readonly nodes: LeaseNodes;
@@ -76,7 +77,7 @@ function leaseOn(
   return lease;
 }
 
-/** What the contender is granted whose turn has come in its line. */
+/** The grant of a contender whose turn has come in its wait queue. */
 class QueueGrant implements Grant {
   readonly key: string;
   readonly fencingToken: bigint;
@@ -120,7 +121,7 @@ class QueueGrant implements Grant {
     this.#note.write(isKept);
   }
 
-  /** What is not answered in time goes on by itself. */
+  /** Becomes a reader's grant. A request that is not answered in time continues in the background. */
   downgrade(): Promise<void> {
     const { label } = this.#request;
     const reading = becomeReader(this.#session, this.#directory, this.#contender, label);
@@ -130,7 +131,7 @@ class QueueGrant implements Grant {
 
 const LOOK_AGAIN_MS = 10;
 
-/** Who stands behind a contender that holds, and has to wait for it. */
+/** Watches for contenders behind a holder that have to wait for it. */
 class ContentionWatch implements Demand {
   readonly #session: Session;
   readonly #contender: Contender;
@@ -151,7 +152,7 @@ class ContentionWatch implements Demand {
     };
   }
 
-  // A watch that stands when it is over is not taken back: the contender's own deletion, which is still to come, fires it.
+  // A watch that is set at the time of disposal is not removed: the contender's own deletion, still to come, fires it.
   async #untilThere(isOver: () => boolean, onNone: () => void): Promise<void> {
     const { directory, name } = this.#contender;
     for (let isFirst = true; !isOver(); isFirst = false) {
@@ -160,15 +161,17 @@ class ContentionWatch implements Demand {
       if (names.length > 1 && new WaitQueueSnapshot(names, lineKindOf(name)).isAwaited(name)) return;
       if (isFirst) onNone();
       await watch.fired;
-      // Nobody was behind, and whoever has come has to wait: to look again would only make it wait longer.
+      // No contender was behind, so a new one has to wait. Another listing would only make it wait longer.
       if (standingOf(name)?.kind !== 'read') return;
-      // Readers come and go; each of them is not to make all others list the line.
+      // Readers are created and deleted often. Not each of them is to make all others list the children.
       await pause(LOOK_AGAIN_MS, NEVER);
     }
   }
 }
 
-/** Notes in a contender's znode whether its lease is only kept. For others to see; what cannot be noted is not. */
+/**
+ * Records in a contender's znode whether its lease is warm. It is for others to see; a write that fails is left undone.
+ */
 export class IdleMarker {
   readonly #session: Session;
   readonly #path: string;
@@ -194,7 +197,7 @@ export class IdleMarker {
     this.#isWriting = true;
     while (this.#isKept !== this.#isNoted && !this.#isOver) {
       const isKept = this.#isKept;
-      // What somebody else has written, such as a revocation, is never written over: not after one refusal either.
+      // Data of another client, such as a revocation, is never overwritten. So one refusal ends all further writes.
       this.#isOver = !(await this.#note(isKept));
       this.#isNoted = isKept;
     }

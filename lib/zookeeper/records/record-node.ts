@@ -1,7 +1,7 @@
 /**
- * A record as a znode: the value in UTF-8, then a byte that UTF-8 does not have, then the id of the write. The id tells
- * who wrote a value that two might have written: after a lost reply nothing else does. A znode without that byte holds no
- * record: it is a directory, on the way to others.
+ * A record as a znode: the value in UTF-8, then a byte that UTF-8 does not have, then the id of the write. The id shows
+ * which write a value is from, when two might have written it. After a lost reply nothing else does. A znode without
+ * that byte holds no record: it is a directory above others.
  */
 import { isKeeperError } from '../session/requests.js';
 import type { Requests } from '../session/requests.js';
@@ -9,15 +9,15 @@ import type { Session } from '../session/session.js';
 
 const END_OF_VALUE = 0xff;
 
-/** What is said by a znode that holds no record. */
+/** The data of a znode that holds no record. */
 export const DIRECTORY: Buffer = Buffer.alloc(0);
 
-/** What was seen at the path of a record. */
+/** The state that was seen at the path of a record. */
 export interface Sight {
-  /** The version of the znode's data; `undefined` when there is no znode. */
+  /** The version of the znode's data. `undefined` when there is no znode. */
   readonly version: number | undefined;
   readonly hasChildren: boolean;
-  /** Of the write that the data is from, a number that no other has. */
+  /** The zxid of the write that the data is from. No other write has it. */
   readonly mzxid: bigint | undefined;
   /** `undefined` when there is no record. */
   readonly record: SeenRecord | undefined;
@@ -51,9 +51,9 @@ export async function lookAt(requests: Pick<Requests, 'read'>, path: string): Pr
 }
 
 /**
- * Several records as they were at one moment: each is read twice, and all for the first time before any for the second,
- * in one round trip. Those that are the same both times were all as they are in between. (A record that was not there
- * both times counts as not there in between.)
+ * Several records as they were at one moment. Each is read twice, in one round trip: all for the first time before any
+ * for the second. When none of them has changed between its two reads, all were as they are in between. (A record that
+ * did not exist both times counts as not existing in between.)
  * Source: the double collect of atomic snapshots.
  */
 
@@ -65,7 +65,7 @@ export async function lookAtOnce(
   const { requests } = session;
   const lookAtAll = () => Promise.all(paths.map((path) => lookAt(requests, path)));
   for (;;) {
-    // A session's requests are answered in their order; behind the sync they see what was written before the call.
+    // A session's requests are answered in order. Behind the sync they see what was written before the call.
     const looks = () => Promise.all([requests.sync(paths[0] ?? '/'), lookAtAll(), lookAtAll()]);
     const [, before, after] = await session.persistently(looks, signal);
     if (after.every(({ mzxid }, place) => mzxid === before[place]?.mzxid)) return after;

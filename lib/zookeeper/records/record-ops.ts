@@ -6,33 +6,33 @@ import { withAncestors } from '../session/znode-path.js';
 import { DIRECTORY, recordData } from './record-node.js';
 import type { Sight } from './record-node.js';
 
-/** A change, where its record is, and what was seen there; `undefined` before anybody has looked. */
+/** A change, the path of its record, and the state that was seen there. That is `undefined` before the first look. */
 export interface PlacedChange extends RecordChange {
   readonly path: string;
   readonly sight?: Sight | undefined;
 }
 
-/** What the znodes of one write are made with. */
+/** The values that all znodes of one write are created with. */
 interface WriteTools {
   readonly acl: readonly Acl[];
   readonly writeId: string;
 }
 
-/** Whether the record is as the change wants it. */
+/** Whether the record is as the change expects it. */
 export function isAsExpected({ ifVersion }: RecordChange, { record }: Sight): boolean {
   if (ifVersion === undefined) return true;
   return ifVersion === 'absent' ? record === undefined : record?.version === ifVersion;
 }
 
-/** Whether the change makes a znode where none was seen. */
+/** Whether the change creates a znode where none was seen. */
 export function mayCreate({ value, ifVersion, sight }: PlacedChange): boolean {
   return sight?.version === undefined && (typeof value === 'string' || ifVersion === 'absent');
 }
 
 /**
- * The operations that make the change, the one with the record's new stat first. They are refused unless the record is
- * as expected; also when it is not as it was seen, or guessed before anybody has looked.
- * @param isParent whether the same transaction makes znodes below
+ * The operations that make the change. The one with the record's new stat is first. They are refused unless the record
+ * is as expected. They are also refused when it is not as it was seen, or as it was guessed before the first look.
+ * @param isParent whether the same transaction creates znodes below
  */
 function opsOf(change: PlacedChange, isParent: boolean, tools: WriteTools): MultiOp[] {
   const { value, ifVersion } = change;
@@ -49,7 +49,7 @@ function writeOp({ path, ifVersion, sight }: PlacedChange, value: string, { acl,
   const data = recordData(value, writeId);
   const isThere = sight ? sight.version !== undefined : ifVersion !== 'absent';
   if (!isThere) return createOp(path, data, acl);
-  // A directory has a version of its own, which nobody but this write knows.
+  // A directory has a version of its own, which only this write knows.
   const version = sight && !sight.record ? sight.version : versionOf(ifVersion);
   return { type: 'setData', path, data, version };
 }
@@ -66,7 +66,7 @@ function checkOps({ path, ifVersion, sight }: PlacedChange, isParent: boolean, {
   const version = ifVersion === 'absent' ? sight?.version : ifVersion;
   if (version !== undefined) return [{ type: 'check', path, version }];
   const created = createOp(path, DIRECTORY, acl);
-  // ZooKeeper has no check for what is not there; a create that is taken back at once is one.
+  // ZooKeeper has no check for absence. A create that is deleted again in the same transaction is one.
   return isParent ? [created] : [created, { type: 'delete', path }];
 }
 
@@ -77,16 +77,16 @@ function versionOf(ifVersion: RecordChange['ifVersion']): number | undefined {
 interface Step {
   readonly path: string;
   readonly ops: readonly MultiOp[];
-  /** `undefined` of a parent. */
+  /** `undefined` for a parent. */
   readonly change?: PlacedChange;
 }
 
-/** The operations of one write in an order that can be applied, and whose results are whose. */
+/** The operations of one write in an order that can be applied, and the change that each result belongs to. */
 export class RecordTransaction {
   readonly ops: readonly MultiOp[];
   readonly #steps: readonly Step[];
 
-  /** @param parents the znodes that have to be made above those of the changes */
+  /** @param parents the znodes to create above those of the changes */
   constructor(changes: readonly PlacedChange[], parents: readonly string[], tools: WriteTools) {
     const created = new Set(changes.filter(mayCreate).map(({ path }) => path));
     const above = new Set([...created].flatMap((path) => withAncestors(path).slice(1)));
@@ -98,7 +98,7 @@ export class RecordTransaction {
     this.ops = this.#steps.flatMap(({ ops }) => ops);
   }
 
-  /** The results of each change, of which some have none. */
+  /** The results of each change. Some changes have none. */
   resultsByChange(results: readonly MultiResult[]): Map<PlacedChange, readonly MultiResult[]> {
     const byChange = new Map<PlacedChange, readonly MultiResult[]>();
     let first = 0;
@@ -111,7 +111,7 @@ export class RecordTransaction {
   }
 }
 
-/** What is made goes from the top down, what is deleted after it and from the bottom up. */
+/** The order of operations: creates from the top down, then deletes from the bottom up. */
 function inOrder(a: Step, b: Step): number {
   const [isDeleteA, isDeleteB] = [isDelete(a), isDelete(b)];
   if (isDeleteA !== isDeleteB) return isDeleteA ? 1 : -1;

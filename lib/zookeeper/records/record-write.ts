@@ -1,13 +1,13 @@
 /**
- * Records of ZooKeeper: conditional writes of several persistent znodes in one transaction.
- * Znodes: `<basePath>/%records/<name>`, see `record-node.ts`; the parents are persistent, too, because a directory may
- * become a record, and the servers remove a container with all that it says.
- * The first attempt guesses what is there. When it is refused, the records are looked at: either one is not as expected,
- * or the next attempt knows better.
- * Lost replies: after a sync the records tell that the write was applied (`write-traces.ts`), or zxids tell that it was not
- * (`lost-transaction.ts`). Only then is it made again, or told to be refused. A write that changes no record under a
- * condition is made again in any case.
- * Session loss: records outlive sessions; the write goes on with the next one.
+ * Records on ZooKeeper: conditional writes of several persistent znodes in one transaction.
+ * Znodes: `<basePath>/%records/<name>`, see `record-node.ts`. The parents are persistent, too: a directory may become a
+ * record, and the servers remove a container with its data.
+ * The first attempt guesses which znodes exist. When it is refused, the records are read. Either one is not as
+ * expected, or the next attempt knows their state.
+ * Lost replies: after a sync the records show that the write was applied (`tracesOf`), or zxids show that it was not
+ * (`lost-transaction.ts`). Only then is it repeated, or reported as refused. A write that changes no record under a
+ * condition is repeated in any case.
+ * Session loss: records outlive sessions. The write continues with the next one.
  * Source: ZooKeeper's multi with version checks.
  */
 import { randomUUID } from 'node:crypto';
@@ -24,16 +24,16 @@ import { lookAt } from './record-node.js';
 import { isAsExpected, mayCreate, RecordTransaction } from './record-ops.js';
 import type { PlacedChange } from './record-ops.js';
 
-// Refusals that say that a znode was not as it was thought to be.
+// Refusals that show that a znode was not in the assumed state.
 const MISTAKEN: readonly number[] = [ErrorCode.noNode, ErrorCode.nodeExists, ErrorCode.badVersion, ErrorCode.notEmpty];
 
-// Every refusal teaches something, unless others write as fast as it is learned.
+// Every refusal shows something new, unless other clients write as fast as it is read.
 const MOST_ATTEMPTS = 64;
 
-/** What a write needs of a session. */
+/** The part of a session that a write needs. */
 export type WriteSession = Pick<Session, 'requests' | 'whenConnected' | 'persistently'>;
 
-/** One write, through as many attempts, connections and sessions as it takes to know what became of it. */
+/** One write, with as many attempts, connections and sessions as it takes to know its outcome. */
 export class RecordWriting {
   readonly #acl: readonly Acl[];
   readonly #id = randomUUID();
@@ -48,12 +48,16 @@ export class RecordWriting {
     this.#acl = acl;
   }
 
-  /** Whether an attempt was sent and nothing is known of it. */
+  /** Whether an attempt was sent and its outcome is not known. */
   get isInDoubt(): boolean {
     return this.#state === 'in doubt';
   }
 
-  /** @throws KeeperError, SessionEndedError, `signal.reason`, and LockUnavailableError when nobody can know any more */
+  /**
+   * Makes the write.
+   * @throws KeeperError, SessionEndedError, `signal.reason`, and LockUnavailableError when the outcome cannot be known
+   *   any more
+   */
   async on(session: WriteSession, signal: AbortSignal): Promise<RecordWrite> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const known = this.isInDoubt ? await this.#findOut(session, signal) : undefined;
@@ -73,7 +77,7 @@ export class RecordWriting {
     return { isApplied: true, records: writtenBy(this.#changes, this.#results, time) };
   }
 
-  /** The refusal, if there was one. */
+  /** Sends one attempt. Returns the refusal, if there was one. */
   async #send(session: WriteSession, signal: AbortSignal): Promise<KeeperError | undefined> {
     const transaction = new RecordTransaction(this.#changes, this.#parents, { acl: this.#acl, writeId: this.#id });
     const { ops } = transaction;
@@ -88,17 +92,17 @@ export class RecordWriting {
     return place < 0 ? undefined : new KeeperError(results[place]?.error ?? ErrorCode.ok, ops[place]?.path);
   }
 
-  /** `undefined`: the records are as they should be, and the next attempt knows how they are. */
+  /** Reads the records after a refusal. `undefined`: they are as expected, and the next attempt knows their state. */
   async #mistaken(refusal: KeeperError, session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
     if (!MISTAKEN.includes(refusal.code)) throw refusal;
     await session.persistently(() => this.#look(session), signal);
     return this.#conflict();
   }
 
-  /** After a lost reply. `undefined`: the write can be made again. */
+  /** Determines the outcome after a lost reply. `undefined`: the write can be repeated. */
   async #findOut(session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
     await session.persistently(async () => {
-      // The server now connected may not have heard of the write yet; after a sync it has, or never will.
+      // The connected server may not have applied the write yet. After a sync it has, or never will.
       await session.requests.sync(this.#changes[0]?.path ?? '/');
       await this.#look(session);
     }, signal);
@@ -133,7 +137,7 @@ export class RecordWriting {
   }
 }
 
-/** `undefined` when the reply was lost. */
+/** The results of a transaction. `undefined` when the reply was lost. */
 async function resultsOf(
   { requests }: WriteSession,
   ops: readonly MultiOp[],
@@ -152,14 +156,17 @@ function unknowable(name: string): LockUnavailableError {
   return new LockUnavailableError(`whether "${name}" was written can not be known: ${why}`, { key: name });
 }
 
-/** What answers, and after a lost reply the records themselves, tell of a write. A record with the write's id: applied. */
+/**
+ * The outcome of a write: from replies or, after a lost reply, from the records. A record with the write's id shows
+ * that it was applied.
+ */
 
 type ReadSession = Pick<Session, 'requests' | 'persistently'>;
 
-/** The results of a transaction, by the change they are of. */
+/** The results of a transaction, by the change that they belong to. */
 type ResultsByChange = ReadonlyMap<PlacedChange, readonly MultiResult[]>;
 
-/** What an applied write has written. */
+/** The records that an applied write has written. */
 function writtenBy(
   changes: readonly PlacedChange[],
   results: ResultsByChange,
@@ -168,12 +175,14 @@ function writtenBy(
   return changes.flatMap((change) => {
     const { name, value } = change;
     if (typeof value !== 'string' || !writtenAt) return [];
-    // Of a create there is no stat before ZooKeeper 3.9, and no other version than this.
+    // Before ZooKeeper 3.9 the result of a create has no stat. Its version is always 0.
     return { name, value, version: results.get(change)?.[0]?.stat?.version ?? 0, writtenAt };
   });
 }
 
-/** When an applied write was: one transaction has one time. `undefined` when it wrote nothing that still tells. */
+/**
+ * The time of an applied write: one transaction has one time. `undefined` when nothing that it wrote still shows it.
+ */
 async function timeOf(
   session: ReadSession,
   changes: readonly PlacedChange[],
@@ -186,7 +195,7 @@ async function timeOf(
   return created && dateOf((await statOf(session, created.path, signal))?.ctime);
 }
 
-/** What the write has written, by the records; `undefined` when none of them shows it. */
+/** The records that the write has written, by what they show now. `undefined` when none of them shows the write. */
 function tracesOf(
   changes: readonly PlacedChange[],
   sent: readonly MultiOp[],
@@ -203,17 +212,19 @@ function tracesOf(
   });
 }
 
-/** Whether the change leaves anything behind, where it is applied. */
+/** Whether the change has an effect when it is applied. */
 function isEffective({ value, ifVersion }: PlacedChange): boolean {
   return typeof value === 'string' || (value === undefined && ifVersion !== 'absent');
 }
 
-/** Whether the change must not be made twice: others may have undone it, and then it would hold once more. */
+/**
+ * Whether the change must not be made twice: others may have undone it, and then its condition would hold once more.
+ */
 function isConditional(change: PlacedChange): boolean {
   return isEffective(change) && change.ifVersion !== undefined;
 }
 
-/** The version that the transaction gave the record; `undefined` when it did not ask for one. */
+/** The version that the transaction gave the record. `undefined` when it did not ask for one. */
 function versionMadeAt(path: string, sent: readonly MultiOp[]): number | undefined {
   const op = sent.find((one) => one.path === path);
   if (op?.type === 'create2') return 0;

@@ -1,64 +1,67 @@
 /**
- * What the name of a sequential znode says: which recipe made it, and the number that its parent gave it. Pure.
+ * Parses the name of a sequential znode: which recipe created it, and the sequence number that its parent assigned.
+ * Pure.
  *
- * It is here, below the recipes, because the path of a key must not have a segment that a recipe would parse.
+ * This file is below the recipes because the path of a key must not have a segment that a recipe would parse.
  */
 
-/** What stands before the number of a contender in a wait queue, as Curator writes it. */
+/** The marks before the sequence number of a contender in a wait queue, as Curator writes them. */
 export const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
 
-/** What stands before the number of a permit. */
+/** The mark before the sequence number of a permit. */
 export const PERMIT_MARK = 'lease-';
 
-/** The directories of a semaphore, below its path: the queue for its permits, the permits, and how many there are. */
+/** The directories of a semaphore, below its path: the wait queue for its permits, the permits, and their number. */
 export const SEMAPHORE_PARTS = { gate: 'locks', permits: 'leases', count: 'permits' } as const;
 
-/** What stands before the number of a queue's item. */
+/** The mark before the sequence number of an item of a queue. */
 export const ITEM_MARK = 'queue-';
 
-// kazoo's locks: ours do not parse them, but kazoo would take such a directory for a contender.
+// Marks of kazoo's locks. Our recipes do not parse them, but kazoo would take such a directory for a contender.
 const KAZOO_MARKS = ['__lock__', '__rlock__'] as const;
 const PARTS: readonly string[] = Object.values(SEMAPHORE_PARTS);
 const MARKS = [...Object.values(CONTENDER_MARKS), PERMIT_MARK, ...KAZOO_MARKS] as const;
 
-// `%010d` of an int32: a minus sign counts as one of the ten places, which the largest numbers exceed by one.
+// `%010d` of an int32: a minus sign counts as one of the ten places. Negative numbers of ten digits need eleven.
 const PLACES = 10;
 const MOST_PLACES = 11;
 const [MINUS, ZERO, NINE] = [45, 48, 57];
 
-// An item's name has nothing before its mark.
+// The mark of an item is at the beginning of its name.
 const ITEM = /^queue-(\d{10}|-\d{9,10})$/;
 
-/** A mark, and the number behind it. */
+/** A mark, and the sequence number behind it. */
 export interface MarkedNumber<M extends string> {
   readonly mark: M;
   readonly number: number;
-  /** Where the number begins. */
+  /** The index in the name at which the number begins. */
   readonly begin: number;
 }
 
 /**
- * The number at the end of the name, where one of the marks stands before it. Without a regular expression: every
- * contender that comes in reads all names of its queue.
+ * Returns the number at the end of the name if one of the marks is directly before it. It uses no regular expression,
+ * because every new contender parses all names of its queue.
  */
 export function markedNumber<M extends string>(name: string, marks: readonly M[]): MarkedNumber<M> | undefined {
   return beginningAt(name, name.length - PLACES, marks) ?? beginningAt(name, name.length - MOST_PLACES, marks);
 }
 
-/** The number of a queue's item; `undefined` for what is none. */
+/** The sequence number of an item of a queue, or `undefined` if the name is not an item's. */
 export function itemNumber(name: string): number | undefined {
   const [, number] = ITEM.exec(name) ?? [];
   return number === undefined ? undefined : Number(number);
 }
 
-/** The name of a directory below a key, as no semaphore takes it for a part of its own: the first letter is encoded. */
+/**
+ * The name of a directory below a key, encoded if a semaphore uses that name itself. Only the first letter is encoded.
+ */
 export function withoutPart(name: string): string {
   return PARTS.includes(name) ? `${percentEncoded(name.charCodeAt(0))}${name.slice(1)}` : name;
 }
 
 /**
- * The name as no recipe parses it: the last character before the number is percent-encoded. Names that no recipe parses
- * are returned as they are.
+ * The name in a form that no recipe parses: the last character before the number is percent-encoded. A name that no
+ * recipe parses is returned unchanged.
  */
 export function withoutMark(name: string): string {
   const begin = ITEM.test(name) ? ITEM_MARK.length : markedNumber(name, MARKS)?.begin;

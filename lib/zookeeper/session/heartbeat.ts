@@ -10,9 +10,10 @@ const SILENCE_SHARE = 1 / 3;
 const MOST_CHECKS = 32;
 
 /**
- * Keeps a session alive and known to be alive. Of a session that owns znodes, a beat is a transaction that checks some
- * of them: it changes nothing, proves that the leader has a quorum, and finds a znode that somebody else deleted.
- * A link on which something has been without an answer for a third of the session timeout is given up.
+ * Keeps a session alive, and proven alive. If the session owns znodes, a beat is a transaction that checks some of
+ * them. The transaction changes nothing, proves that the leader has a quorum, and finds znodes that were deleted
+ * externally.
+ * A connection is dropped when a request on it has been unanswered for a third of the session timeout.
  */
 export class Heartbeat {
   readonly #client: ZooKeeperClient;
@@ -29,7 +30,7 @@ export class Heartbeat {
     this.#onTick = onTick;
   }
 
-  /** Begins, or goes on with another session timeout. */
+  /** Begins, or continues with another session timeout. */
   start(timeoutMs: number): void {
     this.stop();
     this.#timeoutMs = timeoutMs;
@@ -40,7 +41,7 @@ export class Heartbeat {
     clearInterval(this.#timer);
   }
 
-  /** Resolves when the beat was answered, or with nothing when it was not. */
+  /** Resolves when the beat is answered, and also when it fails. */
   async beat(): Promise<void> {
     this.#lastBeatAt = now();
     const places = this.#nodes.take(MOST_CHECKS);
@@ -57,7 +58,7 @@ export class Heartbeat {
     });
   }
 
-  // A check finds anybody's znode at that path.
+  // The version check accepts any znode at that path, so the czxid is compared too.
   async #checkIdentity(place: Place<OwnNode>): Promise<void> {
     const { path, czxid } = place.member;
     if (czxid === undefined) return;
@@ -72,7 +73,8 @@ export class Heartbeat {
     if (now() - this.#lastBeatAt >= this.#timeoutMs * (BEAT_SHARE - TICK_SHARE / 2)) void this.beat();
   }
 
-  // After a stall of this process the answers may be waiting in the socket: they are read before it is judged.
+  // After a stall of this process the replies may be waiting in the socket. They are read before the connection is
+  // judged.
   #suspect(since: number): void {
     setImmediate(() =>
       setImmediate(() => {

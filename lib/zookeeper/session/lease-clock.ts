@@ -1,22 +1,30 @@
 import type { Handshake } from '../client/zookeeper-client.js';
 
 /**
- * How long a session's znodes are surely its own, by the client's clock alone.
+ * Computes until when the servers cannot have expired a session, by the client's clock alone.
  *
  * The leader removes a session's znodes one session timeout T after it last heard of the session. An answered ping
- * proves only that a follower lives: it tells the leader of the touch with its next own heartbeat, and a follower cut
- * off from the leader answers pings for seconds. So two steps: a request sent at S and answered by R reached the
- * follower; a later transaction sent at K >= R + delta that a quorum agreed to proves that the follower's word of it
- * had reached the leader in between. Hence the deadline: the latest such S, plus T, less a margin for clock rates.
- * delta must be at least half the servers' tickTime, which is at most T/4 unless minSessionTimeout was lowered.
- * A new session is itself such a transaction and counts at once. A handshake that takes a session up again was
- * validated by the leader, or by one who no longer is and does not know: it counts with the first transaction behind it.
+ * proves only that a follower is alive. The follower reports the ping to the leader with its next own heartbeat. A
+ * follower that is cut off from the leader answers pings for seconds.
+ *
+ * Therefore the proof has two steps:
+ * - A request that was sent at S and answered by R has reached the follower.
+ * - A later transaction, sent at K >= R + delta, is agreed to by a quorum. It proves that the follower's report had
+ *   reached the leader in between.
+ *
+ * Hence the deadline: the latest such S, plus T, less a margin for clock rates. delta must be at least half the
+ * servers' tickTime. That is at most T/4 unless minSessionTimeout was lowered.
+ *
+ * A new session is itself such a transaction and counts at once. A handshake that resumes a session was validated by
+ * the leader, or by a former leader that has not yet noticed its replacement. Such a handshake counts only with the
+ * first transaction after it.
  */
 const DELTA_SHARE = 1 / 4;
-// Two clocks may differ in rate by this much; quartz differs by far less, a clock that is being slewed by up to 1 %.
+// The largest assumed difference in rate of two clocks. Quartz differs by far less, a clock that is being slewed by up
+// to 1 %.
 const RATE_SHARE = 0.02;
 const TIMER_SLACK_MS = 15;
-// Samples closer together than this share of T say nothing new.
+// Samples closer together than this share of T add no information.
 const GRAIN_SHARE = 1 / 100;
 
 interface Sample {
@@ -26,13 +34,16 @@ interface Sample {
 
 export class LeaseClock {
   readonly #samples: Sample[] = [];
-  /** A new leader knows of no other timeout than this, and may be elected at any moment. */
+  /**
+   * The session timeout at creation. A new leader has no other timeout for the session, and may be elected at any
+   * moment.
+   */
   readonly #firstTimeoutMs: number;
   #timeoutMs: number;
   #provenAt: number;
   #handshake: (Sample & { readonly timeoutMs: number }) | undefined;
 
-  /** @param provenAt when the handshake was sent that made the session */
+  /** @param provenAt when the handshake that created the session was sent */
   constructor(timeoutMs: number, provenAt: number) {
     this.#firstTimeoutMs = timeoutMs;
     this.#timeoutMs = timeoutMs;
@@ -43,14 +54,14 @@ export class LeaseClock {
     return this.#timeoutMs;
   }
 
-  /** Until when the session's znodes are surely its own. */
+  /** The deadline until which the servers cannot have expired the session. */
   get deadline(): number {
     return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
   }
 
   /**
-   * A server took the session up again with this timeout: a shorter one counts at once, a longer one once proven. None is
-   * longer than the one that the session was made with.
+   * Records that a server resumed the session with this timeout. A shorter timeout counts at once, a longer one once it
+   * is proven. The timeout never exceeds the one that the session was created with.
    */
   reattached(timeoutMs: number, sentAt: number, receivedAt: number): void {
     this.#timeoutMs = Math.min(this.#timeoutMs, timeoutMs);
@@ -62,7 +73,7 @@ export class LeaseClock {
     const last = this.#samples.at(-1);
     if (last && receivedAt - last.receivedAt < this.#timeoutMs * GRAIN_SHARE) return;
     this.#samples.push({ sentAt, receivedAt });
-    // Older than the timeout proves nothing any more.
+    // A sample that is older than the timeout proves nothing any more.
     while ((this.#samples[0]?.sentAt ?? sentAt) < sentAt - this.#timeoutMs) this.#samples.shift();
   }
 
@@ -81,7 +92,7 @@ export class LeaseClock {
   }
 }
 
-/** Says so when the servers grant another session timeout than was asked for, once for each that they grant. */
+/** Warns when the servers grant another session timeout than was asked for, once for each new value. */
 export class GrantedTimeout {
   readonly #askedMs: number;
   #knownMs: number;

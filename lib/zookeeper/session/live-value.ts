@@ -1,6 +1,6 @@
 import type { Watch } from './requests.js';
 
-/** What is read together with a watch, and is read again only once the watch has fired. */
+/** A value that is read together with a watch. It is read again only after the watch has fired. */
 export class LiveValue<T extends { readonly watch: Watch }> {
   readonly #ask: () => Promise<T>;
   #current: T | undefined;
@@ -10,11 +10,11 @@ export class LiveValue<T extends { readonly watch: Watch }> {
     this.#ask = ask;
   }
 
-  /** @throws what asking for it does, and leaves no watch then */
+  /** @throws what the read throws; then no watch is left */
   async read(): Promise<T> {
     if (this.#current) return this.#current;
     const current = await this.#ask();
-    // Who asked for it may have gone meanwhile.
+    // The value may have been disposed during the read.
     if (this.#isOver) current.watch.remove();
     else this.#current = current;
     void current.watch.fired.then(() => {
@@ -23,7 +23,7 @@ export class LiveValue<T extends { readonly watch: Watch }> {
     return current;
   }
 
-  /** Takes the watch back, now or as soon as it is set. */
+  /** Removes the watch, now or as soon as it is set. */
   dispose(): void {
     this.#isOver = true;
     this.#current?.watch.remove();

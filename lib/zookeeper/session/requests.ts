@@ -14,7 +14,7 @@ export type {
   WatchedNode,
 } from '../client/zookeeper-client.js';
 
-/** The requests that recipes may make; each settles, see `ZooKeeperClient`. */
+/** The requests that recipes may make. Each one settles, see `ZooKeeperClient`. */
 export type Requests = Pick<
   ZooKeeperClient,
   | 'create'
@@ -30,7 +30,7 @@ export type Requests = Pick<
   | 'latestZxid'
 >;
 
-/** The session that a request or a wait belonged to is over, and its znodes go with it. */
+/** The error of a request or a wait whose session is over. The session's znodes are deleted with it. */
 export class SessionEndedError extends Error {
   constructor(readonly why: SessionEnd) {
     super(`the ZooKeeper session is over: ${why}`);

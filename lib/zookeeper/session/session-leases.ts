@@ -5,13 +5,13 @@ import type { Dispose } from '../../async/abort.js';
 import { LockLostError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 
-/** The leases that stand on one session: suspended, resumed and lost with it. */
+/** The leases of one session. They are suspended, resumed and lost with it. */
 export class SessionLeases {
   #leases = new LinkedList<GrantedLease>();
   readonly #deadline: () => number;
   #cancelTimer: Dispose | undefined;
 
-  /** @param deadline until when, on `now()`, the session surely stands; it moves with every answer */
+  /** @param deadline until when, on `now()`, the session is surely alive; every reply may move it */
   constructor(deadline: () => number) {
     this.#deadline = deadline;
   }
@@ -27,11 +27,11 @@ export class SessionLeases {
   }
 
   /**
-   * Loses the leases if their time is over. Otherwise sets the timer again: the deadline may have moved closer, and the
-   * timers of a machine that was suspended run late by as long as it was.
+   * Loses the leases if the deadline has passed. Otherwise sets the timer again, for two reasons: the deadline may have
+   * moved closer, and after a suspension of the machine its timers are late by that time.
    */
   check(): void {
-    // The timer is not stopped with the last lease: the next one is most often there within microseconds.
+    // The timer keeps running after the last lease: the next lease most often follows within microseconds.
     if (this.#leases.size === 0) return;
     if (this.#deadline() <= now()) return this.lose('the session was not proven alive in time');
     this.#stopClock();

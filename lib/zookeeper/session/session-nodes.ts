@@ -2,16 +2,19 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
 
-/** A znode that this session owns and somebody relies on. */
+/** A znode that this session owns and a lease or a wait depends on. */
 export interface OwnNode {
   readonly path: string;
-  /** Where the path alone does not tell whose znode it is, because others use the same: the zxid of its creation. */
+  /**
+   * The zxid of the znode's creation. Given where the path alone does not identify the znode, because others use the
+   * same path.
+   */
   readonly czxid?: bigint | undefined;
-  /** Called once, when the znode turns out to be gone. */
+  /** Called once, when the znode is found to be deleted. */
   readonly onGone: () => void;
 }
 
-/** The znodes of a session that are to be checked from time to time. */
+/** The znodes of a session that the heartbeat checks from time to time. */
 export class SessionNodes {
   readonly #nodes = new LinkedList<OwnNode>();
 
@@ -20,7 +23,7 @@ export class SessionNodes {
     return () => place.leave();
   }
 
-  /** Up to `count` of them, the least recently taken first. */
+  /** Returns up to `count` znodes, the least recently taken first. */
   take(count: number): Place<OwnNode>[] {
     return this.#nodes.rotate(count);
   }

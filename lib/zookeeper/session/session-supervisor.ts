@@ -19,22 +19,22 @@ const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 2_000;
 const GOODBYE_MS = 1_000;
 
-/** Makes a client for one session that reports to `listener`. */
+/** A factory of clients. Each client is for one session and reports to `listener`. */
 type OpenClient = (listener: ClientListener) => ZooKeeperClient;
 
-/** Is told what becomes of the sessions of one supervisor, until it is closed. */
+/** A listener for the sessions of one supervisor. It is not called any more after the supervisor is closed. */
 interface SessionListener {
   /** A server has answered a handshake. */
   connected(handshake: Handshake): void;
-  /** No server is connected any more; the session may go on. */
+  /** The connection is lost. The session may continue. */
   disconnected(session: Session, error: Error | undefined): void;
-  /** Of a session that there was. */
+  /** A session that had been connected is over. */
   ended(session: Session, why: SessionEnd): void;
 }
 
 const NOBODY: SessionListener = { connected() {}, disconnected() {}, ended() {} };
 
-/** Keeps one session open: the next one is opened when it is over. */
+/** Keeps one session open. When it is over, the next one is opened. */
 export class SessionSupervisor {
   readonly #openClient: OpenClient;
   readonly #connectTimeoutMs: number;
@@ -64,13 +64,13 @@ export class SessionSupervisor {
     return this.#isConnected ? this.#session : undefined;
   }
 
-  /** Begins to connect; calling it again does nothing more. */
+  /** Begins to connect. A second call has no effect. */
   start(): void {
     if (!this.#client && !this.#isClosed) this.#open();
   }
 
   /**
-   * The connected session, or the next one.
+   * Returns the connected session, or waits for the next one.
    * @param key what the session is for, for the error
    * @throws LockUnavailableError after `connectTimeoutMs` without a server
    */
@@ -80,13 +80,13 @@ export class SessionSupervisor {
       this.unavailable(this.#connectTimeoutMs, key),
     );
     return orAbort(connected, signal).catch((error: unknown) => {
-      // The time did not run out behind another contender: no server was asked.
+      // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
       throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
     });
   }
 
   /**
-   * Runs `work` with a signal that aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
+   * Runs `work` with a signal. It aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
    * @param key what the work is about, for the error
    */
   async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
@@ -148,19 +148,19 @@ export class SessionSupervisor {
     this.#cancelNext = after(this.#pauses.next(), () => this.#open());
   }
 
-  // Whoever comes later tries again: the credentials may be known to the servers by then.
+  // Later callers get a new promise: the servers may accept the credentials by then.
   #refused(): void {
     this.#connected.reject(new LockConfigurationError('the servers refused the credentials; check the auth option'));
     this.#connected = awaited();
   }
 
-  // Whoever waits already goes on waiting for the same promise.
+  // Callers that wait already keep waiting for the same promise.
   #disconnected(): void {
     if (this.#isConnected) this.#connected = awaited();
     this.#isConnected = false;
   }
 
-  /** The error of a caller that no server answered. @param key what the caller asked for */
+  /** The error for a caller whose request no server answered. @param key what the caller asked for */
   unavailable(waitedMs: number, key?: string): LockUnavailableError {
     const cause = this.#client?.lastError;
     const about = key === undefined ? '' : `"${key}": `;
@@ -172,7 +172,7 @@ export class SessionSupervisor {
   }
 }
 
-/** A promise that others wait for; that nobody waits for it is no error. */
+/** Returns a deferred whose rejection is not reported as unhandled when no caller waits for it. */
 function awaited(): Deferred<Session> {
   const session = deferred<Session>();
   session.promise.catch(() => {});
@@ -181,7 +181,10 @@ function awaited(): Deferred<Session> {
 
 const SILENT: ConnectionLog = { log() {}, warn() {} };
 
-/** Says what becomes of a connection and its sessions: a line for each outage, each end of a session, each new connection. */
+/**
+ * Logs the fate of a connection and its sessions. There is one log entry for each outage, each end of a session, and
+ * each new connection.
+ */
 export class SessionReport implements SessionListener {
   readonly #servers: string;
   readonly #timeout: GrantedTimeout;
@@ -189,7 +192,7 @@ export class SessionReport implements SessionListener {
   #sessionId: bigint | undefined;
   #downSince: number | undefined;
 
-  /** @param servers what it connects to, for messages */
+  /** @param servers the servers, for messages */
   constructor(servers: string, timeout: GrantedTimeout) {
     this.#servers = servers;
     this.#timeout = timeout;
@@ -235,7 +238,7 @@ export class SessionReport implements SessionListener {
   }
 }
 
-/** As the servers write it in their logs. */
+/** The session id as the servers write it in their logs. */
 function idText(sessionId: bigint): string {
   return `0x${BigInt.asUintN(64, sessionId).toString(16)}`;
 }

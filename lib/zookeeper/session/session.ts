@@ -19,8 +19,8 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * One ZooKeeper session, from its first handshake to its end: the only live thing under the recipes. Znodes and
- * leases register here and are told when they are gone. A session that has ended is never used again.
+ * One ZooKeeper session, from its first handshake to its end. It is the only connected object that recipes use. Znodes
+ * and leases are registered here and are notified when they are lost. A session that has ended is never used again.
  */
 export class Session {
   readonly id: bigint;
@@ -57,32 +57,32 @@ export class Session {
     return this.#isConnected;
   }
 
-  /** How often the connection was lost: what was learned in another epoch came over another connection. */
+  /** The number of connection losses so far. Results from another epoch were received over another connection. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Whether the session's znodes are surely its own at this instant. */
+  /** Whether the session is certain not to have expired at this instant. */
   get isCurrent(): boolean {
     return !this.#end.signal.aborted && now() < this.#clock.deadline;
   }
 
-  /** How many leases stand on it. */
+  /** The number of leases of this session. */
   get leases(): number {
     return this.#leases.size;
   }
 
-  /** For how long its znodes are surely its own. */
+  /** The milliseconds for which the session is certain not to expire. */
   get leftMs(): number {
     return this.#clock.deadline - now();
   }
 
-  /** Resolves while a server is connected; rejects when the session is over or `signal` aborts. */
+  /** Resolves while a server is connected. Rejects when the session is over or `signal` aborts. */
   whenConnected(signal: AbortSignal = NEVER): Promise<void> {
     return orAbort(this.#connection.promise, signal);
   }
 
-  /** Makes the request again while the connection is lost before its answer, until `signal` aborts. */
+  /** Repeats the request whenever the connection is lost before its reply, until `signal` aborts. */
   async persistently<T>(request: () => Promise<T>, signal: AbortSignal = NEVER): Promise<T> {
     for (;;) {
       if (!this.#isConnected || signal.aborted) await this.whenConnected(signal);
@@ -94,7 +94,10 @@ export class Session {
     }
   }
 
-  /** As `persistently`, and also through refusals that pass, such as throttling. For what must not be left undone. */
+  /**
+   * Like `persistently`, and also retries after transient refusals such as throttling. For requests that must be
+   * carried out.
+   */
   async surely<T>(request: () => Promise<T>): Promise<T> {
     const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (;;) {
@@ -112,7 +115,7 @@ export class Session {
     return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE;
   }
 
-  /** Resolves once it is. */
+  /** Resolves once the session is proven. */
   async proven(signal: AbortSignal): Promise<void> {
     while (!this.isProven) {
       await this.whenConnected(signal);
@@ -121,12 +124,12 @@ export class Session {
     }
   }
 
-  /** Calls back once, when a heartbeat finds the znode gone. */
+  /** Registers a znode to be checked. Its callback is called once, when a heartbeat finds the znode deleted. */
   attend(node: OwnNode): Dispose {
     return this.#nodes.attend(node);
   }
 
-  /** Ties a lease to this session's life; after the session's end the lease is lost at once. */
+  /** Ties a lease to this session. If the session has already ended, the lease is lost at once. */
   carry(lease: GrantedLease): Dispose {
     if (!this.#isConnected) lease.suspend();
     const dispose = this.#leases.add(lease);
@@ -134,11 +137,11 @@ export class Session {
     return dispose;
   }
 
-  /** A server took the session up again. */
+  /** Records that a server resumed the session. */
   connected(handshake: Handshake): void {
     this.#clock.reattached(handshake.timeoutMs, handshake.sentAt, now());
     this.#isUp(handshake);
-    // What the handshake is worth shows with the first transaction behind it.
+    // The handshake counts only with the first transaction after it, so one is sent now.
     void this.#heartbeat.beat();
   }
 

@@ -5,16 +5,17 @@ import type { Session } from './session.js';
 
 type Watching = Pick<Session, 'requests' | 'persistently'>;
 
-/** A watch of which nothing counts but that it fires. */
+/** A watch of which only the firing matters, not the event. */
 interface Fired extends Pick<Watch, 'remove'> {
   readonly fired: Promise<unknown>;
 }
 
 /**
- * Resolves when something happened to the znode, since it was `seen` if that is given, or when it is not there; a hint to
- * look again, nothing more.
- * Rejects with `signal.reason`, at once and without leaving a watch. Stands through disconnections, not through the session's
- * end: then nothing fires any more, so the signal has to say so.
+ * Resolves when the znode has changed, or when it does not exist. If `seen` is given, a change since then counts too.
+ * The result is only a hint to look again.
+ * Rejects with `signal.reason`, at once and without leaving a watch.
+ * The watch survives disconnections, but not the end of the session. After that end nothing fires, so the signal must
+ * abort then.
  */
 export async function untilChanged(
   session: Watching,
@@ -31,8 +32,8 @@ export async function untilChanged(
 }
 
 /**
- * Resolves to `true` when the children of a znode have changed, at once when they are such that `isNews`; or to `false`,
- * when the znode is not there. In all else like `untilChanged`.
+ * Resolves to `true` when the children of a znode have changed, or at once when `isNews` accepts the present ones.
+ * Resolves to `false` when the znode does not exist. In all else it is like `untilChanged`.
  */
 export async function untilChildrenChanged(
   session: Watching,
@@ -49,8 +50,8 @@ export async function untilChildrenChanged(
 }
 
 /**
- * Asks for something with watches, persistently. A watch that is set when nobody waits for it any more, because the signal
- * has aborted, is taken back; so are those that stand when it does.
+ * Repeats a request that sets watches until it is answered. When the signal aborts, the watches are removed. A watch
+ * that is set only after that is removed at once.
  */
 export function watching<T>(
   session: Pick<Session, 'persistently'>,
@@ -65,13 +66,13 @@ export function watching<T>(
   return session.persistently(() => ask(untilAbort), signal);
 }
 
-/** Resolves when one of the watches has fired. Rejects with `signal.reason`. Takes the others back. */
+/** Resolves when one of the watches has fired, and removes the others. Rejects with `signal.reason`. */
 export async function untilFired(watches: readonly Fired[], signal: AbortSignal): Promise<void> {
   const first = Promise.race(watches.map(({ fired }) => fired));
   await orAbort(first, signal).finally(() => watches.forEach((watch) => watch.remove()));
 }
 
-/** As `untilFired`; does not wait for the watch when it turns out that there is news already. */
+/** Like `untilFired`, but resolves without waiting for the watch when `isNews` resolves to `true`. */
 function untilFiredUnless(isNews: Promise<boolean>, watch: Watch, signal: AbortSignal): Promise<void> {
   const fired = isNews.then((isSo) => (isSo ? undefined : watch.fired));
   return untilFired([{ fired, remove: watch.remove }], signal);
@@ -82,7 +83,7 @@ async function isNewer({ requests }: Watching, path: string, { mzxid }: Pick<Sta
   return stat.mzxid !== mzxid;
 }
 
-/** What a request answers, or `none` where there is no such znode. */
+/** Returns the result of a request, or `none` if the znode does not exist. */
 export async function unlessMissing<T, N>(asked: Promise<T>, none: N): Promise<T | N> {
   try {
     return await asked;
@@ -93,8 +94,9 @@ export async function unlessMissing<T, N>(asked: Promise<T>, none: N): Promise<T
 }
 
 /**
- * Resolves when this very znode is gone; another one may be at its path then. Rejects with `signal.reason`, at once and
- * without leaving a watch. Stands through disconnections, not through the session's end.
+ * Resolves when this very znode is deleted, even if another one has been created at its path. Rejects with
+ * `signal.reason`, at once and without leaving a watch. The watch survives disconnections, but not the end of the
+ * session.
  */
 export async function untilGone(
   session: Pick<Session, 'requests' | 'persistently'>,

@@ -10,8 +10,8 @@ interface WatchedNames {
 }
 
 /**
- * Lists the children of directories, again whenever they have changed, until `look` answers; a directory that is not there
- * has none. Rejects with `signal.reason`, leaving no watch.
+ * Lists the children of directories, and lists them again after each change, until `look` returns a value. A directory
+ * that does not exist counts as empty. Rejects with `signal.reason`, leaving no watch.
  */
 export async function untilSeen<T>(
   session: Asked,
@@ -48,7 +48,7 @@ function watchDirectories(session: Asked, paths: readonly string[], signal: Abor
   return watching(session, ask, signal);
 }
 
-/** Where there is no directory, watches for it to be made. */
+/** Lists and watches the children. If the directory does not exist, watches for its creation instead. */
 async function watchDirectory({ requests }: Asked, path: string): Promise<WatchedNames> {
   for (;;) {
     const listed = await unlessMissing(requests.watchChildren(path), undefined);

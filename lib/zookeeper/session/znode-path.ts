@@ -2,12 +2,16 @@ import { badKey, checkKey } from '../../contract/key.js';
 import { segmentOfKey } from '../../contract/segment.options.js';
 import { withoutMark, withoutPart } from './contender-name.js';
 
-// A path is sent with every request and kept with every znode; ZooKeeper itself only limits the whole request.
+// A path is sent with every request and stored with every znode. ZooKeeper itself only limits the whole request.
 const LONGEST_PATH_BYTES = 1_024;
-// What else ZooKeeper refuses (org.apache.zookeeper.common.PathUtils), and "%" so that two keys never share a path.
+// The other characters that ZooKeeper refuses (org.apache.zookeeper.common.PathUtils), and "%" so that two keys never
+// share a path.
 const ENCODED = /[%\ue000-\uf8ff\ufff0-\uffff\u{10000}-\u{10ffff}]/gu;
 
-/** Directories under the base path for what is no contender: it must not stand among the contenders of a key. */
+/**
+ * Directories under the base path for znodes that are not contenders. They must not be listed among the contenders of a
+ * key.
+ */
 const PLACES = [
   'records',
   'elections',
@@ -21,8 +25,9 @@ const PLACES = [
 type Place = (typeof PLACES)[number];
 
 /**
- * Where the lock on a key lives. `orders/42` lies under the base path; `/orders/42` is taken as it is. The segment
- * `stock/#0007` lies beside the locks: as a child of `stock` it would stand among the contenders of that key.
+ * The path of the lock on a key. The key `orders/42` is placed under the base path, and `/orders/42` is taken as it is.
+ * The segment `stock/#0007` is placed beside the locks: as a child of `stock` it would be listed among the contenders
+ * of that key.
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function lockPath(key: string, basePath: string): string {
@@ -33,7 +38,7 @@ export function lockPath(key: string, basePath: string): string {
 }
 
 /**
- * Where the record of a name lives: beside the locks under the base path, and where no key of a lock can lead.
+ * The path of the record of a name. It is beside the locks under the base path, and no key of a lock leads to it.
  * @throws LockConfigurationError that says what is wrong with the name
  */
 export function recordPath(name: string, basePath: string): string {
@@ -43,7 +48,8 @@ export function recordPath(name: string, basePath: string): string {
 }
 
 /**
- * Where a number of permits lives: `pdf/permits` is the one of the semaphore `pdf`, which no key of a lock leads to.
+ * The path of a number of permits. `pdf/permits` is the number of the semaphore `pdf`, and no key of a lock leads to
+ * it.
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function countPath(key: string, basePath: string): string {
@@ -52,12 +58,14 @@ export function countPath(key: string, basePath: string): string {
   return checkedPath(key, isRelative ? `${basePath}/${markless(key).join('/')}` : plainPath(key, basePath));
 }
 
-/** What has a place of its own beside the locks: of the same key, each kind is another thing. */
+/**
+ * The kinds of objects with a directory of their own beside the locks. One key names a different object of each kind.
+ */
 export type PlaceKind = Exclude<Place, 'records' | 'writes' | 'segments'>;
 
 /**
- * Where what a key names lives that is no lock; a key that begins with a slash is taken as it is. The others are one
- * segment each: what is made for one key must not be what another one looks for.
+ * The path of an object that is not a lock. A key that begins with a slash is taken as it is. Any other key becomes one
+ * single segment, so that the znodes of one key are never found under another key.
  * @throws LockConfigurationError that says what is wrong with the key
  */
 export function placePath(kind: PlaceKind, key: string, basePath: string): string {
@@ -66,13 +74,16 @@ export function placePath(kind: PlaceKind, key: string, basePath: string): strin
   return checkedPath(key, isOwn ? oneSegmentBelow(placeAt(kind, basePath), key) : plainPath(key, basePath));
 }
 
-/** The directory of a place. No relative key leads there: its "%" would be encoded. No absolute key may. */
+/**
+ * The directory of a place. No relative key leads there, because its "%" would be encoded. No absolute key may lead
+ * there.
+ */
 export function placeAt(place: Place, basePath: string): string {
   return `${basePath}/%${place}`;
 }
 
 /**
- * Checks a path that others lie under, such as the base path.
+ * Checks a path that has other paths below it, such as the base path.
  * @throws LockConfigurationError that says what is wrong with it
  */
 export function checkRoot(path: string): void {
@@ -80,7 +91,7 @@ export function checkRoot(path: string): void {
   checkedPath(path, absolutePath(path));
 }
 
-/** The last segment of a name, from the znode's. */
+/** The last segment of a record's name, decoded from the name of its znode. */
 export function recordName(znode: string): string {
   return decodeURIComponent(znode);
 }
@@ -122,7 +133,10 @@ function absolutePath(key: string): string {
   throw badKey(key, `has the segment "${marked}", ${why}; write "${withoutMark(marked)}" instead`);
 }
 
-/** The segments of a relative key, as ZooKeeper takes them, and such that no recipe of the key above takes one for its own. */
+/**
+ * The segments of a relative key, encoded as ZooKeeper accepts them. None of them can be parsed by a recipe of a key
+ * above.
+ */
 function unmarkedSegments(key: string): string[] {
   const [first = '', ...below] = markless(key);
   return [first, ...below.map(withoutPart)];

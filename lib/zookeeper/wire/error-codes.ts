@@ -1,4 +1,4 @@
-/** ZooKeeper's error codes (org.apache.zookeeper.KeeperException.Code) that decide anything here. */
+/** ZooKeeper's error codes (org.apache.zookeeper.KeeperException.Code), as far as this package handles them. */
 export const ErrorCode = {
   ok: 0,
   systemError: -1,
@@ -21,7 +21,7 @@ export const ErrorCode = {
   throttled: -127,
 } as const;
 
-/** The code's name, or the number itself for one that is not listed: newer servers have more. */
+/** The code's name, or the number itself for a code that is not listed. Newer servers have more codes. */
 export function errorName(code: number): string {
   const found = Object.entries(ErrorCode).find(([, value]) => value === code);
   return found ? found[0] : `code ${code}`;

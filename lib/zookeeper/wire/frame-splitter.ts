@@ -1,9 +1,12 @@
-/** Larger than any reply a server sends with the stock jute.maxbuffer; beyond it the stream is not ZooKeeper's. */
+/** Larger than any reply that a server sends with the default jute.maxbuffer. A longer frame is not ZooKeeper's. */
 const LARGEST_FRAME = 64 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
 
-/** Cuts a byte stream into length-prefixed frames, however the chunks fall. One for each connection. */
+/**
+ * Splits a byte stream into length-prefixed frames, independently of chunk boundaries. There is one for each
+ * connection.
+ */
 export class FrameSplitter {
   readonly #largestFrame: number;
   #chunks: Buffer[] = [];
@@ -14,11 +17,12 @@ export class FrameSplitter {
     this.#largestFrame = largestFrame;
   }
 
-  /** The complete frames (without their length) that `chunk` completes. @throws RangeError on an impossible length */
+  /** Returns the frames (without their length) that `chunk` completes. @throws RangeError on an impossible length */
   push(chunk: Buffer): Buffer[] {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    // Joined only when a frame is complete: a large one that comes in crumbs would be copied for each of them.
+    // The chunks are joined only when a frame is complete. Otherwise a large frame in small chunks would be copied for
+    // each chunk.
     return this.#length < this.#needed ? [] : this.#cut(this.#joined());
   }
 
@@ -56,7 +60,7 @@ const FIRST_TLS_RECORD = 0x14;
 const LAST_TLS_RECORD = 0x17;
 const TLS_VERSION = 3;
 
-/** What speaks in the place of a ZooKeeper server, where its first bytes tell. */
+/** The explanation for bytes that are not from a ZooKeeper server, if the first ones show what they are. */
 function strangerIn(bytes: Buffer): string | undefined {
   const text = bytes.toString('latin1', 0, LENGTH_BYTES);
   if (PRINTABLE.test(text)) return `the answer begins with "${text}": the port is not that of a ZooKeeper server`;

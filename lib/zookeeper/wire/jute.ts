@@ -1,6 +1,9 @@
 /**
- * Jute, ZooKeeper's encoding: big-endian integers, strings and buffers with an int32 length (-1 is null), vectors with
- * an int32 count, records as their fields in order.
+ * Jute, ZooKeeper's encoding:
+ * - integers are big-endian
+ * - strings and buffers have an int32 length (-1 is null)
+ * - vectors have an int32 count
+ * - records are their fields in order
  */
 export class JuteWriter {
   #bytes = Buffer.allocUnsafe(256);
@@ -103,13 +106,13 @@ export class JuteReader {
     return items;
   }
 
-  /** So many bytes as they are. */
+  /** Returns `length` bytes, not decoded. */
   raw(length: number): Buffer {
     const start = this.#span(length);
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** Where so many bytes begin. */
+  /** Advances by `length` bytes and returns the offset of the first. */
   #span(length: number): number {
     const start = this.#advance(length);
     if (length < 0 || start + length > this.#bytes.length) throw new RangeError(`a record ends within ${length} bytes`);

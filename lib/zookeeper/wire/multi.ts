@@ -3,12 +3,12 @@ import { OpCode } from './op-codes.js';
 import { createRecord, readStat, setDataRecord, versionRecord } from './records.js';
 import type { Acl, Stat } from './records.js';
 
-/** One operation of a transaction: all are applied, or none. */
+/** One operation of a transaction. Either all operations are applied, or none. */
 export type MultiOp =
   | {
       readonly type: 'check' | 'delete';
       readonly path: string;
-      /** Of the znode's data; without it, any. */
+      /** The version that the znode's data must have. Any version if it is not given. */
       readonly version?: number | undefined;
     }
   | {
@@ -25,11 +25,11 @@ export type MultiOp =
       readonly flags: number;
     };
 
-/** What became of one operation: its error code (0 when applied), the real path of a create, what the znode is now. */
+/** The result of one operation: its error code (0 when applied), the actual path of a created znode, and its stat. */
 export interface MultiResult {
   readonly error: number;
   readonly path?: string;
-  /** Of `create2`, `createContainer` and `setData`. */
+  /** Only for `create2`, `createContainer` and `setData`. */
   readonly stat?: Stat;
 }
 

@@ -1,4 +1,4 @@
-/** ZooKeeper's request types (org.apache.zookeeper.ZooDefs.OpCode), those that this package sends. */
+/** ZooKeeper's request types (org.apache.zookeeper.ZooDefs.OpCode), as far as this package sends them. */
 export const OpCode = {
   create: 1,
   delete: 2,
@@ -19,10 +19,10 @@ export const OpCode = {
 
 export type OpCode = (typeof OpCode)[keyof typeof OpCode];
 
-/** Transaction ids that do not count requests but name a kind of message. */
+/** Transaction ids that do not number requests but denote a kind of message. */
 export const Xid = { notification: -1, ping: -2, auth: -4 } as const;
 
-/** Flags of a create; containers have an op code of their own. */
+/** Flags of a create. Containers have an op code of their own. */
 export const CreateMode = {
   persistent: 0,
   ephemeral: 1,

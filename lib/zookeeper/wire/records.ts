@@ -1,15 +1,15 @@
 import { JuteReader, JuteWriter } from './jute.js';
 
-/** Who may do what with a znode. `permissions` is a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16. */
+/** An entry of an access list of a znode. `permissions` is a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16. */
 export interface Acl {
   readonly permissions: number;
   /** For example `'world'`, `'digest'`, `'auth'` or `'ip'`. */
   readonly scheme: string;
-  /** For `world` `'anyone'`; for `digest` `user:` and the digest, not the password; for `auth` nothing. */
+  /** For `world`: `'anyone'`. For `digest`: `user:` and the digest, not the password. For `auth`: the empty string. */
   readonly id: string;
 }
 
-/** What ZooKeeper keeps about a znode; times in milliseconds of the leader's clock. */
+/** ZooKeeper's metadata of a znode. Times are in milliseconds of the leader's clock. */
 export interface Stat {
   readonly czxid: bigint;
   readonly mzxid: bigint;
@@ -110,7 +110,7 @@ export function readStat(reader: JuteReader): Stat {
   };
 }
 
-/** The first of a stat's fields, where nobody asks for the others. */
+/** Returns the first field of a stat, for callers that do not need the others. */
 export function readCzxid(reader: JuteReader): bigint {
   return reader.long();
 }

@@ -8,12 +8,12 @@ import { Draft } from './transaction.js';
 import type { Transaction } from './transaction.js';
 import { firstZxid, nextZxid, zxidAfterElection } from './zxids.js';
 
-/** A server that is told of every transaction. */
+/** A server that receives every transaction. */
 export interface Receiver {
   receive(transaction: Transaction): void;
 }
 
-/** What servers of one ensemble agree on: the tree, the sessions, and the order of all writes. */
+/** The state that the servers of an ensemble agree on: the tree, the sessions, and the order of all writes. */
 export class Database {
   readonly tree = new DataTree();
   readonly sessions: Sessions;
@@ -33,18 +33,21 @@ export class Database {
     });
   }
 
-  /** The last transaction. */
+  /** The zxid of the last transaction. */
   get zxid(): bigint {
     return this.#zxid;
   }
 
-  /** A new leader counts on from a number that no earlier one has given, and all servers know of it. */
+  /** Starts an epoch: a new leader counts on from a number that no earlier leader has used. All servers receive it. */
   nextEpoch(): void {
     this.#zxid = this.#isTurnedBack ? zxidAfterElection(this.#zxid, 0) : zxidAfterElection(this.#zxid);
     this.transact(() => {});
   }
 
-  /** As on disks that were lost: no znodes, no sessions, and numbers that have been given before. Nobody serves it now. */
+  /**
+   * Loses all data, as when disks are lost: no znodes, no sessions, and zxids that repeat earlier ones. No server may
+   * serve it meanwhile.
+   */
   loseData(): void {
     for (const session of this.sessions.all()) this.sessions.remove(session);
     this.transact((draft) => {
@@ -58,17 +61,17 @@ export class Database {
     this.#receivers.push(receiver);
   }
 
-  /** From now on what the leader wants by itself is done when `propose` does it: once the servers can agree. */
+  /** Sets how the leader's own work is done: `propose` does it once the servers can agree. */
   decideBy(propose: (work: () => void) => void): void {
     this.#propose = propose;
   }
 
-  /** Does what the leader wants by itself. */
+  /** Does the leader's own work. */
   propose(work: () => void): void {
     this.#propose(work);
   }
 
-  /** One transaction. It takes a number even when `work` throws, and then changes nothing. */
+  /** Runs one transaction. It uses up a zxid even when `work` throws, and then changes nothing. */
   transact<T>(work: (draft: Draft) => T): T {
     this.#zxid = nextZxid(this.#zxid);
     const draft = new Draft(this.tree, { zxid: this.#zxid, timeMs: Math.floor(this.clock.wall()) });
@@ -86,7 +89,7 @@ export class Database {
     return this.transact(() => this.sessions.open(askedMs, owner));
   }
 
-  /** The session's znodes are gone, and everybody who watches them has been told, before its owner hears of it. */
+  /** Closes a session. Its znodes are deleted, and all who watch them are notified, before its owner is notified. */
   closeSession(session: Session): void {
     if (!session.isOpen) return;
     this.sessions.remove(session);

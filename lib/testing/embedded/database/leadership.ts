@@ -1,19 +1,22 @@
 import type { Session } from '../sessions/session.js';
 import type { Database, Receiver } from './database.js';
 
-/** The way from one server to where sessions and the order of writes are decided. Whatever is lost on it is not called. */
+/**
+ * The connection of one server to the place where sessions and the order of writes are decided. A callback whose
+ * message is lost is not called.
+ */
 export interface Leadership {
-  /** Does `work` once the servers agree; calls `done` when this server hears of it. */
+  /** Does `work` once the servers agree. Calls `done` when this server is notified of it. */
   commit<T>(work: () => T, done: (result: T) => void): void;
-  /** Does `work` with the last transaction that the leader knows of. It asks no other server. */
+  /** Does `work` with the leader's last transaction. It asks no other server. */
   sync<T>(work: (zxid: bigint) => T, done: (result: T) => void): void;
-  /** A client has come back with a session; `done` is told that session, or that it is over. */
+  /** Called when a client returns with a session. `done` gets the session, or `undefined` when it is over. */
   renew(id: bigint, askedMs: number, done: (session: Session | undefined) => void): void;
-  /** A client has said something. */
+  /** Called when a client has sent something. */
   touch(session: Session): void;
 }
 
-/** One server that decides alone, and at once. */
+/** The leadership of a single server, which decides alone and at once. */
 export class Alone implements Leadership {
   readonly #database: Database;
 

@@ -5,8 +5,8 @@ import type { Watcher } from '../watches/watch-table.js';
 import type { Transaction } from './transaction.js';
 
 /**
- * What one server knows: normally all that is committed. While it lags, or is apart, it has a tree of its own, which is
- * as old as what it has received, and tells of changes when they get there.
+ * The state of one server, normally everything that is committed. While the server lags or is apart, it has a tree of
+ * its own. That tree contains only the transactions that have arrived, and watch events are fired as they arrive.
  */
 export class Replica<W extends Watcher = Watcher> {
   readonly watches = new Watches<W>();
@@ -19,7 +19,7 @@ export class Replica<W extends Watcher = Watcher> {
   #behind: Transaction[] = [];
   #waiting: { readonly zxid: bigint; readonly action: () => void }[] = [];
 
-  /** @param sessionClosed told of sessions that have ended, once this server knows of it */
+  /** @param sessionClosed called with every session that has ended, once that transaction is applied here */
   constructor(committed: DataTree, zxid: bigint, sessionClosed: (id: bigint) => void = () => {}) {
     this.#committed = committed;
     this.#zxid = zxid;
@@ -30,17 +30,17 @@ export class Replica<W extends Watcher = Watcher> {
     return this.#own ?? this.#committed;
   }
 
-  /** The last transaction that is known here. */
+  /** The zxid of the last transaction that was applied here. */
   get zxid(): bigint {
     return this.#zxid;
   }
 
-  /** Whether it is yet to hear of something that is committed, and will. */
+  /** Whether committed transactions are still to arrive here, and will. */
   get isCatchingUp(): boolean {
     return this.#behind.length > 0 && this.#lagMs !== Infinity;
   }
 
-  /** Transactions get here so many milliseconds after they are committed; `Infinity`: not before the lag is changed. */
+  /** Delays transactions by this many milliseconds after their commit. `Infinity`: until the lag is changed. */
   lag(ms: number): void {
     if (ms > 0) this.#own ??= this.#committed.copy();
     this.#lagMs = ms;
@@ -49,14 +49,20 @@ export class Replica<W extends Watcher = Watcher> {
     else if (last) this.#awaitArrival(last);
   }
 
-  /** Apart it knows only what it receives. Back again it must have received all that is committed. */
+  /**
+   * While apart, the server has only what it receives. Before it is back, it must have received everything that is
+   * committed.
+   */
   setApart(isApart: boolean): void {
     this.#isApart = isApart;
     if (isApart) this.#own ??= this.#committed.copy();
     else this.#share();
   }
 
-  /** Knows all that is committed, as a server that has just joined a leader. Nobody is connected to it. */
+  /**
+   * Sets the state to all that is committed, like that of a server that has just joined a leader. It has no connections
+   * then.
+   */
   sync(zxid: bigint, isApart: boolean): void {
     this.#zxid = zxid;
     this.#isApart = isApart;
@@ -72,7 +78,7 @@ export class Replica<W extends Watcher = Watcher> {
     else this.#awaitArrival(transaction);
   }
 
-  /** Calls `action` when that transaction is known here, at once if it is. */
+  /** Calls `action` when the transaction is applied here, at once if it already is. */
   whenKnown(zxid: bigint, action: () => void): void {
     if (zxid <= this.#zxid) action();
     else this.#waiting.push({ zxid, action });
@@ -81,7 +87,7 @@ export class Replica<W extends Watcher = Watcher> {
   #awaitArrival(transaction: Transaction): void {
     if (this.#lagMs === Infinity) return;
     setTimer(() => {
-      // 0 when it has been caught up with already.
+      // The count is 0 when this transaction has been caught up with already.
       if (this.#lagMs !== Infinity) this.#catchUp(this.#behind.indexOf(transaction) + 1);
     }, this.#lagMs).unref();
   }

@@ -3,15 +3,15 @@ import type { DataTree } from '../tree/data-tree.js';
 import { parentOf } from '../tree/znode-path.js';
 import type { Moment } from '../tree/znode.js';
 
-/** What one write has changed; nothing, when it was refused. */
+/** The changes of one write. Empty when the write was refused. */
 export interface Transaction {
   readonly moment: Moment;
   readonly changes: readonly MadeChange[];
-  /** The session that has ended with it. */
+  /** The session that this transaction has ended. */
   readonly closedSession: bigint | undefined;
 }
 
-/** A transaction in the making. */
+/** A transaction that is still being assembled. */
 export class Draft implements Transaction {
   readonly tree: DataTree;
   readonly moment: Moment;

@@ -4,32 +4,37 @@ import { wallNow } from '../sessions/real-time.js';
 const ORIGIN_MS = Date.UTC(2026, 0);
 
 /**
- * A fencing token of 63 bits has room for a zxid of 47 (lib/contract/fencing-token.ts). 128 zxids a millisecond use them
- * up in the year 2060. A server that does fewer than 128,000 transactions a second stays below the start of the next
- * process; `npm run bench:embedded` reaches 110,000 with nothing else to do.
+ * A fencing token of 63 bits has room for a zxid of 47 bits (lib/contract/fencing-token.ts). 128 zxids a millisecond
+ * use them up in the year 2060. A server with fewer than 128,000 transactions a second stays below the first zxid of
+ * the next process. `npm run bench:embedded` reaches 110,000 with nothing else to do.
  */
 const ZXIDS_PER_MS = 128n;
 
-/** The distance from one leader to the next. Small, so that many elections do not run ahead of the time either. */
+/**
+ * The distance from one leader's zxids to the next's. Small, so that many elections do not run ahead of the time
+ * either.
+ */
 const ELECTION = 1n << 10n;
 
-/** The largest that any server of this process has given. The clock may be set back, or be slower than the servers. */
+/**
+ * The largest zxid that any server of this process has used. The clock may be set back, or be slower than the servers.
+ */
 let highest = 0n;
 
 /**
- * The number that a new server counts on from. It is larger than all of earlier servers, which left nothing on a disk:
- * their clients see that their sessions are over, and fencing tokens grow.
+ * Returns the number that a new server counts on from. It is larger than all numbers of earlier servers, which left
+ * nothing on a disk. Their clients notice that their sessions are over, and fencing tokens grow.
  */
 export function firstZxid(wallMs: number = wallNow()): bigint {
   return given(later(zxidAt(wallMs), highest + 1n));
 }
 
-/** The number of the next transaction. */
+/** Returns the number of the next transaction. */
 export function nextZxid(last: bigint): bigint {
   return given(last + 1n);
 }
 
-/** The number that a new leader counts on from. */
+/** Returns the number that a new leader counts on from. */
 export function zxidAfterElection(last: bigint, wallMs: number = wallNow()): bigint {
   return given(later(zxidAt(wallMs), last + ELECTION));
 }

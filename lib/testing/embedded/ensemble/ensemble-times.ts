@@ -1,6 +1,6 @@
-/** Each draws a number of milliseconds. */
+/** Functions that draw a number of milliseconds. */
 export interface EnsembleTimes {
-  /** `undefined` while messages take no time at all. */
+  /** `undefined` when messages take no time at all. */
   readonly peerDelayMs: (() => number) | undefined;
   readonly electionMs: () => number;
   readonly syncLimitMs: () => number;

@@ -7,9 +7,9 @@ export interface LinkEnd {
   /** Whether its process can be reached. */
   readonly isConnected: boolean;
   readonly isFrozen: boolean;
-  /** It has been without the other end for too long. */
+  /** Called when it has been without the other end for too long. */
   giveUpOn(link: Link): void;
-  /** The other end has gone. */
+  /** Called when the other end has left. */
   missed(link: Link): void;
 }
 
@@ -23,8 +23,8 @@ type Side = keyof LinkEnds;
 const SIDES = ['leader', 'follower'] as const;
 
 /**
- * What a leader and one follower say to each other: in order each way, as one connection. While they are cut off from
- * each other everything waits, and each gives the other up in its own time.
+ * The messages between a leader and one follower, in order in each direction, like one connection. While the ends are
+ * cut off from each other, all messages wait. Each end then gives the other up after a limit of its own.
  */
 export class Link {
   readonly #ends: LinkEnds;
@@ -45,37 +45,37 @@ export class Link {
     this.#down = new Delayed(clock);
   }
 
-  /** Whether what is said now arrives. */
+  /** Whether a message that is sent now arrives. */
   get isOpen(): boolean {
     return !this.#isHeld && this.#gone.size === 0;
   }
 
-  /** Whether both ends have gone. */
+  /** Whether both ends have left. */
   get isOver(): boolean {
     return this.#gone.size === SIDES.length;
   }
 
-  /** Whether something that was said is about to arrive by itself. */
+  /** Whether a message is about to arrive by itself. */
   get isCarrying(): boolean {
     return this.isOpen && this.#carried > 0;
   }
 
-  /** From the follower to the leader. */
+  /** Sends from the follower to the leader. */
   up(action: () => void): void {
     this.#carry(this.#up, action);
   }
 
-  /** From the leader to the follower. */
+  /** Sends from the leader to the follower. */
   down(action: () => void): void {
     this.#carry(this.#down, action);
   }
 
-  /** As `down()`, for what goes on for ever. */
+  /** Like `down()`, for messages that repeat for ever. */
   beat(action: () => void): void {
     if (this.#gone.size === 0) this.#down.push(action, this.#delayMs());
   }
 
-  /** The ends can reach each other, or can not, since something has changed; answers whether that is news. */
+  /** Called when the ends may have become reachable or unreachable for each other. Returns whether they have. */
   update(): boolean {
     const { leader, follower } = this.#ends;
     const isHeld = !leader.isConnected || !follower.isConnected;
@@ -86,24 +86,24 @@ export class Link {
     return true;
   }
 
-  /** An end that was stopped looks at the time again. */
+  /** Starts the limit of one end anew, as when a frozen process reads its clock again. */
   awaitLimit(side: Side): void {
     this.#limits.get(side)?.();
     if (!this.#isHeld || this.#gone.has(side)) return;
     const limit = this.#clock.after(this.#times.syncLimitMs(), () => {
-      // A process that is stopped looks at no clock.
+      // A frozen process reads no clock.
       if (!this.#ends[side].isFrozen) this.#ends[side].giveUpOn(this);
     });
     this.#limits.set(side, limit);
   }
 
-  /** One end has gone. The other one hears of it as soon as the link carries anything. */
+  /** Called when one end has left. The other end is notified as soon as the link carries anything. */
   leave(side: Side): void {
     if (this.#gone.has(side)) return;
     this.#gone.add(side);
     this.#limits.get(side)?.();
     this.#down.clear();
-    // What a follower has sent before it went arrives, unless it could not even leave.
+    // Messages that a follower sent before it left still arrive, unless the link was cut at that time.
     if (this.#isHeld || !this.#gone.has('follower')) this.#up.clear();
     if (!this.#isHeld) this.#tellOther();
   }

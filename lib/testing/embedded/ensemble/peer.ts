@@ -6,19 +6,19 @@ import type { Session } from '../sessions/session.js';
 import type { Link, LinkEnd } from './link.js';
 import type { Reign } from './reign.js';
 
-/** What a server tells the others of. */
+/** The notifications and times that a server shares with the others. */
 export interface PeerNews {
-  /** It has lost its leader, or leads no more. */
+  /** Called when the server has lost its leader, or no longer leads. */
   gaveUp(peer: Peer, reign: Reign | undefined): void;
-  /** How long after it was thawed it finds that a follower has left. */
+  /** The time after which a thawed leader notices that a follower has left. */
   readonly wakeUpMs: number;
 }
 
-/** One server among the others: it leads, follows a leader, or looks for one. */
+/** One server among the others. It leads, follows a leader, or looks for one. */
 export class Peer implements Leadership, Receiver, LinkEnd {
   readonly server: EmbeddedServer;
   readonly #news: PeerNews;
-  /** Sessions that were heard of since the leader's last heartbeat. */
+  /** The sessions that were active since the leader's last heartbeat. */
   readonly #touched = new Set<Session>();
   isRunning = false;
   isCutOff = false;
@@ -80,7 +80,7 @@ export class Peer implements Leadership, Receiver, LinkEnd {
 
   sync<T>(work: (zxid: bigint) => T, done: (result: T) => void): void {
     const [link, followed] = [this.#link, this.#followed];
-    // A leader does not let its own clients wait for what it has not agreed on yet.
+    // A leader does not let its own clients wait for proposals that it has yet to agree on with the others.
     if (this.#reign) return done(work(this.#reign.zxid));
     link?.up(() =>
       followed?.sync((zxid) => {
@@ -104,7 +104,7 @@ export class Peer implements Leadership, Receiver, LinkEnd {
     else this.#touched.add(session);
   }
 
-  /** The leader's heartbeat has arrived: its answer says of whom this server has heard. */
+  /** Called when the leader's heartbeat has arrived. The reply names the sessions that were active on this server. */
   answerHeartbeat(link: Link): void {
     if (!this.follows(link)) return;
     const [sessions, followed] = [[...this.#touched], this.#followed];
@@ -112,7 +112,7 @@ export class Peer implements Leadership, Receiver, LinkEnd {
     if (sessions.length > 0) link.up(() => sessions.forEach((session) => followed?.touch(session)));
   }
 
-  /** What `action` finds out, a process that has just been thawed finds out a little later. */
+  /** Ends a freeze. Links that `action` finds closed are noticed by the thawed process only a little later. */
   thaw(action: () => void): void {
     this.isFrozen = false;
     this.#isWaking = true;
@@ -130,12 +130,13 @@ export class Peer implements Leadership, Receiver, LinkEnd {
   missed(link: Link): void {
     const { clock } = this.server.database;
     if (!this.#isWaking) this.giveUpOn(link);
-    // A leader looks at its followers every half tick; a follower has its connection closed behind what it has to read.
+    // A leader checks its followers every half tick. A follower finds its connection closed only after what it still
+    // has to read.
     else if (this.#reign) clock.after(this.#news.wakeUpMs, () => this.giveUpOn(link));
     else clock.whenRead(() => this.giveUpOn(link));
   }
 
-  /** Serves nobody and looks for a leader, if it runs. */
+  /** Stops serving clients and looks for a leader, if the server runs. */
   giveUp(): void {
     const [link, reign] = [this.#link, this.#reign];
     if (!link && !reign) return;

@@ -6,12 +6,12 @@ import type { PeerNews } from './peer.js';
 import { Reign } from './reign.js';
 import type { EmbeddedServer } from '../server/embedded-server.js';
 
-/** The servers of an ensemble: which of them leads, and which of them hear of each other. */
+/** The servers of an ensemble: the present leader, and the links between the servers. */
 export class Quorum implements PeerNews {
   readonly peers: Peer[] = [];
   readonly #database: Database;
   readonly #times: EnsembleTimes;
-  /** Told when there is somebody who decides, or nobody any more. */
+  /** Called when there is a leader that can decide, or none any more. */
   readonly #ledChanged: (isLed: boolean) => void;
   readonly #links = new Set<[link: Link, follower: Peer]>();
   #leader: Peer | undefined;
@@ -26,17 +26,17 @@ export class Quorum implements PeerNews {
     database.decideBy((work) => this.#reign?.propose(work));
   }
 
-  /** The server that was elected last, until it has found that it leads no more. */
+  /** The server that was elected last, until it notices that it no longer leads. */
   get leader(): Peer | undefined {
     return this.#leader;
   }
 
-  /** Half a tick, as everything that a leader looks at. */
+  /** Half a tick, like the interval of all of a leader's checks. */
   get wakeUpMs(): number {
     return this.#database.limits.tickTimeMs / 2;
   }
 
-  /** Whether something is on its way between the servers, and arrives by itself. */
+  /** Whether a message between the servers is under way and arrives by itself. */
   get isBusy(): boolean {
     return this.#database.clock.isRunning && [...this.#links].some(([link]) => link.isCarrying);
   }
@@ -47,7 +47,7 @@ export class Quorum implements PeerNews {
     return peer;
   }
 
-  /** All servers run: there is a leader at once. */
+  /** Starts all servers. There is a leader at once. */
   begin(): void {
     for (const peer of this.peers) peer.isRunning = true;
     this.#elect();
@@ -71,7 +71,7 @@ export class Quorum implements PeerNews {
     this.changed();
   }
 
-  /** Its process has gone, and with it all connections. */
+  /** Called when the server's process has ended, and with it all of its connections. */
   killed(peer: Peer): void {
     peer.isRunning = false;
     peer.isFrozen = false;
@@ -88,13 +88,13 @@ export class Quorum implements PeerNews {
   thaw(peer: Peer): void {
     if (!peer.isFrozen) return;
     peer.thaw(() => {
-      // Its clock went on: it ends sessions before it reads what their clients have said.
+      // The leader's clock ran on: it ends sessions before it reads what their clients have sent.
       if (this.leader === peer) this.#database.sessions.goOn();
       this.changed();
     });
   }
 
-  /** Something has changed between the servers. */
+  /** Called when anything has changed between the servers. */
   changed(): void {
     for (const [link, follower] of this.#links) this.#update(link, follower);
     this.#reign?.goOn();
@@ -112,7 +112,7 @@ export class Quorum implements PeerNews {
 
   #update(link: Link, follower: Peer): void {
     if (!link.update() || !follower.follows(link)) return;
-    // One that hears of everything at once needs no tree of its own.
+    // A follower that receives everything at once needs no tree of its own.
     follower.server.replica.setApart(!link.isOpen || this.#isDelayed);
   }
 
@@ -120,7 +120,7 @@ export class Quorum implements PeerNews {
     return this.#times.peerDelayMs !== undefined;
   }
 
-  /** Servers without a leader follow the one that there is, or elect one when they are most of all. */
+  /** Lets servers without a leader follow the present one. If they are a majority, they elect one. */
   #consider(): void {
     const lookers = this.peers.filter(({ isLooking }) => isLooking);
     const isLed = this.#reign?.canCommit ?? false;
@@ -137,7 +137,7 @@ export class Quorum implements PeerNews {
     this.#cancelElection = this.#database.clock.after(ms, () => this.#elect());
   }
 
-  /** A new leader counts on from a number that no earlier one has given, and sessions start anew. */
+  /** Elects a leader. It counts on from a number that no earlier leader has used, and sessions start anew. */
   #elect(): void {
     this.#cancelElection = undefined;
     const [leader, ...others] = this.peers.filter(({ isLooking }) => isLooking);

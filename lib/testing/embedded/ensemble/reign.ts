@@ -8,58 +8,61 @@ interface Leader {
   readonly isFrozen: boolean;
 }
 
-/** The time for which one server leads, as it sees it. */
+/** The leadership of one server, as that server sees it. */
 export class Reign {
   readonly #leader: Leader;
   readonly links = new Set<Link>();
   readonly #size: number;
   #proposals: (() => void)[] = [];
   #isOver = false;
-  /** The sessions that it still believes in; once others have a newer leader. */
+  /** Set once the others have a newer leader: the sessions that this leader still considers open. */
   #known: ReadonlyMap<bigint, Session> | undefined;
 
-  /** @param size how many servers the ensemble has */
+  /** @param size the number of servers in the ensemble */
   constructor(leader: Leader, size: number) {
     this.#leader = leader;
     this.#size = size;
   }
 
-  /** Whether it leads, and nobody has been elected since. */
+  /** Whether it leads, and no other server has been elected since. */
   get isCurrent(): boolean {
     return !this.#isOver && !this.#known;
   }
 
-  /** The last transaction that it knows of. */
+  /** The zxid of its last transaction. */
   get zxid(): bigint {
     const { database, replica } = this.#leader.server;
     return this.isCurrent ? database.zxid : replica.zxid;
   }
 
-  /** Whether most servers hear of what it says now. */
+  /** Whether a message that it sends now reaches a majority of the servers. */
   get canCommit(): boolean {
     return (
       this.isCurrent && !this.#leader.isFrozen && this.#isMost([...this.links].filter(({ isOpen }) => isOpen).length)
     );
   }
 
-  /** Whether most servers follow it, as far as it knows. */
+  /** Whether a majority follows it, in its own view. */
   get hasMajority(): boolean {
     return this.#isMost(this.links.size);
   }
 
-  /** Does `work` in its turn: now, or when most servers hear of it again. */
+  /** Does `work` in its turn: now, or when it reaches a majority again. */
   propose(work: () => void): void {
     if (this.#isOver) return;
     this.#proposals.push(work);
     this.goOn();
   }
 
-  /** Does what could not be done before. */
+  /** Does the work that could not be done before. */
   goOn(): void {
     while (this.#proposals.length > 0 && this.canCommit) this.#proposals.shift()?.();
   }
 
-  /** Behind what waits already, and without asking anybody: also one that leads no more answers. */
+  /**
+   * Does `work` after the work that already waits, without asking any other server. A leader that was replaced answers,
+   * too.
+   */
   sync(work: (zxid: bigint) => void): void {
     if (this.#proposals.length > 0) this.propose(() => work(this.zxid));
     else work(this.zxid);
@@ -73,7 +76,10 @@ export class Reign {
     return this.#known ? this.#known.get(id) : this.#leader.server.database.sessions.renew(id, askedMs, owner);
   }
 
-  /** There is a newer leader, of which this one has not heard. What it believes has no consequences any more. */
+  /**
+   * Called when there is a newer leader, and this one has not been notified. Its view of the sessions has no further
+   * consequences.
+   */
   depose(): void {
     const { sessions } = this.#leader.server.database;
     this.#known = new Map(sessions.all().flatMap((session) => (session.isEnding ? [] : [[session.id, session]])));

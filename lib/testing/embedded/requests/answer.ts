@@ -14,9 +14,9 @@ import { isWriteOp, readWriteRequest } from './write-request.js';
 
 export interface Answer {
   readonly frame: Buffer;
-  /** The server has to know this transaction before it may say so. */
+  /** The transaction that the server must have applied before it may send the answer. */
   readonly zxid: bigint;
-  /** The connection ends with it. */
+  /** Whether the connection ends with this answer. */
   readonly isLast?: boolean;
 }
 
@@ -24,12 +24,18 @@ const NO_ZXID = -1n;
 const PING_XID = -2;
 const SESSION_EXPIRED = new Refusal('sessionExpired').code;
 
-/** Where a request is done: by the leader, once most servers agree or alone, or here, in its turn or at once. */
+/**
+ * The place where a request is executed:
+ * - `quorum`: by the leader, once a majority agrees
+ * - `leader`: by the leader alone
+ * - `inTurn`: on this server, in its turn
+ * - `atOnce`: on this server, at once
+ */
 export type Place = 'quorum' | 'leader' | 'inTurn' | 'atOnce';
 
 const BY_QUORUM: ReadonlySet<string> = new Set(['closeSession', 'multi', 'reconfig']);
 
-/** @throws RangeError when it is not even a request */
+/** @throws RangeError when the bytes are no request at all */
 export function placeOf(bytes: Buffer): Place {
   const name = nameOf(bytes);
   if (name === 'auth' || name === 'sasl') return 'atOnce';
@@ -48,9 +54,9 @@ function nameOf(bytes: Buffer): ServerOpName | undefined {
 }
 
 /**
- * Does what a request asks for.
- * @param syncedTo the transaction that a server has to know before it answers a sync
- * @throws RangeError when it is not even a request
+ * Executes a request.
+ * @param syncedTo the transaction that a server must have applied before it answers a sync
+ * @throws RangeError when the bytes are no request at all
  */
 export function answer(bytes: Buffer, client: Client, syncedTo = client.database.zxid): Answer {
   const reader = new RequestReader(bytes);
@@ -69,7 +75,7 @@ export function answer(bytes: Buffer, client: Client, syncedTo = client.database
   return reply(name === 'ping' ? PING_XID : xid, client, () => read(reader, client));
 }
 
-/** What a client is told of a request that has failed, for whatever reason. */
+/** Returns the answer to a request that has failed, for whatever reason. */
 export function refusal(bytes: Buffer, client: Client, code: number): Answer {
   const xid = new RequestReader(bytes).int();
   return reply(xid, client, () => {
@@ -90,7 +96,10 @@ function reply(xid: number, client: Client, work: () => ReplyBody, knownBefore =
   }
 }
 
-/** Of a write its own transaction; of a read what this server knows, which may be less than what is committed. */
+/**
+ * Returns the zxid of a reply. For a write it is its own transaction. For a read it is the last one that this server
+ * has applied, which may be older than the last commit.
+ */
 function latest(before: bigint, after: bigint, known: bigint, knownBefore: bigint): bigint {
   if (after > before) return after;
   return known > knownBefore ? known : knownBefore;
@@ -124,7 +133,7 @@ function writeAlone(name: Parameters<typeof readWriteRequest>[0], reader: Reques
   });
 }
 
-/** Echoed once this server knows all that was committed before. */
+/** The path, echoed once this server has applied everything that was committed before. */
 function synced(reader: RequestReader): ReplyBody {
   const path = reader.nullableString();
   return (writer) => writer.nullableString(path);
@@ -140,7 +149,7 @@ function answerAuth(xid: number, reader: RequestReader, client: Client): Answer 
   }
 }
 
-/** Without SASL a server answers with no token, and leaves the rest to the client. */
+/** Without SASL, a server answers with no token and leaves the rest to the client. */
 function answerSasl(xid: number, reader: RequestReader): Answer {
   reader.nullableBuffer();
   return { frame: replyFrame(xid, 0n, 0, (writer) => writer.nullableBuffer(null)), zxid: 0n };

@@ -3,7 +3,7 @@ import { opName } from '../wire/server-op-codes.js';
 import type { ServerOpName } from '../wire/server-op-codes.js';
 import { readParts } from './multi-request.js';
 
-/** One thing that a request asks for; a transaction asks for several, besides for itself. */
+/** One operation of a request. A transaction has several, besides itself. */
 export interface Asked {
   readonly op: ServerOpName;
   readonly path: string;
@@ -18,12 +18,12 @@ const WITHOUT_PATH: ReadonlySet<ServerOpName> = new Set([
   'setWatches2',
 ]);
 
-/** By the type that each was sent with: what a server makes of it is another thing. */
+/** Reads each operation with the type that it was sent with, which may differ from the type that the server uses. */
 function readAsked(reader: RequestReader): Asked[] {
   return readParts(reader).map(({ op, request }) => ({ op, path: request.path }));
 }
 
-/** What a request asks for, as far as it can be read. */
+/** Returns the operations of a request, as far as it can be read. */
 export function askedFor(bytes: Buffer): Asked[] {
   try {
     const reader = new RequestReader(bytes);

@@ -8,7 +8,7 @@ export function authenticate(reader: RequestReader, client: Client): void {
   reader.int();
   const scheme = reader.nullableString();
   const credentials = reader.nullableBuffer();
-  // The address is known, whatever is said.
+  // The address is known, whatever the credentials are.
   if (scheme === 'ip') return;
   if (scheme !== 'digest' || !credentials) throw new Refusal('authFailed');
   const id = digestOf(credentials.toString());

@@ -4,22 +4,22 @@ import type { Session } from '../sessions/session.js';
 import type { Identity } from '../tree/identity.js';
 import type { Watcher } from '../watches/watch-table.js';
 
-/** Who sends requests: a session, over one connection to one server. */
+/** The sender of requests: a session, over one connection to one server. */
 export interface Client {
   readonly database: Database;
   readonly replica: Replica;
   readonly session: Session;
   readonly watcher: Watcher;
   readonly rules: RequestRules;
-  /** Its address, and what it has proved on this connection. */
+  /** Its address, and the identities that it has proved on this connection. */
   readonly identities: readonly Identity[];
   prove(identity: Identity): void;
 }
 
-/** What a server is configured to allow. */
+/** The requests that a server is configured to allow. */
 export interface RequestRules {
   /** Whether znodes may have a time to live. */
   readonly extendedTypes: boolean;
-  /** `user:<digest>` whom no ACL binds. */
+  /** The `user:<digest>` to whom no ACL applies. */
   readonly superDigest: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Lifetime } from '../tree/znode.js';
 import { Refusal } from '../wire/refusal.js';
 
-/** What the flags of a create mean (org.apache.zookeeper.CreateMode). */
+/** The meaning of the flags of a create (org.apache.zookeeper.CreateMode). */
 interface CreateFlags {
   readonly kind: Lifetime['kind'];
   readonly isSequential: boolean;
@@ -17,7 +17,7 @@ const FLAGS: readonly CreateFlags[] = [
   { kind: 'ttl', isSequential: true },
 ];
 
-/** @throws Refusal badArguments for flags that there are not */
+/** @throws Refusal badArguments for unknown flags */
 export function createFlags(flags: number): CreateFlags {
   const found = FLAGS[flags];
   if (!found) throw new Refusal('badArguments');
@@ -26,7 +26,7 @@ export function createFlags(flags: number): CreateFlags {
 
 const LONGEST_TTL_MS = 0xff_ffff_ffffn;
 
-/** @throws Refusal unimplemented, or badArguments where a time to live is missing, wrong, or not wanted */
+/** @throws Refusal unimplemented, or badArguments when a time to live is missing, wrong, or not permitted */
 export function checkTtl(kind: Lifetime['kind'], ttlMs: bigint, extendedTypes: boolean): void {
   if (kind === 'ttl' && !extendedTypes) throw new Refusal('unimplemented');
   const isRight = kind === 'ttl' ? ttlMs > 0n && ttlMs <= LONGEST_TTL_MS : ttlMs < 0n;

@@ -14,7 +14,9 @@ export interface Created {
   readonly stat: Stat;
 }
 
-/** The checks are in the server's order, so that a request that is wrong twice gets its answer. */
+/**
+ * Creates a znode. The checks are in the server's order, so that a request with two mistakes gets the server's answer.
+ */
 export function create(request: CreateRequest, { identities, rules, session }: Client, draft: Draft): Created {
   if (request.lacksTtl) throw new RangeError('a time to live without a time');
   const { kind, isSequential } = createFlags(request.flags);
@@ -36,7 +38,10 @@ function checkPlace(path: string, parent: Znode, draft: Draft): void {
   if (parent.lifetime.kind === 'ephemeral') throw new Refusal('noChildrenForEphemerals');
 }
 
-/** By the type of the request: one that asks for a container by its flags only gets a znode that stays. */
+/**
+ * Returns the lifetime by the type of the request. A request that asks for a container by its flags only creates a
+ * persistent znode.
+ */
 function lifetimeOf({ type, ttlMs }: CreateRequest, kind: Lifetime['kind'], sessionId: bigint): Lifetime {
   if (type === 'createContainer') return { kind: 'container' };
   if (type === 'createTtl' && kind === 'ttl') return { kind: 'ttl', ttlMs: Number(ttlMs) };

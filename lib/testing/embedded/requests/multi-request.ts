@@ -15,12 +15,12 @@ interface Part {
   readonly request: WriteRequest | ReadRequest;
 }
 
-/** As `readParts()`, each as what the server takes it for. */
+/** Like `readParts()`, with each request as the server interprets it. */
 export function readMulti(reader: RequestReader): (WriteRequest | ReadRequest)[] {
   return readParts(reader).map(({ request }) => request);
 }
 
-/** {int type; bool done; int err} and a record, repeated; then {-1, true, -1}. @throws RangeError when it is not */
+/** {int type; bool done; int err} and a record, repeated; then {-1, true, -1}. @throws RangeError for anything else */
 export function readParts(reader: RequestReader): Part[] {
   const parts: Part[] = [];
   for (;;) {
@@ -42,7 +42,7 @@ function readPart(code: number, reader: RequestReader): Part {
   return { op, request: 'flags' in request ? byFlags(request) : request };
 }
 
-/** Whether to watch is said as well, but nobody listens. */
+/** The request also has a watch flag, which is ignored. */
 function readPlain(type: ReadRequest['type'], reader: RequestReader): ReadRequest {
   const path = reader.string();
   reader.bool();
@@ -52,7 +52,7 @@ function readPlain(type: ReadRequest['type'], reader: RequestReader): ReadReques
 const CONTAINER_FLAGS = 4;
 const TTL_FLAGS: ReadonlySet<number> = new Set([5, 6]);
 
-/** In a transaction ZooKeeper 3.8.0 goes by the flags alone, also where a time to live is wanted and none was sent. */
+/** In a transaction, ZooKeeper 3.8.0 uses the flags alone, even where they require a time to live and none was sent. */
 function byFlags(request: CreateRequest): CreateRequest {
   const { type, flags } = request;
   if (TTL_FLAGS.has(flags)) return { ...request, type: 'createTtl', lacksTtl: type !== 'createTtl' };

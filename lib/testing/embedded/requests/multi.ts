@@ -19,7 +19,9 @@ interface Result {
 
 const ERROR_TYPE = -1;
 
-/** All of them or none, under one zxid. A refusal is in the results; the reply itself says 0. */
+/**
+ * Executes all requests or none, under one zxid. A refusal is in the results; the error code of the reply itself is 0.
+ */
 export function multi(reader: RequestReader, client: Client, draft: Draft): ReplyBody {
   const requests = readMulti(reader);
   if (requests.some(isRead)) throw new RangeError('a read in a transaction');
@@ -46,7 +48,7 @@ function written({ type }: WriteRequest, { path, stat }: Written): Result {
   return { type: isCreate2 ? ServerOpCode.create2 : ServerOpCode[type], error: 0, body };
 }
 
-/** Those before the wrong one are told 0, those after it that they were not tried. */
+/** Requests before the refused one get 0. Those after it get the code for requests that were not tried. */
 function refused(count: number, wrong: number, code: number): Result[] {
   const notTried = new Refusal('runtimeInconsistency').code;
   const codes = Array.from({ length: count }, (_, at) => (at < wrong ? 0 : at === wrong ? code : notTried));
@@ -57,7 +59,7 @@ function errorResult(error: number): Result {
   return { type: ERROR_TYPE, error, body: (writer) => writer.int(error) };
 }
 
-/** Several reads in one; each has its own answer. */
+/** Executes several reads in one. Each has an answer of its own. */
 export function multiRead(reader: RequestReader, client: Client): ReplyBody {
   const requests = readMulti(reader);
   if (!requests.every(isRead)) throw new RangeError('a write among reads');

@@ -29,7 +29,7 @@ const ofPath =
   (reader, client) =>
     read(reader.string(), client);
 
-/** What is answered from what this server knows, and changes nothing but watches. */
+/** The requests that are answered from this server's own state, and that change nothing but watches. */
 export const READ_REQUESTS: Readonly<Partial<Record<ServerOpName, Handler>>> = {
   exists: ofPathAndWatch(exists),
   getData: ofPathAndWatch(readData),

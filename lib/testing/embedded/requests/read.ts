@@ -7,7 +7,7 @@ import { Refusal } from '../wire/refusal.js';
 import type { ReplyBody } from '../wire/reply-writer.js';
 import type { Client } from './client.js';
 
-/** The watch stays also when there is no such znode: it is how to wait for one. */
+/** The watch is also set when there is no such znode: this is the way to wait for one. */
 export function exists(path: string, watch: boolean, { replica, watcher }: Client): ReplyBody {
   if (path.includes('\0')) throw new Refusal('badArguments');
   if (watch) replica.watches.data.add(path, watcher, 'oneShot');
@@ -37,7 +37,10 @@ function watchedChildren(path: string, watch: boolean, client: Client): Znode {
   return znode;
 }
 
-/** Latest first: ZooKeeper promises no order, and whoever relies on the order of creation shall find out here. */
+/**
+ * Returns the names, latest first. ZooKeeper guarantees no order, and code that relies on the order of creation should
+ * fail here.
+ */
 function namesOf(children: ReadonlySet<string>): string[] {
   return [...children].reverse();
 }

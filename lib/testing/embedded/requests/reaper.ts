@@ -2,7 +2,7 @@ import type { Database } from '../database/database.js';
 import type { Znode } from '../tree/znode.js';
 import { removeContainer } from './write.js';
 
-/** Removes, at an interval, containers whose last child has gone and znodes that are past their time. */
+/** Removes containers whose last child was deleted, and znodes past their time to live, at an interval. */
 export class Reaper {
   readonly #database: Database;
   readonly #intervalMs: number;
@@ -25,7 +25,7 @@ export class Reaper {
     this.#cancel();
   }
 
-  /** Each is a transaction of its own. */
+  /** Removes all that are due, each in a transaction of its own. */
   reap(): void {
     const { index } = this.#database.tree;
     const due = [...index.containers, ...index.ttls].filter((path) => this.#isDue(this.#database.tree.demand(path)));

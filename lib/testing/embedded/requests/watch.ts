@@ -18,7 +18,7 @@ export function addWatch(reader: RequestReader, { replica, watcher }: Client): R
   const path = reader.nullableString();
   const mode = (['persistent', 'recursive'] as const)[reader.int()];
   if (!mode) throw new RangeError('no such mode of a watch');
-  // Nothing ever happens to a path that is null, and nobody says that it is wrong.
+  // Nothing ever happens to a null path, and the server does not report it as wrong.
   if (path !== null) replica.watches.addPersistent(path, watcher, mode);
   return (writer) => writer.int(0);
 }
@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<number, readonly WatchKind[]>> = { 1: ['children'],
 
 export function checkWatches(reader: RequestReader, { replica }: Client): ReplyBody {
   const { path, kinds } = readKinds(reader);
-  // ZooKeeper goes up the path, and falls over where there is nowhere to go.
+  // ZooKeeper follows the path upwards, and fails where there is no parent.
   if (path !== '' && !path.includes('/')) throw new RangeError('no path to check');
   if (!replica.watches.contains(path, kinds)) throw new Refusal('noWatcher');
   return NOTHING;
@@ -39,7 +39,7 @@ export function removeWatches(reader: RequestReader, { replica, watcher }: Clien
   return NOTHING;
 }
 
-/** What nobody can watch. */
+/** A path that cannot be watched. */
 const NO_PATH = '\0';
 
 /** {ustring path; int type} */

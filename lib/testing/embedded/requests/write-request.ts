@@ -11,11 +11,11 @@ export interface CreateRequest {
   readonly flags: number;
   /** -1 for none. */
   readonly ttlMs: bigint;
-  /** Its flags ask for a time to live, and its type has no place for it. */
+  /** Whether its flags require a time to live, while its type has no field for it. */
   readonly lacksTtl?: boolean;
 }
 
-/** A request that changes one znode, or would. */
+/** A request that changes one znode, or checks one. */
 export type WriteRequest =
   | CreateRequest
   | { readonly type: 'delete' | 'check'; readonly path: string; readonly version: number }
@@ -31,7 +31,7 @@ export function isWriteOp(name: ServerOpName): name is WriteOp {
   return name in READERS;
 }
 
-/** @throws RangeError when it is no such request */
+/** @throws RangeError when the bytes are no such request */
 export function readWriteRequest(type: WriteOp, reader: RequestReader): WriteRequest {
   return READERS[type](reader, type);
 }
@@ -47,7 +47,7 @@ const readCreate: Read = (reader, type) => ({
   ttlMs: type === 'createTtl' ? reader.long() : NO_TTL,
 });
 
-/** A null path is no valid one, and is told so like any other. */
+/** A null path is invalid, and is refused like any other invalid path. */
 const NO_PATH = '';
 
 const READERS: Readonly<Record<WriteOp, Read>> = {
@@ -72,7 +72,7 @@ const READERS: Readonly<Record<WriteOp, Read>> = {
   }),
 };
 
-/** What is kept must not keep the whole chunk that it came in. */
+/** Copies data that is stored, so that it does not keep the whole chunk that it arrived in. */
 function ownCopy(data: Buffer | null): Buffer | null {
   return data && Buffer.from(data);
 }

@@ -18,12 +18,12 @@ interface OfVersion {
 
 type RequestOf<Type extends 'setData' | 'setAcl'> = Extract<WriteRequest, { readonly type: Type }>;
 
-/** What was done: the path of what was created, what a znode is now. */
+/** The result of a write: the path of a created znode, the present state of a znode. */
 export type Written = Partial<Created>;
 
 const DONE: Written = {};
 
-/** @throws Refusal when it may not be done; then nothing has been */
+/** @throws Refusal when it is not permitted; nothing has been changed then */
 export function write(request: WriteRequest, client: Client, draft: Draft): Written {
   switch (request.type) {
     case 'delete':
@@ -50,7 +50,10 @@ function remove({ path, version }: OfVersion, { identities }: Client, draft: Dra
   return DONE;
 }
 
-/** What the server asks of itself for an empty container or one past its time; it takes it from others, too. */
+/**
+ * Removes an empty container or a znode past its time to live. The server sends this request to itself, and accepts it
+ * from clients, too.
+ */
 export function removeContainer(path: string, draft: Draft): Written {
   deletableFrom(path, draft);
   const znode = draft.tree.demand(path);

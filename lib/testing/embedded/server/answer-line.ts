@@ -1,8 +1,11 @@
-/** Answers in the order of their requests: one that is not known yet keeps back those behind it. */
+/** Sends answers in the order of their requests. An answer that is not known yet holds back those behind it. */
 export class AnswerLine {
   readonly #places: { give?: () => void }[] = [];
 
-  /** A place in the line. The returned function is called once, with what gives the answer when its turn comes. */
+  /**
+   * Reserves the next position. The returned function is called once, with the function that sends the answer in its
+   * turn.
+   */
   join(): (give: () => void) => void {
     const place: { give?: () => void } = {};
     this.#places.push(place);

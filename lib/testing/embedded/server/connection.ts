@@ -15,12 +15,12 @@ import type { ServerContext } from './context.js';
 import { Inbox } from './inbox.js';
 import { Outbox } from './outbox.js';
 
-/** A client that does not read its answers is not heard until it does. */
+/** The largest amount of unread answers, in bytes. Beyond it, nothing is read from the client until it reads them. */
 const LARGEST_BACKLOG = 4 * 1024 * 1024;
-/** As `globalOutstandingLimit`: so many requests may wait for their answers. */
+/** The number of requests that may wait for their answers, like `globalOutstandingLimit`. */
 const MOST_OUTSTANDING = 1_000;
 
-/** One client's connection: requests one after the other, answers and events in ZooKeeper's order. */
+/** One client's connection. Handles requests one after the other, and sends answers and events in ZooKeeper's order. */
 export class Connection implements Watcher, SessionConnection {
   readonly address: string;
   readonly outbox: Outbox;
@@ -32,9 +32,9 @@ export class Connection implements Watcher, SessionConnection {
   readonly #inbox: Inbox;
   readonly #identities: Identity[];
   #client: Client | undefined;
-  /** How many requests wait for their answers. */
+  /** The number of requests that wait for their answers. */
   #outstanding = 0;
-  /** It has asked who it is, or to be gone: nothing else is done before that. */
+  /** Whether a request to open or close the session is pending. No other request is handled before it is done. */
   #isWaiting = false;
   #isWorking = false;
   #isPaused = false;
@@ -78,16 +78,19 @@ export class Connection implements Watcher, SessionConnection {
 
   close(): void {
     this.#leave();
-    // Of a half-open connection nobody hears that it was closed.
+    // The closing of a half-open connection is not reported to the client.
     if (!this.#isDeaf) this.outbox.end();
   }
 
-  /** Its session has ended. One that has asked for that waits for the answer. */
+  /** Called when its session has ended. A connection that has requested this waits for the answer. */
   endWithSession(): void {
     if (!this.#isWaiting) this.close();
   }
 
-  /** Ends it whatever the network is like: `fin` once everything is sent, `rst` as if the server had died. */
+  /**
+   * Ends the connection whatever the network faults are: `fin` once everything is sent, `rst` as if the server had
+   * died.
+   */
   disconnect(how: 'fin' | 'rst'): void {
     this.#leave();
     if (how === 'rst' || this.#isDeaf) return void this.#socket.resetAndDestroy();
@@ -95,7 +98,7 @@ export class Connection implements Watcher, SessionConnection {
     this.outbox.end();
   }
 
-  /** Nothing is read or said until `resume()`. */
+  /** Stops reading and sending until `resume()`. */
   pause(): void {
     this.#isPaused = true;
     this.outbox.hold();
@@ -107,7 +110,7 @@ export class Connection implements Watcher, SessionConnection {
     this.#work();
   }
 
-  /** Everything is taken and nothing is done or said. It cannot be made good: `heal()` resets the connection. */
+  /** Receives everything; does and sends nothing. This cannot be undone: `heal()` resets the connection. */
   blackHole(): void {
     this.#isDeaf = true;
     this.outbox.hold();
@@ -120,7 +123,7 @@ export class Connection implements Watcher, SessionConnection {
   }
 
   #work(): void {
-    // An answer that is there at once asks for more work while this one is being done.
+    // An answer that is available at once requests more work while this one is being done.
     if (this.#isWorking) return;
     this.#isWorking = true;
     while (this.#mayWork()) {
@@ -136,12 +139,13 @@ export class Connection implements Watcher, SessionConnection {
     return this.outbox.backlog < LARGEST_BACKLOG && this.#outstanding < MOST_OUTSTANDING;
   }
 
-  /** Whatever a client sends, it ends no more than this connection. */
+  /** Runs `work`. Whatever a client sends, it ends no more than this connection. */
   #unlessHostile(work: () => void): void {
     try {
       work();
     } catch (error) {
-      // Anything else than bytes that are not ZooKeeper's protocol is a defect of this server, and is not kept quiet.
+      // A RangeError means that the bytes are not ZooKeeper's protocol. Any other error is a defect of this server, and
+      // is reported.
       if (!(error instanceof RangeError)) process.emitWarning(error instanceof Error ? error : String(error));
       this.#inbox.clear();
       this.#socket.destroy();
@@ -157,7 +161,7 @@ export class Connection implements Watcher, SessionConnection {
   #greet(frame: Buffer): void {
     const request = readConnectRequest(frame);
     const { database, leadership, longestSessionMs, replica } = this.#context;
-    // Whoever has seen more than this server knows must find another one.
+    // A client that has seen a later transaction than this server must find another server.
     if (request.lastZxidSeen > replica.zxid) return void this.#socket.destroy();
     const welcome = (session: Session | undefined) => this.#welcome(request, session);
     const timeoutMs = Math.min(request.timeoutMs, longestSessionMs);
@@ -165,7 +169,7 @@ export class Connection implements Watcher, SessionConnection {
     if (request.sessionId === 0n) {
       return leadership.commit(() => database.openSession(timeoutMs, leadership), welcome);
     }
-    // As in ZooKeeper an older connection of it ends first, also when the password then proves wrong.
+    // As in ZooKeeper, an older connection of the session ends first, even if the password then proves wrong.
     this.#context.closeConnections(request.sessionId);
     if (!database.sessions.isPassword(request.sessionId, request.password)) return welcome(undefined);
     leadership.renew(request.sessionId, timeoutMs, welcome);
@@ -186,7 +190,7 @@ export class Connection implements Watcher, SessionConnection {
 
   #prove(identity: Identity): void {
     if (!this.#identities.some(({ scheme, id }) => scheme === identity.scheme && id === identity.id)) {
-      // The address comes last, as in the server's answer to `whoAmI`.
+      // The address is the last identity, as in the server's answer to `whoAmI`.
       this.#identities.splice(-1, 0, identity);
     }
   }
@@ -208,7 +212,10 @@ export class Connection implements Watcher, SessionConnection {
     else this.#ask(frame, client, place, give);
   }
 
-  /** A place among the answers to the session. A connection that is over keeps its places, and says nothing in its turn. */
+  /**
+   * Reserves a position among the session's answers. A connection that is over keeps its positions, and sends nothing
+   * in them.
+   */
   #join({ session }: Client): (give: () => void) => void {
     this.#outstanding++;
     const answered = this.#context.answersOf(session).join();
@@ -219,13 +226,13 @@ export class Connection implements Watcher, SessionConnection {
       });
   }
 
-  /** Has the leader do it; the answer is given when this server knows what was done. */
+  /** Has the leader execute the request. The answer is sent when this server has applied the result. */
   #ask(frame: Buffer, client: Client, place: 'quorum' | 'leader', give: (answered: Answer) => void): void {
     const { leadership, replica } = this.#context;
     const answered = this.#join(client);
     const done = (decided: Answer | undefined) => {
       if (!decided) {
-        // Closed first: what was asked behind it on this connection has no answer either.
+        // Closed first: the requests behind this one on this connection have no answer either.
         this.close();
         return answered(() => {});
       }
@@ -239,7 +246,7 @@ export class Connection implements Watcher, SessionConnection {
     else leadership.sync((zxid) => answer(frame, client, zxid), done);
   }
 
-  /** What the leader does. A session that has gone to another server asks for nothing here. */
+  /** Executes a request on the leader. A session that has moved to another server can request nothing here. */
   #decide(frame: Buffer, client: Client): Answer | undefined {
     const { database, leadership } = this.#context;
     if (!isGoodbye(frame) && !database.sessions.claim(client.session, leadership)) return undefined;
@@ -259,7 +266,7 @@ export class Connection implements Watcher, SessionConnection {
     this.outbox.push(frame);
   }
 
-  /** It speaks for nobody any more, however long its socket takes to close. */
+  /** Detaches the connection from its session, however long its socket takes to close. */
   #leave(): void {
     this.#isOver = true;
     this.#inbox.clear();

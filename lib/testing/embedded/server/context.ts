@@ -7,7 +7,7 @@ import type { AnswerLine } from './answer-line.js';
 import type { HeldEvents } from './held-events.js';
 import type { PlannedFaults } from './planned-faults.js';
 
-/** What the connections of one server share. */
+/** The state that the connections of one server share. */
 export interface ServerContext {
   readonly database: Database;
   readonly replica: Replica;
@@ -15,14 +15,14 @@ export interface ServerContext {
   readonly rules: RequestRules;
   readonly faults: PlannedFaults;
   readonly heldEvents: HeldEvents;
-  /** The largest message that is taken, in bytes: jute.maxbuffer. */
+  /** The largest message that is accepted, in bytes: jute.maxbuffer. */
   readonly maxBufferBytes: number;
-  /** The longest session that this server grants, in milliseconds. */
+  /** The longest session timeout that this server grants, in milliseconds. */
   readonly longestSessionMs: number;
-  /** Where a session's requests to this server wait for their answers, on whichever connection they came. */
+  /** Returns the queue of a session's pending answers on this server, on whichever connection the requests arrived. */
   answersOf(session: Session): AnswerLine;
-  /** Ends the connections here that speak for a session. */
+  /** Closes the connections of a session on this server. */
   closeConnections(session: bigint): void;
-  /** A client has connected, and had asked for a session of so many milliseconds. */
+  /** Called when a client has connected, with the session timeout that it requested. */
   greeted(session: Session, askedMs: number): void;
 }

@@ -21,15 +21,15 @@ export interface ServerSettings {
   readonly host: string;
   readonly rules: RequestRules;
   readonly maxBufferBytes: number;
-  /** The longest session that this server grants, if it grants shorter ones than the others. */
+  /** The longest session timeout that this server grants, if it is shorter than that of the others. */
   readonly longestSessionMs?: number | undefined;
   readonly log: (line: string) => void;
 }
 
-/** So long a stop waits for clients to hear of it. */
+/** The time that a stop leaves its clients to be notified, in milliseconds. */
 const STOP_MS = 1_000;
 
-/** One port on a database: who is connected, what each watches, and what goes wrong with them. */
+/** One port on a database, with its connections, their watches and their faults. */
 export class EmbeddedServer implements ServerContext, ServerStatus {
   readonly database: Database;
   readonly replica: Replica<Connection>;
@@ -44,16 +44,16 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   mode = 'standalone';
   port = 0;
   startedAt = 0;
-  /** Grows with everything that is heard. */
+  /** Incremented with everything that is received. */
   heard = 0;
-  /** Whether it may serve anybody: a server of an ensemble needs a leader. */
+  /** Whether it may serve clients. A server of an ensemble needs a leader for that. */
   isServing = true;
-  /** Those who have not said yet what they want, or were told it. */
+  /** The sockets that are no client connections: they have not sent enough yet, or were answered an admin word. */
   readonly #strangers = new Set<Socket>();
   #server: Server | undefined;
   #answers = new WeakMap<Session, AnswerLine>();
 
-  /** @param join its way to the leader; without it, it decides alone */
+  /** @param join returns the server's connection to its leader; without it, the server decides alone */
   constructor(database: Database, settings: ServerSettings, join?: (server: EmbeddedServer) => Leadership) {
     this.database = database;
     this.settings = settings;
@@ -74,18 +74,18 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     this.startedAt = Date.now();
   }
 
-  /** Ends all connections; what is known stays. */
+  /** Ends all connections. The database is kept. */
   async close(how: 'fin' | 'rst' = 'fin'): Promise<void> {
     const server = this.#server;
     if (!server) return;
     this.#server = undefined;
     this.forgetRequests();
     const closed = new Promise((resolve) => server.close(resolve));
-    // Those of now: it may be started again meanwhile.
+    // Only the present connections: the server may be started again meanwhile.
     const ending = [...this.connections];
     for (const connection of ending) connection.disconnect(how);
     this.#strangers.forEach((socket) => socket.destroy());
-    // Neither a client that takes nothing nor a delay may keep a server from ending.
+    // Neither a client that reads nothing nor a delay may keep the server from ending.
     const lastResort = setTimer(() => ending.forEach((connection) => connection.disconnect('rst')), STOP_MS).unref();
     await closed;
     clearTimer(lastResort);
@@ -101,7 +101,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     return answers;
   }
 
-  /** What has no answer yet gets none: this server begins anew. */
+  /** Drops requests that have no answer yet: this server starts afresh. */
   forgetRequests(): void {
     this.#answers = new WeakMap();
   }
@@ -125,7 +125,7 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
   }
 
   #accept(socket: Socket): void {
-    // Whatever happens to a connection, 'close' follows.
+    // Every error of a connection is followed by 'close'.
     socket.on('error', () => {});
     this.#strangers.add(socket);
     socket.on('close', () => this.#strangers.delete(socket));

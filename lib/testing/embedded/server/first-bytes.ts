@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 const WORD_BYTES = 4;
 
-/** Calls `known` with everything heard so far, once that is enough to tell an admin word from a client. */
+/** Calls `known` with everything received so far, as soon as that distinguishes an admin word from a client. */
 export function onFirstBytes(socket: Socket, known: (bytes: Buffer) => void): void {
   let heard: Buffer = Buffer.alloc(0);
   const listen = (bytes: Buffer) => {
@@ -14,7 +14,7 @@ export function onFirstBytes(socket: Socket, known: (bytes: Buffer) => void): vo
   socket.on('data', listen);
 }
 
-/** The admin word that a connection may start with. As a length it would be larger than any message. */
+/** Returns the admin word that a connection may start with. As a message length it would be larger than any message. */
 export function wordOf(bytes: Buffer): string {
   return bytes.toString('latin1', 0, WORD_BYTES);
 }

@@ -2,13 +2,13 @@ import { ephemeralsText, watchesByPathText, watchesBySessionText } from './holdi
 import type { Connection } from './connection.js';
 import type { ServerStatus } from './server-status.js';
 
-/** What every answer with a version says of this server. */
+/** The version in all answers that contain one. */
 export const EMBEDDED_VERSION = '3.8.0-embedded';
 
-/** `asker`: the address of whoever asks over a connection, which counts as well. */
+/** `asker`: the address of the client that asks over a connection. That connection is counted as well. */
 type AnswerWord = (server: ServerStatus, asker?: string) => string;
 
-/** ZooKeeper's admin words, answered in its form as far as somebody reads it. */
+/** ZooKeeper's admin words. Answers have its format, as far as programs read it. */
 export const FOUR_LETTER_WORDS: ReadonlyMap<string, AnswerWord> = new Map<string, AnswerWord>([
   ['ruok', () => 'imok'],
   ['isro', () => 'rw'],

@@ -1,14 +1,14 @@
-/** Notifications that are kept from those who wait for them. */
+/** Notifications that are held back from their watchers. */
 export class HeldEvents {
   readonly #held = new Map<string, (() => void)[]>();
 
-  /** Keeps the events of this path until the returned function is called. */
+  /** Holds the events of this path back until the returned function is called. */
   hold(path: string): () => void {
     this.#held.set(path, this.#held.get(path) ?? []);
     return () => this.#release(path);
   }
 
-  /** Whether the event is kept; `tell` is then called later. */
+  /** Whether the event is held back. If so, `tell` is called later. */
   keeps(path: string, tell: () => void): boolean {
     const kept = this.#held.get(path);
     kept?.push(tell);

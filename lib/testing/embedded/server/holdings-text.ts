@@ -1,6 +1,6 @@
 import type { ServerStatus } from './server-status.js';
 
-/** Who owns which ephemeral znodes. */
+/** Returns the ephemeral znodes by session. */
 export function ephemeralsText({ replica }: ServerStatus): string {
   const { index } = replica.tree;
   const owners = index.owners();
@@ -8,7 +8,7 @@ export function ephemeralsText({ replica }: ServerStatus): string {
   return `ephemeral nodes dump:\nSessions with Ephemerals (${owners.length}):\n${owned.join('')}`;
 }
 
-/** Which session watches which data. */
+/** Returns the paths with data watches by session. */
 export function watchesBySessionText({ replica }: ServerStatus): string {
   const { data } = replica.watches;
   return data
@@ -17,7 +17,7 @@ export function watchesBySessionText({ replica }: ServerStatus): string {
     .join('');
 }
 
-/** Whose data is watched by which sessions. */
+/** Returns the sessions with data watches by path. */
 export function watchesByPathText({ replica }: ServerStatus): string {
   const { data } = replica.watches;
   return data

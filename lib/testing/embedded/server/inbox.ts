@@ -3,7 +3,10 @@ import { FrameSplitter } from '../../../zookeeper/wire/frame-splitter.js';
 
 const MOST_WAITING = 1_000;
 
-/** What was heard on one connection and is still to be done. A client is not heard for as long as that is a lot. */
+/**
+ * The requests that were received on one connection and are still to be handled. While there are many, nothing is read
+ * from the client.
+ */
 export class Inbox {
   readonly #socket: Socket;
   readonly #splitter: FrameSplitter;
@@ -18,7 +21,7 @@ export class Inbox {
     return this.#frames.length === 0;
   }
 
-  /** @throws RangeError for what is not ZooKeeper's protocol, or more of it than allowed */
+  /** @throws RangeError for bytes that are not ZooKeeper's protocol, or exceed its limits */
   push(bytes: Buffer): void {
     for (const frame of this.#splitter.push(bytes)) this.#frames.push(frame);
     if (this.#frames.length > MOST_WAITING) this.#socket.pause();

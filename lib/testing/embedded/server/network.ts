@@ -1,8 +1,8 @@
 import type { Connection } from './connection.js';
 
-/** What is wrong between a server and its clients, those that come later included. Each holds until it is undone. */
+/** The faults between a server and its clients, later connections included. Each lasts until it is undone. */
 export class Network {
-  /** Whether new connections are only taken to be closed. */
+  /** Whether new connections are accepted only to be closed. */
   refuses = false;
   readonly #connections: ReadonlySet<Connection>;
   #delayMs = 0;
@@ -13,7 +13,7 @@ export class Network {
     this.#connections = connections;
   }
 
-  /** Whether nobody gets an answer. */
+  /** Whether no client gets an answer. */
   get isSilent(): boolean {
     return this.#isPaused || this.#isBlackHole;
   }
@@ -46,7 +46,7 @@ export class Network {
     this.#connections.forEach((connection) => connection.heal());
   }
 
-  /** A connection that has just come has to bear all of it. */
+  /** Applies all faults to a new connection. */
   meet(connection: Connection): void {
     connection.outbox.delay(this.#delayMs);
     if (this.#isPaused) connection.pause();

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { Delayed } from '../sessions/delayed.js';
 import { clearTimer, REAL_TIME, setTimer } from '../sessions/real-time.js';
 
-/** So long a client that was sent a goodbye may take to hear it. */
+/** The time in which a client must receive the last bytes before its connection is destroyed, in milliseconds. */
 const GOODBYE_MS = 1_000;
 
-/** What is said on one connection, in order. All of one turn leaves in one piece. */
+/** The outgoing bytes of one connection, in order. All frames of one turn of the event loop are sent in one piece. */
 export class Outbox {
   readonly #socket: Socket;
   readonly #taken: () => void;
@@ -17,13 +17,16 @@ export class Outbox {
   #isHeld = false;
   #isEnding = false;
 
-  /** @param taken called whenever the other side has taken something; 'drain' says nothing of what it takes at once */
+  /**
+   * @param taken called whenever the other side has accepted bytes; 'drain' does not report bytes that it accepts at
+   *   once
+   */
   constructor(socket: Socket, taken: () => void) {
     this.#socket = socket;
     this.#taken = taken;
   }
 
-  /** Bytes that the other side has not taken yet, those included that are about to leave. */
+  /** The number of bytes that the other side has not accepted yet, including those that are about to be sent. */
   get backlog(): number {
     return this.#unsent + this.#socket.writableLength;
   }
@@ -38,7 +41,7 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** Keeps everything until `release()`. */
+  /** Holds everything back until `release()`. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -49,12 +52,12 @@ export class Outbox {
     else this.#schedule();
   }
 
-  /** Everything arrives this much later. */
+  /** Delays everything by this many milliseconds. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Sends what there is, and closes; not before `release()` while it is held. */
+  /** Sends what there is, and closes. While held back, this waits for `release()`. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -80,7 +83,7 @@ export class Outbox {
     }, this.#delayMs);
   }
 
-  /** A client that takes nothing must not keep its connection for ever. */
+  /** A client that reads nothing must not keep its connection for ever. */
   #close(): void {
     this.#socket.destroySoon();
     const lastResort = setTimer(() => this.#socket.destroy(), GOODBYE_MS).unref();

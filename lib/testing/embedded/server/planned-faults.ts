@@ -1,29 +1,34 @@
 import type { ServerOpName } from '../wire/server-op-codes.js';
 import { askedFor } from '../requests/asked.js';
 
-/** What goes wrong with a request: refused with a code; done, but the answer lost; lost before it was done. */
+/**
+ * A fault of a request:
+ * - `fail`: it is refused with a code
+ * - `loseReply`: it is executed, and its reply is lost
+ * - `loseRequest`: it is lost before it is executed
+ */
 export type Fault =
   { readonly type: 'fail'; readonly code: number } | { readonly type: 'loseReply' } | { readonly type: 'loseRequest' };
 
-/** Which requests a fault is meant for; one inside a transaction counts for all of it. */
+/** The requests that a fault applies to. An operation inside a transaction selects the whole transaction. */
 export interface FaultTarget {
   readonly op: ServerOpName;
-  /** Which paths; without it, any. */
+  /** The paths that are meant. Default: any. */
   readonly path?: string | RegExp | undefined;
 }
 
 interface PlannedFault {
   readonly target: FaultTarget;
   readonly fault: Fault;
-  /** To be called when it has. */
+  /** Called when the fault has happened. */
   readonly happened: () => void;
 }
 
-/** Faults that are to happen once, to the next request that they are meant for. */
+/** Faults that happen once each, to the next request that they apply to. */
 export class PlannedFaults {
   readonly #planned: PlannedFault[] = [];
 
-  /** Resolves when it has happened. */
+  /** Resolves when the fault has happened. */
   plan(target: FaultTarget, fault: Fault): Promise<void> {
     return new Promise((resolve) => {
       this.#planned.push({ target, fault, happened: resolve });
@@ -34,7 +39,7 @@ export class PlannedFaults {
     this.#planned.length = 0;
   }
 
-  /** The fault for this request, if one was planned. */
+  /** Returns the planned fault of this request, if there is one. */
   take(request: Buffer): PlannedFault | undefined {
     if (this.#planned.length === 0) return undefined;
     const asked = askedFor(request);
@@ -47,6 +52,6 @@ export class PlannedFaults {
 function isMeant(target: FaultTarget, op: ServerOpName, path: string): boolean {
   if (target.op !== op) return false;
   if (target.path === undefined) return true;
-  // `search` looks from the start, also for an expression that remembers where it was.
+  // `search` starts at the beginning, even for an expression that remembers a position.
   return typeof target.path === 'string' ? target.path === path : path.search(target.path) !== -1;
 }

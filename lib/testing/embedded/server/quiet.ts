@@ -1,12 +1,15 @@
 import { nextTurn } from '../sessions/real-time.js';
 import type { EmbeddedServer } from './embedded-server.js';
 
-/** So many turns of the event loop without a word: longer than an answer takes to be read and answered in its turn. */
+/**
+ * The number of turns of the event loop without traffic. It is more than an answer takes to be read and answered in its
+ * turn.
+ */
 const QUIET_TURNS = 5;
 
 /**
- * Resolves when nobody says anything any more.
- * @param isOnItsWay whether the servers are about to hear something from each other
+ * Resolves when there is no more traffic.
+ * @param isOnItsWay whether messages between the servers are about to arrive
  */
 export async function quiet(servers: readonly EmbeddedServer[], isOnItsWay = () => false): Promise<void> {
   let heard = -1;

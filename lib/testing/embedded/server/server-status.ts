@@ -2,7 +2,7 @@ import type { Database } from '../database/database.js';
 import type { Replica } from '../database/replica.js';
 import type { Connection } from './connection.js';
 
-/** What can be asked about a server. */
+/** The state of a server that can be queried. */
 export interface ServerStatus {
   readonly database: Database;
   readonly replica: Replica<Connection>;
@@ -11,6 +11,6 @@ export interface ServerStatus {
   readonly maxBufferBytes: number;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** As the admin words say it: `standalone`, `leader`, `follower`. */
+  /** The mode as in the admin words: `standalone`, `leader`, `follower`. */
   readonly mode: string;
 }

@@ -5,7 +5,7 @@ interface Due {
   readonly action: () => void;
 }
 
-/** Actions that happen late, each after all that were pushed before it, also when those are later still. */
+/** Actions that run with a delay. Each runs after all that were pushed before it, even if their delays are longer. */
 export class Delayed {
   readonly #time: Timers;
   readonly #due: Due[] = [];
@@ -20,14 +20,14 @@ export class Delayed {
     return this.#due.length === 0;
   }
 
-  /** At once when there is nothing to wait for. */
+  /** Runs the action at once when there is nothing to wait for. */
   push(action: () => void, ms: number): void {
     if (ms <= 0 && !this.#isHeld && this.isEmpty) return action();
     this.#due.push({ at: this.#time.now() + ms, action });
     this.#awaitFirst();
   }
 
-  /** Nothing happens until `release()`; then all that is due does. */
+  /** Holds all actions back until `release()`, which runs those that are due. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -37,7 +37,7 @@ export class Delayed {
     this.#work();
   }
 
-  /** Forgets all of them. */
+  /** Discards all actions. */
   clear(): void {
     this.#due.length = 0;
     this.#cancel?.();
@@ -46,7 +46,7 @@ export class Delayed {
 
   #awaitFirst(): void {
     const [first] = this.#due;
-    // One timer for all of them: those of two timers for the same moment may come the wrong way round.
+    // One timer for all actions: two timers for the same moment may fire in the wrong order.
     if (!first || this.#cancel || this.#isHeld) return;
     this.#cancel = this.#time.after(Math.max(first.at - this.#time.now(), 0), () => {
       this.#cancel = undefined;

@@ -5,7 +5,7 @@ interface Alarm {
   readonly action: () => void;
 }
 
-/** Time that passes only by `advance()`. */
+/** A clock whose time passes only by `advance()`. */
 export class ManualClock implements ServerClock {
   readonly isRunning = false;
   readonly #startedAt = Date.now();
@@ -30,7 +30,7 @@ export class ManualClock implements ServerClock {
     action();
   }
 
-  /** Whatever is due within `ms` happens before this returns, in order. */
+  /** Advances the time. All actions that are due within `ms` run before this returns, in order. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (let next = this.#next(until); next; next = this.#next(until)) {
@@ -50,7 +50,7 @@ export class ManualClock implements ServerClock {
   }
 }
 
-/** Lets time pass on a clock that waits for it. @throws Error on one that runs, RangeError for no such time */
+/** Advances a manual clock. @throws Error for a running clock, RangeError for an invalid duration */
 export function advance(clock: ServerClock, ms: number): void {
   if (!(clock instanceof ManualClock)) throw new Error("advance() needs the option clock: 'manual'");
   if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`time passes by milliseconds, 0 or more, got ${ms}`);

@@ -9,7 +9,7 @@ export const clearTimer = globalThis.clearTimeout;
 /** Calls back in the next turn of the event loop. */
 export const nextTurn = globalThis.setImmediate;
 
-/** Real time, whatever clock a server goes by. */
+/** Real time, whichever clock a server uses. */
 export const REAL_TIME: Timers = {
   now: monotonicNow,
   after(ms, action) {

@@ -1,12 +1,12 @@
 import { clearTimer, monotonicNow, nextTurn, setTimer, wallNow } from './real-time.js';
 import type { ServerClock } from './server-clock.js';
 
-/** A timer that is later than this has waited for a busy event loop. */
+/** A timer that is later than this was delayed by a busy event loop. */
 const STALLED_MS = 200;
 
 /**
- * Real time, but for the time in which this process was too busy to read what its clients sent: their silence then
- * says nothing about them.
+ * Real time without the periods in which this process was too busy to read what its clients sent. The clients' silence
+ * during these periods means nothing.
  */
 export class RunningClock implements ServerClock {
   readonly isRunning = true;
@@ -30,7 +30,10 @@ export class RunningClock implements ServerClock {
     return () => clearTimer(timer);
   }
 
-  /** One turn reads what has arrived on open connections and accepts others, one reads those; one to be sure. */
+  /**
+   * One turn reads what has arrived on open connections and accepts new ones. The next one reads those. A third one is
+   * for safety.
+   */
   whenRead(action: () => void): void {
     nextTurn(() => nextTurn(() => nextTurn(action)));
   }

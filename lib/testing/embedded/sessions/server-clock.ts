@@ -1,14 +1,14 @@
-/** Time that can be read and awaited. */
+/** A time that can be read and awaited. */
 export interface Timers {
   /** Milliseconds since some moment. */
   now(): number;
-  /** Calls `action` in so many milliseconds; disposes of that. */
+  /** Calls `action` after this many milliseconds. Returns a function that cancels it. */
   after(ms: number, action: () => void): () => void;
 }
 
-/** The time that a server goes by. */
+/** The clock of a server. */
 export interface ServerClock extends Timers {
-  /** Whether it goes on by itself. */
+  /** Whether its time passes by itself. */
   readonly isRunning: boolean;
   /** Milliseconds since 1970. */
   wall(): number;

@@ -2,13 +2,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const PASSWORD_BYTES = 16;
 
-/** Ids that no other start of a server has given, and the passwords that belong to them. */
+/** Session ids that no other start of a server has used, and the passwords that belong to them. */
 export class SessionIds {
   readonly #secret = randomBytes(PASSWORD_BYTES);
   #next: bigint;
 
   constructor(startedAt: number) {
-    // As ZooKeeper has it: the number of the server in the top byte, 40 bits of the time in milliseconds, then a count.
+    // As in ZooKeeper: the number of the server in the top byte, 40 bits of the time in milliseconds, then a count.
     this.#next = (1n << 56n) | ((BigInt(Math.floor(startedAt)) << 16n) & 0xff_ffff_ffff_0000n);
   }
 

@@ -1,25 +1,28 @@
-/** The connection that speaks for a session. */
+/** The connection that a session uses. */
 export interface SessionConnection {
-  /** Takes the session from it, and ends it once everything is sent. */
+  /** Detaches the session from the connection, and ends the connection once everything is sent. */
   close(): void;
 }
 
-/** One client's session. It outlives its connections, and ends by itself after `timeoutMs` without a word. */
+/** One client's session. It outlives its connections, and expires `timeoutMs` after its client's last message. */
 export interface Session {
   readonly id: bigint;
   readonly password: Buffer;
-  /** What it was made with: all that a new leader knows. */
+  /** The first granted timeout, from which a new leader starts. */
   readonly firstTimeoutMs: number;
-  /** What its client was granted last. */
+  /** The timeout that its client was granted last. */
   timeoutMs: number;
-  /** When the leader has last heard of it, on the server's clock. */
+  /** The time of the last sign of life that reached the leader, on the server's clock. */
   touchedMs: number;
-  /** When it ends without another word, on the server's clock. */
+  /** The time at which it expires without another sign of life, on the server's clock. */
   deadlineMs: number;
   isOpen: boolean;
-  /** The leader has given it up, and the servers have yet to agree. No word of its client helps any more. */
+  /**
+   * Whether the leader has given it up, and the servers have yet to agree. Further messages of its client do not keep
+   * it alive.
+   */
   isEnding: boolean;
-  /** The server through which its client has last connected. The leader takes nothing for it from another. */
+  /** The server through which its client has last connected. The leader accepts nothing for it from another server. */
   owner: object | undefined;
   connection: SessionConnection | undefined;
 }

@@ -2,17 +2,17 @@ import type { ServerClock } from './server-clock.js';
 import { SessionIds } from './session-ids.js';
 import type { Session } from './session.js';
 
-/** What a server allows, in milliseconds. */
+/** The limits of a server, in milliseconds. */
 export interface SessionLimits {
   readonly tickTimeMs: number;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
-  /** How much later than its timeout a session ends. Without it: at the next full tick. */
+  /** The time from a session's timeout to its end. Without it, a session ends at the next full tick. */
   readonly expiryDelayMs?: (() => number) | undefined;
 }
 
 /**
- * The open sessions. As in ZooKeeper a session ends at the first full tick after its timeout: never before it, and
+ * The open sessions. As in ZooKeeper, a session ends at the first full tick after its timeout: never before it, and
  * within a tick of it.
  */
 export class Sessions {
@@ -63,12 +63,12 @@ export class Sessions {
     return session;
   }
 
-  /** Every server knows without asking. */
+  /** Whether the password belongs to the session. Every server can decide this by itself. */
   isPassword(id: bigint, password: Buffer): boolean {
     return this.#ids.passwordOf(id).equals(password);
   }
 
-  /** Its client has connected again, through `owner`; `undefined` when it is over. */
+  /** Called when a client has reconnected through `owner`. Returns `undefined` when the session is over. */
   renew(id: bigint, askedMs: number, owner: object): Session | undefined {
     const session = this.#sessions.get(id);
     if (!session || session.isEnding) return undefined;
@@ -78,13 +78,16 @@ export class Sessions {
     return session;
   }
 
-  /** Whether a request of the session may come from there. The first to ask a new leader is where its client is. */
+  /**
+   * Whether a request of the session may come from `owner`. With a new leader, the first server that asks becomes the
+   * owner.
+   */
   claim(session: Session, owner: object): boolean {
     session.owner ??= owner;
     return session.owner === owner;
   }
 
-  /** The client has said something. */
+  /** Called when the client has sent something. */
   touch(session: Session): void {
     if (!session.isOpen || session.isEnding) return;
     session.touchedMs = this.#clock.now();
@@ -97,14 +100,17 @@ export class Sessions {
     this.#sessions.delete(session.id);
   }
 
-  /** No session ends until `resume()` or `goOn()`: nobody is there who could decide it. */
+  /** Suspends expiry until `resume()` or `goOn()`: there is no server that could decide it. */
   stand(): void {
     this.#isStanding = true;
     this.#alarm?.cancel();
     this.#alarm = undefined;
   }
 
-  /** All start anew, as with a new leader: it knows what they were made with, and of nothing that was granted since. */
+  /**
+   * Resumes expiry and starts all sessions anew, as with a new leader. It starts from their first timeouts, not from
+   * those that were granted since.
+   */
   resume(): void {
     this.#isStanding = false;
     for (const session of this.all()) {
@@ -115,13 +121,16 @@ export class Sessions {
     }
   }
 
-  /** After `stand()`, as if time had gone on: those whose time has passed meanwhile end before anybody is heard. */
+  /**
+   * Resumes expiry after `stand()`, as if time had continued. Sessions whose time has passed end before any client is
+   * read.
+   */
   goOn(): void {
     this.#isStanding = false;
     this.#expire();
   }
 
-  /** The timeout that a client gets for the one it asks for. */
+  /** Returns the timeout that is granted for the requested one. */
   #granted(askedMs: number): number {
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#limits;
     return Math.min(Math.max(askedMs, minSessionTimeoutMs), maxSessionTimeoutMs);
@@ -138,13 +147,13 @@ export class Sessions {
   }
 
   #await(deadlineMs: number): void {
-    // At every tick, too: a clock that runs finds out so how long this process was too busy to listen.
+    // At every tick, too: this is how a running clock detects how long this process was too busy to read.
     const at = Math.min(deadlineMs, this.#tickAfter(this.#clock.now()));
     if (this.#isStanding || (this.#alarm && this.#alarm.at <= at)) return;
     this.#alarm?.cancel();
     let isCancelled = false;
     const cancel = this.#clock.after(Math.max(at - this.#clock.now(), 0), () => {
-      // Whose ping has arrived but has not been read is alive.
+      // A client whose ping has arrived but has not been read is alive.
       this.#clock.whenRead(() => {
         if (!isCancelled) this.#expire();
       });

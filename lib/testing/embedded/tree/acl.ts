@@ -32,13 +32,15 @@ function isWorld({ scheme, id }: Acl): boolean {
 }
 
 /**
- * The ACL that is kept for the one that a client asks for: without repetitions, and with the client's own ids for `auth`.
- * @throws Refusal invalidAcl when it is empty or names an unknown scheme or id, RangeError when it needs an id and has null
+ * Returns the ACL that is stored for the one that a client requests: without repetitions, and with the client's own ids
+ * for `auth`.
+ * @throws Refusal invalidAcl when it is empty or names an unknown scheme or id, RangeError when it needs an id and has
+ *   null
  */
 export function keptAcl(asked: readonly AskedAcl[], identities: readonly Identity[]): readonly Acl[] {
   const kept = withoutRepetitions(asked).flatMap((entry) => keptEntries(entry, identities));
   if (kept.length === 0) throw new Refusal('invalidAcl');
-  // The usual one is shared, and then known at a glance.
+  // The usual ACL is a shared object, so that it is recognized by identity.
   const [only] = kept;
   return kept.length === 1 && only && isWorld(only) && only.permissions === Permission.all ? OPEN_ACL : kept;
 }
@@ -48,7 +50,7 @@ function withoutRepetitions(asked: readonly AskedAcl[]): readonly AskedAcl[] {
   const found = new Set<string>();
   return asked.filter(({ permissions, scheme, id }) => {
     const kind = JSON.stringify([permissions, scheme]);
-    // ZooKeeper compares an entry with earlier ones of its kind, and fails where the id is null.
+    // ZooKeeper compares an entry with earlier ones of the same permissions and scheme, and fails where the id is null.
     if (found.has(kind)) demandId(id);
     const entry = JSON.stringify([kind, id]);
     const isNew = !found.has(entry);
@@ -58,7 +60,7 @@ function withoutRepetitions(asked: readonly AskedAcl[]): readonly AskedAcl[] {
 }
 
 function keptEntries({ permissions, scheme, id }: AskedAcl, identities: readonly Identity[]): readonly Acl[] {
-  // The id of `auth` is not read.
+  // The id of `auth` is ignored.
   if (scheme === 'auth') return entriesOf(permissions, identities);
   const isValid = ID_CHECKS.get(scheme);
   if (!isValid) throw new Refusal('invalidAcl');
@@ -84,7 +86,7 @@ function entriesOf(permissions: number, identities: readonly Identity[]): readon
   return proved.map(({ scheme, id }) => ({ permissions, scheme, id }));
 }
 
-/** Without what would let a reader of the ACL guess passwords. */
+/** Returns the ACL without the data that would let its reader guess passwords. */
 export function maskedAcl(acl: readonly Acl[]): readonly Acl[] {
   return acl.map((entry) => (entry.scheme === 'digest' ? { ...entry, id: entry.id.replace(/:.*/s, ':x') } : entry));
 }

@@ -18,7 +18,7 @@ export class DataTree {
     for (const [path, znode] of znodes) this.index.add(path, znode.lifetime);
   }
 
-  /** A tree of its own, that shares nothing which changes. */
+  /** Returns a copy of the tree that shares no mutable state with it. */
   copy(): DataTree {
     const copies = new Map<Znode, Znode>();
     const copyOf = (znode: Znode): Znode => {
@@ -40,12 +40,12 @@ export class DataTree {
     return znode;
   }
 
-  /** All of them, the root under '/' only. */
+  /** All paths. The root is listed as '/' only. */
   *paths(): Generator<string> {
     for (const path of this.#znodes.keys()) if (path !== '') yield path;
   }
 
-  /** As ZooKeeper counts: the root twice, under both of its names. */
+  /** The number of znodes as ZooKeeper counts them: the root twice, under both of its names. */
   get count(): number {
     return this.#znodes.size;
   }
@@ -67,7 +67,7 @@ export class DataTree {
     const parent = this.demand(parentOf(path));
     const { creates, pzxid } = parent;
     const next = (creates + 1) | 0;
-    // At the end of the range the counter stays where it is, and so does pzxid: since 3.6 a server takes no smaller one.
+    // At the end of its range the counter stops, and so does pzxid: since 3.6 a server accepts no smaller counter.
     if (next > creates) [parent.creates, parent.pzxid] = [next, moment.zxid];
     parent.children.add(nameOf(path));
     this.#znodes.set(path, newZnode(data, acl, lifetime, moment));

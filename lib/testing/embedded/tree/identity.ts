@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
-/** Who a connection is: its address, and what it has proved since. */
+/** One identity of a connection: its address, or one that it has proved since. */
 export interface Identity {
   readonly scheme: string;
   readonly id: string;
 }
 
-/** `user:password` as it stands in an ACL: `user:<base64 of the SHA-1 of both>`. */
+/** Returns `user:password` in the form of an ACL: `user:<base64 of the SHA-1 of both>`. */
 export function digestOf(userAndPassword: string): string {
   const [user = ''] = userAndPassword.split(':', 1);
   return `${user}:${createHash('sha1').update(userAndPassword).digest('base64')}`;
 }
 
-/** The name to show: a user without the hash of the password. */
+/** Returns the name to display: a user without the hash of the password. */
 export function userOf({ scheme, id }: Identity): string {
   return scheme === 'digest' ? (id.split(':', 1)[0] ?? '') : id;
 }
 
-/** `address` or `address/bits`. */
+/** Whether the text is `address` or `address/bits`. */
 export function isIpRange(text: string): boolean {
   const [address = '', bits = '32', ...more] = text.split('/');
   return more.length === 0 && isIPv4(address) && /^\d{1,2}$/.test(bits) && Number(bits) <= 32;

@@ -6,7 +6,7 @@ import type { Znode } from './znode.js';
 /** Paths that no client may delete. */
 export const SPECIAL_PATHS: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config']);
 
-/** What a fresh server has. */
+/** Returns the znodes of a fresh server. */
 export function initialZnodes(): Map<string, Znode> {
   const root = znodeOf(OPEN_ACL, 'zookeeper');
   const config = znodeOf(READ_ONLY_ACL);

@@ -1,12 +1,12 @@
 import type { Lifetime } from './znode.js';
 
-/** The znodes that end by themselves, by what they wait for. */
+/** The znodes that are removed automatically, by the cause of their removal. */
 export class LifetimeIndex {
   readonly containers = new Set<string>();
   readonly ttls = new Set<string>();
   readonly #ephemerals = new Map<bigint, Set<string>>();
 
-  /** The paths that end with this session. */
+  /** Returns the paths of the session's ephemeral znodes. */
   ephemeralsOf(owner: bigint): string[] {
     return [...(this.#ephemerals.get(owner) ?? [])];
   }

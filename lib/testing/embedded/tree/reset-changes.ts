@@ -3,7 +3,7 @@ import type { DataTree } from './data-tree.js';
 import { initialZnodes, SPECIAL_PATHS } from './initial-znodes.js';
 import type { Znode } from './znode.js';
 
-/** What has to be done to a tree until it holds what a fresh one does; what was counted goes on. */
+/** Returns the changes that give a tree the contents of a fresh one. Its counters continue. */
 export function resetChanges(tree: DataTree): Change[] {
   const added = [...tree.paths()].filter((path) => !SPECIAL_PATHS.has(path)).sort();
   const deletions = added.reverse().map((path): Change => ({ type: 'delete', path }));

@@ -1,6 +1,9 @@
 import type { Acl, Stat } from '../../../zookeeper/wire/records.js';
 
-/** Who ends the life of a znode: nobody, its session, its last child, its age. */
+/**
+ * The lifetime of a znode: unlimited, or until the end of its session, the deletion of its last child, or a certain
+ * age.
+ */
 export type Lifetime =
   | { readonly kind: 'persistent' | 'container' }
   | { readonly kind: 'ephemeral'; readonly owner: bigint }
@@ -19,12 +22,12 @@ export interface Znode {
   pzxid: bigint;
   version: number;
   aversion: number;
-  /** How many children were created here, of any kind: the number of the next sequential one. */
+  /** The number of children of any kind that were created here. The next sequential child gets it. */
   creates: number;
   readonly children: Set<string>;
 }
 
-/** When and by which transaction. */
+/** The time and the transaction of a change. */
 export interface Moment {
   readonly zxid: bigint;
   readonly timeMs: number;
@@ -45,7 +48,10 @@ export function ownerOf(znode: Znode): bigint {
   return znode.lifetime.kind === 'ephemeral' ? znode.lifetime.owner : 0n;
 }
 
-/** What clients are told. `cversion` counts creates and deletes of children, which follows from what is kept. */
+/**
+ * Returns the stat that clients receive. `cversion` counts creates and deletes of children, and is computed from
+ * `creates` and the number of children.
+ */
 export function statOf(znode: Znode): Stat {
   const numChildren = znode.children.size;
   return {

@@ -2,29 +2,29 @@ import type { Acl } from '../../../zookeeper/wire/records.js';
 import { selfAndAncestors } from '../tree/znode-path.js';
 import { WatchEvent } from './watch-event.js';
 
-/** Until the first event; until removed; until removed, and for everything below as well. */
+/** The extent of a watch: until its first event; until removed; until removed, including all descendants. */
 export type WatchMode = 'oneShot' | 'persistent' | 'recursive';
 
-/** What has happened where, and the ACL of the znode. */
+/** An event, its path, and the ACL of the znode. */
 export interface Firing {
   readonly event: WatchEvent;
   readonly path: string;
   readonly acl: readonly Acl[];
 }
 
-/** Who is told; a connection. */
+/** The receiver of notifications, which is a connection. */
 export interface Watcher {
-  /** `acl`: whose readers may be told; without one, everybody. */
+  /** `acl`: only its readers may be notified; without one, every watcher may. */
   notify(event: WatchEvent, path: string, acl?: readonly Acl[]): void;
 }
 
-/** Who watches what, of one kind: the data of znodes, or their children. */
+/** The watches of one kind: on the data of znodes, or on their children. */
 export class WatchTable<W extends Watcher = Watcher> {
   readonly #watchers = new Map<string, Map<W, WatchMode>>();
   readonly #paths = new Map<W, Set<string>>();
   #recursive = 0;
 
-  /** As in ZooKeeper 3.8 a connection has one mode for a path, the one that it asked for last. */
+  /** Adds a watch. As in ZooKeeper 3.8, a connection has one mode for a path, which is the one it requested last. */
   add(path: string, watcher: W, mode: WatchMode): void {
     const watchers = this.#watchers.get(path) ?? new Map<W, WatchMode>();
     if (watchers.get(watcher) === 'recursive') this.#recursive--;
@@ -34,7 +34,7 @@ export class WatchTable<W extends Watcher = Watcher> {
     this.#paths.set(watcher, paths.add(path));
   }
 
-  /** Tells everybody whom it concerns, but nobody in `except`. Answers whom it concerned. */
+  /** Notifies all watchers of the event except those in `except`. Returns all watchers of the event. */
   fire({ event, path, acl }: Firing, except?: ReadonlySet<W>): ReadonlySet<W> {
     const concerned = new Set<W>();
     for (const at of this.#recursive > 0 ? selfAndAncestors(path) : [path]) this.#collect(at, path, event, concerned);
@@ -50,7 +50,7 @@ export class WatchTable<W extends Watcher = Watcher> {
     }
   }
 
-  /** Answers whether there was one. */
+  /** Returns whether there was one. */
   remove(path: string, watcher: W): boolean {
     const watchers = this.#watchers.get(path);
     const mode = watchers?.get(watcher);
@@ -68,7 +68,10 @@ export class WatchTable<W extends Watcher = Watcher> {
     for (const path of this.pathsOf(watcher)) this.remove(path, watcher);
   }
 
-  /** Whether anybody watches it: ZooKeeper 3.8.0, when asked whether this connection does, looks no closer. */
+  /**
+   * Whether any connection watches the path. Asked whether this connection does, ZooKeeper 3.8.0 checks no more than
+   * that.
+   */
   contains(path: string): boolean {
     return path !== '' && this.#watchers.has(path);
   }

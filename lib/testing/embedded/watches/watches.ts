@@ -8,7 +8,10 @@ import type { WatchMode, Watcher } from './watch-table.js';
 
 export type WatchKind = 'data' | 'children';
 
-/** What a client wants to watch again on a new connection, and up to where it had heard of everything. */
+/**
+ * The watches that a client wants to restore on a new connection, and the last zxid up to which it was notified of
+ * everything.
+ */
 export interface WatchedBefore {
   readonly zxid: bigint;
   readonly data: readonly string[];
@@ -23,7 +26,7 @@ export class Watches<W extends Watcher = Watcher> {
   readonly data = new WatchTable<W>();
   readonly children = new WatchTable<W>();
 
-  /** Tells those who watch what a change has changed, in ZooKeeper's order. */
+  /** Notifies the watchers of a change, in ZooKeeper's order. */
   fire({ change, acl, parentAcl }: MadeChange): void {
     const { path } = change;
     switch (change.type) {
@@ -49,13 +52,13 @@ export class Watches<W extends Watcher = Watcher> {
     this.children.fire({ event: WatchEvent.childrenChanged, path: watchedParentOf(child), acl });
   }
 
-  /** A persistent watch is one of the data and of the children. */
+  /** Adds a persistent watch, which is a watch on both the data and the children. */
   addPersistent(path: string, watcher: W, mode: WatchMode): void {
     this.data.add(path, watcher, mode);
     this.children.add(path, watcher, mode);
   }
 
-  /** What has happened meanwhile is told at once, everything else is watched again. */
+  /** Notifies at once of what has happened meanwhile, and restores all other watches. */
   catchUp(tree: DataTree, watcher: W, before: WatchedBefore): void {
     for (const path of before.data) this.#catchUpData(tree, watcher, path, before.zxid);
     for (const path of before.exist) {
@@ -82,7 +85,7 @@ export class Watches<W extends Watcher = Watcher> {
   }
 
   remove(path: string, watcher: W, kinds: readonly WatchKind[]): boolean {
-    // Both are asked, also when the first has one.
+    // Both tables are asked, even if the first one has a watch.
     return kinds.map((kind) => this[kind].remove(path, watcher)).includes(true);
   }
 

@@ -8,7 +8,7 @@ export interface ConnectRequest {
   /** 0 for a new session. */
   readonly sessionId: bigint;
   readonly password: Buffer;
-  /** Whether the client ends its message with a read-only flag, and wants one in the answer. */
+  /** Whether the client ends its message with a read-only flag, and expects one in the response. */
   readonly hasReadOnlyFlag: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Welcome {
   readonly password: Buffer;
 }
 
-/** What a client is told whose session is over, or whose password is wrong. */
+/** The response to a client whose session is over, or whose password is wrong. */
 export const NO_SUCH_SESSION: Welcome = { timeoutMs: 0, id: 0n, password: NO_PASSWORD };
 
 /** {int protocolVersion; int timeOut; long sessionId; buffer passwd [; bool readOnly]} */

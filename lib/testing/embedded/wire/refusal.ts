@@ -1,9 +1,9 @@
 import { ErrorCode } from '../../../zookeeper/wire/error-codes.js';
 
-/** ZooKeeper's error codes, those that only a server names among them. */
+/** ZooKeeper's error codes, including those that only a server uses. */
 export const ServerErrorCode = { ...ErrorCode, marshallingError: -5, noWatcher: -121, reconfigDisabled: -123 } as const;
 
-/** Why a request was not done, as the code that its reply carries. */
+/** The reason why a request was not executed, as the error code of its reply. */
 export class Refusal extends Error {
   readonly code: number;
 

@@ -3,7 +3,7 @@ import type { Acl, Stat } from '../../../zookeeper/wire/records.js';
 
 const NULL_LENGTH = -1;
 
-/** Writes what servers send. */
+/** Writes the messages that servers send. */
 export class ReplyWriter extends JuteWriter {
   nullableBuffer(value: Buffer | null): this {
     return value === null ? this.int(NULL_LENGTH) : this.buffer(value);
@@ -33,7 +33,7 @@ export type ReplyBody = (writer: ReplyWriter) => unknown;
 
 const LENGTH_BYTES = 4;
 
-/** A message behind its length. */
+/** Returns a message, preceded by its length. */
 export function frame(write: ReplyBody): Buffer {
   const writer = new ReplyWriter().int(0);
   write(writer);
@@ -42,7 +42,7 @@ export function frame(write: ReplyBody): Buffer {
   return bytes;
 }
 
-/** {int xid; long zxid; int err} and the body, behind their length */
+/** {int xid; long zxid; int err} and the body, preceded by their length */
 export function replyFrame(xid: number, zxid: bigint, error: number, body?: ReplyBody): Buffer {
   return frame((writer) => {
     writer.int(xid).long(zxid).int(error);
@@ -54,7 +54,7 @@ const NOTIFICATION_XID = -1;
 const NO_ZXID = -1n;
 const STATE_CONNECTED = 3;
 
-/** {int type; int state; ustring path} under the header of a notification */
+/** {int type; int state; ustring path}, preceded by the header of a notification */
 export function eventFrame(type: number, path: string): Buffer {
   return replyFrame(NOTIFICATION_XID, NO_ZXID, 0, (writer) => writer.int(type).int(STATE_CONNECTED).string(path));
 }

@@ -4,7 +4,7 @@ import type { Acl } from '../../../zookeeper/wire/records.js';
 /** An entry of an ACL as a client sends it. kazoo sends an empty id as null. */
 export type AskedAcl = Omit<Acl, 'id'> & { readonly id: string | null };
 
-/** Reads what clients send. Where a null, or an end in the middle of a record, makes no sense, it throws a RangeError. */
+/** Reads what clients send. Throws a RangeError for a null that makes no sense, or when a record ends early. */
 export class RequestReader extends JuteReader {
   nullableBuffer(): Buffer | null {
     const length = this.int();
@@ -25,7 +25,7 @@ export class RequestReader extends JuteReader {
   acl(): AskedAcl[] {
     return this.#list(this.int(), () => {
       const permissions = this.int();
-      // A null scheme is not a valid one. A null id is valid where nobody reads it.
+      // A null scheme is invalid. A null id is valid where it is not read.
       return { permissions, scheme: this.nullableString() ?? '', id: this.nullableString() };
     });
   }
@@ -36,7 +36,7 @@ export class RequestReader extends JuteReader {
     return this.#list(count, () => this.string());
   }
 
-  // Entry by entry: a count may claim more than there are bytes, and nothing is set aside for it.
+  // Entry by entry: a count may exceed the number of bytes, and no memory is reserved for it.
   #list<T>(count: number, read: () => T): T[] {
     const items: T[] = [];
     while (items.length < count) items.push(read());

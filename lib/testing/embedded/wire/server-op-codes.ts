@@ -27,7 +27,10 @@ const NAMES = new Map<number, ServerOpName>(
   Object.entries(ServerOpCode).map(([name, code]) => [code, name as ServerOpName]),
 );
 
-/** `undefined` for a type that ZooKeeper 3.8 does not know, or that a client may not send. */
+/**
+ * Returns the name of a request type; `undefined` for one that ZooKeeper 3.8 does not know, or that a client may not
+ * send.
+ */
 export function opName(code: number): ServerOpName | undefined {
   return NAMES.get(code);
 }
