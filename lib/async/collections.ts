@@ -91,20 +91,20 @@ class Link<T> implements Place<T> {
   before: Link<T> | undefined = undefined;
   after: Link<T> | undefined = undefined;
   /** `undefined` after the member has been removed. */
-  #roster: LinkedList<T> | undefined;
+  #list: LinkedList<T> | undefined;
 
   constructor(
     readonly member: T,
-    roster: LinkedList<T>,
+    list: LinkedList<T>,
   ) {
-    this.#roster = roster;
+    this.#list = list;
   }
 
   leave(): boolean {
-    const roster = this.#roster;
-    this.#roster = undefined;
-    roster?.remove(this);
-    return roster !== undefined;
+    const list = this.#list;
+    this.#list = undefined;
+    list?.remove(this);
+    return list !== undefined;
   }
 }
 

@@ -49,7 +49,7 @@ export class Waiting {
 
   /** The backend's coordination part. @throws LockConfigurationError when the backend has locks only */
   get backend(): CoordinationBackend {
-    const { coordination, name } = this.#locks.seam;
+    const { coordination, name } = this.#locks.lockBackend;
     if (coordination) return coordination;
     throw new LockConfigurationError(`the backend "${name}" has no queues, barriers and shared values`);
   }
@@ -75,7 +75,7 @@ export class Waiting {
       return answer;
     } catch (error) {
       if (!deadline.isReasonOf(error)) throw error;
-      const known = this.#locks.seam.explain?.(error) ?? error;
+      const known = this.#locks.lockBackend.explain?.(error) ?? error;
       if (known !== error) throw known;
       return null;
     } finally {

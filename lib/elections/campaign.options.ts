@@ -2,7 +2,7 @@ import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import { checkFields } from '../contract/check.js';
 import type { AcquireOptions } from '../contract/lock.js';
 import { checkProclaimed } from '../contract/elections.js';
-import type { Candidature } from '../service/candidates.js';
+import type { Candidature } from '../service/election-client.js';
 
 export interface CampaignOptions extends Pick<AcquireOptions, 'signal'> {
   /** The time to campaign, in milliseconds; 0 asks once. Default: no limit. */

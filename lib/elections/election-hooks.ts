@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Term } from '../contract/elections.js';
-import type { Office } from './office.js';
+import type { LeaderTerm } from './leader-term.js';
 
 /** A function that an application calls when it is elected, or when its term is over. */
 export interface ElectionHook {
@@ -33,24 +33,24 @@ export class ElectionHooks {
    * is not called.
    * @returns the owners that were left out: they are not notified of the term's end
    */
-  async elected(office: Office): Promise<ReadonlySet<object>> {
+  async elected(leaderTerm: LeaderTerm): Promise<ReadonlySet<object>> {
     const told = new Set<object>();
     for (const hook of this.#elected) {
-      if (!office.mayBegin) continue;
+      if (!leaderTerm.mayBegin) continue;
       told.add(hook.owner);
-      await called(hook, office);
+      await called(hook, leaderTerm);
     }
     return new Set(this.#elected.map(({ owner }) => owner).filter((owner) => !told.has(owner)));
   }
 
   /** Calls the hooks of a term's end. Never rejects. */
-  async deposed(office: Office, leftOut: ReadonlySet<object>): Promise<void> {
-    for (const hook of this.#deposed) if (!leftOut.has(hook.owner)) await called(hook, office);
+  async deposed(leaderTerm: LeaderTerm, leftOut: ReadonlySet<object>): Promise<void> {
+    for (const hook of this.#deposed) if (!leftOut.has(hook.owner)) await called(hook, leaderTerm);
   }
 }
 
-function called(hook: ElectionHook, office: Office): Promise<void> {
-  return logged(hook, () => office.enclose(() => hook.call(office.seen)));
+function called(hook: ElectionHook, leaderTerm: LeaderTerm): Promise<void> {
+  return logged(hook, () => leaderTerm.enclose(() => hook.call(leaderTerm.seen)));
 }
 
 async function logged({ title }: ElectionHook, call: () => Promise<unknown>): Promise<void> {

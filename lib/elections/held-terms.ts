@@ -1,4 +1,4 @@
-import type { ElectionClient, Candidature } from '../service/candidates.js';
+import type { ElectionClient, Candidature } from '../service/election-client.js';
 import { HeldTerm } from './held-term.js';
 
 /** The terms that this application holds on one connection. */

@@ -49,7 +49,7 @@ export class LeaderElectionService {
    * @throws LockUnavailableError, LockConfigurationError
    */
   async leader(name: string): Promise<Leader | null> {
-    const { leader } = await this.locks.candidates.look(name, NEVER);
+    const { leader } = await this.locks.elections.look(name, NEVER);
     return leader;
   }
 
@@ -64,7 +64,7 @@ export class LeaderElectionService {
     checkFields('observe options', options, ['signal']);
     const { signal } = options;
     checkSignal(signal);
-    this.locks.candidates.check(name);
+    this.locks.elections.check(name);
     return this.observing(name, signal);
   }
 
@@ -99,7 +99,7 @@ export class LeaderElectionService {
     const limits = anyAbort([signal, this.closing.signal]);
     try {
       limits.signal.throwIfAborted();
-      yield* observation(() => this.locks.candidates.look(name, limits.signal), limits.signal);
+      yield* observation(() => this.locks.elections.look(name, limits.signal), limits.signal);
     } finally {
       limits.dispose();
     }

@@ -9,7 +9,7 @@ import type { Term } from '../contract/elections.js';
 import { ElectionHooks } from './election-hooks.js';
 import type { HeldTerm } from './held-term.js';
 import type { HeldTerms } from './held-terms.js';
-import { Office } from './office.js';
+import { LeaderTerm } from './leader-term.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -26,7 +26,7 @@ export class Leadership implements Pick<Lock, 'using'> {
   readonly #terms: HeldTerms;
   readonly #stopping = new AbortController();
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-  #office: Office | undefined;
+  #leaderTerm: LeaderTerm | undefined;
   #isCampaigning = false;
   #trouble: string | undefined;
   #isKnownToFollow = false;
@@ -38,7 +38,7 @@ export class Leadership implements Pick<Lock, 'using'> {
 
   /** The term that is held, as seen by the work under it. */
   get term(): Term | undefined {
-    return this.#office?.term.isHeld() ? this.#office.seen : undefined;
+    return this.#leaderTerm?.term.isHeld() ? this.#leaderTerm.seen : undefined;
   }
 
   /** Begins to campaign. Calling it again does nothing more. */
@@ -51,18 +51,18 @@ export class Leadership implements Pick<Lock, 'using'> {
   /** Ends the leadership. No further work begins. Work that has begun may end, then the term is resigned. */
   stop(): void {
     this.#stopping.abort(new LockShutdownError(this.#name));
-    this.#office?.close();
+    this.#leaderTerm?.close();
   }
 
   /** Ends the term when the work under it has ended, and campaigns again. */
   async resign(): Promise<void> {
-    await this.#office?.stepDown();
+    await this.#leaderTerm?.stepDown();
   }
 
   /** Runs the work under the term. @throws LockNotLeaderError when there is none; the work did not run */
   async using<T>(work: (lease: Lease) => T | Promise<T>, options: UsingOptions = {}): Promise<T> {
-    if (!this.#office?.admits) throw this.#refusal();
-    return this.#office.run(work, options.onLost);
+    if (!this.#leaderTerm?.admits) throw this.#refusal();
+    return this.#leaderTerm.run(work, options.onLost);
   }
 
   /**
@@ -71,7 +71,7 @@ export class Leadership implements Pick<Lock, 'using'> {
    */
   #refusal(): LockNotLeaderError {
     const error = new LockNotLeaderError(this.#name);
-    if (this.#office || this.#isKnownToFollow) return error;
+    if (this.#leaderTerm || this.#isKnownToFollow) return error;
     this.#isKnownToFollow = true;
     logger.debug(`"${this.#name}": does not lead; what only the leader does is left out until it does`);
     return error;
@@ -99,7 +99,7 @@ export class Leadership implements Pick<Lock, 'using'> {
   }
 
   #troubled(trouble: string): void {
-    if (trouble !== this.#trouble) logger.warn(`"${this.#name}": can not campaign: ${trouble}`);
+    if (trouble !== this.#trouble) logger.warn(`"${this.#name}": cannot campaign: ${trouble}`);
     this.#trouble = trouble;
   }
 
@@ -114,17 +114,17 @@ export class Leadership implements Pick<Lock, 'using'> {
     this.#trouble = undefined;
     this.#isKnownToFollow = false;
     const begun = now();
-    const office = new Office(term);
-    this.#office = office;
-    const leftOut = await this.hooks.elected(office);
-    office.open();
-    await orAbort(Promise.race([term.over, office.given]), signal).catch(() => {});
-    office.close();
-    await Promise.race([term.over, office.idle()]);
-    await this.hooks.deposed(office, leftOut);
+    const leaderTerm = new LeaderTerm(term);
+    this.#leaderTerm = leaderTerm;
+    const leftOut = await this.hooks.elected(leaderTerm);
+    leaderTerm.open();
+    await orAbort(Promise.race([term.over, leaderTerm.given]), signal).catch(() => {});
+    leaderTerm.close();
+    await Promise.race([term.over, leaderTerm.idle()]);
+    await this.hooks.deposed(leaderTerm, leftOut);
     logger.log(`"${this.#name}": leads no more (term ${term.fencingToken})`);
     await term.resign();
     if (now() - begun > LONGEST_PAUSE_MS) this.#pauses.reset();
-    this.#office = undefined;
+    this.#leaderTerm = undefined;
   }
 }

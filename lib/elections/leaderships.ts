@@ -19,7 +19,7 @@ export class Leaderships {
 
   constructor(locks: LockService) {
     this.#locks = locks;
-    this.terms = new HeldTerms(locks.candidates);
+    this.terms = new HeldTerms(locks.elections);
     leadershipsByLocks.set(locks, this);
   }
 
@@ -31,7 +31,7 @@ export class Leaderships {
   of(name: string, usedBy?: string): Leadership {
     const known = this.find(name);
     if (known) return known;
-    this.#locks.candidates.check(name, usedBy);
+    this.#locks.elections.check(name, usedBy);
     const leadership = new Leadership(name, this.terms);
     this.#leaderships.set(name, leadership);
     // The method was not found at the start: it belongs to a module that is loaded lazily.

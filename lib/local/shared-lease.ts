@@ -14,13 +14,13 @@ import { HandOverLimit } from './hand-over-limit.js';
 const NOTED_AFTER_MS = 50;
 
 /** Callbacks of a shared lease to its local queue. */
-export interface TenureListener {
+export interface SharedLeaseListener {
   /** Called when a caller has released its lease. Resolves when this blocks no other contender any more. */
-  left(tenure: SharedLease, keepMs: number): Promise<void>;
+  left(shared: SharedLease, keepMs: number): Promise<void>;
   /** Called when no more callers are admitted. Present holders keep the lease. */
-  closed(tenure: SharedLease): void;
+  closed(shared: SharedLease): void;
   /** Called when it is known whether the next caller may be admitted: it is not in doubt any more. */
-  known(tenure: SharedLease): void;
+  known(shared: SharedLease): void;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface Holder {
 export class SharedLease implements LeaseFollower {
   readonly #lease: GrantedLease;
   readonly #mayKeep: boolean;
-  readonly #listener: TenureListener;
+  readonly #listener: SharedLeaseListener;
   readonly #bounds: HandOverLimit;
   readonly #holders = new LinkedList<Holder>();
   #handOvers = 0;
@@ -53,7 +53,7 @@ export class SharedLease implements LeaseFollower {
   #cancelIdle: Dispose | undefined;
 
   /** @param mayKeep whether others can distinguish the contender from those that are always in use */
-  constructor(lease: GrantedLease, mayKeep: boolean, listener: TenureListener) {
+  constructor(lease: GrantedLease, mayKeep: boolean, listener: SharedLeaseListener) {
     this.#lease = lease;
     this.#mayKeep = mayKeep;
     this.#listener = listener;
@@ -237,33 +237,33 @@ class SharedGrant implements Grant {
  * known whether another process waits.
  */
 export class Yield {
-  readonly #onOver: (tenure: SharedLease) => void;
-  #tenure: SharedLease | undefined;
+  readonly #onOver: (shared: SharedLease) => void;
+  #shared: SharedLease | undefined;
   #isTimed = false;
 
-  constructor(onOver: (tenure: SharedLease) => void) {
+  constructor(onOver: (shared: SharedLease) => void) {
     this.#onOver = onOver;
   }
 
-  isOf(tenure: SharedLease): boolean {
-    return this.#tenure === tenure;
+  isOf(shared: SharedLease): boolean {
+    return this.#shared === shared;
   }
 
   /** Pauses until the next turn of the event loop. If several begin in one turn, only the last one takes effect. */
-  begin(tenure: SharedLease): void {
-    this.#tenure = tenure;
+  begin(shared: SharedLease): void {
+    this.#shared = shared;
     if (this.#isTimed) return;
     this.#isTimed = true;
     void nextTurn().then(() => this.#over());
   }
 
   /** Pauses until `end` is called. */
-  hold(tenure: SharedLease): void {
-    this.#tenure = tenure;
+  hold(shared: SharedLease): void {
+    this.#shared = shared;
   }
 
-  end(tenure: SharedLease): void {
-    if (this.isOf(tenure)) this.#end();
+  end(shared: SharedLease): void {
+    if (this.isOf(shared)) this.#end();
   }
 
   #over(): void {
@@ -272,8 +272,8 @@ export class Yield {
   }
 
   #end(): void {
-    const tenure = this.#tenure;
-    this.#tenure = undefined;
-    if (tenure) this.#onOver(tenure);
+    const shared = this.#shared;
+    this.#shared = undefined;
+    if (shared) this.#onOver(shared);
   }
 }

@@ -121,13 +121,13 @@ export interface LocalCaller {
 }
 
 /** Returns the holders of the shared leases, up to `most`. */
-export function localHolders(tenures: readonly SharedLease[], most: number): LocalCaller[] {
-  return tenures.flatMap((tenure) => tenure.firstHolders(most).map(asHolder)).slice(0, most);
+export function localHolders(sharedLeases: readonly SharedLease[], most: number): LocalCaller[] {
+  return sharedLeases.flatMap((shared) => shared.firstHolders(most).map(asHolder)).slice(0, most);
 }
 
 /** Returns the holders of the shared leases, and the callers that wait behind them. */
-export function localCallers(tenures: readonly SharedLease[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
-  const inside = tenures.flatMap(({ holders }) => holders);
+export function localCallers(sharedLeases: readonly SharedLease[], waiting: Iterable<LocalWaiter>): LocalCaller[] {
+  const inside = sharedLeases.flatMap(({ holders }) => holders);
   const holders = inside.map(asHolder);
   const waiters = Array.from(waiting, ({ request, since }): LocalCaller => {
     return { state: 'waiting', label: request.label, since };

@@ -2,7 +2,7 @@ import type { Lease } from '../contract/lease.js';
 import type { Lock } from '../contract/lock.js';
 import type { LockService } from '../service/lock.service.js';
 import { assertStands } from '../service/held-leases.js';
-import type { JobContext } from './crew.js';
+import type { JobContext } from './job-context.js';
 import { runOf } from './marker.js';
 import type { Marked } from './markers.js';
 import { newMarker, performRun } from './perform-run.js';
@@ -29,13 +29,13 @@ export function lockOf({ key, title, options }: ScheduledJob, locks: LockService
  */
 export class Attempt {
   readonly job: ScheduledJob;
-  readonly #crew: JobContext;
+  readonly #context: JobContext;
   readonly #body: Body;
   #progress: 'before' | 'running' | 'ended' = 'before';
 
-  constructor(job: ScheduledJob, crew: JobContext, body: Body) {
+  constructor(job: ScheduledJob, context: JobContext, body: Body) {
     this.job = job;
-    this.#crew = crew;
+    this.#context = context;
     this.#body = body;
   }
 
@@ -49,7 +49,7 @@ export class Attempt {
 
   /** The job's lock, see `lockOf`. */
   get lock(): Lock {
-    return lockOf(this.job, this.#crew.locks);
+    return lockOf(this.job, this.#context.locks);
   }
 
   /**
@@ -57,15 +57,15 @@ export class Attempt {
    * @throws LockLostError before the method is reached, when the lease is no longer held; the method's own error
    */
   async run(lease: Lease, seen: Marked, tick: number | undefined, attempt: number): Promise<Ran | undefined> {
-    const claimed = await this.#crew.markers.write(newMarker(this.job, tick, attempt), seen);
+    const claimed = await this.#context.markers.write(newMarker(this.job, tick, attempt), seen);
     if (!claimed?.marker) return undefined;
     assertStands(lease);
     this.#progress = 'running';
     // This process holds the lock, so a run that is still recorded as running has crashed.
-    if (seen.marker?.state === 'running') this.#crew.emit({ type: 'crashed', run: runOf(seen.marker, 'crashed') });
+    if (seen.marker?.state === 'running') this.#context.emit({ type: 'crashed', run: runOf(seen.marker, 'crashed') });
     try {
       const { marker } = claimed;
-      return { result: await performRun(lease, { ...claimed, marker }, this.job, this.#crew, this.#body) };
+      return { result: await performRun(lease, { ...claimed, marker }, this.job, this.#context, this.#body) };
     } finally {
       this.#progress = 'ended';
     }

@@ -5,11 +5,11 @@ import { now } from '../async/clock.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { Attempt, Ran } from './attempt.js';
-import type { JobContext } from './crew.js';
+import type { JobContext } from './job-context.js';
 import type { SkipReason } from './job-event.js';
 import type { Marker, Firing } from './marker.js';
 import type { Marked } from './markers.js';
-import { verdictOn } from './marker.js';
+import { tickStatusOf } from './marker.js';
 
 /** A firing that does not run the method here and now. */
 export interface Skip {
@@ -48,7 +48,7 @@ const logger = new Logger('CronLock');
 export class Claim {
   readonly #firing: Firing;
   readonly #attempt: Attempt;
-  readonly #crew: JobContext;
+  readonly #context: JobContext;
   readonly #superseded: AbortSignal;
   readonly #since = now();
   /** The latest run when this firing first read the marker; `undefined` before that. */
@@ -59,10 +59,10 @@ export class Claim {
    * @param superseded aborts when the next firing has begun: this one finishes its current check and makes no further
    *   one
    */
-  constructor(firing: Firing, attempt: Attempt, crew: JobContext, superseded: AbortSignal) {
+  constructor(firing: Firing, attempt: Attempt, context: JobContext, superseded: AbortSignal) {
     this.#firing = firing;
     this.#attempt = attempt;
-    this.#crew = crew;
+    this.#context = context;
     this.#superseded = superseded;
   }
 
@@ -73,7 +73,7 @@ export class Claim {
   async decide(): Promise<Ran | Skip> {
     const pauses = backoff(FIRST_PAUSE_MS, PAUSE_CAP_MS);
     for (;;) {
-      const seen = await orAbort(this.#crew.markers.read(this.#firing.job.key), this.#crew.stopping);
+      const seen = await orAbort(this.#context.markers.read(this.#firing.job.key), this.#context.stopping);
       const outcome = this.#readOff(seen.marker) ?? (await this.#tryLock(seen)) ?? this.#settled(seen.marker);
       if (outcome) return outcome;
       await this.#pause(pauses.next());
@@ -85,17 +85,17 @@ export class Claim {
    * longer than the time between two firings.
    */
   async #pause(ms: number): Promise<void> {
-    const limits = anyAbort([this.#superseded, this.#crew.stopping]);
+    const limits = anyAbort([this.#superseded, this.#context.stopping]);
     await pause(ms, limits.signal).finally(limits.dispose);
   }
 
   /** The decision that follows from the marker alone. */
   #readOff(marker: Marker | undefined): Skip | undefined {
     this.#first ??= { runId: marker?.runId };
-    const verdict = verdictOn(marker, this.#firing);
+    const status = tickStatusOf(marker, this.#firing);
     const isOwnTick = marker?.tick !== undefined && marker.tick === this.#firing.tick;
-    if (verdict === 'unfinished') return { skipped: isOwnTick ? 'taken' : 'overrun', isUnfinished: true };
-    if (verdict === 'taken') return this.#taken(marker);
+    if (status === 'unfinished') return { skipped: isOwnTick ? 'taken' : 'overrun', isUnfinished: true };
+    if (status === 'taken') return this.#taken(marker);
     // Without ticks, a run that began since this firing counts for this firing as well.
     const isAnothers = this.#firing.tick === undefined && marker?.runId !== this.#first.runId;
     return isAnothers ? { skipped: 'taken' } : undefined;
@@ -113,7 +113,7 @@ export class Claim {
   /** Runs the method under the lock. `undefined` when the lock is held, or another instance was faster. */
   async #tryLock(seen: Marked): Promise<Ran | Skip | undefined> {
     const { name, options } = this.#firing.job;
-    const asking = { waitMs: 0, signal: this.#crew.stopping, label: name, onLost: options.onLost };
+    const asking = { waitMs: 0, signal: this.#context.stopping, label: name, onLost: options.onLost };
     try {
       return await this.#attempt.lock.using((lease) => this.#under(lease, seen), asking);
     } catch (error) {
@@ -123,7 +123,7 @@ export class Claim {
   }
 
   async #under(lease: Lease, seen: Marked): Promise<Ran | Skip | undefined> {
-    this.#crew.stopping.throwIfAborted();
+    this.#context.stopping.throwIfAborted();
     const latest = await this.#afterInterval(seen);
     if (!latest || 'skipped' in latest) return latest;
     return this.#attempt.run(lease, latest, this.#firing.tick, 1);
@@ -137,7 +137,7 @@ export class Claim {
     const { atLeastMs } = this.#firing.job;
     const { startedAt } = seen.marker ?? {};
     if (atLeastMs === 0 || !seen.marker || startedAt === undefined) return seen;
-    const rewritten = await this.#crew.markers.write(seen.marker, seen);
+    const rewritten = await this.#context.markers.write(seen.marker, seen);
     const isEarly = rewritten && rewritten.writtenAt - startedAt < atLeastMs;
     return isEarly ? { skipped: 'early' } : rewritten;
   }

@@ -5,11 +5,11 @@ import type { JobRun } from './job-event.js';
  * The run of an async context. Cleared when the run has ended: work that was started in it and not awaited may
  * continue.
  */
-interface Stretch {
+interface RunScope {
   run: JobRun | undefined;
 }
 
-const context = new AsyncLocalStorage<Stretch>();
+const context = new AsyncLocalStorage<RunScope>();
 
 /**
  * Returns the run that the running code is part of, inside a method with `@CronLock`. Returns `undefined` elsewhere,
@@ -21,10 +21,10 @@ export function currentRun(): JobRun | undefined {
 }
 
 export async function runAs<T>(run: JobRun, work: () => Promise<T>): Promise<T> {
-  const stretch: Stretch = { run };
+  const scope: RunScope = { run };
   try {
-    return await context.run(stretch, work);
+    return await context.run(scope, work);
   } finally {
-    stretch.run = undefined;
+    scope.run = undefined;
   }
 }

@@ -5,7 +5,7 @@ import { Attempt } from './attempt.js';
 import type { Ran } from './attempt.js';
 import { Claim } from './claim.js';
 import type { Skip } from './claim.js';
-import type { JobContext } from './crew.js';
+import type { JobContext } from './job-context.js';
 import type { SkipReason } from './job-event.js';
 import { nominalTick } from './schedule.js';
 import type { Body } from './perform-run.js';
@@ -27,14 +27,14 @@ const logger = new Logger('CronLock');
  */
 export class GuardedJob {
   readonly #job: ScheduledJob;
-  readonly #crew: JobContext;
+  readonly #context: JobContext;
   readonly #attempts = new Set<Attempt>();
   #claiming: AbortController | undefined;
   #standby: Promise<void> | undefined;
 
-  constructor(job: ScheduledJob, crew: JobContext) {
+  constructor(job: ScheduledJob, context: JobContext) {
     this.#job = job;
-    this.#crew = crew;
+    this.#context = context;
   }
 
   /** Settles when this process neither waits to finish a run nor finishes one. Never rejects. */
@@ -48,7 +48,7 @@ export class GuardedJob {
    */
   async fire(body: Body): Promise<unknown> {
     // The tick is not computed: the scheduler is shutting down as well.
-    if (this.#crew.stopping.aborted) return this.#skip({ job: this.#job, tick: undefined }, { skipped: 'shutdown' });
+    if (this.#context.stopping.aborted) return this.#skip({ job: this.#job, tick: undefined }, { skipped: 'shutdown' });
     const firing = this.#firing();
     const outcome = this.#refusedAtOnce(firing) ?? (await this.#decide(firing, body));
     if ('result' in outcome) return outcome.result;
@@ -59,7 +59,7 @@ export class GuardedJob {
   async resume(body: Body): Promise<void> {
     if (this.#job.options.onCrash !== 'rerun') return;
     try {
-      const { marker } = await this.#crew.markers.read(this.#job.key);
+      const { marker } = await this.#context.markers.read(this.#job.key);
       if (marker && isToRunAgain(marker, this.#job)) this.#standBy(body);
     } catch (error) {
       logger.debug(`${this.#job.name}: could not look for a run to finish (${String(error)})`);
@@ -68,10 +68,10 @@ export class GuardedJob {
 
   #firing(): Firing {
     const job = this.#job;
-    const now = this.#crew.wallNow();
+    const now = this.#context.wallNow();
     const { schedule } = job;
     if (schedule?.kind !== 'cron') return { job, now, tick: undefined, following: undefined };
-    const following = this.#crew.ticks.followingOf(schedule);
+    const following = this.#context.ticks.followingOf(schedule);
     return { job, now, tick: nominalTick(following, now), following };
   }
 
@@ -104,7 +104,7 @@ export class GuardedJob {
     const claiming = (this.#claiming = new AbortController());
     try {
       return await this.#attempting(body, (attempt) =>
-        new Claim(firing, attempt, this.#crew, claiming.signal).decide().catch((error: unknown) => {
+        new Claim(firing, attempt, this.#context, claiming.signal).decide().catch((error: unknown) => {
           if (attempt.hasBegun) throw error;
           return this.#refusal(error);
         }),
@@ -115,7 +115,7 @@ export class GuardedJob {
   }
 
   async #attempting<T>(body: Body, work: (attempt: Attempt) => Promise<T>): Promise<T> {
-    const attempt = new Attempt(this.#job, this.#crew, body);
+    const attempt = new Attempt(this.#job, this.#context, body);
     this.#attempts.add(attempt);
     try {
       return await work(attempt);
@@ -127,7 +127,7 @@ export class GuardedJob {
   /** The skip for an error that is expected in normal operation. @throws every other error */
   #refusal(error: unknown): Skip {
     if (error instanceof ClaimEndedError) return { skipped: error.why };
-    if (error instanceof LockShutdownError || this.#crew.stopping.aborted) return { skipped: 'shutdown' };
+    if (error instanceof LockShutdownError || this.#context.stopping.aborted) return { skipped: 'shutdown' };
     if (error instanceof LockUnavailableError || error instanceof LockLostError)
       return { skipped: 'unavailable', error };
     throw error;
@@ -138,7 +138,7 @@ export class GuardedJob {
     { skipped: reason, error }: Skip,
   ): undefined {
     const date = tick === undefined ? undefined : new Date(tick);
-    this.#crew.emit({ type: 'skipped', name, key, tick: date, reason, error });
+    this.#context.emit({ type: 'skipped', name, key, tick: date, reason, error });
     if (error && options.onUnavailable === 'throw') throw error;
     return undefined;
   }
@@ -153,7 +153,7 @@ export class GuardedJob {
    */
   async #finishInTurn(body: Body, waitMs: number): Promise<boolean> {
     const { name, options } = this.#job;
-    const asking = { waitMs, signal: this.#crew.stopping, label: name, onLost: options.onLost };
+    const asking = { waitMs, signal: this.#context.stopping, label: name, onLost: options.onLost };
     return this.#attempting(body, async (attempt) => {
       try {
         await attempt.lock.using((lease) => this.#finish(lease, attempt), asking);
@@ -171,8 +171,8 @@ export class GuardedJob {
    */
   async #finish(lease: Lease, attempt: Attempt): Promise<void> {
     for (;;) {
-      this.#crew.stopping.throwIfAborted();
-      const seen = await this.#crew.markers.read(this.#job.key);
+      this.#context.stopping.throwIfAborted();
+      const seen = await this.#context.markers.read(this.#job.key);
       if (!seen.marker || !isToRunAgain(seen.marker, this.#job)) return;
       if (await attempt.run(lease, seen, seen.marker.tick, seen.marker.attempt + 1)) return;
     }

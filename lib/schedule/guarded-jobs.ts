@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
 import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
-import type { JobContext } from './crew.js';
+import type { JobContext } from './job-context.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
 import type { JobEvent, JobRun, SkippedEvent } from './job-event.js';
 import { Markers } from './markers.js';
@@ -21,7 +21,7 @@ export function guardedJobsOf(locks: LockService): GuardedJobs | undefined {
 /** All jobs of one connection in this process. */
 export class GuardedJobs {
   readonly events = new Subject<JobEvent>();
-  readonly #crew: JobContext;
+  readonly #context: JobContext;
   readonly #jobs = new Map<string, GuardedJob>();
   readonly #stopping = new AbortController();
   readonly #firings = new Set<Promise<unknown>>();
@@ -31,7 +31,7 @@ export class GuardedJobs {
       logJobEvent(event);
       this.events.next(event);
     };
-    this.#crew = {
+    this.#context = {
       locks,
       ticks,
       wallNow,
@@ -44,8 +44,8 @@ export class GuardedJobs {
 
   /** @throws LockConfigurationError for a key that is not valid, and when it needs a service and none is set */
   check(job: ScheduledJob): void {
-    lockOf(job, this.#crew.locks);
-    this.#crew.markers.check(job.key);
+    lockOf(job, this.#context.locks);
+    this.#context.markers.check(job.key);
   }
 
   /**
@@ -80,7 +80,7 @@ export class GuardedJobs {
   }
 
   #guarded(job: ScheduledJob): GuardedJob {
-    const guarded = this.#jobs.get(job.key) ?? new GuardedJob(job, this.#crew);
+    const guarded = this.#jobs.get(job.key) ?? new GuardedJob(job, this.#context);
     this.#jobs.set(job.key, guarded);
     return guarded;
   }

@@ -109,7 +109,7 @@ export interface Firing {
  */
 type TickStatus = 'due' | 'taken' | 'unfinished';
 
-export function verdictOn(marker: Marker | undefined, firing: Firing): TickStatus {
+export function tickStatusOf(marker: Marker | undefined, firing: Firing): TickStatus {
   if (!marker) return 'due';
   if (isToRunAgain(marker, firing.job)) return 'unfinished';
   return covers(marker, firing) ? 'taken' : 'due';

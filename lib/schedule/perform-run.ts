@@ -10,7 +10,7 @@ import { LockOverdueError, LockUnavailableError } from '../contract/errors.js';
 import type { Lease, LeaseState } from '../contract/lease.js';
 import { runUnder } from '../service/held-leases.js';
 import { EnteredLease } from '../service/reentrant-hold.js';
-import type { JobContext } from './crew.js';
+import type { JobContext } from './job-context.js';
 import { runAs } from './current-run.js';
 import { runOf } from './marker.js';
 import type { Marker } from './marker.js';
@@ -48,18 +48,18 @@ export async function performRun(
   lease: Lease,
   claimed: Claimed,
   job: ScheduledJob,
-  crew: JobContext,
+  context: JobContext,
   body: Body,
 ): Promise<unknown> {
   const run = runOf(claimed.marker);
-  const limited = new LimitedLease(lease, job.options.atMostMs, () => crew.emit({ type: 'overdue', run }));
-  crew.emit({ type: 'started', run });
+  const limited = new LimitedLease(lease, job.options.atMostMs, () => context.emit({ type: 'overdue', run }));
+  context.emit({ type: 'started', run });
   const begun = now();
   const ending = await endingOf(() => runAs(run, () => runUnder(limited, body)));
   limited.dispose();
   const marker = endedMarker(claimed.marker, ending, lease, now() - begun);
-  await writeDown(marker, claimed, lease, crew);
-  crew.emit({ type: 'finished', run: runOf(marker) });
+  await writeDown(marker, claimed, lease, context);
+  context.emit({ type: 'finished', run: runOf(marker) });
   if (ending.state === 'failed') throw ending.error;
   return ending.result;
 }

@@ -8,7 +8,7 @@ import type { LockError } from '../contract/errors.js';
 import type { GrantedLease, LossListener } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf, requestOf } from '../contract/lock-request.js';
-import { LocalLines } from '../local/local-lines.js';
+import { LocalQueues } from '../local/local-queues.js';
 import { Acquisition } from './acquisition.js';
 import type { AcquisitionListener, AcquisitionOptions } from './acquisition.js';
 import { Held } from './held.js';
@@ -32,7 +32,7 @@ export class AcquisitionGate implements AcquisitionListener {
   /** Detects leases that are held for too long. */
   readonly holds = new HoldWatch((message) => this.#warn(message));
   readonly #backend: LockBackend;
-  readonly #local: LocalLines;
+  readonly #local: LocalQueues;
   /** The holders of keys whose waits are about to time out. */
   readonly holders: Holders;
   readonly #held = new LinkedList<GrantedLease>();
@@ -51,12 +51,12 @@ export class AcquisitionGate implements AcquisitionListener {
 
   constructor(backend: LockBackend) {
     this.#backend = backend;
-    this.#local = new LocalLines(backend);
+    this.#local = new LocalQueues(backend);
     this.holders = new Holders(backend, this.#local);
   }
 
   /** The local queues, for listing their callers. */
-  get local(): LocalLines {
+  get local(): LocalQueues {
     return this.#local;
   }
 

@@ -5,13 +5,13 @@ import type { LeaseMode } from '../contract/lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { resolveRevokeOptions } from '../contract/revoke.options.js';
 import type { RevokeOptions } from '../contract/revoke.options.js';
-import type { LocalLine } from '../local/local-line.js';
+import type { LocalQueue } from '../local/local-queue.js';
 import type { LocalCaller } from '../local/waiting-callers.js';
 import { frameHolding, heldLeases } from './held-leases.js';
 import { identityOfPermits } from './semaphores.js';
 
 /** Returns the local queue of a mode in this process, if there is one. */
-type FindLine = (mode: LeaseMode) => Pick<LocalLine, 'callers' | 'isKept'> | undefined;
+type FindLine = (mode: LeaseMode) => Pick<LocalQueue, 'callers' | 'isKept'> | undefined;
 
 /**
  * Returns every contender that the backend knows, in order, and the callers of this process behind its own contenders.
@@ -44,7 +44,7 @@ function asCaller(contender: Contender, { state, label, since }: LocalCaller): C
 export async function revokeKey(backend: LockBackend, key: string, options: RevokeOptions): Promise<void> {
   const resolved = resolveRevokeOptions(options);
   const identity = backend.identify(key);
-  if (!backend.revoke) throw new LockConfigurationError(`the backend "${backend.name}" can not revoke`, { key });
+  if (!backend.revoke) throw new LockConfigurationError(`the backend "${backend.name}" cannot revoke`, { key });
   if (isHeldHere(backend, identity)) throw new LockReentrancyError(key, 'it would wait for itself; release the lease');
   await backend.revoke(key, resolved);
 }

@@ -29,22 +29,22 @@ export function permitsHeld(holding: Holding): number {
 }
 
 /** A lease that a re-entrant hold can be created for. */
-type TenureLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
+type ReentrantLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
 
 /** Runs `work` inside a new re-entrant hold of `granted`, which is released when the work has ended. */
 export function runHolding<T>(
-  granted: TenureLease,
+  granted: ReentrantLease,
   holding: Holding,
   work: (lease: Lease) => T | Promise<T>,
 ): Promise<T> {
   const giveBack = () => granted.release();
   const downgrade = async () => granted.downgrade?.();
   const onLost = (lose: () => void) => granted.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose });
-  const tenure = new ReentrantHold(granted, holding, { giveBack, downgrade, onLost });
-  const stay = tenure.enter(granted.mode);
+  const reentrantHold = new ReentrantHold(granted, holding, { giveBack, downgrade, onLost });
+  const share = reentrantHold.enter(granted.mode);
   // Others may continue to read when a writer releases its lease early.
-  const lease = granted.mode === 'write' ? new StayingLease(tenure, stay, 'write') : granted;
-  return runInside(tenure, lease, () => work(lease), stay);
+  const lease = granted.mode === 'write' ? new StayingLease(reentrantHold, share, 'write') : granted;
+  return runInside(reentrantHold, lease, () => work(lease), share);
 }
 
 /** One lease of a set, and its key. */
@@ -79,12 +79,12 @@ export async function runHoldingAll<T>(
 
 /** The lease of the innermost lock that the running code holds, and that others may wait for. */
 export function heldLock(): Lease | undefined {
-  return innermost((frame) => frame.isOpen && frame.tenure?.holding !== undefined)?.lease;
+  return innermost((frame) => frame.isOpen && frame.reentrantHold?.holding !== undefined)?.lease;
 }
 
 /** @throws LockReentrancyError when the running code holds an atomic set, because it must not acquire anything else */
 export function checkAsking(key: string): void {
-  const set = innermost((frame) => frame.isOpen && frame.tenure?.holding?.isOfAtomicSet === true);
+  const set = innermost((frame) => frame.isOpen && frame.reentrantHold?.holding?.isOfAtomicSet === true);
   if (!set) return;
   throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');
 }
@@ -95,8 +95,8 @@ export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T
 }
 
 /** Runs `work` inside a re-entrant hold that is still open, with `lease` as the current one. */
-export function runNested<T>(tenure: ReentrantHold, lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(tenure, lease, work);
+export function runNested<T>(reentrantHold: ReentrantHold, lease: Lease, work: () => T | Promise<T>): Promise<T> {
+  return runInside(reentrantHold, lease, work);
 }
 
 /**
@@ -118,16 +118,16 @@ export class HoldScope {
   /** @param set the current lease from now on */
   hold(members: readonly HeldMember[], set: Lease): void {
     const around = members.map(({ lease, holding }) => {
-      const tenure = new ReentrantHold(lease, holding, { giveBack: () => lease.release() });
-      return { tenure, lease, stay: tenure.enter(lease.mode) };
+      const reentrantHold = new ReentrantHold(lease, holding, { giveBack: () => lease.release() });
+      return { reentrantHold, lease, share: reentrantHold.enter(lease.mode) };
     });
     const inSet = new ReentrantHold(set, undefined, { giveBack: async () => {} });
     inSet.enter(set.mode);
-    const frames = this.#frame.grow({ tenure: inSet, lease: set }, around);
-    around.forEach(({ stay }, place) =>
+    const frames = this.#frame.grow({ reentrantHold: inSet, lease: set }, around);
+    around.forEach(({ share }, place) =>
       this.#ends.push(() => {
         frames[place]?.end();
-        return stay.leave();
+        return share.leave();
       }),
     );
   }
@@ -141,18 +141,18 @@ export class HoldScope {
 }
 
 async function runInside<T>(
-  tenure: ReentrantHold,
+  reentrantHold: ReentrantHold,
   lease: Lease,
   work: () => T | Promise<T>,
-  stay: HoldShare = tenure.enter(lease.mode),
+  share: HoldShare = reentrantHold.enter(lease.mode),
 ): Promise<T> {
   const outer = innermost((frame) => frame.isActive);
-  const frame = new HoldFrame({ tenure, lease }, outer);
+  const frame = new HoldFrame({ reentrantHold, lease }, outer);
   try {
     return await context.run(frame, work);
   } finally {
     frame.end();
-    await stay.leave();
+    await share.leave();
   }
 }
 

@@ -7,7 +7,7 @@ import { LONGEST_LEAD_MS } from '../composite/deadline.js';
 import type { Contender } from '../contract/contender.js';
 import { MOST_HOLDERS } from '../contract/contender.js';
 import type { HoldersQuestion, LockBackend } from '../contract/lock-backend.js';
-import type { LocalLines } from '../local/local-lines.js';
+import type { LocalQueues } from '../local/local-queues.js';
 import type { LockTarget } from './lock-targets.js';
 
 // A question takes two round trips. These limit the questions, however many waits time out.
@@ -34,11 +34,11 @@ interface Asked {
  */
 export class Holders {
   readonly #backend: LockBackend;
-  readonly #local: LocalLines;
+  readonly #local: LocalQueues;
   readonly #asked = new BoundedMap<Asked>(8 * MOST_AT_A_TIME);
   #pending = 0;
 
-  constructor(backend: LockBackend, local: LocalLines) {
+  constructor(backend: LockBackend, local: LocalQueues) {
     this.#backend = backend;
     this.#local = local;
   }

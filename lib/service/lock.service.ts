@@ -18,7 +18,7 @@ import type { SemaphoreLock, SemaphoreOptions } from '../contract/semaphore.opti
 import { AcquisitionGate } from './acquisition-gate.js';
 import type { AtomicMultiLock, MultiOptions } from './multi-locks.js';
 import { placed } from './call-site.js';
-import { ElectionClient } from './candidates.js';
+import { ElectionClient } from './election-client.js';
 import { GlobalTransaction } from './global-transaction.js';
 import type { GlobalTransactionOptions } from './global-transaction.js';
 import { Keys, ServiceNames } from './service-names.js';
@@ -46,7 +46,7 @@ const SLOW_START_MS = 2_000;
 export class LockService {
   // No #private members here: Nest may be configured to put its providers behind a Proxy, which has none.
   /** @internal Campaigns on this connection. */
-  readonly candidates: ElectionClient;
+  readonly elections: ElectionClient;
   /** @internal The keys of names that belong to one service. */
   readonly names: ServiceNames;
   /** @internal The gate to the backend. */
@@ -73,7 +73,7 @@ export class LockService {
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
     this.admission = admission;
-    this.candidates = new ElectionClient(backend, admission, this.names);
+    this.elections = new ElectionClient(backend, admission, this.names);
     this.targets = new LockTargets(backend, this.keys, this.names, options);
     const { keys, targets, waitMs } = this;
     this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs });
@@ -103,7 +103,7 @@ export class LockService {
     return this.backend.state;
   }
 
-  /** @internal Time that its keys stay locked when the process dies, in milliseconds; 0 where no warning is wanted. */
+  /** @internal Time that its keys share locked when the process dies, in milliseconds; 0 where no warning is wanted. */
   get lockedAfterDeathMs(): number {
     const { warnShutdownHooks = true } = this.options;
     return warnShutdownHooks ? (this.backend.lockedAfterDeathMs ?? 0) : 0;
@@ -115,7 +115,7 @@ export class LockService {
   }
 
   /** @internal The backend, for everything that is not a lock. */
-  get seam(): LockBackend {
+  get lockBackend(): LockBackend {
     return this.backend;
   }
 
@@ -212,7 +212,7 @@ export class LockService {
   }
 
   /**
-   * Runs `work` as a transaction over several stores. Its rows stay locked until `work` has resolved, or until every
+   * Runs `work` as a transaction over several stores. Its rows share locked until `work` has resolved, or until every
    * branch has been rolled back. They are released together. See docs/global-locks.md.
    *
    * - Two transactions exclude each other on a row from the first `lock` of it until the end of the whole transaction.

@@ -15,7 +15,7 @@ export interface Holding {
 }
 
 /** Callbacks that end or change a re-entrant hold. */
-interface TenureEnd {
+interface HoldEnd {
   giveBack(): Promise<void>;
   /** Admits other readers as well. */
   downgrade?(): Promise<void>;
@@ -38,7 +38,7 @@ export class ReentrantHold {
   constructor(
     readonly lease: Lease,
     readonly holding: Holding | undefined,
-    readonly end: TenureEnd,
+    readonly end: HoldEnd,
   ) {}
 
   /** The mode in which participants may still join. */
@@ -74,13 +74,13 @@ export class ReentrantHold {
 
 /** One participation in a re-entrant hold. */
 export class HoldShare {
-  readonly #tenure: ReentrantHold;
+  readonly #reentrantHold: ReentrantHold;
   readonly #mode: LeaseMode;
   #left: Promise<void> | undefined;
   #endState: 'lost' | 'released' | undefined;
 
-  constructor(tenure: ReentrantHold, mode: LeaseMode) {
-    this.#tenure = tenure;
+  constructor(reentrantHold: ReentrantHold, mode: LeaseMode) {
+    this.#reentrantHold = reentrantHold;
     this.#mode = mode;
   }
 
@@ -91,29 +91,29 @@ export class HoldShare {
 
   /** Ends the participation. Resolves when it blocks no other contender any more. */
   leave(): Promise<void> {
-    this.#endState ??= this.#tenure.lease.state === 'lost' ? 'lost' : 'released';
-    return (this.#left ??= this.#tenure.left(this.#mode));
+    this.#endState ??= this.#reentrantHold.lease.state === 'lost' ? 'lost' : 'released';
+    return (this.#left ??= this.#reentrantHold.left(this.#mode));
   }
 }
 
 /** The hold and the lease of a `HoldFrame` while it lasts. */
 interface HoldSpan {
-  readonly tenure: ReentrantHold;
+  readonly reentrantHold: ReentrantHold;
   /** The lease of the hold, as the code inside may use it. */
   readonly lease: Lease;
 }
 
 /** A part of an async context that runs inside a re-entrant hold. */
 export class HoldFrame {
-  #stretch: HoldSpan | undefined;
+  #span: HoldSpan | undefined;
   #outer: HoldFrame | undefined;
   #isOver = false;
   #inLine = 0;
   #lastInLine: Promise<void> = Promise.resolve();
 
-  /** @param stretch hold and lease; `undefined` if leases are acquired only later */
-  constructor(stretch: HoldSpan | undefined, outer: HoldFrame | undefined) {
-    this.#stretch = stretch;
+  /** @param span hold and lease; `undefined` if leases are acquired only later */
+  constructor(span: HoldSpan | undefined, outer: HoldFrame | undefined) {
+    this.#span = span;
     this.#outer = outer;
   }
 
@@ -123,17 +123,17 @@ export class HoldFrame {
    */
   end(): void {
     this.#isOver = true;
-    this.#stretch = undefined;
+    this.#span = undefined;
   }
 
-  /** Inserts an outer `HoldFrame` for each member of `around`, and continues with `stretch`. */
-  grow(stretch: HoldSpan, around: readonly HoldSpan[]): readonly HoldFrame[] {
+  /** Inserts an outer `HoldFrame` for each member of `around`, and continues with `span`. */
+  grow(span: HoldSpan, around: readonly HoldSpan[]): readonly HoldFrame[] {
     const frames: HoldFrame[] = [];
     for (const one of around) {
       this.#outer = new HoldFrame(one, this.#outer);
       frames.push(this.#outer);
     }
-    this.#stretch = stretch;
+    this.#span = span;
     return frames;
   }
 
@@ -141,17 +141,17 @@ export class HoldFrame {
     return !this.#isOver;
   }
 
-  get tenure(): ReentrantHold | undefined {
-    return this.#stretch?.tenure;
+  get reentrantHold(): ReentrantHold | undefined {
+    return this.#span?.reentrantHold;
   }
 
   get lease(): Lease | undefined {
-    return this.#stretch?.lease;
+    return this.#span?.lease;
   }
 
   /** The number of permits of a semaphore that its hold has. */
   get permits(): number {
-    return this.tenure?.holding?.permits?.count ?? 0;
+    return this.reentrantHold?.holding?.permits?.count ?? 0;
   }
 
   /** The nearest enclosing `HoldFrame` that has not ended. */
@@ -162,8 +162,8 @@ export class HoldFrame {
 
   /** Whether nested work may still join: this part has not ended, and its lease has not been released. */
   get isOpen(): boolean {
-    const { tenure, lease } = this.#stretch ?? {};
-    return tenure !== undefined && tenure.isOpen && lease?.state !== 'released';
+    const { reentrantHold, lease } = this.#span ?? {};
+    return reentrantHold !== undefined && reentrantHold.isOpen && lease?.state !== 'released';
   }
 
   /** Whether a nested call is inside already. */
@@ -172,7 +172,7 @@ export class HoldFrame {
   }
 
   isFor(holding: Holding): boolean {
-    const own = this.#stretch?.tenure.holding;
+    const own = this.#span?.reentrantHold.holding;
     return own !== undefined && own.scope === holding.scope && own.identity === holding.identity;
   }
 
@@ -206,27 +206,29 @@ export class EnteredLease extends LeaseView {
  * last one.
  */
 export class StayingLease extends EnteredLease {
-  readonly #tenure: ReentrantHold;
-  readonly #stay: HoldShare;
+  readonly #reentrantHold: ReentrantHold;
+  readonly #share: HoldShare;
 
-  constructor(tenure: ReentrantHold, stay: HoldShare, mode: LeaseMode) {
-    super(tenure.lease, mode);
-    this.#tenure = tenure;
-    this.#stay = stay;
+  constructor(reentrantHold: ReentrantHold, share: HoldShare, mode: LeaseMode) {
+    super(reentrantHold.lease, mode);
+    this.#reentrantHold = reentrantHold;
+    this.#share = share;
   }
 
   override get state(): LeaseState {
-    return this.#stay.endState ?? super.state;
+    return this.#share.endState ?? super.state;
   }
 
   override isHeld(): boolean {
-    return this.#stay.endState === undefined && super.isHeld();
+    return this.#share.endState === undefined && super.isHeld();
   }
 
   override release(): Promise<void> {
     // With other writers inside, an early release ends the lease for them too, as with every lease that is released
     // early.
-    return this.mode === 'write' && this.#tenure.hasOthers ? this.#tenure.lease.release() : this.#stay.leave();
+    return this.mode === 'write' && this.#reentrantHold.hasOthers
+      ? this.#reentrantHold.lease.release()
+      : this.#share.leave();
   }
 
   override [Symbol.asyncDispose](): Promise<void> {
@@ -235,10 +237,10 @@ export class StayingLease extends EnteredLease {
 }
 
 /** Returns the lease of a participant that continues to read, and releases it itself. A lost lease needs no release. */
-export function readOnIn(tenure: ReentrantHold): StayingLease {
-  const stay = tenure.enter('read');
-  const lease = new StayingLease(tenure, stay, 'read');
-  if (lease.state === 'lost') void stay.leave();
-  else tenure.end.onLost?.(() => void stay.leave());
+export function readOnIn(reentrantHold: ReentrantHold): StayingLease {
+  const share = reentrantHold.enter('read');
+  const lease = new StayingLease(reentrantHold, share, 'read');
+  if (lease.state === 'lost') void share.leave();
+  else reentrantHold.end.onLost?.(() => void share.leave());
   return lease;
 }

@@ -73,13 +73,13 @@ export class SingleLock implements Lock {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
     const begun = now();
-    const leaveLine = outer.tenure?.mode === 'read' ? () => {} : await this.#turn(outer, options);
+    const leaveLine = outer.reentrantHold?.mode === 'read' ? () => {} : await this.#turn(outer, options);
     try {
-      const { tenure } = outer;
-      if (!tenure?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
+      const { reentrantHold } = outer;
+      if (!reentrantHold?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
       this.#checkEntry(outer, options);
-      const lease = new EnteredLease(tenure.lease, this.#target.mode);
-      return await runNested(tenure, lease, () => guarded(lease, options, work));
+      const lease = new EnteredLease(reentrantHold.lease, this.#target.mode);
+      return await runNested(reentrantHold, lease, () => guarded(lease, options, work));
     } finally {
       leaveLine();
     }
@@ -98,7 +98,7 @@ export class SingleLock implements Lock {
 
   #checkEntry(outer: HoldFrame, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
-    const isUpgrade = outer.tenure?.mode === 'read' && this.#target.mode !== 'read';
+    const isUpgrade = outer.reentrantHold?.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 
@@ -113,13 +113,13 @@ export class SingleLock implements Lock {
    * Returns a reader's lease on a key that this context holds for writing. The hold is downgraded when the writer's
    * lease is released first.
    */
-  async #readOn({ tenure }: HoldFrame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
+  async #readOn({ reentrantHold }: HoldFrame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
     if (!reentrant) throw this.#selfWait('reentrant is false');
-    if (!tenure || tenure.mode !== 'write' || this.#target.mode !== 'read') {
+    if (!reentrantHold || reentrantHold.mode !== 'write' || this.#target.mode !== 'read') {
       throw this.#selfWait('a second lease would wait for the first; use using()');
     }
     signal?.throwIfAborted();
-    return readOnIn(tenure);
+    return readOnIn(reentrantHold);
   }
 
   #resolve(options: UsingOptions & Placed, waitMs: number): ResolvedAcquireOptions {

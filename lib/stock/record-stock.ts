@@ -10,20 +10,20 @@ import type { StockWriter } from './stock-writer.js';
 export class RecordStock implements StockKeeper {
   readonly #records: RecordStore;
   readonly #names: StockNames;
-  readonly #till: StockWriter;
+  readonly #writer: StockWriter;
   readonly #mergeBelow: number;
 
-  constructor(records: RecordStore, names: StockNames, till: StockWriter, mergeBelow: number) {
+  constructor(records: RecordStore, names: StockNames, writer: StockWriter, mergeBelow: number) {
     this.#records = records;
     this.#names = names;
-    this.#till = till;
+    this.#writer = writer;
     this.#mergeBelow = mergeBelow;
   }
 
   async deduct(order: Order): Promise<Deduction | null> {
     const name = this.#names.order(order.orderId);
     const soldBefore = () => this.#soldBefore(order);
-    return this.#till.serve(new Purchase(order, name, this.#mergeBelow, soldBefore), order.signal);
+    return this.#writer.serve(new Purchase(order, name, this.#mergeBelow, soldBefore), order.signal);
   }
 
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
@@ -32,16 +32,16 @@ export class RecordStock implements StockKeeper {
     if (!record) return this.#refuseEver(orderId, signal);
     const { state, parts } = parsed<OrderRecord>(record);
     if (state === 'refunded') return false;
-    return this.#till.serve(new Refund(name, record.version, parts), signal);
+    return this.#writer.serve(new Refund(name, record.version, parts), signal);
   }
 
   async restock(delivery: Delivery): Promise<void> {
     const name = this.#names.restock(delivery.restockId);
-    return this.#till.serve(new Restock(delivery, name), delivery.signal);
+    return this.#writer.serve(new Restock(delivery, name), delivery.signal);
   }
 
   async available(signal: AbortSignal): Promise<number> {
-    return this.#till.serve(new Count(), signal);
+    return this.#writer.serve(new Count(), signal);
   }
 
   async leftovers(): Promise<readonly Leftover[]> {

@@ -10,7 +10,7 @@ import { NEVER, onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import { backoff, pause } from '../async/timer.js';
 import type { RecordChange, RecordStore } from '../contract/record-store.js';
-import type { StockSnapshot } from './shelves.js';
+import type { StockSnapshot } from './stock-snapshot.js';
 import type { StockCommand } from './stock-entry.js';
 import type { Levels } from './stock-plan.js';
 
@@ -32,15 +32,15 @@ interface Transaction {
 
 export class StockWriter {
   readonly #records: RecordStore;
-  readonly #shelves: StockSnapshot;
+  readonly #snapshot: StockSnapshot;
   readonly #random: () => number;
   #line: PendingCommand[] = [];
   #isOpen = false;
   #first: number;
 
-  constructor(records: RecordStore, shelves: StockSnapshot, random: () => number = Math.random) {
+  constructor(records: RecordStore, snapshot: StockSnapshot, random: () => number = Math.random) {
     this.#records = records;
-    this.#shelves = shelves;
+    this.#snapshot = snapshot;
     this.#random = random;
     this.#first = this.#anySegment();
   }
@@ -95,7 +95,7 @@ export class StockWriter {
         else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
       }
     } catch (error) {
-      this.#shelves.forget();
+      this.#snapshot.forget();
       all.forEach((caller) => caller.fail(error));
     }
   }
@@ -105,13 +105,13 @@ export class StockWriter {
    * outcome.
    */
   async #attempt(all: readonly PendingCommand[], attempt: number): Promise<string | undefined> {
-    const isFresh = !this.#shelves.isKnown;
-    if (isFresh) await this.#shelves.read();
+    const isFresh = !this.#snapshot.isKnown;
+    if (isFresh) await this.#snapshot.read();
     const present = all.filter(({ isOver }) => !isOver);
     const { changes, levels, sold, asked } = this.#plan(present, attempt);
     if (sold.size > 0) return this.#write(changes, levels, sold);
     // An answer from levels that were read before the command arrived is only a guess.
-    if (!isFresh) this.#shelves.forget();
+    if (!isFresh) this.#snapshot.forget();
     else for (const [caller, answer] of asked) caller.settle(answer());
     return undefined;
   }
@@ -124,7 +124,7 @@ export class StockWriter {
       sent.forEach((caller) => caller.refused());
       return write.conflict;
     }
-    this.#shelves.written(levels, write.records);
+    this.#snapshot.written(levels, write.records);
     for (const [caller, outcome] of sold) caller.settle(outcome);
     return undefined;
   }
@@ -133,7 +133,7 @@ export class StockWriter {
     const sold = new Map<PendingCommand, unknown>();
     const asked = new Map<PendingCommand, () => unknown>();
     const own: RecordChange[] = [];
-    let { levels } = this.#shelves;
+    let { levels } = this.#snapshot;
     for (const caller of all) {
       const plan = caller.entry.plan(levels, { first: this.#first, attempt });
       if ('answer' in plan) {
@@ -144,12 +144,12 @@ export class StockWriter {
         levels = plan.levels;
       }
     }
-    return { changes: [...this.#shelves.changesTo(levels), ...own], levels, sold, asked };
+    return { changes: [...this.#snapshot.changesTo(levels), ...own], levels, sold, asked };
   }
 
   /** Chooses another segment after a conflict: another process may use this one. */
   async #moveOn(pauseMs: number, attempt: number): Promise<void> {
-    this.#shelves.forget();
+    this.#snapshot.forget();
     this.#first = this.#anySegment();
     if (attempt > 0) await pause(pauseMs, NEVER);
   }

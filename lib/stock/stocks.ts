@@ -5,7 +5,7 @@ import { LeasedStock, LeasedTraffic } from './leased-stock.js';
 import { OpenOrders } from './open-orders.js';
 import { RecordStock } from './record-stock.js';
 import { SegmentedStock } from './segmented-stock.js';
-import { StockSnapshot } from './shelves.js';
+import { StockSnapshot } from './stock-snapshot.js';
 import type { StockKeeper } from './stock-keeper.js';
 import { StockNames } from './stock-names.js';
 import { StockWriter } from './stock-writer.js';
@@ -26,7 +26,7 @@ interface StockSource {
 /** The stocks of one connection. All stocks of the same key share its writer or its traffic. */
 export class Stocks {
   readonly #source: StockSource;
-  readonly #tills = new SharedByKey<StockWriter>();
+  readonly #writers = new SharedByKey<StockWriter>();
   readonly #traffic = new SharedByKey<LeasedTraffic>();
 
   constructor(source: StockSource) {
@@ -53,8 +53,8 @@ export class Stocks {
       const traffic = this.#traffic.of(key, () => new LeasedTraffic(lock));
       return new LeasedStock({ key, store, open: new OpenOrders(records, names) }, traffic);
     }
-    const till = this.#tills.of(key, () => new StockWriter(records, new StockSnapshot(records, names)));
-    return new RecordStock(records, names, till, mergeBelow);
+    const writer = this.#writers.of(key, () => new StockWriter(records, new StockSnapshot(records, names)));
+    return new RecordStock(records, names, writer, mergeBelow);
   }
 }
 

@@ -17,7 +17,7 @@ import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { askSessions, canBeginAgain, explained } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
 import { CounterEndingError, EndingCounters } from './recipes/counter.js';
-import { lineIn } from './recipes/line-view.js';
+import { lineIn } from './recipes/contender-listing.js';
 import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
@@ -193,7 +193,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   #directoryOf(key: string): LockDirectory {
     const { acl, parents, releaseTimeoutMs } = this.#options;
-    return { path: this.identify(key), acl, parents, releaseTimeoutMs, entryDelayMs: ENTRY_DELAY_MS };
+    return { path: this.identify(key), acl, parents, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
   }
 }
 

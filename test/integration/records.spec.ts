@@ -141,7 +141,7 @@ describe('a write whose reply was lost', () => {
     const cut = thief.stealNext(WRITE);
     const refused = expect(victim.write([{ name: 'left', value: '6', ifVersion: 0 }])).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
-      message: expect.stringContaining('whether "left" was written can not be known'),
+      message: expect.stringContaining('whether "left" was written cannot be known'),
     });
     await cut;
     await put(other, 'left', '5');
@@ -162,7 +162,7 @@ describe('a write whose reply was lost', () => {
     const cut = thief.stealNext(WRITE);
     const refused = expect(victim.write([change])).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
-      message: expect.stringContaining('whether "a" was written can not be known'),
+      message: expect.stringContaining('whether "a" was written cannot be known'),
     });
     await cut;
     for (const one of meanwhile) await other.write([one]);

@@ -54,7 +54,7 @@ describe('a process that dies while it changes the number of segments', () => {
     expect(await coupons.count()).toBe(8);
   });
 
-  it('and comes back when it was only stopped, can not change it any more', async () => {
+  it('and comes back when it was only stopped, cannot change it any more', async () => {
     const { resizer, coupons } = await resizerAtWork();
     resizer.signal('SIGSTOP');
     const lease = await coupons.acquire();

@@ -446,7 +446,7 @@ describe('app.close()', () => {
   });
 });
 
-describe('what can not be a job', () => {
+describe('what cannot be a job', () => {
   const decorated = (name: string, target: object, method: string) => () => {
     const descriptor = Object.getOwnPropertyDescriptor(target, method)!;
     (CronLock() as (...args: unknown[]) => void)(target, method, descriptor);

@@ -5,7 +5,7 @@ import { deferred } from '../../lib/async/deferred.js';
 
 const OP_TYPE_OFFSET = 8;
 
-/** A proxy that lets a request through and steals its reply: the server has applied it, the client can not know. */
+/** A proxy that lets a request through and steals its reply: the server has applied it, the client cannot know. */
 export interface ReplyThief {
   readonly connectString: string;
   /** Lets the next request of this type reach the server, and cuts the connection in place of its reply. */

@@ -73,7 +73,7 @@ export const RECORD_CONDITIONS = checksOf('conditions of writes', {
     await appliesMet(records, UNCHANGED);
   },
 
-  'refuse what can not be before anything is written': async ({ records }) => {
+  'refuse what cannot be before anything is written': async ({ records }) => {
     for (const [changes, message] of REFUSED) {
       const withAnother = [{ name: 'other', value: '1' }, ...changes] as RecordChange[];
       await assert.rejects(records.write(withAnother), LockConfigurationError);

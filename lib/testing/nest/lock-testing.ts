@@ -114,7 +114,7 @@ export class LockTesting {
    */
   loseLease(key: string): void {
     if (this.backend.loseLeases(key)) return;
-    throw new LockConfigurationError(`the application does not hold "${key}", so it can not lose it`, { key });
+    throw new LockConfigurationError(`the application does not hold "${key}", so it cannot lose it`, { key });
   }
 
   /** @internal Creates the service that this object controls. */

@@ -241,5 +241,5 @@ export class CellWriting {
 
 function unknowable(key: string): LockUnavailableError {
   const why = 'the session was lost before the answer, and what the value is now does not tell';
-  return new LockUnavailableError(`whether "${key}" was written can not be known: ${why}`, { key });
+  return new LockUnavailableError(`whether "${key}" was written cannot be known: ${why}`, { key });
 }

@@ -13,8 +13,8 @@ import { pause } from '../../async/timer.js';
 import type { CampaignRequest, Leader, Sighting, WonElection } from '../../contract/elections.js';
 import { fencingTokenOf } from '../../contract/fencing-token.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
-import { enterLine } from '../recipes/protected-create.js';
-import { acquireEntered, turnInLine } from '../recipes/wait-for-turn.js';
+import { enterQueue } from '../recipes/protected-create.js';
+import { acquireEntered, turnInQueue } from '../recipes/wait-for-turn.js';
 import { WaitQueueSnapshot } from '../recipes/wait-queue-snapshot.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -31,8 +31,8 @@ export async function campaignIn(
   const candidacy = new Candidacy(session, directory, request);
   const before = (id: string) => candidacy.announce(id);
   try {
-    const entering = enterLine(session, directory, 'latch', { signal, data: participantId(label), before });
-    const lease = await acquireEntered(session, directory, request, entering, turnInLine(session, wait));
+    const entering = enterQueue(session, directory, 'latch', { signal, data: participantId(label), before });
+    const lease = await acquireEntered(session, directory, request, entering, turnInQueue(session, wait));
     if (lease) return candidacy.elected(lease);
     candidacy.withdraw();
     return null;

@@ -12,7 +12,7 @@ import { CONTENDER_MARKS, markedNumber } from '../session/contender-name.js';
 export type ContenderKind = keyof typeof CONTENDER_MARKS;
 
 /** The kinds of wait queues: of contenders for a lock, or of candidates of an election. */
-export type LineKind = 'locks' | 'candidates';
+export type QueueKind = 'locks' | 'candidates';
 
 /** A contender's place in its wait queue, parsed from its name. */
 export interface ContenderName {
@@ -42,28 +42,28 @@ export function readerInPlaceOf(writer: string): string {
 }
 
 /** The parsed name of a contender of any wait queue. `undefined` for all other names. */
-export function standingOf(name: string): ContenderName | undefined {
+export function contenderNameOf(name: string): ContenderName | undefined {
   const found = markedNumber(name, MARKS);
   return found && { name, kind: KINDS[found.mark], number: found.number };
 }
 
 /** The contenders of this kind of wait queue among the names under its path, in no order. */
-export function standingsIn(line: LineKind, names: readonly string[]): ContenderName[] {
-  const standings: ContenderName[] = [];
+export function contenderNamesIn(line: QueueKind, names: readonly string[]): ContenderName[] {
+  const contenders: ContenderName[] = [];
   for (const name of names) {
-    const standing = standingOf(name);
-    if (standing && lineOf(standing.kind) === line) standings.push(standing);
+    const contender = contenderNameOf(name);
+    if (contender && lineOf(contender.kind) === line) contenders.push(contender);
   }
-  return standings;
+  return contenders;
 }
 
 /** The kind of wait queue that a contender is in, by its name. */
-export function lineKindOf(name: string): LineKind {
-  return lineOf(standingOf(name)?.kind);
+export function queueKindOf(name: string): QueueKind {
+  return lineOf(contenderNameOf(name)?.kind);
 }
 
 /** The kind of wait queue that contenders of this kind are in. */
-export function lineOf(kind: ContenderKind | undefined): LineKind {
+export function lineOf(kind: ContenderKind | undefined): QueueKind {
   return kind === 'latch' ? 'candidates' : 'locks';
 }
 
@@ -88,16 +88,16 @@ export function mayBeIdle(name: string): boolean {
 
 /** The number that the parent assigned to a contender. `undefined` for a name that is not a contender's. */
 export function numberOf(name: string): number | undefined {
-  return standingOf(name)?.number;
+  return contenderNameOf(name)?.number;
 }
 
 /** Whether any contender but `own` is in its wait queue. */
 export function hasOthers(own: string, names: readonly string[]): boolean {
-  return standingsIn(lineKindOf(own), names).some(({ name }) => name !== own);
+  return contenderNamesIn(queueKindOf(own), names).some(({ name }) => name !== own);
 }
 
 /** Less than 0 when `a` is before `b`. 0 when nothing can be said about their order. */
-export function compareStandings(a: ContenderName, b: ContenderName): number {
+export function compareContenderNames(a: ContenderName, b: ContenderName): number {
   // The difference and not the numbers: the counter is 32 bits wide.
   return (a.number - b.number) | 0;
 }

@@ -7,14 +7,14 @@ import type { Session } from '../session/session.js';
 import { hasOwnName } from './contender-name.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { GoneListener, LeaseNodes } from './held-nodes.js';
-import { joinLine, partFromLine } from './wait-queue-view.js';
-import type { Line } from './wait-queue-view.js';
+import { joinQueue, leaveQueue } from './wait-queue-view.js';
+import type { WaitQueueView } from './wait-queue-view.js';
 
 /** A place in a wait queue: one ephemeral znode, which is certain to be deleted in the end. */
 export class Contender implements LeaseNodes {
   readonly directory: string;
   /** The session's view of the wait queue that this contender is in. */
-  readonly line: Line;
+  readonly queue: WaitQueueView;
   readonly #session: Session;
   #gone: AbortController | undefined;
   #isGone = false;
@@ -25,7 +25,7 @@ export class Contender implements LeaseNodes {
   #path: string;
   #name: string;
   #czxid: bigint;
-  #unattend: Dispose;
+  #untrack: Dispose;
   #exchange: Promise<void> | undefined;
   #isExchanged = false;
   #left: Promise<void> | undefined;
@@ -38,8 +38,8 @@ export class Contender implements LeaseNodes {
     this.directory = path.slice(0, slash);
     this.#czxid = czxid;
     this.#session = session;
-    this.line = joinLine(session, this.directory, this);
-    this.#unattend = this.#attend();
+    this.queue = joinQueue(session, this.directory, this);
+    this.#untrack = this.#track();
   }
 
   get path(): string {
@@ -102,7 +102,7 @@ export class Contender implements LeaseNodes {
     const reason = new NodeDeletedError(this.path);
     this.#gone?.abort(reason);
     this.#onGone?.(reason);
-    partFromLine(this.#session, this.directory, this, 'unknown');
+    leaveQueue(this.#session, this.directory, this, 'unknown');
   }
 
   /**
@@ -129,7 +129,7 @@ export class Contender implements LeaseNodes {
    * Resolves then, or after `ms`; the deletion then continues in the background. Never rejects.
    */
   leave(ms: number): Promise<void> {
-    this.#unattend();
+    this.#untrack();
     // A znode that was found to be gone may have been created again by another client, at the same path.
     this.#left ??= this.#isGone ? Promise.resolve() : this.#depart();
     return settledWithin(this.#left, ms);
@@ -140,14 +140,14 @@ export class Contender implements LeaseNodes {
    * contender is notified meanwhile that the znode is gone. When it rejects, the contender is as it was before.
    */
   async leaveBy(deletion: () => Promise<void>): Promise<void> {
-    this.#unattend();
+    this.#untrack();
     this.#isLeavingBy = true;
     try {
       await deletion();
       this.#left ??= Promise.resolve();
-      partFromLine(this.#session, this.directory, this, 'left');
+      leaveQueue(this.#session, this.directory, this, 'left');
     } catch (error) {
-      if (!this.#isGone && !this.#left) this.#unattend = this.#attend();
+      if (!this.#isGone && !this.#left) this.#untrack = this.#track();
       throw error;
     } finally {
       this.#isLeavingBy = false;
@@ -159,21 +159,21 @@ export class Contender implements LeaseNodes {
     return !hasOwnName(this.name);
   }
 
-  #attend(): Dispose {
+  #track(): Dispose {
     const czxid = this.sharesItsName ? this.czxid : undefined;
-    return this.#session.attend({ path: this.#path, czxid, onGone: () => this.foundGone() });
+    return this.#session.track({ path: this.#path, czxid, onGone: () => this.foundGone() });
   }
 
   async #goOnWith(exchange: () => Promise<CreatedNode>): Promise<void> {
     // A check of a znode that is being replaced would find that it is gone.
-    this.#unattend();
+    this.#untrack();
     const made = await exchange().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) this.foundGone();
       return undefined;
     });
     if (this.#isGone) return;
     if (made) this.#moved(made);
-    if (!this.isLeaving) this.#unattend = this.#attend();
+    if (!this.isLeaving) this.#untrack = this.#track();
   }
 
   #moved({ path, czxid }: CreatedNode): void {
@@ -182,7 +182,7 @@ export class Contender implements LeaseNodes {
     this.#czxid = czxid;
     this.#name = path.slice(this.directory.length + 1);
     this.#isExchanged = true;
-    this.line.moved(this, from);
+    this.queue.moved(this, from);
   }
 
   #depart(): Promise<void> {
@@ -190,10 +190,10 @@ export class Contender implements LeaseNodes {
   }
 
   async #delete(): Promise<void> {
-    this.line.leaving(this);
+    this.queue.leaving(this);
     const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
-    if (!isGone) return this.line.stays(this);
-    partFromLine(this.#session, this.directory, this, 'left');
+    if (!isGone) return this.queue.stays(this);
+    leaveQueue(this.#session, this.directory, this, 'left');
     this.#onLeft?.();
   }
 }
@@ -214,7 +214,7 @@ async function deleteOwn(session: Session, node: CreatedNode): Promise<boolean> 
   } catch (error) {
     if (isKeeperError(error, 'noNode') || error instanceof SessionEndedError) return true;
     const why = String(error);
-    process.emitWarning(`${node.path} can not be deleted; it blocks its line until the session ends: ${why}`);
+    process.emitWarning(`${node.path} cannot be deleted; it blocks its queue until the session ends: ${why}`);
     return false;
   }
 }

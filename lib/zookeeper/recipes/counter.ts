@@ -14,7 +14,7 @@ import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { withoutMark } from '../session/contender-name.js';
-import { childrenOf } from './line-view.js';
+import { childrenOf } from './contender-listing.js';
 import { numberOf } from './contender-name.js';
 
 /** The number of creates after which the numbers of a directory are nearly used up. */

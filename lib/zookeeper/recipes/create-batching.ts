@@ -2,7 +2,7 @@ import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { StringMap, LinkedList } from '../../async/collections.js';
 import { after } from '../../async/timer.js';
-import { standingOf } from './contender-name.js';
+import { contenderNameOf } from './contender-name.js';
 
 // With fewer contenders ahead, an early create is worth more than a shared one. With a local queue, a process rarely
 // has as many contenders.
@@ -26,7 +26,7 @@ export class CreateBatching {
   #stopTimer: Dispose | undefined;
 
   joined(name: string): void {
-    const kind = standingOf(name)?.kind;
+    const kind = contenderNameOf(name)?.kind;
     const excludes = kind === 'lock' || kind === 'write';
     if (excludes && !this.#ahead.get(name)) this.#excluding++;
     this.#ahead.set(name, excludes);

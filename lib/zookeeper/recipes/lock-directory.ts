@@ -12,5 +12,5 @@ export interface LockDirectory {
    * The delay, in milliseconds, of a waiting contender behind several others of its session. Default: 0. See
    * `create-batching.ts`.
    */
-  readonly entryDelayMs?: number;
+  readonly createDelayMs?: number;
 }

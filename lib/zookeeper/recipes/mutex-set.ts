@@ -11,8 +11,8 @@ import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered, turnInLine } from './wait-for-turn.js';
-import { at, enterLines } from './protected-create.js';
+import { acquireEntered, turnInQueue } from './wait-for-turn.js';
+import { at, enterQueues } from './protected-create.js';
 import type { LockDirectory } from './lock-directory.js';
 import { NodeDeletedError } from './held-nodes.js';
 
@@ -30,10 +30,10 @@ export async function acquireMutexSet(
   const [first] = members;
   if (!first) return [];
   const directories = members.map(({ directory }) => directory);
-  const entering = enterLines(session, directories, first.request);
+  const entering = enterQueues(session, directories, first.request);
   const acquire = (request: LockRequest, place: number) => {
     const entry = entering.then((entries) => at(entries, place));
-    return acquireEntered(session, at(directories, place), request, entry, turnInLine(session, request.wait));
+    return acquireEntered(session, at(directories, place), request, entry, turnInQueue(session, request.wait));
   };
   const requests = members.map(({ request }) => request);
   return grantAll(requests, acquire, () => new NodeDeletedError(first.directory.path));

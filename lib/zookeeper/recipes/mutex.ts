@@ -10,18 +10,18 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered, turnIfFirst, turnInLine } from './wait-for-turn.js';
+import { acquireEntered, turnIfFirst, turnInQueue } from './wait-for-turn.js';
 import type { LockDirectory } from './lock-directory.js';
-import { enterLine } from './protected-create.js';
-import { successionIn } from './sequence-fast-path.js';
+import { enterQueue } from './protected-create.js';
+import { sequenceFastPathIn } from './sequence-fast-path.js';
 
 export function acquireMutex(
   session: Session,
   directory: LockDirectory,
   request: LockRequest,
 ): Promise<GrantedLease | null> {
-  const entrance = successionIn(session, directory.path).enter();
-  const entering = enterLine(session, directory, 'lock', request, entrance);
-  const turn = request.line === 'none' ? turnIfFirst() : turnInLine(session, request.wait);
+  const fastPath = sequenceFastPathIn(session, directory.path).enter();
+  const entering = enterQueue(session, directory, 'lock', request, fastPath);
+  const turn = request.line === 'none' ? turnIfFirst() : turnInQueue(session, request.wait);
   return acquireEntered(session, directory, request, entering, turn);
 }

@@ -2,8 +2,8 @@ import type { Contender } from '../../contract/contender.js';
 import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from '../session/contender-name.js';
 import type { Session } from '../session/session.js';
 import { contenderId, contenderOwner } from './contender-data.js';
-import { childrenOf, present, seen } from './line-view.js';
-import type { SeenNode } from './line-view.js';
+import { childrenOf, present, seen } from './contender-listing.js';
+import type { SeenNode } from './contender-listing.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
@@ -46,8 +46,8 @@ async function lookAt(session: Asked, path: string, signal: AbortSignal, most = 
     childrenOf(session, `${path}/${GATE}`, signal),
     childrenOf(session, `${path}/${PERMITS}`, signal),
   ]);
-  const standings = new WaitQueueSnapshot(atGate).inOrder.slice(0, most === Infinity ? most : 1);
-  const inOrder = standings.map(({ name }) => `${path}/${GATE}/${name}`);
+  const contenders = new WaitQueueSnapshot(atGate).inOrder.slice(0, most === Infinity ? most : 1);
+  const inOrder = contenders.map(({ name }) => `${path}/${GATE}/${name}`);
   const taken = permitsInOrder(permits)
     .slice(0, most)
     .map((name) => `${path}/${PERMITS}/${name}`);

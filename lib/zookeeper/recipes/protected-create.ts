@@ -21,19 +21,19 @@ import { createNodes, missingParents, parentOp, refusedAt } from './create-node.
 import type { NewNode } from './create-node.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { FastPathEntry } from './sequence-fast-path.js';
-import { entryDelayAt } from './wait-queue-view.js';
-import type { Line } from './wait-queue-view.js';
+import { createBatchingAt } from './wait-queue-view.js';
+import type { WaitQueueView } from './wait-queue-view.js';
 
 /** A contender that was just created, and the children at that time, if the same round trip showed them. */
 export interface Entry {
   readonly contender: Contender;
-  readonly line: Line;
+  readonly queue: WaitQueueView;
   readonly names: readonly string[] | undefined;
   /**
    * Set for a contender that was created alone and excludes all others. The number of the next one may show that the
    * next one is alone.
    */
-  readonly entrance?: FastPathEntry | undefined;
+  readonly fastPath?: FastPathEntry | undefined;
   /** The duration of the create in milliseconds: the time that a reply of the servers takes. */
   readonly tookMs: number;
 }
@@ -61,14 +61,14 @@ interface Attempt {
 
 /**
  * Creates a contender at the end of the wait queue. Rejects with `signal.reason` instead of making a second attempt.
- * @param entrance for a contender that excludes all others
+ * @param fastPath for a contender that excludes all others
  */
-export function enterLine(
+export function enterQueue(
   session: Session,
   directory: LockDirectory,
   kind: ContenderKind,
   { label, wait = false, signal, keeps, data = contenderData(label), before }: Entrant,
-  entrance?: FastPathEntry,
+  fastPath?: FastPathEntry,
 ): Promise<Entry> {
   const nextAttempt = (): Attempt => {
     const id = contenderNameId(keeps);
@@ -76,16 +76,16 @@ export function enterLine(
     const node = { name, mode: CreateMode.ephemeralSequential, data };
     return { nodes: [node], find: () => findByName(session, directory, name), before: before && (() => before(id)) };
   };
-  const send = () => enterOne(session, directory, signal, nextAttempt, entrance);
-  const { path, entryDelayMs = 0 } = directory;
-  const delay = entryDelayAt(session, path, kind);
-  if (wait && entryDelayMs > 0 && delay?.isWorthIt) return delay.hold(entryDelayMs, [signal, session.signal], send);
+  const send = () => enterOne(session, directory, signal, nextAttempt, fastPath);
+  const { path, createDelayMs = 0 } = directory;
+  const delay = createBatchingAt(session, path, kind);
+  if (wait && createDelayMs > 0 && delay?.isWorthIt) return delay.hold(createDelayMs, [signal, session.signal], send);
   // This create must not pass those that are held back.
   delay?.end();
   return send();
 }
 
-/** Creates `count` znodes, all of them or none. Their data has the `id`. Rejects as `enterLine` does. */
+/** Creates `count` znodes, all of them or none. Their data has the `id`. Rejects as `enterQueue` does. */
 export async function enterTogether(
   session: Session,
   directory: LockDirectory,
@@ -101,7 +101,7 @@ export async function enterTogether(
   return { contenders, names: contenders.every(({ name }) => names?.includes(name)) ? names : undefined };
 }
 
-/** Creates a contender whose name is an id and nothing else. Rejects as `enterLine` does. */
+/** Creates a contender whose name is an id and nothing else. Rejects as `enterQueue` does. */
 export function enterNamed(session: Session, directory: LockDirectory, { label, signal }: Entrant): Promise<Entry> {
   return enterOne(session, directory, signal, () => {
     const name = randomUUID();
@@ -115,26 +115,26 @@ async function enterOne(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
-  entrance?: FastPathEntry,
+  fastPath?: FastPathEntry,
 ): Promise<Entry> {
-  const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt, entrance);
+  const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt, fastPath);
   const [contender] = contenders as readonly [Contender];
-  const isAlone = entrance?.entered(numberOf(contender.name) ?? NaN) ?? false;
+  const isAlone = fastPath?.entered(numberOf(contender.name) ?? NaN) ?? false;
   const entry = await entryOf(contender, isAlone ? [contender.name] : listed, begun);
   const { names } = entry;
-  return entrance && names && !hasOthers(contender.name, names) ? { ...entry, entrance } : entry;
+  return fastPath && names && !hasOthers(contender.name, names) ? { ...entry, fastPath } : entry;
 }
 
 type Listed = Promise<readonly string[] | undefined> | readonly string[];
 
 /** @param listed the list that was requested right behind the create */
 async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
-  const { line } = contender;
+  const { queue } = contender;
   const names = await listed;
   const tookMs = now() - begun;
-  if (!names?.includes(contender.name)) return { contender, line, tookMs, names: undefined };
-  line.saw(names);
-  return { contender, line, tookMs, names };
+  if (!names?.includes(contender.name)) return { contender, queue, tookMs, names: undefined };
+  queue.saw(names);
+  return { contender, queue, tookMs, names };
 }
 
 /** The created contenders, and the list that was requested right behind the create. */
@@ -151,7 +151,7 @@ async function enter(
   directory: LockDirectory,
   signal: AbortSignal,
   nextAttempt: () => Attempt,
-  entrance?: FastPathEntry,
+  fastPath?: FastPathEntry,
 ): Promise<Made> {
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
@@ -159,7 +159,7 @@ async function enter(
     const { nodes, find, before } = nextAttempt();
     if (before) await before();
     const created = createNodes(session.requests, directory, nodes);
-    const listed = entrance?.needsNoList ? NOT_ASKED : session.requests.children(directory.path).catch(() => undefined);
+    const listed = fastPath?.needsNoList ? NOT_ASKED : session.requests.children(directory.path).catch(() => undefined);
     const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
     const contenders = found.map((node) => new Contender(session, node));
     if (found.length === nodes.length) return { contenders, listed, begun };
@@ -200,7 +200,7 @@ async function findAgain(
 const MOST_ATTEMPTS = 64;
 
 /** Creates one contender per directory. Rejects with `signal.reason` instead of making a second attempt. */
-export async function enterLines(
+export async function enterQueues(
   session: Session,
   directories: readonly LockDirectory[],
   { label, signal }: Pick<LockRequest, 'label' | 'signal'>,
@@ -210,7 +210,7 @@ export async function enterLines(
     const begun = now();
     const name = `_c_${contenderNameId()}-${markOf('lock')}`;
     // This create must not pass those that are held back.
-    directories.forEach(({ path }) => entryDelayAt(session, path, 'lock')?.end());
+    directories.forEach(({ path }) => createBatchingAt(session, path, 'lock')?.end());
     const created = createAll(session, directories, name, label);
     const listed = directories.map(({ path }) => session.requests.children(path).catch(() => undefined));
     const found = await created.catch((error: unknown) => findSetAgain(session, directories, name, error));

@@ -10,10 +10,10 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered, turnInLine } from './wait-for-turn.js';
+import { acquireEntered, turnInQueue } from './wait-for-turn.js';
 import type { LockDirectory } from './lock-directory.js';
-import { enterLine } from './protected-create.js';
-import { successionIn } from './sequence-fast-path.js';
+import { enterQueue } from './protected-create.js';
+import { sequenceFastPathIn } from './sequence-fast-path.js';
 
 export function acquireReadWrite(
   session: Session,
@@ -21,7 +21,7 @@ export function acquireReadWrite(
   kind: 'read' | 'write',
   request: LockRequest,
 ): Promise<GrantedLease | null> {
-  const entrance = kind === 'write' ? successionIn(session, directory.path).enter() : undefined;
-  const entering = enterLine(session, directory, kind, request, entrance);
-  return acquireEntered(session, directory, request, entering, turnInLine(session, request.wait));
+  const fastPath = kind === 'write' ? sequenceFastPathIn(session, directory.path).enter() : undefined;
+  const entering = enterQueue(session, directory, kind, request, fastPath);
+  return acquireEntered(session, directory, request, entering, turnInQueue(session, request.wait));
 }

@@ -16,7 +16,7 @@ import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { untilGone, unlessMissing } from '../session/watch.js';
 import { isRevoked, revokedData } from './contender-data.js';
-import { holdersIn, placesOfWriters, readersAt } from './line-view.js';
+import { holdersIn, placesOfWriters, readersAt } from './contender-listing.js';
 import { heldPermits } from './permit-view.js';
 
 // Every refusal means that another client has written the same data.

@@ -30,8 +30,8 @@ import type { LockDirectory } from './lock-directory.js';
 import type { PermitCount } from './permit-count.js';
 import { PermitNodes } from './permit-nodes.js';
 import { countPermits, GATE, permitNumber, PERMITS } from './permit-view.js';
-import { enterLine, enterTogether } from './protected-create.js';
-import { atTurn, turnInLine } from './wait-for-turn.js';
+import { enterQueue, enterTogether } from './protected-create.js';
+import { atTurn, turnInQueue } from './wait-for-turn.js';
 import type { Turn } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
 
@@ -74,8 +74,8 @@ async function passGate(session: Session, directory: LockDirectory, request: Loc
   const { releaseTimeoutMs } = directory;
   const { label, wait } = request;
   const first = await limited(wait ? Infinity : PASSING_MS, request.signal, (signal) => {
-    const entering = enterLine(session, gate, 'lock', { label, signal });
-    const turn = turnInLine(session, true);
+    const entering = enterQueue(session, gate, 'lock', { label, signal });
+    const turn = turnInQueue(session, true);
     return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, ({ contender }) => contender);
   });
   return first ?? null;

@@ -19,40 +19,40 @@ const MOST_WATCHED = 1_000;
 // between, a guess costs a round trip.
 const LIKELY_AFTER = 3;
 
-const successionsBySession = new WeakMap<Session, BoundedMap<SequenceFastPath>>();
+const fastPathsBySession = new WeakMap<Session, BoundedMap<SequenceFastPath>>();
 
 /** The session's knowledge of the sequence numbers in a directory. */
-export function successionIn(session: Session, path: string): SequenceFastPath {
-  const successions =
-    successionsBySession.get(session) ?? new BoundedMap<SequenceFastPath>(MOST_WATCHED, (one) => one.forget());
-  successionsBySession.set(session, successions);
-  const succession = successions.get(path) ?? new SequenceFastPath(session, path);
+export function sequenceFastPathIn(session: Session, path: string): SequenceFastPath {
+  const fastPaths =
+    fastPathsBySession.get(session) ?? new BoundedMap<SequenceFastPath>(MOST_WATCHED, (one) => one.forget());
+  fastPathsBySession.set(session, fastPaths);
+  const fastPath = fastPaths.get(path) ?? new SequenceFastPath(session, path);
   // A known one is set again, because the map drops the entries that were not asked for for longest.
-  successions.set(path, succession);
-  return succession;
+  fastPaths.set(path, fastPath);
+  return fastPath;
 }
 
 /** A period in which the directory is certainly the same one. */
-interface Era {
+interface Incarnation {
   readonly epoch: number;
   readonly watch: Watch;
   isOver: boolean;
 }
 
 /** A contender that was created alone, had its turn, and is deleted. */
-interface Gone {
+interface Previous {
   readonly number: number;
   /** The period in which it was created. */
-  readonly era: Era | undefined;
+  readonly incarnation: Incarnation | undefined;
 }
 
 class SequenceFastPath {
   readonly #session: Session;
   readonly #path: string;
-  #era: Era | undefined;
+  #incarnation: Incarnation | undefined;
   #isAsking = false;
   #isForgotten = false;
-  #last: Gone | undefined;
+  #last: Previous | undefined;
   /** The number of times in a row that one contender of this session has directly followed another. */
   #followed = 0;
 
@@ -67,12 +67,12 @@ class SequenceFastPath {
   enter(): FastPathEntry {
     const last = this.#last;
     this.#last = undefined;
-    return new FastPathEntry(this, this.#era, last);
+    return new FastPathEntry(this, this.#incarnation, last);
   }
 
   /** @internal */
-  isGood(era: Era): boolean {
-    return !era.isOver && era.epoch === this.#session.epoch;
+  isGood(incarnation: Incarnation): boolean {
+    return !incarnation.isOver && incarnation.epoch === this.#session.epoch;
   }
 
   /** @internal Whether the next contender of this session will probably follow the last one directly. */
@@ -83,13 +83,13 @@ class SequenceFastPath {
   /** @internal */
   entered(isNext: boolean): void {
     this.#followed = isNext ? this.#followed + 1 : 0;
-    if (this.#era && !this.isGood(this.#era)) this.#end();
-    if (this.isLikely && !this.#era) void this.#watch();
+    if (this.#incarnation && !this.isGood(this.#incarnation)) this.#end();
+    if (this.isLikely && !this.#incarnation) void this.#watch();
   }
 
   /** @internal */
-  left(gone: Gone): void {
-    this.#last = gone;
+  left(previous: Previous): void {
+    this.#last = previous;
   }
 
   /** Called when this object is not used any more. Ends its watch. */
@@ -99,10 +99,10 @@ class SequenceFastPath {
   }
 
   #end(): void {
-    if (!this.#era) return;
-    this.#era.isOver = true;
-    this.#era.watch.remove();
-    this.#era = undefined;
+    if (!this.#incarnation) return;
+    this.#incarnation.isOver = true;
+    this.#incarnation.watch.remove();
+    this.#incarnation = undefined;
   }
 
   async #watch(): Promise<void> {
@@ -113,46 +113,50 @@ class SequenceFastPath {
     this.#isAsking = false;
     if (!asked) return;
     if (this.#isForgotten) return asked.watch.remove();
-    const era: Era = { epoch, watch: asked.watch, isOver: !asked.isThere };
-    this.#era = era;
-    void era.watch.fired.then(() => {
-      era.isOver = true;
+    const incarnation: Incarnation = { epoch, watch: asked.watch, isOver: !asked.isThere };
+    this.#incarnation = incarnation;
+    void incarnation.watch.fired.then(() => {
+      incarnation.isOver = true;
     });
   }
 }
 
 /** One contender's use of the shortcut. */
 export class FastPathEntry {
-  readonly #succession: SequenceFastPath;
-  readonly #era: Era | undefined;
-  readonly #last: Gone | undefined;
+  readonly #fastPath: SequenceFastPath;
+  readonly #incarnation: Incarnation | undefined;
+  readonly #last: Previous | undefined;
 
-  constructor(succession: SequenceFastPath, era: Era | undefined, last: Gone | undefined) {
-    this.#succession = succession;
-    this.#era = era;
+  constructor(fastPath: SequenceFastPath, incarnation: Incarnation | undefined, last: Previous | undefined) {
+    this.#fastPath = fastPath;
+    this.#incarnation = incarnation;
     this.#last = last;
   }
 
   /** Whether it is worth a try without a list. */
   get needsNoList(): boolean {
-    return this.#succession.isLikely && this.isCovered;
+    return this.#fastPath.isLikely && this.isCovered;
   }
 
   /** Whether the contender's number may show that it is alone. */
   get isCovered(): boolean {
-    return this.#era !== undefined && this.#last?.era === this.#era && this.#succession.isGood(this.#era);
+    return (
+      this.#incarnation !== undefined &&
+      this.#last?.incarnation === this.#incarnation &&
+      this.#fastPath.isGood(this.#incarnation)
+    );
   }
 
   /** Called with the number of the created contender. Returns whether it is certainly alone. */
   entered(number: number): boolean {
     const isNext = this.#last !== undefined && number === this.#last.number + 1;
     const isAlone = isNext && this.isCovered;
-    this.#succession.entered(isNext);
+    this.#fastPath.entered(isNext);
     return isAlone;
   }
 
   /** Called when the contender was created alone, had its turn, and is deleted. */
   left(number: number): void {
-    this.#succession.left({ number, era: this.#era });
+    this.#fastPath.left({ number, incarnation: this.#incarnation });
   }
 }

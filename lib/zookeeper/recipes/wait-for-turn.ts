@@ -12,7 +12,7 @@ import type { LeaseNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNode } from './own-node-watch.js';
 import type { Entry } from './protected-create.js';
-import type { Line } from './wait-queue-view.js';
+import type { WaitQueueView } from './wait-queue-view.js';
 import { grantLease } from './zookeeper-lease.js';
 
 // Maximum wait for the deletion of the own znode, when the acquisition is given up. After it the promise rejects, and
@@ -50,9 +50,9 @@ export function acquireEntered(
 ): Promise<GrantedLease | null> {
   const { releaseTimeoutMs } = directory;
   const { signal } = request;
-  const grant = ({ contender, entrance }: Entry) => {
+  const grant = ({ contender, fastPath }: Entry) => {
     const number = numberOf(contender.name);
-    if (entrance && number !== undefined) contender.onLeft(() => entrance.left(number));
+    if (fastPath && number !== undefined) contender.onLeft(() => fastPath.left(number));
     return grantLease(session, directory, contender, request);
   };
   return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
@@ -114,7 +114,7 @@ async function untilProvenTurn<E extends Entered>(
 
 const LONGEST_GRACE_MS = 500;
 
-type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
+type Place = Pick<Entry, 'contender' | 'queue' | 'tookMs'>;
 
 /**
  * The wait that all recipes with a wait queue share. The contender finds out its predecessors, watches the nearest, and
@@ -125,7 +125,7 @@ type Place = Pick<Entry, 'contender' | 'line' | 'tookMs'>;
  * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer. Rejects
  * with `signal.reason`, leaving no watch.
  */
-export function turnInLine(session: Session, wait: boolean): Turn {
+export function turnInQueue(session: Session, wait: boolean): Turn {
   return {
     isNow,
     comes: async (place, signal) => {
@@ -156,8 +156,8 @@ async function ahead(place: Place, signal: AbortSignal): Promise<readonly Conten
 }
 
 /** Whether it is known that no contender is ahead. */
-function isFirst({ contender, line }: Pick<Place, 'contender' | 'line'>): boolean {
-  return line.knows(contender) && line.predecessors(contender).length === 0;
+function isFirst({ contender, queue }: Pick<Place, 'contender' | 'queue'>): boolean {
+  return queue.knows(contender) && queue.predecessors(contender).length === 0;
 }
 
 /** Whether there is only one predecessor, and that one may hold a warm lease, which it releases at once. */
@@ -185,7 +185,7 @@ async function untilTurnOr(session: Session, place: Place, nearest: readonly Con
  * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
  */
 async function untilTurn(session: Session, place: Place, nearest: readonly ContenderName[], signal: AbortSignal) {
-  const watched = new WatchedPredecessors(place.line, signal);
+  const watched = new WatchedPredecessors(place.queue, signal);
   const ownWatched = watchOwnNode(session, place.contender);
   try {
     for (let awaited = nearest; awaited.length > 0; awaited = isFirst(place) ? [] : await caughtUp(place, signal)) {
@@ -203,27 +203,27 @@ async function untilTurn(session: Session, place: Place, nearest: readonly Conte
 /** The predecessors to wait for after an event. */
 async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
   const nearest = await listed(place, signal);
-  if (nearest.every(({ name }) => place.line.isAttended(name))) return nearest;
-  await place.line.refresh(place.contender, signal);
+  if (nearest.every(({ name }) => place.queue.isWatched(name))) return nearest;
+  await place.queue.refresh(place.contender, signal);
   return listed(place, signal);
 }
 
 /** The predecessors to wait for, as far as they are known. Otherwise the children are listed. */
-async function listed({ contender, line }: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
-  while (!line.knows(contender)) await line.look(contender, signal);
-  return line.predecessors(contender);
+async function listed({ contender, queue }: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
+  while (!queue.knows(contender)) await queue.look(contender, signal);
+  return queue.predecessors(contender);
 }
 
 /** The predecessors that one contender watches. */
 class WatchedPredecessors {
-  readonly #line: Line;
+  readonly #queue: WaitQueueView;
   readonly #watched = new Map<string, Dispose>();
   readonly #unlisten: Dispose;
   #news = deferred();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(line: Line, signal: AbortSignal) {
-    this.#line = line;
+  constructor(queue: WaitQueueView, signal: AbortSignal) {
+    this.#queue = queue;
     this.#unlisten = onAbort(signal, (reason) => this.#fail(reason));
   }
 
@@ -256,7 +256,7 @@ class WatchedPredecessors {
 
   #watch(name: string): void {
     if (this.#watched.has(name)) return;
-    const dispose = this.#line.attend(name, (error) => {
+    const dispose = this.#queue.attend(name, (error) => {
       this.#watched.delete(name);
       if (error === undefined) this.#news.resolve();
       else this.#fail(error);

@@ -1,5 +1,5 @@
-import { compareStandings, excludes, standingOf, standingsIn } from './contender-name.js';
-import type { LineKind, ContenderName } from './contender-name.js';
+import { compareContenderNames, excludes, contenderNameOf, contenderNamesIn } from './contender-name.js';
+import type { QueueKind, ContenderName } from './contender-name.js';
 
 /**
  * The contenders of a wait queue when it was listed, in order, less those that were seen to be deleted since. No
@@ -15,11 +15,11 @@ export class WaitQueueSnapshot {
   /** The index before which all contenders are deleted. */
   #first = 0;
 
-  constructor(names: readonly string[], line: LineKind = 'locks') {
-    const standings = standingsIn(line, names);
-    this.#inOrder = standings.length > 1 ? standings.sort(compareStandings) : standings;
+  constructor(names: readonly string[], line: QueueKind = 'locks') {
+    const contenders = contenderNamesIn(line, names);
+    this.#inOrder = contenders.length > 1 ? contenders.sort(compareContenderNames) : contenders;
     this.#isStrict = isStrictOrder(this.#inOrder);
-    this.#left = new Uint8Array(standings.length);
+    this.#left = new Uint8Array(contenders.length);
   }
 
   /** The contenders that were listed. */
@@ -59,14 +59,16 @@ export class WaitQueueSnapshot {
    */
   predecessors(name: string): ContenderName[] {
     const ahead = this.ahead(name, 2);
-    const isChain = ahead.every(({ kind }) => kind !== 'read') && standingOf(name)?.kind !== 'read';
+    const isChain = ahead.every(({ kind }) => kind !== 'read') && contenderNameOf(name)?.kind !== 'read';
     return isChain ? ahead : ahead.slice(0, 1);
   }
 
   /** Whether any contender behind `name` has to wait for it. */
   isAwaited(name: string): boolean {
     const me = this.#inOrder[this.#placeOf(name) ?? -1];
-    return me !== undefined && this.#inOrder.some((other) => compareStandings(me, other) < 0 && excludes(me, other));
+    return (
+      me !== undefined && this.#inOrder.some((other) => compareContenderNames(me, other) < 0 && excludes(me, other))
+    );
   }
 
   #hasLeft(place: number): boolean {
@@ -74,7 +76,7 @@ export class WaitQueueSnapshot {
   }
 
   #placeOf(name: string): number | undefined {
-    const me = standingOf(name);
+    const me = contenderNameOf(name);
     const likely = me ? this.#firstNotBefore(me) : -1;
     if (this.#inOrder[likely]?.name === name) return likely;
     const place = this.#isStrict ? -1 : this.#inOrder.findIndex((one) => one.name === name);
@@ -87,7 +89,7 @@ export class WaitQueueSnapshot {
     while (from < to) {
       const middle = (from + to) >>> 1;
       const other = this.#inOrder[middle];
-      if (other && compareStandings(other, me) < 0) from = middle + 1;
+      if (other && compareContenderNames(other, me) < 0) from = middle + 1;
       else to = middle;
     }
     return from;
@@ -96,7 +98,11 @@ export class WaitQueueSnapshot {
   // Equal numbers say nothing about the order: each takes the other to be before it, and neither is first.
   #lastNotBehind(place: number, me: ContenderName): number {
     let last = place;
-    for (let next = this.#inOrder[last + 1]; next && compareStandings(next, me) === 0; next = this.#inOrder[last + 1]) {
+    for (
+      let next = this.#inOrder[last + 1];
+      next && compareContenderNames(next, me) === 0;
+      next = this.#inOrder[last + 1]
+    ) {
       last++;
     }
     return last;
@@ -108,6 +114,6 @@ function isStrictOrder(inOrder: readonly ContenderName[]): boolean {
   if (first && last && last.number - first.number >= 2 ** 31) return false;
   return inOrder.every((one, place) => {
     const next = inOrder[place + 1];
-    return next === undefined || (compareStandings(one, next) < 0 && one.number <= next.number);
+    return next === undefined || (compareContenderNames(one, next) < 0 && one.number <= next.number);
   });
 }

@@ -4,8 +4,8 @@ import { LoopBudget } from '../../async/loop-turn.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { lineKindOf, lineOf, standingOf } from './contender-name.js';
-import type { ContenderKind, LineKind, ContenderName } from './contender-name.js';
+import { queueKindOf, lineOf, contenderNameOf } from './contender-name.js';
+import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
 import { CreateBatching } from './create-batching.js';
 import { NodeDeletedError } from './held-nodes.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
@@ -32,23 +32,23 @@ const FEWEST_READS = 2;
  * - The event is not a deletion.
  * - The contender is not in the list.
  */
-export class Line {
+export class WaitQueueView {
   readonly #session: Session;
   readonly #path: string;
-  readonly #kind: LineKind;
+  readonly #kind: QueueKind;
   readonly #turn: LoopBudget;
   readonly #own = new StringMap<Member>();
   /** The own contenders whose deletion is under way. Their znodes may still be listed. */
   readonly #leaving = new StringMap<true>();
   /** Decides when the next contenders of this session are created. */
-  readonly entryDelay = new CreateBatching();
-  readonly #departures = new StringMap<DeletionWatch>();
+  readonly createBatching = new CreateBatching();
+  readonly #deletionWatches = new StringMap<DeletionWatch>();
   #names: readonly string[] | undefined;
-  #lineup: WaitQueueSnapshot | undefined;
+  #snapshot: WaitQueueSnapshot | undefined;
   #epoch = -1;
 
   /** @param turn the work that this session has done in this turn of the event loop without the servers */
-  constructor(session: Session, path: string, kind: LineKind, turn: LoopBudget) {
+  constructor(session: Session, path: string, kind: QueueKind, turn: LoopBudget) {
     this.#session = session;
     this.#path = path;
     this.#kind = kind;
@@ -63,7 +63,7 @@ export class Line {
   /** Adds a contender of this session. */
   joined(contender: Member): void {
     this.#own.set(contender.name, contender);
-    this.entryDelay.joined(contender.name);
+    this.createBatching.joined(contender.name);
   }
 
   /**
@@ -73,7 +73,7 @@ export class Line {
    */
   leaving(contender: Member): void {
     // First, so that creates which this releases share the transaction of the deletion.
-    this.entryDelay.leaving(contender.name);
+    this.createBatching.leaving(contender.name);
     if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
     this.#turn.step();
     this.#leaving.set(contender.name, true);
@@ -83,7 +83,7 @@ export class Line {
   /** Called when the znode cannot be deleted after all. Contenders that have not passed it by then wait behind it. */
   stays(contender: Member): void {
     if (this.#leaving.delete(contender.name)) this.#forget();
-    this.entryDelay.leaving(contender.name);
+    this.createBatching.leaving(contender.name);
   }
 
   /** Called when the contender was deleted, or was found to be gone. Then another znode may be at the same path. */
@@ -92,37 +92,37 @@ export class Line {
     this.#gone(contender.name, how);
     this.#own.delete(contender.name);
     this.#leaving.delete(contender.name);
-    this.entryDelay.leaving(contender.name);
+    this.createBatching.leaving(contender.name);
   }
 
   /** Called when a contender of this session continues with another znode, which is in no listing yet. */
   moved(contender: Member, from: string): void {
     this.#own.set(contender.name, contender);
-    this.entryDelay.joined(contender.name);
+    this.createBatching.joined(contender.name);
     this.#forget();
-    this.#departures.get(from)?.over('left');
+    this.#deletionWatches.get(from)?.over('left');
     this.#own.delete(from);
-    this.entryDelay.leaving(from);
+    this.createBatching.leaving(from);
   }
 
   /** Records a new listing of the children. */
   saw(names: readonly string[]): void {
     if (names === this.#names) return;
     this.#names = names;
-    this.#lineup = new WaitQueueSnapshot(names, this.#kind);
-    this.#leaving.names.forEach((name) => this.#lineup?.left(name));
+    this.#snapshot = new WaitQueueSnapshot(names, this.#kind);
+    this.#leaving.names.forEach((name) => this.#snapshot?.left(name));
     this.#epoch = this.#session.epoch;
   }
 
   /** Whether the view is valid for this contender. */
   knows({ name }: Member): boolean {
-    return this.#epoch === this.#session.epoch && this.#lineup !== undefined && this.#lineup.has(name);
+    return this.#epoch === this.#session.epoch && this.#snapshot !== undefined && this.#snapshot.has(name);
   }
 
   /** The contenders to watch, nearest first. Empty when it is this contender's turn. The view must be valid for it. */
   predecessors({ name }: Member): ContenderName[] {
-    if (!this.#lineup) throw new Error(`the line of ${name} was not looked at`);
-    return this.#lineup.predecessors(name);
+    if (!this.#snapshot) throw new Error(`the queue of ${name} was not looked at`);
+    return this.#snapshot.predecessors(name);
   }
 
   /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
@@ -137,52 +137,52 @@ export class Line {
    * Finds out which contenders ahead were deleted without notice: by a listing, or by single reads where that is less.
    */
   async refresh(contender: Member, signal: AbortSignal): Promise<void> {
-    const most = Math.max(FEWEST_READS, Math.floor((this.#lineup?.inOrder.length ?? 0) / NAMES_A_READ));
-    const ahead = this.#lineup?.ahead(contender.name, most + this.#departures.size + this.#own.size + 1) ?? [];
-    const unseen = ahead.filter(({ name }) => !this.isAttended(name));
+    const most = Math.max(FEWEST_READS, Math.floor((this.#snapshot?.inOrder.length ?? 0) / NAMES_A_READ));
+    const ahead = this.#snapshot?.ahead(contender.name, most + this.#deletionWatches.size + this.#own.size + 1) ?? [];
+    const unseen = ahead.filter(({ name }) => !this.isWatched(name));
     if (unseen.length > most) return this.look(contender, signal);
     await Promise.all(unseen.map(({ name }) => this.#ask(name, signal)));
   }
 
   /** Whether this contender's deletion will be noticed. */
-  isAttended(name: string): boolean {
-    return this.#own.has(name) || this.#departures.has(name);
+  isWatched(name: string): boolean {
+    return this.#own.has(name) || this.#deletionWatches.has(name);
   }
 
   /** Calls back when `name` is deleted, when that is no longer known, or with the error that prevents knowing it. */
   attend(name: string, listener: DeletionListener): Dispose {
-    return (this.#departures.get(name) ?? this.#departureOf(name)).add(listener);
+    return (this.#deletionWatches.get(name) ?? this.#deletionWatchOf(name)).add(listener);
   }
 
-  #departureOf(name: string): DeletionWatch {
+  #deletionWatchOf(name: string): DeletionWatch {
     const isOwn = this.#own.has(name);
-    const departure = new DeletionWatch(this.#session, `${this.#path}/${name}`, (how) => {
-      this.#departures.delete(name);
+    const deletionWatch = new DeletionWatch(this.#session, `${this.#path}/${name}`, (how) => {
+      this.#deletionWatches.delete(name);
       // A contender of this session reports its own deletion.
       if (isOwn) return;
       if (how === 'left') this.#left(name);
       if (how === 'unknown') this.#forget();
     });
-    this.#departures.set(name, departure);
-    if (!isOwn) departure.watch();
-    return departure;
+    this.#deletionWatches.set(name, deletionWatch);
+    if (!isOwn) deletionWatch.watch();
+    return deletionWatch;
   }
 
   /** A contender of this session is gone. */
   #gone(name: string, how: 'left' | 'unknown'): void {
-    if (how === 'left') this.#lineup?.left(name);
+    if (how === 'left') this.#snapshot?.left(name);
     else this.#forget();
-    this.#departures.get(name)?.over(how);
+    this.#deletionWatches.get(name)?.over(how);
   }
 
   /** A contender of another session is deleted. */
   #left(name: string): void {
-    if (standingOf(name)?.kind === 'write') this.#forget();
-    else this.#lineup?.left(name);
+    if (contenderNameOf(name)?.kind === 'write') this.#forget();
+    else this.#snapshot?.left(name);
   }
 
   #forget(): void {
-    this.#lineup = undefined;
+    this.#snapshot = undefined;
     this.#names = undefined;
   }
 
@@ -201,13 +201,13 @@ function nobodyWithout(error: unknown): readonly string[] {
 }
 
 /** A session's views by kind and path. Wait queues of different kinds may have the same path, and are independent. */
-interface Lines extends Record<LineKind, StringMap<Line>> {
+interface QueueViews extends Record<QueueKind, StringMap<WaitQueueView>> {
   readonly turn: LoopBudget;
 }
 
-const linesBySession = new WeakMap<Session, Lines>();
+const queuesBySession = new WeakMap<Session, QueueViews>();
 
-function emptyLines(): Lines {
+function noQueues(): QueueViews {
   return { locks: new StringMap(), candidates: new StringMap(), turn: new LoopBudget() };
 }
 
@@ -215,27 +215,27 @@ function emptyLines(): Lines {
  * Adds a contender to its session's view of the wait queue, and returns the view. It is dropped when the session's last
  * contender has left.
  */
-export function joinLine(session: Session, path: string, contender: Member): Line {
-  const lines = linesBySession.get(session) ?? emptyLines();
-  linesBySession.set(session, lines);
-  const kind = lineKindOf(contender.name);
-  const line = lines[kind].get(path) ?? new Line(session, path, kind, lines.turn);
-  lines[kind].set(path, line);
-  line.joined(contender);
-  return line;
+export function joinQueue(session: Session, path: string, contender: Member): WaitQueueView {
+  const queues = queuesBySession.get(session) ?? noQueues();
+  queuesBySession.set(session, queues);
+  const kind = queueKindOf(contender.name);
+  const queue = queues[kind].get(path) ?? new WaitQueueView(session, path, kind, queues.turn);
+  queues[kind].set(path, queue);
+  queue.joined(contender);
+  return queue;
 }
 
 /** Removes a contender that was deleted, or was found to be gone. */
-export function partFromLine(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
-  const lines = linesBySession.get(session)?.[lineKindOf(contender.name)];
-  const line = lines?.get(path);
-  line?.parted(contender, how);
-  if (line?.isEmpty) lines?.delete(path);
+export function leaveQueue(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
+  const queues = queuesBySession.get(session)?.[queueKindOf(contender.name)];
+  const queue = queues?.get(path);
+  queue?.parted(contender, how);
+  if (queue?.isEmpty) queues?.delete(path);
 }
 
 /** The batching of creates for this kind of contenders. `undefined` while the session has none in that queue. */
-export function entryDelayAt(session: Session, path: string, kind: ContenderKind): CreateBatching | undefined {
-  return linesBySession.get(session)?.[lineOf(kind)].get(path)?.entryDelay;
+export function createBatchingAt(session: Session, path: string, kind: ContenderKind): CreateBatching | undefined {
+  return queuesBySession.get(session)?.[lineOf(kind)].get(path)?.createBatching;
 }
 
 /** A callback that is called once, with an error when the znode cannot be watched. */

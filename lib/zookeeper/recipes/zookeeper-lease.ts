@@ -10,7 +10,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { ErrorCode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { contenderData } from './contender-data.js';
-import { lineKindOf, standingOf } from './contender-name.js';
+import { queueKindOf, contenderNameOf } from './contender-name.js';
 import type { Contender } from './contender.js';
 import { becomeReader } from './downgrade.js';
 import type { LeaseNodes } from './held-nodes.js';
@@ -158,11 +158,11 @@ class ContentionWatch implements Demand {
     for (let isFirst = true; !isOver(); isFirst = false) {
       const { names, watch } = await this.#session.requests.watchChildren(directory);
       if (isOver()) return watch.remove();
-      if (names.length > 1 && new WaitQueueSnapshot(names, lineKindOf(name)).isAwaited(name)) return;
+      if (names.length > 1 && new WaitQueueSnapshot(names, queueKindOf(name)).isAwaited(name)) return;
       if (isFirst) onNone();
       await watch.fired;
       // No contender was behind, so a new one has to wait. Another listing would only make it wait longer.
-      if (standingOf(name)?.kind !== 'read') return;
+      if (contenderNameOf(name)?.kind !== 'read') return;
       // Readers are created and deleted often. Not each of them is to make all others list the children.
       await pause(LOOK_AGAIN_MS, NEVER);
     }

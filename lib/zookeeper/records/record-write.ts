@@ -153,7 +153,7 @@ async function resultsOf(
 
 function unknowable(name: string): LockUnavailableError {
   const why = 'the connection was lost before the answer, and what the records say now does not tell';
-  return new LockUnavailableError(`whether "${name}" was written can not be known: ${why}`, { key: name });
+  return new LockUnavailableError(`whether "${name}" was written cannot be known: ${why}`, { key: name });
 }
 
 /**

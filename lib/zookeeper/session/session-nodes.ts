@@ -18,7 +18,7 @@ export interface OwnNode {
 export class SessionNodes {
   readonly #nodes = new LinkedList<OwnNode>();
 
-  attend(node: OwnNode): Dispose {
+  track(node: OwnNode): Dispose {
     const place = this.#nodes.join(node);
     return () => place.leave();
   }

@@ -125,8 +125,8 @@ export class Session {
   }
 
   /** Registers a znode to be checked. Its callback is called once, when a heartbeat finds the znode deleted. */
-  attend(node: OwnNode): Dispose {
-    return this.#nodes.attend(node);
+  track(node: OwnNode): Dispose {
+    return this.#nodes.track(node);
   }
 
   /** Ties a lease to this session. If the session has already ended, the lease is lost at once. */

@@ -71,7 +71,7 @@ export const oddities: Group = {
         await a.ask({ ...request, body: Buffer.concat([request.body, Buffer.alloc(7, 1)]) });
       }
     },
-    'lengths that can not be': async (stage) => {
+    'lengths that cannot be': async (stage) => {
       for (const length of [-2, -2_147_483_648, 2_147_483_647, 1_000_000]) {
         const a = await stage.open(`of ${length}`);
         await a.ask(anything(Op.exists, new Fields().int(length).raw(Buffer.from('/x')).toBuffer()));
@@ -84,7 +84,7 @@ export const oddities: Group = {
         if (c.isOpen) await c.ask(exists('/y'));
       }
     },
-    'frames whose length can not be': async (stage) => {
+    'frames whose length cannot be': async (stage) => {
       for (const length of [-1, -2_147_483_648, 1_048_575, 1_048_576, 2_147_483_647, 4, 7]) {
         const a = await stage.open(`of ${length}`);
         a.isSilent = true;

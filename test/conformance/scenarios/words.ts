@@ -13,7 +13,7 @@ export const words: Group = {
     'is it well': async (stage) => {
       for (const word of ['ruok', 'isro']) stage.say(`${word}: ${await stage.ask(word)}`);
     },
-    'what is no word is a length that can not be': async (stage) => {
+    'what is no word is a length that cannot be': async (stage) => {
       for (const word of ['what', 'RUOK', 'ruo?']) stage.say(`${word}: ${JSON.stringify(await stage.ask(word))}`);
     },
     'a word may have more behind it': async (stage) => {

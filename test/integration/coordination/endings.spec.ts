@@ -59,7 +59,7 @@ describe('a loop over batches', () => {
 });
 
 describe('a queue whose numbers are used up', () => {
-  it('refuses what it can not put, and begins anew when it is empty', async () => {
+  it('refuses what it cannot put, and begins anew when it is empty', async () => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const { one, basePath } = await coordinated(server.connectString);

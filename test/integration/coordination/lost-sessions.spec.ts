@@ -4,7 +4,7 @@ import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { openCoordination } from '../../support/coordination/services.js';
 
-const UNKNOWN = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/can not be known/) as string };
+const UNKNOWN = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/cannot be known/) as string };
 
 type Write = (service: CoordinationService) => Promise<unknown>;
 

@@ -11,7 +11,7 @@ describe('while others are well', { timeout: 180_000 }, () => {
     expect(seen).toEqual(expected);
   });
 
-  it('a lease is kept when its follower can not be reached, or does not hear, or is not heard', async () => {
+  it('a lease is kept when its follower cannot be reached, or does not hear, or is not heard', async () => {
     // Of three holders at once: each has links of its own, and the servers are well.
     const directions = [undefined, 'toServer', 'toClient'] as const;
     const followers = await three.ensemble.followers();

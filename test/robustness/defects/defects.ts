@@ -93,7 +93,7 @@ export const DEFECTS: readonly Defect[] = [
       {
         file: 'zookeeper/recipes/zookeeper-lease.js',
         replace: 'const lease = new GrantedLease(grant);',
-        by: 'const lease = new GrantedLease(grant); contenders.forEach((each) => each.line.leaving(each));',
+        by: 'const lease = new GrantedLease(grant); contenders.forEach((each) => each.queue.leaving(each));',
       },
     ],
   },
@@ -120,7 +120,7 @@ export const DEFECTS: readonly Defect[] = [
         by: 'if (this.isShared && bounds === "kept")',
       },
       {
-        file: 'local/local-line.js',
+        file: 'local/local-queue.js',
         replace: "if (mode === 'read')",
         by: 'if (!mode)',
       },

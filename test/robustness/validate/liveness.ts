@@ -6,7 +6,7 @@ export const EVENT_LOOP_STALLED = 'event loop stalled';
 /** Its monotonic clock, and with it its timers, stood still. Only simulated. */
 export const MACHINE_SUSPENDED = 'machine suspended';
 
-/** The faults in which a process does not run, and so can not give up in time either. */
+/** The faults in which a process does not run, and so cannot give up in time either. */
 const PAUSES: readonly string[] = [PROCESS_STOPPED, EVENT_LOOP_STALLED, MACHINE_SUSPENDED];
 
 // What an acquisition may take beyond its own deadline: for finding out that there is no server, for leaving the line,

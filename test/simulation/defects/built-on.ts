@@ -43,13 +43,13 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'leads-on-after-the-loss',
     edits: [
       {
-        file: 'elections/office.js',
+        file: 'elections/leader-term.js',
         replace: '(this.#isOpen || isUnder(this.term)) && this.term.isHeld()',
         by: 'this.#isOpen || isUnder(this.term)',
       },
-      { file: 'elections/leadership.js', replace: 'this.#office?.term.isHeld()', by: 'this.#office' },
+      { file: 'elections/leadership.js', replace: 'this.#leaderTerm?.term.isHeld()', by: 'this.#leaderTerm' },
       {
-        file: 'elections/office.js',
+        file: 'elections/leader-term.js',
         replace: "guarded(this.seen, { onLost: onLost ?? 'throw' }, work)",
         by: 'work(this.seen)',
       },
@@ -89,7 +89,7 @@ export const BUILT_ON: readonly Defect[] = [
     edits: [
       {
         file: 'schedule/attempt.js',
-        replace: 'await this.#crew.markers.write(newMarker(this.job, tick, attempt), seen);',
+        replace: 'await this.#context.markers.write(newMarker(this.job, tick, attempt), seen);',
         by: '{ ...seen, marker: newMarker(this.job, tick, attempt) };',
       },
     ],
@@ -122,7 +122,7 @@ export const BUILT_ON: readonly Defect[] = [
     name: 'units-are-written-over-any',
     edits: [
       {
-        file: 'stock/shelves.js',
+        file: 'stock/stock-snapshot.js',
         replace: 'value: String(units), ifVersion: version };',
         by: 'value: String(units) };',
       },

@@ -282,7 +282,7 @@ const TELLING: readonly Defect[] = [
     finds: ['claim'],
     why: 'The signal of a lease that the process hands on never aborts, and the work under it goes on.',
     failsIn: {
-      spec: 'test/unit/local/local-tenure.spec.ts',
+      spec: 'test/unit/local/shared-lease.spec.ts',
       test: 'are all lost together',
     },
   },

@@ -1,7 +1,7 @@
 import type { Defect } from './defect.js';
 import { NAMES } from './names.js';
 
-const LOCAL_LINE = 'local/local-line.js';
+const LOCAL_LINE = 'local/local-queue.js';
 const LOCAL_TENURE = 'local/shared-lease.js';
 const COUNTER = 'zookeeper/recipes/counter.js';
 
@@ -21,7 +21,7 @@ const READERS: readonly Defect[] = [
         replace: 'if (this.isShared)',
         by: "if (this.isShared && bounds === 'in doubt') return 'in doubt'; if (this.isShared)",
       },
-      { file: LOCAL_LINE, replace: 'await this.#follow(tenure);', by: 'this.#serve(tenure);' },
+      { file: LOCAL_LINE, replace: 'await this.#follow(shared);', by: 'this.#serve(shared);' },
     ],
     needs: {
       traffic: ['read-write'],
@@ -57,8 +57,8 @@ const READERS: readonly Defect[] = [
     edits: [
       {
         file: LOCAL_LINE,
-        replace: "return this.#turn.isLong || this.#tenure?.admission === 'in doubt';",
-        by: "return this.#tenure?.admission === 'in doubt';",
+        replace: "return this.#turn.isLong || this.#shared?.admission === 'in doubt';",
+        by: "return this.#shared?.admission === 'in doubt';",
       },
       {
         file: LOCAL_LINE,
@@ -90,7 +90,7 @@ const READERS: readonly Defect[] = [
       {
         file: LOCAL_LINE,
         replace: "if (mode === 'read')",
-        by: "if (mode === 'read' && this.#tenure?.admission === 'full') return true; if (mode === 'read')",
+        by: "if (mode === 'read' && this.#shared?.admission === 'full') return true; if (mode === 'read')",
       },
     ],
     needs: {
@@ -159,7 +159,7 @@ const READERS: readonly Defect[] = [
     finds: ['claim'],
     why: 'The signal of a caller that is let in as the lease is lost never aborts.',
     failsIn: {
-      spec: 'test/unit/local/local-tenure.spec.ts',
+      spec: 'test/unit/local/shared-lease.spec.ts',
       test: 'is told that the lease is %s',
     },
   },

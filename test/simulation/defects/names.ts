@@ -18,11 +18,11 @@ export const NAMES: readonly Defect[] = [
       },
       {
         file: 'zookeeper/recipes/mutex.js',
-        replace: "const entering = enterLine(session, directory, 'lock', request, entrance);",
+        replace: "const entering = enterQueue(session, directory, 'lock', request, fastPath);",
         by:
-          "if (request.line === 'none') return acquireEntered(session, directory, request, enterLine(session, directory, " +
+          "if (request.line === 'none') return acquireEntered(session, directory, request, enterQueue(session, directory, " +
           "'lock', { ...request, keeps: 'never' }), turnIfFirst()).catch((error) => { if (error.code === -110) return null; " +
-          "throw error; }); const entering = enterLine(session, directory, 'lock', request, entrance);",
+          "throw error; }); const entering = enterQueue(session, directory, 'lock', request, fastPath);",
       },
     ],
     needs: { traffic: ['none', 'revoke'], faults: ['delete-node'] },

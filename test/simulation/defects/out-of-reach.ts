@@ -30,7 +30,7 @@ export const INVISIBLE: Readonly<Record<string, string>> = {
   'longer-timeout-counts-at-once':
     'A client asks for the session timeout that it was granted last. Only a server with a larger minimum grants a longer one, and ' +
     'the servers of a simulation have one minimum.',
-  'succession-outlives-the-connection':
+  'fast-path-outlives-the-connection':
     'Watches are set again right behind the handshake. So the event of a directory that was made anew comes before the answer to ' +
     'any create of that connection, and ends what was known.',
   'lease-of-an-ended-session-is-handed-out':

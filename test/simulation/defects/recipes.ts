@@ -10,8 +10,8 @@ const QUEUES: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
-        replace: 'line.predecessors(contender).length === 0',
-        by: 'line.predecessors(contender).length <= 1',
+        replace: 'queue.predecessors(contender).length === 0',
+        by: 'queue.predecessors(contender).length <= 1',
       },
     ],
     needs: { traffic: ['locks'], faults: ['none'] },
@@ -35,7 +35,7 @@ const QUEUES: readonly Defect[] = [
     finds: ['exclusion', 'fencing tokens', 'fifo'],
     why: 'Names begin with an id that chance has made: a contender that comes later stands before the holder.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/lineup.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/wait-queue-snapshot.spec.ts',
       test: 'are ordered by the number and not by the id',
     },
   },
@@ -52,7 +52,7 @@ const QUEUES: readonly Defect[] = [
     finds: ['exclusion', 'register'],
     why: 'A writer is let in beside readers, which see half of what it writes.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/lineup.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/wait-queue-snapshot.spec.ts',
       test: 'makes each wait for the nearest that excludes it',
     },
   },
@@ -80,8 +80,8 @@ const QUEUES: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-queue-view.js',
-        replace: 'this.#epoch === this.#session.epoch && this.#lineup',
-        by: 'this.#lineup',
+        replace: 'this.#epoch === this.#session.epoch && this.#snapshot',
+        by: 'this.#snapshot',
       },
     ],
     needs: {
@@ -97,12 +97,12 @@ const QUEUES: readonly Defect[] = [
     },
   },
   {
-    name: 'succession-outlives-the-connection',
+    name: 'fast-path-outlives-the-connection',
     edits: [
       {
         file: 'zookeeper/recipes/sequence-fast-path.js',
-        replace: '!era.isOver && era.epoch === this.#session.epoch',
-        by: '!era.isOver',
+        replace: '!incarnation.isOver && incarnation.epoch === this.#session.epoch',
+        by: '!incarnation.isOver',
       },
     ],
     needs: {
@@ -119,7 +119,7 @@ const QUEUES: readonly Defect[] = [
     finds: ['exclusion', 'fencing tokens'],
     why: 'The directory was made anew while the connection was away, and the next number is somebody else’s as well.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/succession.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/sequence-fast-path.spec.ts',
       test: 'is not over another connection',
     },
   },
@@ -141,7 +141,7 @@ const QUEUES: readonly Defect[] = [
     finds: ['liveness', 'outcomes'],
     why: 'Of those that are held back together one is sent, and the others wait for their time-outs.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/entry-delay.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/create-batching.spec.ts',
       test: 'comes in a moment later, with those who came meanwhile, in their order and with one list',
     },
   },
@@ -321,7 +321,7 @@ const PROCESS: readonly Defect[] = [
     finds: ['liveness', 'fifo', 'turns'],
     why: 'A busy process hands the key on among its callers, and no other process ever gets it.',
     failsIn: {
-      spec: 'test/unit/local/turn-bounds.spec.ts',
+      spec: 'test/unit/local/hand-over-limit.spec.ts',
       test: 'are bounded by their count when another process waits',
     },
   },

@@ -47,7 +47,7 @@ const RESTS: Readonly<Record<string, Rest>> = {
     },
     why: 'Each release wakes all who wait, and all of them ask the servers.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/lineup.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/wait-queue-snapshot.spec.ts',
       test: 'is a chain: each waits for the one right before it',
     },
   },
@@ -81,7 +81,7 @@ const RESTS: Readonly<Record<string, Rest>> = {
     why: 'A contender of another process in between is not noticed, and two hold the key.',
     alsoFinds: ['fencing tokens'],
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/succession.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/sequence-fast-path.spec.ts',
       test: 'is not when the number is not the next one',
     },
   },

@@ -41,7 +41,7 @@ function of(kind: FaultKind, stage: Stage, told: Told): SmallFault[] {
     .map((app) => ({ text: `${kind} of ${app.name}`, do: () => DOINGS[kind](app, stage, told) }));
 }
 
-/** A connection that there is not can not be lost. */
+/** A connection that there is not cannot be lost. */
 function isPossible(kind: FaultKind, app: App, stage: Stage): boolean {
   return (kind !== 'reset' && kind !== 'abandon') || connectionsOf(app, stage).length > 0;
 }

@@ -164,7 +164,7 @@ export function itQueues(open: OpenPair): void {
       expect(valuesOf(await other.queue('q').takeBatch({ atMost: 9 }))).toEqual([2, 3]);
     });
 
-    it('delivers what its codec can not read, to be removed', async () => {
+    it('delivers what its codec cannot read, to be removed', async () => {
       const { one } = await open();
       await one.queue('q', { codec: 'bytes' }).putAll([Buffer.from('{'), Buffer.from('1')]);
       const broken = (await one.queue('q').take())!;

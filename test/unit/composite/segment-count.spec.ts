@@ -74,7 +74,7 @@ describe('the number of segments of a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('can not be read: nobody holds anything then', async () => {
+  it('cannot be read: nobody holds anything then', async () => {
     const { lock, backend } = startSegments(4);
     const unavailable = new Error('no server');
     vi.spyOn(backend.records, 'read').mockRejectedValue(unavailable);

@@ -158,7 +158,7 @@ describe('a change that fails', () => {
     expect([await lock.count(), warnings()]).toEqual([8, []]);
   });
 
-  it('can not be applied late: who has begun to work under the old count has taken its mark away', async () => {
+  it('cannot be applied late: who has begun to work under the old count has taken its mark away', async () => {
     spyOnWarnings();
     // The planted defect is a lock that excludes nobody, as a resizer that is stopped for long finds it.
     const backend = everybodyBackend();

@@ -180,7 +180,7 @@ describe('an error of the method', () => {
   });
 });
 
-describe('servers that can not be asked', () => {
+describe('servers that cannot be asked', () => {
   const unavailable = new LockUnavailableError('no server');
 
   it.each(['read', 'write'] as const)('keep the method from running: %s', async (request) => {

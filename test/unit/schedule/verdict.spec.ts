@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { followingBy, nominalTick } from '../../../lib/schedule/schedule.js';
 import type { Marker } from '../../../lib/schedule/marker.js';
-import { verdictOn } from '../../../lib/schedule/marker.js';
+import { tickStatusOf } from '../../../lib/schedule/marker.js';
 import { cron } from './cron-package.js';
 import { jobWith } from './jobs.js';
 
@@ -22,7 +22,7 @@ function firingAt(expression: string, timeZone: string, instant: string, inJob =
   return { job: inJob, now, following, tick: nominalTick(following, now) };
 }
 
-describe('verdictOn', () => {
+describe('tickStatusOf', () => {
   const hourly = firingAt('0 0 * * * *', 'UTC', '2026-01-01T12:00:00.123Z');
   const tick = Date.parse('2026-01-01T12:00:00Z');
 
@@ -36,7 +36,7 @@ describe('verdictOn', () => {
     ['a later tick was run', markerOf(tick + 3_600_000), 'taken'],
     ['the job had no ticks before', markerOf(undefined), 'due'],
   ] as const)('when %s', (_when, marker, expected) => {
-    expect(verdictOn(marker, hourly)).toBe(expected);
+    expect(tickStatusOf(marker, hourly)).toBe(expected);
   });
 
   it.each([
@@ -45,16 +45,16 @@ describe('verdictOn', () => {
     ['was begun often enough', markerOf(tick, 'running', 3), 'taken'],
     ['has failed', markerOf(tick, 'failed'), 'taken'],
   ] as const)("with onCrash: 'rerun', when the tick %s", (_when, marker, expected) => {
-    expect(verdictOn(marker, { ...hourly, job: jobWith({ onCrash: 'rerun' }) })).toBe(expected);
+    expect(tickStatusOf(marker, { ...hourly, job: jobWith({ onCrash: 'rerun' }) })).toBe(expected);
   });
 
   it('lets a daily job run once in the night that has its hour twice, whoever is started in between', () => {
     // Who is started in the second of the two hours is told by cron that 1:30 is still to come.
     const second = firingAt('0 30 1 * * *', 'America/New_York', '2025-11-02T06:30:00.010Z');
     expect(second.tick).toBe(Date.parse('2025-11-02T06:30:00Z'));
-    expect(verdictOn(markerOf(Date.parse('2025-11-02T05:30:00Z')), second)).toBe('taken');
-    expect(verdictOn(markerOf(Date.parse('2025-11-01T05:30:00Z')), second)).toBe('due');
+    expect(tickStatusOf(markerOf(Date.parse('2025-11-02T05:30:00Z')), second)).toBe('taken');
+    expect(tickStatusOf(markerOf(Date.parse('2025-11-01T05:30:00Z')), second)).toBe('due');
     const nextDay = firingAt('0 30 1 * * *', 'America/New_York', '2025-11-03T06:30:00.010Z');
-    expect(verdictOn(markerOf(Date.parse('2025-11-02T05:30:00Z')), nextDay)).toBe('due');
+    expect(tickStatusOf(markerOf(Date.parse('2025-11-02T05:30:00Z')), nextDay)).toBe('due');
   });
 });

@@ -288,7 +288,7 @@ describe('nobody is warned of', () => {
   it('a leader, and the lock of a job', async () => {
     const { locks } = start({ maxHeldMs: 2_000 });
     const options = { waitMs: 0, signal: undefined, label: undefined, value: undefined };
-    const { lease } = await locks.candidates.stand('poller', options);
+    const { lease } = await locks.elections.stand('poller', options);
     const job = await locks.jobLock('report', 'fifo').acquire();
     await pass(100_000);
     expect([lease.state, job.state, warned]).toEqual(['held', 'held', []]);

@@ -204,6 +204,6 @@ describe('wrong input', () => {
     const options = { connectionName: 'c', waitMs: 1, drainTimeoutMs: 1, connectOnStart: 'required' } as const;
     const locks = new LockService(backend, options);
     expect(() => locks.semaphore('k', { permits: 1 })).toThrow('the backend "memory" has no semaphores');
-    await expect(locks.revoke('k')).rejects.toThrow('the backend "memory" can not revoke');
+    await expect(locks.revoke('k')).rejects.toThrow('the backend "memory" cannot revoke');
   });
 });

@@ -76,7 +76,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect(ledger.units).toBe(15);
   });
 
-  it('puts everything back when the last part of an order can not be had', async () => {
+  it('puts everything back when the last part of an order cannot be had', async () => {
     const { stock, ledger } = openLeasedStock([3, 2, 4]);
     expect(await stock.deduct(10)).toBeNull();
     expect(ledger.levels).toEqual([3, 2, 4]);
@@ -187,7 +187,7 @@ describe('a store that fails', () => {
     expect((await stock.deduct(2, { orderId: 'x' }))?.units).toBe(2);
   });
 
-  it('and can not put back either leaves the units to be found, and put back by the next who wants them', async () => {
+  it('and cannot put back either leaves the units to be found, and put back by the next who wants them', async () => {
     const { stock, ledger } = openLeasedStock([4, 4]);
     ledger.after = async () => {
       throw broken;
@@ -342,7 +342,7 @@ describe('who refunds an order that is at work', () => {
   });
 });
 
-describe('a call that can not be served', () => {
+describe('a call that cannot be served', () => {
   it('gives up in time while a segment that it needs is held, and is not said to be sold out', async () => {
     const { stock, shops, ledger } = openLeasedStock([0, 4]);
     const lock = shops[0]!.segmented('sku', { segments: 2 });
@@ -367,7 +367,7 @@ describe('a call that can not be served', () => {
     expect(await patient).toBeNull();
   });
 
-  it('is told that the servers can not be asked', async () => {
+  it('is told that the servers cannot be asked', async () => {
     const { stock, records, ledger } = openLeasedStock([4]);
     records.beforeWrite = () => Promise.reject(new LockUnavailableError('down'));
     await expect(stock.deduct(1)).rejects.toThrow('down');

@@ -225,7 +225,7 @@ describe('what is available', () => {
   });
 });
 
-describe('a call that can not be served', () => {
+describe('a call that cannot be served', () => {
   it('gives up in time while others are always faster, and is not said to be sold out', async () => {
     const { stock, records } = await openStock(10, { waitMs: 200 });
     const version = async () => (await records.read('stock/sku/0000'))?.version ?? 0;
@@ -280,7 +280,7 @@ describe('a call that can not be served', () => {
     expect(await stock.available()).toBe(10);
   });
 
-  it('is told that the servers can not be asked, and the next call is served', async () => {
+  it('is told that the servers cannot be asked, and the next call is served', async () => {
     const { stock, records } = await openStock(10);
     const down = new LockUnavailableError('down');
     records.beforeWrite = () => Promise.reject(down);

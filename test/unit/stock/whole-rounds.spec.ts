@@ -59,7 +59,7 @@ describe('orders that no single segment has enough for', () => {
     await lease.release();
   });
 
-  it('can not be given up while units are being taken', async () => {
+  it('cannot be given up while units are being taken', async () => {
     const { stock, ledger } = openLeasedStock([2, 2]);
     const abort = new AbortController();
     ledger.before = async (_call, { fencingToken }) => void (fencingToken && abort.abort(new Error('too late')));

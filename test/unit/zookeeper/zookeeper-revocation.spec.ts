@@ -105,7 +105,7 @@ describe('who revokes', () => {
     await revoking;
   });
 
-  it('leaves no watch when one of the holders can not be waited for', async () => {
+  it('leaves no watch when one of the holders cannot be waited for', async () => {
     const { znodes, revoke } = start();
     const readers = [1, 2].map((id) => nameOf(id, '__READ__', id));
     readers.forEach((path) => znodes.put(path, '127.0.0.1'));

@@ -1,4 +1,4 @@
-/** Clients of one service in memory that break a promise which one client alone can not break. */
+/** Clients of one service in memory that break a promise which one client alone cannot break. */
 import type { Elections } from '../../../../lib/contract/elections.js';
 import type { Contender } from '../../../../lib/contract/contender.js';
 import { GrantedLease } from '../../../../lib/contract/granted-lease.js';

@@ -112,7 +112,7 @@ const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend
   ['IgnoresVersions', keeping(records.IgnoresVersions), 'lets one of many have it'],
   ['IgnoresVersions', keeping(records.IgnoresVersions), 'refuse what is not so, and name the record'],
   ['WritesOneByOne', keeping(records.WritesOneByOne), 'makes all changes depend on every condition'],
-  ['WritesOneByOne', keeping(records.WritesOneByOne), 'refuse what can not be before anything is written'],
+  ['WritesOneByOne', keeping(records.WritesOneByOne), 'refuse what cannot be before anything is written'],
   ['ReadsOneByOne', keeping(records.ReadsOneByOne), 'finds several as they were at one moment'],
   ['FindsWhatIsNotThere', keeping(records.FindsWhatIsNotThere), 'finds nothing where nothing was written'],
   ['RefusesNothing', keeping(records.RefusesNothing), 'applies a write of nothing'],
@@ -205,7 +205,7 @@ describe('the contract of a backend finds out', () => {
     expect(BACKEND_CHECKS.map(({ title }) => title).filter((title) => !proven.has(title))).toEqual([]);
   });
 
-  it('a promise that is broken, and says so although the backend can not be closed either', async () => {
+  it('a promise that is broken, and says so although the backend cannot be closed either', async () => {
     class Stuck extends faulty.GrantsAll {
       override close(): Promise<void> {
         return new Promise(() => {});

@@ -11,7 +11,7 @@ const EPHEMERAL = 1;
 const CONTAINER = 4;
 
 describe('messages between the servers of an embedded ensemble', () => {
-  it('take their time: to the leader and back for what a follower can not answer alone', async () => {
+  it('take their time: to the leader and back for what a follower cannot answer alone', async () => {
     const ensemble = await startTimed({ peerDelayMs: 10 });
     const [leader, follower] = rolesOf(ensemble);
     const [near, far] = [await openAt(ensemble, leader), await openAt(ensemble, follower)];

@@ -36,7 +36,7 @@ describe('a pending request', () => {
     expect(body.string()).toBe('/locks/a');
   });
 
-  it('resolves with what is made of its reply, and rejects when that can not be read', async () => {
+  it('resolves with what is made of its reply, and rejects when that cannot be read', async () => {
     const [read, unreadable] = [1, 2].map(
       () => new PendingRequest(OpCode.getData, Buffer.alloc(0), '/locks/a', ({ body }) => body.string()),
     ) as [PendingRequest<string>, PendingRequest<string>];

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { vi } from 'vitest';
 import type { GrantedLease } from '../../../../lib/contract/granted-lease.js';
-import { compareStandings, excludes, markOf, standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import {
+  compareContenderNames,
+  excludes,
+  markOf,
+  contenderNameOf,
+} from '../../../../lib/zookeeper/recipes/contender-name.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
@@ -139,10 +144,10 @@ export class LinePlay {
   #checkTurn({ fencingToken }: GrantedLease, client: FakeClient): void {
     const czxid = fencingToken >> 16n;
     const [path] = [...this.#line.znodes].find(([, created]) => created === czxid) ?? [];
-    const me = standingOf(path?.slice(DIRECTORY.length + 1) ?? '') ?? missing('it is not in line');
-    const standings = this.#line.names.map((name) => standingOf(name) ?? missing(name));
+    const me = contenderNameOf(path?.slice(DIRECTORY.length + 1) ?? '') ?? missing('it is not in line');
+    const standings = this.#line.names.map((name) => contenderNameOf(name) ?? missing(name));
     const ahead = standings.filter(
-      (other) => other.name !== me.name && compareStandings(other, me) <= 0 && excludes(other, me),
+      (other) => other.name !== me.name && compareContenderNames(other, me) <= 0 && excludes(other, me),
     );
     const inTheWay = ahead.filter(({ name }) => !this.#isLeaving(name, client));
     assert.deepEqual(inTheWay, [], `${me.name} is granted before its turn`);
@@ -180,7 +185,7 @@ export class LinePlay {
     const path = pick(this.#foreign, number);
     if (path === undefined) return;
     this.#foreign.splice(this.#foreign.indexOf(path), 1);
-    const { kind } = standingOf(path) ?? missing(path);
+    const { kind } = contenderNameOf(path) ?? missing(path);
     const holds = !this.#line.names.some((name) => this.#isBefore(name, path));
     if (kind === 'write' && isDowngrade && holds) {
       this.#foreign.push(this.#line.make(`${this.#foreignName('read')}${path.slice(-10)}`).path);
@@ -189,8 +194,8 @@ export class LinePlay {
   }
 
   #isBefore(name: string, path: string): boolean {
-    const [other, me] = [standingOf(name), standingOf(path.slice(DIRECTORY.length + 1))];
-    return other !== undefined && me !== undefined && other.name !== me.name && compareStandings(other, me) < 0;
+    const [other, me] = [contenderNameOf(name), contenderNameOf(path.slice(DIRECTORY.length + 1))];
+    return other !== undefined && me !== undefined && other.name !== me.name && compareContenderNames(other, me) < 0;
   }
 
   async #pass(type: Step['type'], through: FakeClient, times: number): Promise<void> {

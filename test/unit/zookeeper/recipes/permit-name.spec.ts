@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countPermits, permitNumber } from '../../../../lib/zookeeper/recipes/permit-view.js';
-import { standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 
 const NAME = '_c_00000000-0000-0000-0000-000000000000-lease-0000000007';
 
@@ -18,7 +18,7 @@ describe('a permit’s name', () => {
   });
 
   it('is no contender of a lock, and no contender is a permit', () => {
-    expect(standingOf(NAME)).toBeUndefined();
+    expect(contenderNameOf(NAME)).toBeUndefined();
     expect(countPermits([NAME, '_c_x-lock-0000000001', '_c_x-__READ__0000000002', 'x', 'lease-0000000003'])).toBe(2);
   });
 });

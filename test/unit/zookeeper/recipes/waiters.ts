@@ -10,7 +10,7 @@ import type { FakeClient } from './fake-line.js';
 const LOCKS: LockDirectory = { path: DIRECTORY, acl: [], parents: 'container', releaseTimeoutMs: 5_000 };
 
 /** The locks' directory, where those who wait behind others of their session are held back for a while. */
-export const DELAYING: LockDirectory = { ...LOCKS, entryDelayMs: 3 };
+export const DELAYING: LockDirectory = { ...LOCKS, createDelayMs: 3 };
 
 /** A line, and sessions that are over when the test has finished. */
 export function startLine(sessions: number): { readonly line: FakeLine; readonly clients: readonly FakeClient[] } {

@@ -27,7 +27,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const attend = (path: string, onGone: () => void = () => {}, czxid?: bigint) => nodes.attend({ path, onGone, czxid });
+const track = (path: string, onGone: () => void = () => {}, czxid?: bigint) => nodes.track({ path, onGone, czxid });
 
 describe('a beat', () => {
   it('is a ping while the session owns nothing', async () => {
@@ -36,15 +36,15 @@ describe('a beat', () => {
   });
 
   it('is a transaction that checks the session’s znodes and nothing else', async () => {
-    attend('/locks/a');
-    attend('/locks/b');
+    track('/locks/a');
+    track('/locks/b');
     await heartbeat.beat();
     expect(client.asked).toEqual(['check /locks/a, check /locks/b']);
   });
 
   it('checks a limited number, and the others next time', async () => {
     const paths = Array.from({ length: 40 }, (_, number) => `/locks/${number}`);
-    paths.forEach((path) => attend(path));
+    paths.forEach((path) => track(path));
     await heartbeat.beat();
     await heartbeat.beat();
     const checked = client.asked.map((beat) => beat.split(', '));
@@ -54,7 +54,7 @@ describe('a beat', () => {
 
   it('tells of the znode that is not there, and of no other', async () => {
     const told: string[] = [];
-    ['/a', '/b', '/c'].forEach((path) => attend(path, () => told.push(path)));
+    ['/a', '/b', '/c'].forEach((path) => track(path, () => told.push(path)));
     client.errors = [ErrorCode.ok, ErrorCode.noNode, ErrorCode.runtimeInconsistency];
     await heartbeat.beat();
     expect(told).toEqual(['/b']);
@@ -65,7 +65,7 @@ describe('a beat', () => {
     'does not take the error %d for a znode that is gone',
     async (code) => {
       const onGone = vi.fn<() => void>();
-      attend('/a', onGone);
+      track('/a', onGone);
       client.errors = [code];
       await heartbeat.beat();
       expect(onGone).not.toHaveBeenCalled();
@@ -74,7 +74,7 @@ describe('a beat', () => {
 
   it('ends without an error, and tells of nothing, when it is not answered', async () => {
     const onGone = vi.fn<() => void>();
-    attend('/a', onGone);
+    track('/a', onGone);
     client.failures.push(new KeeperError(ErrorCode.connectionLoss));
     await expect(heartbeat.beat()).resolves.toBeUndefined();
     expect(onGone).not.toHaveBeenCalled();
@@ -84,7 +84,7 @@ describe('a beat', () => {
 describe('a beat for a znode whose path others use, too', () => {
   const beat = async (czxid: bigint | undefined, there: bigint | undefined) => {
     const onGone = vi.fn<() => void>();
-    attend('/single', onGone, czxid);
+    track('/single', onGone, czxid);
     if (there !== undefined) client.czxids.set('/single', there);
     await heartbeat.beat();
     return onGone.mock.calls.length;
@@ -142,7 +142,7 @@ describe('a heart', () => {
   });
 
   it('goes on after a beat that was not answered', async () => {
-    attend('/a');
+    track('/a');
     client.failures.push(...Array.from({ length: 9 }, () => new KeeperError(ErrorCode.connectionLoss)));
     heartbeat.start(T);
     await vi.advanceTimersByTimeAsync(T / 2);

@@ -4,10 +4,10 @@ import { SessionNodes } from '../../../../lib/zookeeper/session/session-nodes.js
 describe('the znodes of a session', () => {
   let nodes: SessionNodes;
   const node = (path: string) => ({ path, onGone: vi.fn<() => void>() });
-  const attend = (...paths: string[]) =>
+  const track = (...paths: string[]) =>
     paths.map((path) => {
       const own = node(path);
-      return { own, letGo: nodes.attend(own) };
+      return { own, letGo: nodes.track(own) };
     });
   const taken = (count: number) => nodes.take(count).map(({ member }) => member.path);
 
@@ -21,12 +21,12 @@ describe('the znodes of a session', () => {
 
   it('are taken as they were given', () => {
     const own = { ...node('/a'), czxid: 7n };
-    nodes.attend(own);
+    nodes.track(own);
     expect(nodes.take(1)[0]?.member).toBe(own);
   });
 
   it('are taken in turn, so that each comes up when there are more than are taken at a time', () => {
-    attend('/a', '/b', '/c');
+    track('/a', '/b', '/c');
     expect([taken(2), taken(2), taken(2)]).toEqual([
       ['/a', '/b'],
       ['/c', '/a'],
@@ -35,12 +35,12 @@ describe('the znodes of a session', () => {
   });
 
   it('are taken once each when fewer stand than are asked for', () => {
-    attend('/a', '/b');
+    track('/a', '/b');
     expect(taken(5)).toEqual(['/a', '/b']);
   });
 
   it('are taken no more when they are not attended any more', () => {
-    const [first] = attend('/a', '/b');
+    const [first] = track('/a', '/b');
     first?.letGo();
     first?.letGo();
     expect(taken(5)).toEqual(['/b']);
@@ -48,8 +48,8 @@ describe('the znodes of a session', () => {
 
   it('tell when one is gone, once, and only whom it concerns', () => {
     const [first, second] = [node('/a'), node('/b')];
-    nodes.attend(first);
-    nodes.attend(second);
+    nodes.track(first);
+    nodes.track(second);
     const [place] = placesOf(nodes, 2);
     nodes.gone(place);
     nodes.gone(place);
@@ -60,7 +60,7 @@ describe('the znodes of a session', () => {
 
   it('tell nobody who has let go', () => {
     const own = node('/a');
-    const letGo = nodes.attend(own);
+    const letGo = nodes.track(own);
     const [place] = placesOf(nodes, 1);
     letGo();
     nodes.gone(place);
@@ -69,8 +69,8 @@ describe('the znodes of a session', () => {
 
   it('may share a path: each is told, and let go, by itself', () => {
     const [old, young] = [node('/single'), node('/single')];
-    const letGo = nodes.attend(old);
-    nodes.attend(young);
+    const letGo = nodes.track(old);
+    nodes.track(young);
     letGo();
     const [place] = placesOf(nodes, 1);
     nodes.gone(place);

@@ -79,7 +79,7 @@ describe('a session', () => {
   });
 
   it('makes that transaction at once', () => {
-    session.attend({ path: '/a', onGone: () => {} });
+    session.track({ path: '/a', onGone: () => {} });
     session.disconnected();
     session.connected(handshake());
     expect(client.asked).toEqual(['check /a']);
@@ -347,7 +347,7 @@ describe('a request made surely', () => {
 describe('a znode that is attended', () => {
   it('is told to be gone when a heartbeat finds that', async () => {
     const onGone = vi.fn<() => void>();
-    session.attend({ path: '/a', onGone });
+    session.track({ path: '/a', onGone });
     client.errors = [ErrorCode.noNode];
     await vi.advanceTimersByTimeAsync(T / 6);
     expect(client.asked).toContain('check /a');
@@ -355,7 +355,7 @@ describe('a znode that is attended', () => {
   });
 
   it('is not checked any more when it is let go', async () => {
-    session.attend({ path: '/a', onGone: () => {} })();
+    session.track({ path: '/a', onGone: () => {} })();
     await vi.advanceTimersByTimeAsync(T);
     expect(new Set(client.asked)).toEqual(new Set(['ping']));
   });
@@ -377,7 +377,7 @@ describe('proving a session before a lease begins', () => {
   });
 
   it('asks the servers until there is', async () => {
-    session.attend({ path: '/a', onGone: () => {} });
+    session.track({ path: '/a', onGone: () => {} });
     vi.setSystemTime(LEASE_MS - T / 6 + 1);
     const proving = session.proven(signal);
     expect(await stateOf(proving)).toBe('pending');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
 import { itemsIn } from '../../../../lib/zookeeper/coordination/queue-place.js';
 import { permitNumber } from '../../../../lib/zookeeper/recipes/permit-view.js';
-import { standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import {
   checkRoot,
   lockPath,
@@ -42,7 +42,7 @@ const keys = (() => {
 
 /** What a recipe of ours, or a lock of kazoo, takes for a znode of its own among the children of a path. */
 const isParsed = (name: string) =>
-  standingOf(name) !== undefined ||
+  contenderNameOf(name) !== undefined ||
   permitNumber(name) !== undefined ||
   itemsIn([name]).length > 0 ||
   /__r?lock__-?\d{10}$/.test(name);

@@ -8,7 +8,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
 import { SharedLease, Yield } from './shared-lease.js';
-import type { TenureListener } from './shared-lease.js';
+import type { SharedLeaseListener } from './shared-lease.js';
 import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
 import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
 
@@ -27,13 +27,13 @@ interface SentTry {
  *
  * When the session is suspended or lost, the contender is not handed over any more, and waiting callers queue again.
  */
-export class LocalLine implements TenureListener, WaiterListener {
+export class LocalQueue implements SharedLeaseListener, WaiterListener {
   readonly #backend: GrantingBackend;
   readonly #turn: LoopBudget;
   readonly #onEmpty: () => void;
   readonly #waiting: WaitingCallers;
-  #tenure: SharedLease | undefined;
-  readonly #rest = new Yield((tenure) => void this.#goOn(tenure));
+  #shared: SharedLease | undefined;
+  readonly #rest = new Yield((shared) => void this.#goOn(shared));
   /** Shared leases that accept no more callers, but still have holders. */
   readonly #closed = new Set<SharedLease>();
   #entry: PendingAcquisition | undefined;
@@ -56,28 +56,28 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   /** Whether the key's lease is warm: kept here without being used. */
   get isKept(): boolean {
-    return this.#tenure?.isIdle ?? false;
+    return this.#shared?.isIdle ?? false;
   }
 
   /** The callers of this process that hold the key or wait for it, in order. */
   get callers(): LocalCaller[] {
-    return localCallers(this.#tenures, this.#waiting);
+    return localCallers(this.#sharedLeases, this.#waiting);
   }
 
   /** Whether this process has a lease of the backend, in use or not. */
   get hasKey(): boolean {
-    return this.#tenures.length > 0;
+    return this.#sharedLeases.length > 0;
   }
 
   /** The callers of this process that hold the key, the earliest first, up to `most`. */
   holders(most: number): LocalCaller[] {
-    return localHolders(this.#tenures, most);
+    return localHolders(this.#sharedLeases, most);
   }
 
   /** Returns a lease at once, if this process has the key and no caller waits for it. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
-    if (this.#tenure?.admission !== 'open' || this.#waiting.size > 0 || this.#turn.isLong) return undefined;
-    return this.#grant(this.#tenure, target, label);
+    if (this.#shared?.admission !== 'open' || this.#waiting.size > 0 || this.#turn.isLong) return undefined;
+    return this.#grant(this.#shared, target, label);
   }
 
   /**
@@ -123,51 +123,51 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   /** Releases the key if no caller uses it. */
   async giveUpKept(): Promise<void> {
-    if (this.#tenure?.isIdle) await this.#giveUp(this.#tenure);
+    if (this.#shared?.isIdle) await this.#giveUp(this.#shared);
   }
 
-  async left(tenure: SharedLease, keepMs: number): Promise<void> {
-    if (tenure !== this.#tenure) return this.#leftClosed(tenure);
-    this.#serve(tenure);
-    if (!tenure.isIdle || this.#rest.isOf(tenure)) return;
-    if (keepMs > 0 && this.#waiting.size === 0 && tenure.mayBeKept) return tenure.keep(keepMs);
-    await this.#giveUp(tenure);
+  async left(shared: SharedLease, keepMs: number): Promise<void> {
+    if (shared !== this.#shared) return this.#leftClosed(shared);
+    this.#serve(shared);
+    if (!shared.isIdle || this.#rest.isOf(shared)) return;
+    if (keepMs > 0 && this.#waiting.size === 0 && shared.mayBeKept) return shared.keep(keepMs);
+    await this.#giveUp(shared);
   }
 
-  async #leftClosed(tenure: SharedLease): Promise<void> {
-    if (!tenure.isIdle) return;
-    this.#closed.delete(tenure);
+  async #leftClosed(shared: SharedLease): Promise<void> {
+    if (!shared.isIdle) return;
+    this.#closed.delete(shared);
     this.#enter();
-    await tenure.end();
+    await shared.end();
   }
 
-  closed(tenure: SharedLease): void {
-    void this.#giveUp(tenure);
+  closed(shared: SharedLease): void {
+    void this.#giveUp(shared);
   }
 
-  known(tenure: SharedLease): void {
-    this.#rest.end(tenure);
+  known(shared: SharedLease): void {
+    this.#rest.end(shared);
   }
 
-  get #tenures(): SharedLease[] {
-    return this.#tenure ? [...this.#closed, this.#tenure] : [...this.#closed];
+  get #sharedLeases(): SharedLease[] {
+    return this.#shared ? [...this.#closed, this.#shared] : [...this.#closed];
   }
 
   /** Whether a caller of this process excludes this one: it holds the key, or is ahead in a queue that moves. */
   #isTaken({ mode }: CallerRequest): boolean {
     if (mode === 'read') return false;
-    if (this.#tenure) return !this.#tenure.isIdle || this.#waiting.size > 0;
+    if (this.#shared) return !this.#shared.isIdle || this.#waiting.size > 0;
     // While the servers are out of reach, only the backend can say whether the key is taken.
     return this.#backend.state === 'connected' && this.#waiting.size > 0;
   }
 
   /** Whether a lease is here that may admit a caller after a round trip, or in the next turn of the event loop. */
   get #isUndecided(): boolean {
-    return this.#turn.isLong || this.#tenure?.admission === 'in doubt';
+    return this.#turn.isLong || this.#shared?.admission === 'in doubt';
   }
 
   async #untilDecided(request: CallerRequest): Promise<void> {
-    while (this.#tenure?.admission === 'in doubt') await orAbort(this.#tenure.untilKnown(), request.signal);
+    while (this.#shared?.admission === 'in doubt') await orAbort(this.#shared.untilKnown(), request.signal);
     while (this.#turn.isLong) await nextTurn();
     if (request.givenUp) throw request.givenUp.reason;
   }
@@ -191,7 +191,7 @@ export class LocalLine implements TenureListener, WaiterListener {
 
   /** Admits waiting callers to the present lease, or queues a contender for them. */
   #goAhead(): void {
-    if (this.#tenure) void this.#follow(this.#tenure);
+    if (this.#shared) void this.#follow(this.#shared);
     else this.#enter();
   }
 
@@ -199,68 +199,68 @@ export class LocalLine implements TenureListener, WaiterListener {
    * Admits waiting callers where allowed. Queues a new contender for those that the present lease does not admit any
    * more.
    */
-  #follow(tenure: SharedLease): Promise<void> | undefined {
-    this.#serve(tenure);
-    if (this.#waiting.size === 0 || this.#rest.isOf(tenure)) return undefined;
-    if (tenure.admission === 'over') return this.#giveUp(tenure);
-    tenure.expectDemand();
+  #follow(shared: SharedLease): Promise<void> | undefined {
+    this.#serve(shared);
+    if (this.#waiting.size === 0 || this.#rest.isOf(shared)) return undefined;
+    if (shared.admission === 'over') return this.#giveUp(shared);
+    shared.expectDemand();
     return undefined;
   }
 
   /** Callers join the newest lease. An older lease, of readers only, remains until its holders have released it. */
   #begin(lease: GrantedLease, mayKeep: boolean): SharedLease {
-    const older = this.#tenure;
-    const tenure = (this.#tenure = new SharedLease(lease, mayKeep, this));
+    const older = this.#shared;
+    const shared = (this.#shared = new SharedLease(lease, mayKeep, this));
     if (older?.isIdle) void older.end();
     else if (older) this.#close(older);
-    return tenure;
+    return shared;
   }
 
-  #serve(tenure: SharedLease): void {
+  #serve(shared: SharedLease): void {
     for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
-      const { admission } = tenure;
-      if (admission === 'in doubt') return this.#rest.hold(tenure);
+      const { admission } = shared;
+      if (admission === 'in doubt') return this.#rest.hold(shared);
       if (admission !== 'open') return;
-      if (this.#turn.isLong) return this.#rest.begin(tenure);
-      this.#hand(tenure, waiter);
+      if (this.#turn.isLong) return this.#rest.begin(shared);
+      this.#hand(shared, waiter);
     }
   }
 
-  #hand(tenure: SharedLease, waiter: LocalWaiter): void {
+  #hand(shared: SharedLease, waiter: LocalWaiter): void {
     this.#waiting.remove(waiter);
-    waiter.granted(this.#grant(tenure, waiter.request, waiter.request.label));
-    if (this.#waiting.size > 0) tenure.expectDemand();
+    waiter.granted(this.#grant(shared, waiter.request, waiter.request.label));
+    if (this.#waiting.size > 0) shared.expectDemand();
   }
 
-  #grant(tenure: SharedLease, target: LocalTarget, label?: string): GrantedLease {
+  #grant(shared: SharedLease, target: LocalTarget, label?: string): GrantedLease {
     this.#turn.step();
-    return tenure.grant(target, label);
+    return shared.grant(target, label);
   }
 
-  async #goOn(tenure: SharedLease): Promise<void> {
-    if (tenure !== this.#tenure) return;
-    await this.#follow(tenure);
-    if (tenure.isIdle && !this.#rest.isOf(tenure)) await this.#giveUp(tenure);
+  async #goOn(shared: SharedLease): Promise<void> {
+    if (shared !== this.#shared) return;
+    await this.#follow(shared);
+    if (shared.isIdle && !this.#rest.isOf(shared)) await this.#giveUp(shared);
   }
 
   /** Queues the next contender before this one is deleted, so that both are in one transaction. */
-  async #giveUp(tenure: SharedLease): Promise<void> {
-    if (tenure !== this.#tenure) return;
-    this.#tenure = undefined;
-    const { isIdle } = tenure;
-    if (!isIdle) this.#close(tenure);
+  async #giveUp(shared: SharedLease): Promise<void> {
+    if (shared !== this.#shared) return;
+    this.#shared = undefined;
+    const { isIdle } = shared;
+    if (!isIdle) this.#close(shared);
     this.#enter();
-    if (isIdle) await tenure.end();
+    if (isIdle) await shared.end();
   }
 
   /** Admits no more callers. The lease is released with its last holder. */
-  #close(tenure: SharedLease): void {
-    this.#closed.add(tenure);
-    tenure.close();
+  #close(shared: SharedLease): void {
+    this.#closed.add(shared);
+    shared.close();
   }
 
   #enter(): void {
-    if (this.#tenure || this.#entry || this.#sentTry) return;
+    if (this.#shared || this.#entry || this.#sentTry) return;
     const { first } = this.#waiting;
     if (!first) return this.#closed.size === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
     const entry = new PendingAcquisition(this.#backend, first, this.#waiting.lastNumber);
@@ -279,11 +279,11 @@ export class LocalLine implements TenureListener, WaiterListener {
     }
     entry.granted();
     // A try was granted a lease meanwhile, and no caller waits for a second one.
-    if (this.#tenure && !this.#waiting.first) return this.#notNeeded(entry, lease);
-    const tenure = this.#begin(lease, entry.keeps);
+    if (this.#shared && !this.#waiting.first) return this.#notNeeded(entry, lease);
+    const shared = this.#begin(lease, entry.keeps);
     // The first caller gets the lease even if it already admits no more callers, and is notified of what happens to it.
-    if (this.#waiting.first && lease.isHeld()) this.#hand(tenure, this.#waiting.first);
-    await this.#goOn(tenure);
+    if (this.#waiting.first && lease.isHeld()) this.#hand(shared, this.#waiting.first);
+    await this.#goOn(shared);
     this.#waiting.failGivenUp(entry.abandonedBy);
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { SharedByKey } from '../../../lib/stock/stocks.js';
-import { StockSnapshot } from '../../../lib/stock/shelves.js';
+import { StockSnapshot } from '../../../lib/stock/stock-snapshot.js';
 import { StockNames } from '../../../lib/stock/stock-names.js';
 import type { Levels } from '../../../lib/stock/stock-plan.js';
 import { levelsAfter } from '../../../lib/stock/stock-plan.js';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WaitQueueSnapshot } from '../../../../lib/zookeeper/recipes/wait-queue-snapshot.js';
-import { hasOthers, lineKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { hasOthers, queueKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
 
 /** The nearest whom `own` waits for; `undefined`: nobody. */
 function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {
-  const lineup = new WaitQueueSnapshot(names);
-  return lineup.has(own) ? lineup.ahead(own, 1)[0]?.name : 'gone';
+  const snapshot = new WaitQueueSnapshot(names);
+  return snapshot.has(own) ? snapshot.ahead(own, 1)[0]?.name : 'gone';
 }
 
 const UUID = '8b3f5c1e-2a4d-4f6b-9c8e-0d1a2b3c4d5e';
@@ -78,9 +78,9 @@ describe('a line of names with any numbers', () => {
     const named = fc.tuple(number, fc.uuid()).map(([at, id]) => `_c_${id}-lock-${String(at).padStart(10, '0')}`);
     fc.assert(
       fc.property(fc.array(named, { maxLength: 30 }), named, (names, other) => {
-        const lineup = new WaitQueueSnapshot(names);
-        expect(names.every((name) => lineup.has(name))).toBe(true);
-        expect(lineup.has(other)).toBe(names.includes(other));
+        const snapshot = new WaitQueueSnapshot(names);
+        expect(names.every((name) => snapshot.has(name))).toBe(true);
+        expect(snapshot.has(other)).toBe(names.includes(other));
       }),
     );
   });
@@ -264,9 +264,9 @@ describe('a line of candidates', () => {
   it('is of those alone: contenders for a lock on the same path are no others', () => {
     const later = `_c_${UUID}-latch-0000000009`;
     const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, BARE];
-    const lineup = new WaitQueueSnapshot([...new Set(names)], 'candidates');
-    expect(lineup.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
-    expect(lineup.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
+    const snapshot = new WaitQueueSnapshot([...new Set(names)], 'candidates');
+    expect(snapshot.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
+    expect(snapshot.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
     expect([
       hasOthers(LATCH, names),
       hasOthers(
@@ -277,7 +277,7 @@ describe('a line of candidates', () => {
   });
 
   it('is told by the names of those who stand in it', () => {
-    expect([LATCH, lock(1), read(1), write(1), BARE].map(lineKindOf)).toEqual([
+    expect([LATCH, lock(1), read(1), write(1), BARE].map(queueKindOf)).toEqual([
       'candidates',
       'locks',
       'locks',

@@ -19,7 +19,7 @@ export class StockSnapshot {
   readonly #records: RecordStore;
   readonly #names: StockNames;
   #head: Version = 'absent';
-  #shelves: readonly Shelf[] = [];
+  #snapshot: readonly Shelf[] = [];
   #isKnown = false;
 
   constructor(records: RecordStore, names: StockNames) {
@@ -33,17 +33,17 @@ export class StockSnapshot {
   }
 
   get levels(): Levels {
-    return this.#shelves.map(({ units }) => units);
+    return this.#snapshot.map(({ units }) => units);
   }
 
   /** Reads all segments as they are at one moment. */
   async read(): Promise<void> {
-    for (let segments = this.#shelves.length; ; segments = this.#shelves.length) {
+    for (let segments = this.#snapshot.length; ; segments = this.#snapshot.length) {
       const names = Array.from({ length: segments }, (_, segment) => this.#names.segment(segment));
       const [head, ...records] = await this.#records.readAll([this.#names.head, ...names]);
       const { segments: recorded } = head ? parsed<{ segments: number }>(head) : { segments: 0 };
       this.#head = head?.version ?? 'absent';
-      this.#shelves = Array.from({ length: recorded }, (_, segment) => shelfOf(records[segment]));
+      this.#snapshot = Array.from({ length: recorded }, (_, segment) => shelfOf(records[segment]));
       this.#isKnown = recorded <= segments;
       if (this.#isKnown) return;
     }
@@ -56,12 +56,12 @@ export class StockSnapshot {
   /** Returns the record changes that turn the known levels into these. */
   changesTo(levels: Levels): RecordChange[] {
     const changes = levels.flatMap((units, segment): RecordChange | [] => {
-      const { units: before = 0, version = 'absent' } = this.#shelves[segment] ?? {};
+      const { units: before = 0, version = 'absent' } = this.#snapshot[segment] ?? {};
       if (units === before) return [];
       return { name: this.#names.segment(segment), value: String(units), ifVersion: version };
     });
     const { length } = levels;
-    if (length <= this.#shelves.length) return changes;
+    if (length <= this.#snapshot.length) return changes;
     return [{ name: this.#names.head, value: JSON.stringify({ segments: length }), ifVersion: this.#head }, ...changes];
   }
 
@@ -69,8 +69,8 @@ export class StockSnapshot {
   written(levels: Levels, records: readonly StoredRecord[]): void {
     const versions = new Map(records.map(({ name, version }) => [name, version]));
     this.#head = versions.get(this.#names.head) ?? this.#head;
-    this.#shelves = levels.map((units, segment) => {
-      const before = this.#shelves[segment]?.version ?? 'absent';
+    this.#snapshot = levels.map((units, segment) => {
+      const before = this.#snapshot[segment]?.version ?? 'absent';
       return { units, version: versions.get(this.#names.segment(segment)) ?? before };
     });
   }

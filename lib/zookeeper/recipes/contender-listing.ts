@@ -3,9 +3,9 @@ import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderOwner } from './contender-data.js';
-import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
-import { standingOf } from './contender-name.js';
+import { contenderNameOf } from './contender-name.js';
 import type { ContenderName } from './contender-name.js';
+import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
 
@@ -24,24 +24,24 @@ const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusi
  * @param most the number of contenders to read, from the first on
  */
 export async function lineIn(session: Asked, path: string, signal: AbortSignal, most = Infinity): Promise<Contender[]> {
-  const lineup = new WaitQueueSnapshot(await childrenOf(session, path, signal));
-  const paths = lineup.inOrder.slice(0, most).map(({ name }) => `${path}/${name}`);
+  const snapshot = new WaitQueueSnapshot(await childrenOf(session, path, signal));
+  const paths = snapshot.inOrder.slice(0, most).map(({ name }) => `${path}/${name}`);
   return (await present(session, paths, signal)).flatMap((node) => {
-    const standing = standingOf(node.name);
-    return standing ? [{ ...seen(node, session.id), ...placed(standing, lineup) }] : [];
+    const contender = contenderNameOf(node.name);
+    return contender ? [{ ...seen(node, session.id), ...placed(contender, snapshot) }] : [];
   });
 }
 
 /** The znodes of the contenders in a directory's wait queue whose turn it is. */
 export async function holdersIn(session: Asked, path: string, signal: AbortSignal): Promise<string[]> {
-  const lineup = new WaitQueueSnapshot(await childrenOf(session, path, signal));
-  return lineup.inOrder.filter((one) => isFirst(one, lineup)).map(({ name }) => `${path}/${name}`);
+  const snapshot = new WaitQueueSnapshot(await childrenOf(session, path, signal));
+  return snapshot.inOrder.filter((one) => isFirst(one, snapshot)).map(({ name }) => `${path}/${name}`);
 }
 
 /** The sequence numbers of the writers among these znodes. */
 export function placesOfWriters(paths: readonly string[]): ReadonlySet<number> {
-  const standings = paths.map((path) => standingOf(path.slice(path.lastIndexOf('/') + 1)));
-  return new Set(standings.flatMap((one) => (one?.kind === 'write' ? [one.number] : [])));
+  const contenders = paths.map((path) => contenderNameOf(path.slice(path.lastIndexOf('/') + 1)));
+  return new Set(contenders.flatMap((one) => (one?.kind === 'write' ? [one.number] : [])));
 }
 
 /** The znodes of the readers with these sequence numbers. */
@@ -51,8 +51,8 @@ export async function readersAt(
   places: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const standings = (await childrenOf(session, path, signal)).map(standingOf);
-  const readers = standings.filter((one) => one?.kind === 'read' && places.has(one.number));
+  const contenders = (await childrenOf(session, path, signal)).map(contenderNameOf);
+  const readers = contenders.filter((one) => one?.kind === 'read' && places.has(one.number));
   return readers.map((reader) => `${path}/${reader?.name}`);
 }
 
@@ -80,17 +80,17 @@ export function seen({ data, stat }: SeenNode, sessionId: bigint) {
   return { owner, isKept, since: new Date(Number(stat.ctime)), isOwn: stat.ephemeralOwner === sessionId };
 }
 
-function placed(standing: ContenderName, lineup: WaitQueueSnapshot): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
-  const state = isFirst(standing, lineup) ? 'held' : 'waiting';
-  return { state, mode: MODES[standing.kind], isLocal: false };
+function placed(contender: ContenderName, snapshot: WaitQueueSnapshot): Pick<Contender, 'state' | 'mode' | 'isLocal'> {
+  const state = isFirst(contender, snapshot) ? 'held' : 'waiting';
+  return { state, mode: MODES[contender.kind], isLocal: false };
 }
 
 /**
  * Whether it is the contender's turn. A writer of Curator's that also reads has two znodes with one number, until it is
  * only a reader.
  */
-function isFirst(one: ContenderName, lineup: WaitQueueSnapshot): boolean {
-  return lineup.ahead(one.name, 2).every((other) => one.number === other.number && isWriterWhoReads(one, other));
+function isFirst(one: ContenderName, snapshot: WaitQueueSnapshot): boolean {
+  return snapshot.ahead(one.name, 2).every((other) => one.number === other.number && isWriterWhoReads(one, other));
 }
 
 function isWriterWhoReads(one: ContenderName, other: ContenderName): boolean {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../../lib/async/deferred.js';
-import { successionIn } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
+import { sequenceFastPathIn } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
 import type { FastPathEntry } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
@@ -18,14 +18,14 @@ describe('who follows a contender of its own session', () => {
       event = deferred();
       return { isThere, watch: { fired: event.promise, remove } };
     });
-  const enter = (path = '/k') => successionIn(session as unknown as Session, path).enter();
+  const enter = (path = '/k') => sequenceFastPathIn(session as unknown as Session, path).enter();
   const settled = () => new Promise(setImmediate);
 
   /** One comes in, has its turn, and leaves. */
-  const passes = async (entrance: FastPathEntry = enter()): Promise<boolean> => {
-    const isAlone = entrance.entered(++number);
+  const passes = async (fastPath: FastPathEntry = enter()): Promise<boolean> => {
+    const isAlone = fastPath.entered(++number);
     await settled();
-    entrance.left(number);
+    fastPath.left(number);
     return isAlone;
   };
 
@@ -41,9 +41,9 @@ describe('who follows a contender of its own session', () => {
     await passes();
     await passes();
     expect(session.requests.watchExistence.mock.calls).toEqual([['/k']]);
-    const entrance = enter();
-    expect(entrance.isCovered).toBe(true);
-    expect(await passes(entrance)).toBe(true);
+    const fastPath = enter();
+    expect(fastPath.isCovered).toBe(true);
+    expect(await passes(fastPath)).toBe(true);
   });
 
   describe('once it is', () => {
@@ -65,9 +65,9 @@ describe('who follows a contender of its own session', () => {
     it('is not guessed at again until it has been right several times', async () => {
       const guesses: boolean[] = [];
       const guessed = async () => {
-        const entrance = enter();
-        guesses.push(entrance.needsNoList);
-        await passes(entrance);
+        const fastPath = enter();
+        guesses.push(fastPath.needsNoList);
+        await passes(fastPath);
       };
       await guessed();
       number++;
@@ -80,9 +80,9 @@ describe('who follows a contender of its own session', () => {
       await passes();
       for (let time = 0; time < 10; time++) {
         number++;
-        const entrance = enter();
-        expect(entrance.needsNoList).toBe(false);
-        await passes(entrance);
+        const fastPath = enter();
+        expect(fastPath.needsNoList).toBe(false);
+        await passes(fastPath);
       }
     });
 
@@ -98,11 +98,11 @@ describe('who follows a contender of its own session', () => {
     });
 
     it('is not when something happened to the directory, until it is watched again', async () => {
-      const entrance = enter();
+      const fastPath = enter();
       event.resolve('deleted');
       await settled();
-      expect(entrance.isCovered).toBe(false);
-      expect(entrance.entered(number + 1)).toBe(false);
+      expect(fastPath.isCovered).toBe(false);
+      expect(fastPath.entered(number + 1)).toBe(false);
       expect(enter().isCovered).toBe(false);
       for (let time = 0; time < UNTIL_WATCHED + 1; time++) await passes();
       expect(session.requests.watchExistence).toHaveBeenCalledTimes(2);
@@ -110,10 +110,10 @@ describe('who follows a contender of its own session', () => {
     });
 
     it('is not over another connection', async () => {
-      const entrance = enter();
+      const fastPath = enter();
       session.epoch++;
-      expect(entrance.isCovered).toBe(false);
-      expect(entrance.entered(number + 1)).toBe(false);
+      expect(fastPath.isCovered).toBe(false);
+      expect(fastPath.entered(number + 1)).toBe(false);
       expect(remove).toHaveBeenCalledOnce();
     });
 
@@ -122,7 +122,7 @@ describe('who follows a contender of its own session', () => {
     });
   });
 
-  it.each(['is not there', 'can not be watched'])('is not when the directory %s', async (why) => {
+  it.each(['is not there', 'cannot be watched'])('is not when the directory %s', async (why) => {
     session = { epoch: 0, requests: { watchExistence: watchExistence() } };
     isThere = why !== 'is not there';
     if (isThere) session.requests.watchExistence.mockRejectedValue(new Error('refused'));
@@ -147,10 +147,10 @@ describe('who follows a contender of its own session', () => {
 
     it('is not watched for any more by one who came in before it was forgotten', async () => {
       await passes();
-      const entrance = enter();
+      const fastPath = enter();
       enterOthers(1_000);
       session.requests.watchExistence.mockClear();
-      await passes(entrance);
+      await passes(fastPath);
       expect(session.requests.watchExistence).not.toHaveBeenCalled();
     });
 
@@ -158,8 +158,8 @@ describe('who follows a contender of its own session', () => {
       session = { epoch: 0, requests: { watchExistence: watchExistence() } };
       number = 0;
       for (let time = 0; time < UNTIL_WATCHED - 1; time++) await passes();
-      const entrance = enter();
-      entrance.entered(++number);
+      const fastPath = enter();
+      fastPath.entered(++number);
       expect(session.requests.watchExistence).toHaveBeenCalledOnce();
       enterOthers(1_000);
       expect(remove).not.toHaveBeenCalled();

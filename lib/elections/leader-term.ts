@@ -1,13 +1,13 @@
 import { deferred } from '../async/deferred.js';
-import type { Lease } from '../contract/lease.js';
 import type { Term } from '../contract/elections.js';
+import type { Lease } from '../contract/lease.js';
 import type { UsingOptions } from '../contract/lock.js';
 import { guarded, runUnder } from '../service/held-leases.js';
 import { EnteredTerm, isUnder } from './entered-term.js';
 import type { HeldTerm } from './held-term.js';
 
 /** One term of this application, and the work that runs under it. */
-export class Office {
+export class LeaderTerm {
   readonly term: HeldTerm;
   /** The term as seen by the work under it. */
   readonly seen: Term;

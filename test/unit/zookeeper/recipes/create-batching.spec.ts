@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { enterLines } from '../../../../lib/zookeeper/recipes/protected-create.js';
+import { enterQueues } from '../../../../lib/zookeeper/recipes/protected-create.js';
 import { CreateBatching } from '../../../../lib/zookeeper/recipes/create-batching.js';
 import { LoopBudget } from '../../../../lib/async/loop-turn.js';
-import { Line } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
+import { WaitQueueView } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
-import { standingOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';
@@ -35,12 +35,12 @@ async function startWaiting({ modes = Array<Mode>(AHEAD).fill('exclusive'), isFo
   return { line, client, clients, ahead, before: line.names.length };
 }
 
-const moment = () => vi.advanceTimersByTimeAsync(DELAYING.entryDelayMs ?? 0);
+const moment = () => vi.advanceTimersByTimeAsync(DELAYING.createDelayMs ?? 0);
 
 /** Those with a label, by number. */
 function inOrder({ labels }: FakeLine) {
   const labelled = [...labels].filter(([, label]) => label !== '');
-  const numberOf = ([path]: [string, string]) => standingOf(path)?.number ?? NaN;
+  const numberOf = ([path]: [string, string]) => contenderNameOf(path)?.number ?? NaN;
   return labelled.toSorted((one, other) => numberOf(one) - numberOf(other)).map(([, label]) => label);
 }
 
@@ -111,7 +111,7 @@ describe('who lines up behind several others of its session', () => {
 
     waits(client, 'exclusive', 'b');
     await client.passAll();
-    enterLines(client.session, [DELAYING], { signal: pending() }).catch(() => {});
+    enterQueues(client.session, [DELAYING], { signal: pending() }).catch(() => {});
     await client.passAll();
     expect(inOrder(line)).toContain('b');
   });
@@ -173,12 +173,17 @@ describe('an entry delay', () => {
 
   it('does not count one whose deletion was refused: nobody is told when it goes', () => {
     const { clients } = startLine(1);
-    const line = new Line(clients[0]?.session ?? expect.unreachable(), DELAYING.path, 'locks', new LoopBudget());
+    const line = new WaitQueueView(
+      clients[0]?.session ?? expect.unreachable(),
+      DELAYING.path,
+      'locks',
+      new LoopBudget(),
+    );
     const members = Array.from({ length: AHEAD }, (_, number) => `${FOREIGN}-lock-000000000${number}`);
     members.forEach((name) => line.joined({ name, path: `${DELAYING.path}/${name}` }));
-    expect(line.entryDelay.isWorthIt).toBe(true);
+    expect(line.createBatching.isWorthIt).toBe(true);
     members.forEach((name) => line.stays({ name, path: `${DELAYING.path}/${name}` }));
-    expect(line.entryDelay.isWorthIt).toBe(false);
+    expect(line.createBatching.isWorthIt).toBe(false);
   });
 
   it('ends when nobody is ahead any more, and leaves no timer', () => {

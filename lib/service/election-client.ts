@@ -2,8 +2,8 @@ import type { Elections, Sighting, WonElection } from '../contract/elections.js'
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
-import type { AcquisitionOptions } from './acquisition.js';
 import type { AcquisitionGate } from './acquisition-gate.js';
+import type { AcquisitionOptions } from './acquisition.js';
 import type { ServiceNames } from './service-names.js';
 
 /** Options of a campaign. */

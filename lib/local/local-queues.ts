@@ -2,18 +2,18 @@ import { StringMap } from '../async/collections.js';
 import { LoopBudget } from '../async/loop-turn.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
-import type { GrantingBackend } from './local-line.js';
-import { LocalLine } from './local-line.js';
+import { LocalQueue } from './local-queue.js';
+import type { GrantingBackend } from './local-queue.js';
 
 /** The local queues of one backend, by key and mode. */
-export class LocalLines {
+export class LocalQueues {
   readonly #backend: GrantingBackend;
   readonly #turn = new LoopBudget();
   readonly #lines = {
-    exclusive: new StringMap<LocalLine>(),
-    read: new StringMap<LocalLine>(),
-    write: new StringMap<LocalLine>(),
-    permit: new StringMap<LocalLine>(),
+    exclusive: new StringMap<LocalQueue>(),
+    read: new StringMap<LocalQueue>(),
+    write: new StringMap<LocalQueue>(),
+    permit: new StringMap<LocalQueue>(),
   };
 
   constructor(backend: GrantingBackend) {
@@ -36,7 +36,7 @@ export class LocalLines {
   }
 
   /** Returns the local queue of a key in one mode, if a caller of this process is in it. */
-  find(mode: LockRequest['mode'], identity: string): LocalLine | undefined {
+  find(mode: LockRequest['mode'], identity: string): LocalQueue | undefined {
     return this.#lines[mode].get(identity);
   }
 
@@ -46,11 +46,11 @@ export class LocalLines {
     await Promise.all(lines.map((line) => line.giveUpKept()));
   }
 
-  #lineOf({ mode, identity }: CallerRequest): LocalLine {
+  #lineOf({ mode, identity }: CallerRequest): LocalQueue {
     const lines = this.#lines[mode];
     const found = lines.get(identity);
     if (found) return found;
-    const line = new LocalLine(this.#backend, this.#turn, () => {
+    const line = new LocalQueue(this.#backend, this.#turn, () => {
       if (lines.get(identity) === line) lines.delete(identity);
     });
     lines.set(identity, line);
