@@ -103,7 +103,7 @@ export class LockService {
     return this.backend.state;
   }
 
-  /** @internal Time that its keys share locked when the process dies, in milliseconds; 0 where no warning is wanted. */
+  /** @internal Time that its keys stay locked when the process dies, in milliseconds; 0 where no warning is wanted. */
   get lockedAfterDeathMs(): number {
     const { warnShutdownHooks = true } = this.options;
     return warnShutdownHooks ? (this.backend.lockedAfterDeathMs ?? 0) : 0;
@@ -212,7 +212,7 @@ export class LockService {
   }
 
   /**
-   * Runs `work` as a transaction over several stores. Its rows share locked until `work` has resolved, or until every
+   * Runs `work` as a transaction over several stores. Its rows stay locked until `work` has resolved, or until every
    * branch has been rolled back. They are released together. See docs/global-locks.md.
    *
    * - Two transactions exclude each other on a row from the first `lock` of it until the end of the whole transaction.

@@ -74,6 +74,11 @@ export class Outbox {
   }
 }
 
+// A transaction is one message between the servers and one entry in their logs. A large one delays all other clients.
+const MOST_WRITES = 128;
+const MOST_BYTES = 128 * 1024;
+const MOST_DIRECTORIES = 10_000;
+
 /**
  * Group commit: the creates and deletes of this process in one turn, for different keys, become one transaction. That
  * is one proposal and one write to the servers' disks instead of many.
@@ -84,12 +89,6 @@ export class Outbox {
  *   write that was undone with it. For example, of two deletes of one znode the second finds none.
  * - A single write is sent as a plain request.
  */
-
-// A transaction is one message between the servers and one entry in their logs. A large one delays all other clients.
-const MOST_WRITES = 128;
-const MOST_BYTES = 128 * 1024;
-const MOST_DIRECTORIES = 10_000;
-
 class GroupCommit {
   readonly #sendAgain: (request: PendingRequest) => void;
   readonly #directories = new BoundedMap<true>(MOST_DIRECTORIES);

@@ -191,15 +191,13 @@ async function findAgain(
   });
 }
 
-/**
- * Creation of one contender in each of several wait queues, in one transaction, as above for one queue. After a lost
- * reply one of the znodes shows the outcome for all.
- */
-
 // Every attempt finds missing parents. More attempts than this mean that another client removes them as fast.
 const MOST_ATTEMPTS = 64;
 
-/** Creates one contender per directory. Rejects with `signal.reason` instead of making a second attempt. */
+/**
+ * Creates one contender per directory, all in one transaction. After a lost reply one of the znodes shows the outcome for
+ * all. Rejects with `signal.reason` instead of making a second attempt.
+ */
 export async function enterQueues(
   session: Session,
   directories: readonly LockDirectory[],
