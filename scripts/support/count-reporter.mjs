@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
+const MOST_LINES = 4;
+const MOST_CHARACTERS = 600;
+
 /**
  * A vitest reporter that writes to the file TEST_COUNTS names how many tests passed, failed and were skipped, and what
  * each failure was.
@@ -27,7 +30,8 @@ export default class CountReporter {
   }
 }
 
+/** The first lines only say that a command failed; those after them, why. All on one line, so that it can be found again. */
 function told(where, error) {
-  const [message] = (error?.message ?? 'has not come to an end').split('\n');
-  return `${where}: ${message}`;
+  const lines = (error?.message ?? 'has not come to an end').split('\n').filter((line) => line.trim() !== '');
+  return `${where}: ${lines.slice(0, MOST_LINES).join(' | ').slice(0, MOST_CHARACTERS)}`;
 }

@@ -86,6 +86,14 @@ public class CuratorRecipes {
     if (!isRight) throw new IllegalStateException(complaint);
   }
 
+  private static void eventually(String complaint, Callable<Boolean> isRight) throws Exception {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT);
+    while (!isRight.call()) {
+      check(System.nanoTime() < until, complaint);
+      Thread.sleep(10);
+    }
+  }
+
   /** Nobody is ever inside with another one, and all get their turn. */
   private static void counted(MakeLock make) throws Exception {
     AtomicInteger inside = new AtomicInteger();
@@ -154,7 +162,7 @@ public class CuratorRecipes {
     check(first.await(LIMIT, TimeUnit.SECONDS), "no leader");
     second.start();
     check(!second.await(100, TimeUnit.MILLISECONDS), "two leaders");
-    check(first.getParticipants().size() == 2, "participants");
+    eventually("participants", () -> first.getParticipants().size() == 2);
     first.close();
     check(second.await(LIMIT, TimeUnit.SECONDS), "no next leader");
     second.close();
@@ -230,8 +238,10 @@ public class CuratorRecipes {
     CountDownLatch events = new CountDownLatch(3);
     PersistentWatcher watcher = new PersistentWatcher(one, "/watched", true);
     watcher.getListenable().addListener((event) -> events.countDown());
+    CountDownLatch isSet = new CountDownLatch(1);
+    watcher.getResetListenable().addListener(isSet::countDown);
     watcher.start();
-    Thread.sleep(200);
+    check(isSet.await(LIMIT, TimeUnit.SECONDS), "not set");
     other.create().forPath("/watched");
     other.create().forPath("/watched/a");
     other.delete().forPath("/watched/a");
@@ -244,8 +254,7 @@ public class CuratorRecipes {
     node.start();
     check(node.waitForInitialCreate(LIMIT, TimeUnit.SECONDS), "not created");
     other.delete().forPath("/kept");
-    for (int wait = 0; wait < 100 * LIMIT && other.checkExists().forPath("/kept") == null; wait++) Thread.sleep(10);
-    check(other.checkExists().forPath("/kept") != null, "not created again");
+    eventually("not created again", () -> other.checkExists().forPath("/kept") != null);
     node.close();
   }
 
@@ -266,7 +275,6 @@ public class CuratorRecipes {
 
   private static void timeToLive(CuratorFramework one, CuratorFramework other) throws Exception {
     one.create().withTtl(100).withMode(CreateMode.PERSISTENT_WITH_TTL).forPath("/short");
-    for (int wait = 0; wait < 100 * LIMIT && other.checkExists().forPath("/short") != null; wait++) Thread.sleep(10);
-    check(other.checkExists().forPath("/short") == null, "it lives on");
+    eventually("it lives on", () -> other.checkExists().forPath("/short") == null);
   }
 }
