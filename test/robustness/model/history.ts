@@ -36,6 +36,8 @@ export interface Hold extends AboutHold {
    */
   readonly seenUntil: number;
   readonly end: 'released' | 'lost' | 'open';
+  /** When the holder released the lease, or heard of its loss; nothing, while it is open. */
+  readonly endedAt?: number | undefined;
 }
 
 /** One acquisition, from the call to its outcome. */

@@ -7,7 +7,7 @@ export type JournalEntry =
   | ({ what: 'held'; hold: string; at: number; key: string; mode: Mode; token: string } & AboutHold)
   /** Written now and then, for the case that the process is killed. */
   | { what: 'seen'; seen: readonly (readonly [hold: string, until: number])[] }
-  | { what: 'ended'; hold: string; seenUntil: number; how: 'released' | 'lost' }
+  | { what: 'ended'; hold: string; at: number; seenUntil: number; how: 'released' | 'lost' }
   | { what: 'wrote'; hold: string; answeredAt: number; accepted: boolean }
   | { what: 'final'; key: string; mode: Mode; tookMs: number; error?: string | undefined }
   | { what: 'warning'; text: string };

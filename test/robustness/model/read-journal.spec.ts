@@ -11,11 +11,11 @@ describe('a journal', () => {
       { what: 'asked', id: 'a', at: 1, keys: ['k'], mode: 'write', waitMs: 100 },
       { what: 'answered', id: 'a', at: 4, outcome: 'granted' },
       HELD,
-      { what: 'ended', hold: 'h', seenUntil: 9, how: 'lost' },
+      { what: 'ended', hold: 'h', at: 10, seenUntil: 9, how: 'lost' },
     );
     const { holds, attempts } = readJournal('worker 1', text);
     expect(holds).toMatchObject([
-      { id: 'h', process: 'worker 1', token: 2n ** 64n + 1n, from: 5, seenUntil: 9, end: 'lost' },
+      { id: 'h', process: 'worker 1', token: 2n ** 64n + 1n, from: 5, seenUntil: 9, end: 'lost', endedAt: 10 },
     ]);
     expect(attempts).toMatchObject([{ id: 'a', askedAt: 1, answeredAt: 4, outcome: 'granted' }]);
   });

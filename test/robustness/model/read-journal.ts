@@ -40,7 +40,7 @@ export function readEntries(process: string, entries: readonly JournalEntry[]): 
         entry.seen.forEach(([id, seenUntil]) => change(holds, id, { seenUntil }));
         break;
       case 'ended':
-        change(holds, entry.hold, { seenUntil: entry.seenUntil, end: entry.how });
+        change(holds, entry.hold, { seenUntil: entry.seenUntil, end: entry.how, endedAt: entry.at });
         break;
       case 'wrote':
         answers.push(entry);

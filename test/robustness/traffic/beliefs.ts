@@ -115,7 +115,7 @@ export class Beliefs {
 
   over(belief: Belief, how: 'released' | 'lost'): void {
     this.#all.delete(belief);
-    this.#journal.write({ what: 'ended', hold: belief.id, seenUntil: belief.seenUntil, how });
+    this.#journal.write({ what: 'ended', hold: belief.id, at: sharedNow(), seenUntil: belief.seenUntil, how });
     if (this.#all.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

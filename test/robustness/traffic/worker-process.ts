@@ -38,8 +38,10 @@ export class WorkerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null && !this.#isStopped;
   }
 
+  /** @throws Error with what it printed, when it does not start */
   async ready(): Promise<void> {
-    await this.#reported('ready', 60_000);
+    if (await this.#reported('ready', 60_000)) return;
+    throw new Error(`${this.name} did not start: ${JSON.stringify(this.ended())}`);
   }
 
   stall(ms: number): void {

@@ -21,8 +21,8 @@ export interface Servers {
 export interface Observer {
   /** A transaction, once, in order. */
   committed(transaction: Transaction): void;
-  /** A server knows that a znode is gone, and so many of its clients watch the znode. */
-  told(path: string, watches: number): void;
+  /** A server knows that a znode is gone, and connections of these sessions watch the znode there. */
+  told(path: string, sessions: readonly bigint[]): void;
 }
 
 export async function startServers(
@@ -61,7 +61,13 @@ function observe({ committed, told }: Observer): { database?: Database; last: bi
   const { fire } = Watches.prototype;
   Watches.prototype.fire = function (this: Watches, made: MadeChange) {
     const { type, path } = made.change;
-    if (type === 'delete') told(path, this.data.watchersOf(path).length);
+    // Connections of the embedded server are what watches; each belongs to a session.
+    const watchers = this.data.watchersOf(path) as Iterable<Partial<{ session: { id: bigint } }>>;
+    if (type === 'delete')
+      told(
+        path,
+        [...watchers].flatMap(({ session }) => session?.id ?? []),
+      );
     fire.call(this, made);
   };
   return known;

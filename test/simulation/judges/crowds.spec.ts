@@ -80,6 +80,15 @@ describe('callers of one process that try a key of their own', () => {
       expect(findings(late, away(0, 9_009))).toEqual([]);
     });
 
+    it('may be refused when something else has brought servers back', () => {
+      const seen = (special: Partial<Contender>) => ({ ...away(0, 9_010), contenders: [contender('x', special)] });
+      expect(findings(late, seen({ madeAt: 2_000 }))).toEqual([]);
+      expect(findings(late, seen({ madeAt: 9_010 }))).toEqual([]);
+      expect(findings(late, seen({ madeAt: 1_000, goneAt: 8_000 }))).toEqual([]);
+      expect(findings(late, seen({ madeAt: 1_999 }))).toHaveLength(1);
+      expect(findings(late, seen({ madeAt: 1_000, goneAt: 9_011 }))).toHaveLength(1);
+    });
+
     it('are told from those that have lost one server', () => {
       expect(findings(late, away(0, 9_010, 'server-kill'))).toEqual([]);
     });

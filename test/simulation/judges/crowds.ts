@@ -56,11 +56,17 @@ const isRefused = ({ outcome }: Attempt) => outcome === 'not this time';
 const begin = (crowd: readonly Attempt[]) => Math.min(...crowd.map(({ askedAt }) => askedAt));
 const end = (crowd: readonly Attempt[]) => Math.max(...crowd.map(({ askedAt, answeredAt = askedAt }) => answeredAt));
 
-/** Asked and answered while there was no server: nobody can know that the key is taken. */
-function isOutOfReach({ faults }: Judged, { askedAt, answeredAt = Infinity }: Attempt): boolean {
-  return faults.some(
-    ({ name, from, until }) => name === 'lost-quorum' && from + KNOWN_AFTER_MS <= askedAt && answeredAt <= until,
-  );
+/**
+ * Asked and answered while there was no server: nobody can know that the key is taken. Another fault's end may bring
+ * servers back, so these have made and removed no contender in that time either.
+ */
+function isOutOfReach({ faults, contenders }: Judged, { askedAt, answeredAt = Infinity }: Attempt): boolean {
+  return faults.some(({ name, from, until }) => {
+    const knownAt = from + KNOWN_AFTER_MS;
+    const isIn = (at = -Infinity) => knownAt <= at && at <= answeredAt;
+    const isAway = name === 'lost-quorum' && knownAt <= askedAt && answeredAt <= until;
+    return isAway && !contenders.some(({ madeAt, goneAt }) => isIn(madeAt) || isIn(goneAt));
+  });
 }
 
 /** Where the directory is missing, callers without a queue of their process make it beside each other. */

@@ -107,6 +107,15 @@ describe('the order', () => {
     expect(findings(...puts, take('', [4, 5]), ...late)).toHaveLength(1);
   });
 
+  it('is not broken by a take that gives up while the other one is under way', () => {
+    const late = [take('b', [6, 8]), take('a', [9, 10])];
+    expect(findings(...puts, take('', [4, 7]), ...late)).toEqual([]);
+    expect(findings(...puts, take('', [7, 9]), ...late)).toEqual([]);
+    expect(findings(...puts, take('', [4, 7], { outcome: 'timeout', items: [] }), ...late)).toEqual([]);
+    expect(findings(...puts, take('', [4, 5]), ...late)).toHaveLength(1);
+    expect(findings(...puts, take('', [9, 11]), ...late)).toHaveLength(1);
+  });
+
   it('is not excused by somebody who died long before', () => {
     const late = [put('a', [100, 101]), put('b', [102, 103]), take('b', [106, 107]), take('a', [109, 110])];
     expect(findings(take('', [4]), ...late)).toHaveLength(1);

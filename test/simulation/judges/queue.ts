@@ -83,9 +83,13 @@ function wrongItem({ put, deliveries, acks }: Item, emptiedBy: number | undefine
   return acks.some((one) => isDone(one) || isOpen(one)) ? undefined : 'is gone, and nobody has acknowledged it';
 }
 
-/** First deliveries against the order of the puts. Whoever took an item and never learnt of it is in nobody's way. */
+/**
+ * First deliveries against the order of the puts. A take that gives up puts its items back before it answers. Until
+ * then, and for longer if nothing is known of it, others pass over these items.
+ */
 function overtaken(items: readonly Item[], takes: readonly Asking<'take'>[], claimMs: number): Finding[] {
   const silent = takes.filter((take) => !isDone(take) && isOpen(take));
+  const empty = takes.filter((take) => !silent.includes(take) && (take.answer?.items ?? []).length === 0);
   const first = items.flatMap(({ value, put, deliveries }) => {
     const times = deliveries.map(({ take }) => take);
     if (put === undefined || times.length === 0) return [];
@@ -106,6 +110,7 @@ function overtaken(items: readonly Item[], takes: readonly Asking<'take'>[], cla
         isDone(sooner.put) &&
         sooner.put.until < later.put.from &&
         later.until < sooner.from &&
+        !empty.some((take) => take.from < later.until && later.from < take.until) &&
         !silent.some(
           (take) => take.from < later.until && (take.returnedAt ?? take.calledAt) + claimMs > sooner.put.calledAt,
         ),

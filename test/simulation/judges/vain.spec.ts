@@ -37,6 +37,13 @@ describe('a wait that is in vain', () => {
     expect(findings([waited()], { holds: [held(1_201, 2_000)] })).toHaveLength(1);
   });
 
+  it('is none where a holder that had not looked for long released the key shortly before the end', () => {
+    const released = (endedAt: number) => [held(0, 500, { end: 'released', endedAt })];
+    expect(findings([waited()], { holds: released(1_150) })).toEqual([]);
+    expect(findings([waited()], { holds: released(1_149) })).toHaveLength(1);
+    expect(findings([waited()], { holds: [held(0, 500, { end: 'lost', endedAt: 1_150 })] })).toHaveLength(1);
+  });
+
   it('is none where somebody had one of the keys', () => {
     const both = waited({ keys: ['a', 'b'] });
     expect(findings([both], { holds: [held(0, 2_000, { key: 'b' })] })).toEqual([]);

@@ -96,6 +96,10 @@ function keysBehind({ keys }: Attempt, attempts: readonly Attempt[], from: numbe
   return behind;
 }
 
+/** A holder that looks seldom has its lease until it releases it. */
 function areHeld(holds: readonly Hold[], keys: ReadonlySet<string>, from: number, until: number): boolean {
-  return holds.some((hold) => keys.has(hold.key) && hold.from <= until && hold.seenUntil >= from);
+  return holds.some(
+    ({ key, from: since, seenUntil, end, endedAt = seenUntil }) =>
+      keys.has(key) && since <= until && (end === 'released' ? endedAt : seenUntil) >= from,
+  );
 }

@@ -12,8 +12,11 @@ const znode = (name: string, madeAt: number, goneAt?: number, key = '/locks/stoc
 
 const WRITER = znode('__WRIT__0000000003', 100, 200);
 /** So many clients were told of it, the last of them at 250. */
-const findings = (watches: number, { path }: MadeZnode = WRITER, others: readonly MadeZnode[] = []) =>
-  checkWakeUps([{ path, watches, lastAt: 250 }], [WRITER, ...others]);
+const findings = (clients: number, { path }: MadeZnode = WRITER, others: readonly MadeZnode[] = []) =>
+  checkWakeUps(
+    [{ path, sessions: new Set(Array.from({ length: clients }, (_, at) => BigInt(at))), lastAt: 250 }],
+    [WRITER, ...others],
+  );
 
 describe('a contender that goes', () => {
   it.each(['lock-0000000007', '__WRIT__0000000007'])('is news to few: %s', (name) => {

@@ -3,7 +3,7 @@ import type { MadeZnode } from '../model/contenders.js';
 import type { WakeUp } from '../servers/simulated-servers.js';
 
 /** The owner, the next in line, the one behind it, which looks ahead, and somebody who revokes. */
-const MOST_WATCHES = 4;
+const MOST_TOLD = 4;
 
 const CONTENDER = /^(?<key>.*)\/_c_[^/]*-(?<kind>lock-|__READ__|__WRIT__)\d{10}$/;
 
@@ -11,7 +11,7 @@ const CONTENDER = /^(?<key>.*)\/_c_[^/]*-(?<kind>lock-|__READ__|__WRIT__)\d{10}$
 export function checkWakeUps(wakeUps: readonly WakeUp[], made: readonly MadeZnode[]): Finding[] {
   const readers = made.filter(({ path }) => contenderOf(path)?.kind === '__READ__');
   return wakeUps
-    .filter(({ watches }) => watches > MOST_WATCHES)
+    .filter(({ sessions }) => sessions.size > MOST_TOLD)
     .filter((wakeUp) => {
       const { key, kind = '__READ__' } = contenderOf(wakeUp.path) ?? {};
       if (kind === '__READ__') return false;
@@ -20,11 +20,11 @@ export function checkWakeUps(wakeUps: readonly WakeUp[], made: readonly MadeZnod
         (one) =>
           contenderOf(one.path)?.key === key && one.madeAt <= wakeUp.lastAt && (one.goneAt ?? Infinity) >= madeAt,
       );
-      return wakeUp.watches > MOST_WATCHES + waiting.length;
+      return wakeUp.sessions.size > MOST_TOLD + waiting.length;
     })
     .map((wakeUp) => ({
       check: 'wake-ups',
-      message: `${wakeUp.watches} clients were told that ${wakeUp.path} is gone`,
+      message: `${wakeUp.sessions.size} clients were told that ${wakeUp.path} is gone`,
       records: [wakeUp],
     }));
 }

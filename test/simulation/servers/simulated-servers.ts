@@ -3,10 +3,10 @@ import type { MadeZnode } from '../model/contenders.js';
 import type { Recorder } from '../cluster/recorder.js';
 import type { Site } from '../instance/built-ins.js';
 
-/** A contender that was deleted, and how many connections were told so because they watched it. */
+/** A contender that was deleted, and the sessions that were told so because they watched it. */
 export interface WakeUp {
   readonly path: string;
-  readonly watches: number;
+  readonly sessions: ReadonlySet<bigint>;
   /** When the last of them was told, in true milliseconds. */
   readonly lastAt: number;
 }

@@ -56,10 +56,11 @@ export class ZooKeeperServers implements SimulatedServers {
     };
     const znodes = new Znodes();
     const wakeUps = new Map<string, WakeUp>();
-    const told = (path: string, watches: number) =>
+    // A session that moved may have a half-open connection to its former server, which tells it again.
+    const told = (path: string, sessions: readonly bigint[]) =>
       wakeUps.set(path, {
         path,
-        watches: (wakeUps.get(path)?.watches ?? 0) + watches,
+        sessions: new Set([...(wakeUps.get(path)?.sessions ?? []), ...sessions]),
         lastAt: site.world.now / 1_000,
       });
     const committed = ({ moment, changes }: Program.Transaction) => {
