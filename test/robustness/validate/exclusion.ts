@@ -1,7 +1,7 @@
 import { excludes } from '../model/history.js';
 import type { Fault, History, Hold } from '../model/history.js';
 import { asTheyBegan } from './by-key.js';
-import { wasClosedOnPurpose } from './closed-sessions.js';
+import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /** No two processes saw leases stand at the same time that exclude each other. */
@@ -15,15 +15,15 @@ function overlapsOf(holds: readonly Hold[], faults: readonly Fault[]): Finding[]
   for (const hold of holds) {
     believing = believing.filter((other) => other.seenUntil > hold.from);
     for (const other of believing) {
-      if (excludes(hold.mode, other.mode) && !isExcused(hold, other, faults)) found.push(overlap(other, hold));
+      if (excludes(hold.mode, other.mode) && !isExcused([hold, other], holds, faults)) found.push(overlap(other, hold));
     }
     believing.push(hold);
   }
   return found;
 }
 
-function isExcused(hold: Hold, other: Hold, faults: readonly Fault[]): boolean {
-  return wasClosedOnPurpose(other, faults) || wasClosedOnPurpose(hold, faults);
+function isExcused(both: readonly Hold[], holds: readonly Hold[], faults: readonly Fault[]): boolean {
+  return both.some((hold) => wasClosedOnPurpose(hold, faults, grantedSince(hold, holds)));
 }
 
 function overlap(first: Hold, second: Hold): Finding {

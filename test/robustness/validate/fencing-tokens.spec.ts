@@ -45,6 +45,18 @@ describe('fencing tokens', () => {
       expect(found([closed('b')])).toEqual([]);
     });
 
+    it('are not looked at when its process hands the lease over before it hears of that', () => {
+      const [first, next] = [0n, 1n].map((handOver) => (7n << 16n) + handOver) as [bigint, bigint];
+      const granted = hold({ process: 'b', token: first, from: 1, seenUntil: 8 });
+      const other = hold({ process: 'a', token: 9n << 16n, from: 10, seenUntil: 12 });
+      const handedOver = hold({ process: 'b', token: next, from: 15, seenUntil: 16 });
+      const closing = fault({ name: SESSION_CLOSED, target: 'b', from: 5, until: 9 });
+      const of = (...holds: ReturnType<typeof hold>[]) => checkFencingTokens({ holds, faults: [closing] });
+      expect(of(granted, other, handedOver)).toEqual([]);
+      expect(of({ ...granted, token: 6n << 16n }, other, handedOver)).toHaveLength(1);
+      expect(of({ ...granted, process: 'c' }, other, handedOver)).toHaveLength(1);
+    });
+
     it.each([
       ['another one’s', [closed('a')]],
       ['later', [closed('b', 22)]],
