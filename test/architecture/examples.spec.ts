@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
 const EXAMPLES = 'test/examples';
-const DOCS = ['README.md', 'docs/testing.md', 'docs/zookeeper.md'];
+const DOCS = ['README.md', 'docs/getting-started.md', 'docs/testing.md', 'docs/zookeeper.md'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
@@ -15,14 +15,15 @@ function shownIn(page: string): ReadonlyMap<string, string> {
 }
 
 describe(`the examples of ${DOCS.join(', ')}`, () => {
-  const shown = new Map(DOCS.flatMap((page) => [...shownIn(read(page))]));
+  // A file may be on several pages: each of them is compared.
+  const shown = DOCS.flatMap((page) => [...shownIn(read(page))].map(([path, code]) => ({ page, path, code })));
 
   it('are the files that are run, letter by letter', () => {
-    for (const [path, code] of shown) expect(code, path).toBe(read(path));
+    for (const { page, path, code } of shown) expect(code, `${path} on ${page}`).toBe(read(path));
   });
 
   it('are all that there are', () => {
-    expect([...shown.keys()].sort()).toEqual(filesBelow(EXAMPLES).sort());
+    expect([...new Set(shown.map(({ path }) => path))].sort()).toEqual(filesBelow(EXAMPLES).sort());
   });
 });
 

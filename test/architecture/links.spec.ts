@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
@@ -67,6 +67,19 @@ describe.each(PAGES)('%s', (path) => {
     expect(unknownScripts(page)).toEqual([]);
     expect(missingFiles(page)).toEqual([]);
   });
+});
+
+/** Pages of docs that an index does not link to; a link to a folder is one to all that it has. */
+function notIn(index: string, pages: readonly string[]): string[] {
+  const targets = [...prose(index).matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) => posix.join('docs', target));
+  return pages.filter((page) => !targets.some((to) => page === to || (to.endsWith('/') && page.startsWith(to))));
+}
+
+it('docs/README.md links to every page of docs', () => {
+  const pages = PAGES.filter((path) => path.startsWith('docs/') && path !== 'docs/README.md');
+  expect(pages.length).toBeGreaterThan(40);
+  expect(notIn(read('docs/README.md'), pages)).toEqual([]);
+  expect(notIn('[1](a.md#b) [2](adr/)', ['docs/a.md', 'docs/b.md', 'docs/adr/0001.md'])).toEqual(['docs/b.md']);
 });
 
 it('a page that leads nowhere would be found out', () => {
