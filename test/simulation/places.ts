@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ROOT } from '../support/repository-root.js';
 
-/** Where everything goes that a run leaves behind. */
+/** The directory of everything that a run writes. */
 export const OUTPUT = join(ROOT, 'build', 'simulation');
 
 /** The library and the simulation as JavaScript. */

@@ -1,8 +1,8 @@
 /**
- * `npm run simulate -- [--hours H] [--seed S] [--seconds N] [--scenario NAME] [--defect NAME|all] [--replay SEED] [--shrink SEED]
- * [--guided] [--node PATH]`, or `npm run simulate -- --exhaustive [--scenario NAME] [--deviations N|all] [--faults N]
- * [--choices LIST] [--defect NAME]`.
- * README.md says what each does. The last line is `N simulated hours, N seeds, N findings`.
+ * `npm run simulate -- [--hours H] [--seed S] [--seconds N] [--scenario NAME] [--defect NAME|all] [--replay SEED]
+ * [--shrink SEED] [--guided] [--node PATH]`, or `npm run simulate -- --exhaustive [--scenario NAME]
+ * [--deviations N|all] [--faults N] [--choices LIST] [--defect NAME]`.
+ * README.md describes each option. The last line is `N simulated hours, N seeds, N findings`.
  */
 import { simulateCommand } from './command/simulate.js';
 

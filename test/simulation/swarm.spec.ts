@@ -6,7 +6,10 @@ import { Replays } from './search/replays.js';
 import { Searchers } from './search/searchers.js';
 import { bundleAll } from './search/zookeeper-backend.js';
 
-/** The same in every run of the tests; `npm run simulate` looks at others. More than an hour of the cluster. */
+/**
+ * The seeds are the same in every run of the tests; `npm run simulate` uses others. They are more than an hour of the
+ * cluster.
+ */
 const SEEDS = 32;
 const SECONDS = 200;
 const REPLAY_EVERY = 8;
@@ -14,7 +17,7 @@ const PROCESSES = 2;
 const HOUR_MS = 3_600_000;
 const LIMIT_MS = 1_200_000;
 
-/** What all seeds together must have had, for "nothing was found" to mean something. */
+/** The minimum numbers of entries of all seeds together, so that a run without findings is meaningful. */
 const SUBSTANCE: Readonly<Record<string, number>> = {
   held: 5_000,
   'answered granted': 3_000,
@@ -27,7 +30,7 @@ const SUBSTANCE: Readonly<Record<string, number>> = {
 };
 
 it(
-  'more than an hour of a cluster under faults breaks no promise, and is the same when it is run again',
+  'more than an hour of a cluster under faults breaks no promise, and is repeatable',
   { timeout: LIMIT_MS },
   async () => {
     const replays = new Replays(REPLAY_EVERY);
@@ -56,7 +59,7 @@ function expectSubstance(runs: readonly Examined[]): void {
   const times = (kind: string) => total(({ kinds }) => kinds[kind] ?? 0);
   expect(FAULT_KINDS.filter((kind) => times(`fault ${kind}`) === 0)).toEqual([]);
   for (const [kind, least] of Object.entries(SUBSTANCE)) expect(times(kind), kind).toBeGreaterThanOrEqual(least);
-  // Each application connects once at least; all else is coming back.
+  // Each application connects at least once. All other connections are reconnections.
   expect(total(({ connections }) => connections)).toBeGreaterThan(500);
   expect(total(({ simulatedMs }) => simulatedMs)).toBeGreaterThan(HOUR_MS);
 }

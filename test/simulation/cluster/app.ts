@@ -3,7 +3,7 @@ import type { Site } from '../instance/built-ins.js';
 import type { RunningProgram } from './program.js';
 import type { Broke } from './uncaught.js';
 
-/** One place where an application runs: a machine with a clock, and one process after the other on it. */
+/** One run of an application's process, on the application's machine. */
 export interface Incarnation {
   readonly name: string;
   readonly site: Site;
@@ -12,7 +12,7 @@ export interface Incarnation {
   state: 'starting' | 'running' | 'finished' | 'closed' | 'killed';
 }
 
-/** The machine of an application. */
+/** The machine of an application, on which one process runs after another. */
 export class App {
   readonly name: string;
   readonly incarnations: Incarnation[] = [];
@@ -56,7 +56,7 @@ export class App {
     });
   }
 
-  /** Nothing of it runs any more. `silently`: its machine is gone as well, and nobody is told. */
+  /** Kills the process. With `silently`, its machine is gone as well, and no peer is notified. */
   kill(silently: boolean): void {
     const incarnation = this.current;
     if (!incarnation) return;
@@ -65,7 +65,7 @@ export class App {
     incarnation.site.network.processDied(incarnation.site.process, silently);
   }
 
-  /** Begins nothing new, takes everything once more, and waits for what comes next. */
+  /** The application begins nothing new, acquires everything once more, and then waits. */
   finish(): void {
     this.#whenStarted('finish', async (incarnation, program) => {
       await program.finish();

@@ -1,21 +1,22 @@
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { SimulatedServers } from '../servers/simulated-servers.js';
 
-// A claim is taken down in whole milliseconds of clocks, and true ones in microseconds.
+// Claims are recorded in whole milliseconds of the process clocks, true times in microseconds.
 const ROUNDING_MS = 0.01;
-/** The signal goes by a timer: when that is a little late, the holder still has to be in time. */
+/** The signal is aborted by a timer. Even with a timer that is a little late, the holder must be notified in time. */
 const LATE_TIMER_MS = 10;
 
 /**
- * Compares what each session says of itself, for how long what it has is surely its own, with the earliest moment at which the
- * servers may give that away. So a deadline that is too late is seen although nothing came of it.
+ * Compares what each session claims with what the servers guarantee. A session claims for how long it is surely its
+ * own. The servers have an earliest moment at which they may end it. So a deadline that is too late is found even if it
+ * had no consequence.
  */
 export class Claims {
   readonly #servers: SimulatedServers;
   readonly #findings = new Map<string, Finding>();
   readonly #toldMs = new Map<bigint, number>();
   readonly #closedOnPurpose = new Set<bigint>();
-  /** The smallest distance between a claim and what it may be, as a share of nothing: in milliseconds. */
+  /** The smallest distance in milliseconds between a claim and the earliest end of its session. */
   smallestMarginMs = Infinity;
   count = 0;
 
@@ -27,12 +28,12 @@ export class Claims {
     return [...this.#findings.values()];
   }
 
-  /** Nobody can know of this: the session is excused. */
+  /** Exempts a session that was closed from outside: its client cannot know. */
   closedOnPurpose(session: bigint): void {
     this.#closedOnPurpose.add(session);
   }
 
-  /** The client was told another session timeout. */
+  /** A server granted the client another session timeout. */
   told(session: bigint, timeoutMs: number): void {
     this.#toldMs.set(session, timeoutMs);
   }

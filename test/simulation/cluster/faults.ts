@@ -9,7 +9,7 @@ import type { World } from '../world/world.js';
 import type { App, Incarnation } from './app.js';
 import type { Claims } from './claims.js';
 
-/** What faults are done to. */
+/** The parts of a run that faults act on. */
 export interface Stage {
   readonly world: World;
   readonly network: Network;
@@ -18,7 +18,7 @@ export interface Stage {
   readonly claims: Claims;
 }
 
-/** How a fault is called in a history, where checks look for its name. */
+/** The names of faults in a history, where checks look for them. */
 const NAMES: Partial<Record<FaultPlan['kind'], string>> = {
   stop: PROCESS_STOPPED,
   suspend: MACHINE_SUSPENDED,
@@ -29,9 +29,9 @@ const NAMES: Partial<Record<FaultPlan['kind'], string>> = {
 
 type Undo = () => void;
 
-/** Breaks what a plan says, when it says, and mends it again. */
+/** Injects the faults of a plan at their times, and heals them again. */
 export class Faults {
-  /** What was broken, in the order in which it began. */
+  /** The injected faults, in the order in which they began. */
   readonly done: Fault[] = [];
   readonly #stage: Stage;
   readonly #note: (kind: string, text: string) => void;
@@ -47,7 +47,7 @@ export class Faults {
     for (const fault of faults) this.#stage.world.at(startedAtUs + fault.atMs * 1_000, () => this.#do(fault));
   }
 
-  /** Everything is mended now, and nothing breaks any more. */
+  /** Heals all faults, and injects no more. */
   healAll(): void {
     this.#isHealed = true;
     this.#undos.forEach((undo) => undo());
@@ -135,7 +135,9 @@ export class Faults {
     return () => links.forEach((link) => link.release());
   }
 
-  /** The way back opens first: answers to what arrived before come, and what is asked meanwhile is still on its way. */
+  /**
+   * Opens the way back first. Replies to requests that arrived before come through, and later requests are still held.
+   */
   #holdUnevenly(fault: FaultPlan, app: App, backForMs: number): Undo {
     const there = this.#hold(this.#linksOf({ ...fault, way: 'there' }, app));
     const back = onlyOnce(this.#hold(this.#linksOf({ ...fault, way: 'back' }, app)));

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const BUFFER_BYTES = 1 << 16;
 
 /**
- * Everything that happens, folded into one number: two runs of one plan must have the same. With `keep` it is also kept as
+ * Folds everything that happens into one hash: two runs of one plan must have the same. With `keep` it is also kept as
  * text, for the first line in which two runs differ and for the story of a failure.
  */
 export class Recorder {
@@ -19,24 +19,24 @@ export class Recorder {
     this.lines = keep ? [] : undefined;
   }
 
-  /** Which three things followed each other, each as one number. */
+  /** The sequences of three consecutive kinds of notes that occurred, each as one number. */
   get reached(): readonly number[] {
     return [...this.#reached];
   }
 
-  /** How often what was noted has happened, by kind. */
+  /** The number of notes of each kind. */
   get kinds(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#kinds);
   }
 
-  /** Bytes that arrived somewhere. */
+  /** Records a segment that arrived. */
   arrived(now: number, from: string, to: string, kind: string, bytes: Buffer | undefined): void {
     this.#text(`${now} ${from} ${to} ${kind}`);
     if (bytes) this.#bytes(bytes);
     this.lines?.push(`${now} ${from}>${to} ${kind} ${bytes?.toString('hex') ?? ''}`);
   }
 
-  /** @param kind what it is like: of a kind there are many, with other names and numbers in them */
+  /** @param kind a category of notes, without the names and numbers of a single one */
   note(now: number, who: string, text: string, kind: string): void {
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
     this.#lastKinds = ((this.#lastKinds << 8) | hashOf(kind)) & 0xff_ffff;
@@ -45,7 +45,7 @@ export class Recorder {
     this.lines?.push(`${now} ${who} ${text}`);
   }
 
-  /** Ends it. */
+  /** Ends the recording. Returns the hash. */
   digest(): string {
     this.#flush();
     return this.#hash.digest('hex');
@@ -73,7 +73,7 @@ export class Recorder {
   }
 }
 
-/** One byte of it. */
+/** A hash of one byte. */
 function hashOf(text: string): number {
   let hash = 7;
   for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;

@@ -7,7 +7,7 @@ import { simulate } from './simulation.js';
 import type { Run } from './simulation.js';
 
 interface Orders {
-  /** What the first process of the first application does half a second after its start. */
+  /** The mistake of the first process of the first application, half a second after its start. */
   readonly mistake: string;
 }
 
@@ -71,7 +71,7 @@ const PLAN: Omit<Plan, 'traffic'> = {
   },
 };
 
-/** The whole run of two applications that only know the time. */
+/** Runs two applications that only use timers. */
 function run(mistake: string, faults: Plan['faults'] = []): Promise<Run<Noted>> {
   return simulate<Orders, Noted>(
     { ...PLAN, faults, traffic: { mistake } },
@@ -85,7 +85,7 @@ function run(mistake: string, faults: Plan['faults'] = []): Promise<Run<Noted>> 
   );
 }
 
-/** Exceptions and rejections of the program are not those of the test. */
+/** Keeps exceptions and rejections of the simulated program away from the test runner. */
 function leaveToTheSimulation(event: 'uncaughtException' | 'unhandledRejection'): void {
   const others = process.listeners(event as 'uncaughtException');
   process.removeAllListeners(event);
@@ -105,7 +105,7 @@ describe('a simulated application', () => {
     ]);
   });
 
-  it('is left alone while it finishes, by faults that were planned for later', async () => {
+  it('is not hit while it finishes by faults that were planned for later', async () => {
     const made = await run('slow end', [{ kind: 'crash', atMs: 2_050, forMs: 500, app: 0 }]);
     expect(made.findings).toEqual([]);
     expect(made.ends.map(({ process, end }) => [process, end])).toEqual([
@@ -115,7 +115,7 @@ describe('a simulated application', () => {
   });
 
   it.each(['timer', 'tick', 'listener'])(
-    'ends by an exception that nobody catches, and is found: %s',
+    'is killed and reported when an exception is not caught: %s',
     async (mistake) => {
       leaveToTheSimulation('uncaughtException');
       const made = await run(mistake);
@@ -126,7 +126,7 @@ describe('a simulated application', () => {
           records: [],
         },
       ]);
-      // Nothing of it runs any more; it starts once more at the end, and the others go on.
+      // The killed process runs no more. The application starts once more at the end, and the others continue.
       expect(told(made)).toEqual(['app-2.1 went on', 'app-1.2 finished', 'app-2.1 finished']);
       expect(made.ends.map(({ process, end }) => [process, end])).toEqual([
         ['app-1.1', 'killed by a fault'],
@@ -136,7 +136,7 @@ describe('a simulated application', () => {
     },
   );
 
-  it('is found where it does not handle a rejection', async () => {
+  it('is reported when a rejection is not handled', async () => {
     leaveToTheSimulation('unhandledRejection');
     expect((await run('rejection')).findings).toMatchObject([
       { check: 'processes', message: expect.stringMatching(/^unhandled rejection in app-1\.1: TypeError: on purpose/) },

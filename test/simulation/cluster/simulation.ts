@@ -22,21 +22,21 @@ import { withUncaught } from './uncaught.js';
 export interface SimulatedBackend<Orders, Entry> {
   readonly startServers: StartServers;
   readonly program: Bundle<Program<Orders, Entry>>;
-  /** What an entry is like, without what is special about it. */
+  /** The category of an entry, without its names and numbers. */
   readonly kindOf: (entry: Entry) => string;
-  /** How long an application that does nothing keeps something on the servers on purpose. */
+  /** For how long an idle application may keep something on the servers on purpose, in milliseconds. */
   readonly keptMs: (orders: Orders) => number;
-  /** Whether it is on the servers until the application closes. */
+  /** Whether a leftover may stay on the servers until the application closes. */
   readonly mayStay: (orders: Orders) => (what: string) => boolean;
 }
 
-/** One entry of a history, and the process that made it. */
+/** One entry of a history, and the process that recorded it. */
 export interface Recorded<Entry> {
   readonly process: string;
   readonly entry: Entry;
 }
 
-/** What happened in one run. */
+/** The results of one run. */
 export interface Run<Entry> {
   readonly recorded: readonly Recorded<Entry>[];
   readonly servers: Pick<SimulatedServers, 'made' | 'wakeUps'>;
@@ -44,18 +44,18 @@ export interface Run<Entry> {
   readonly ends: readonly ProcessEnd[];
   readonly leftovers: readonly Leftover[];
   readonly warnings: readonly string[];
-  /** What the run itself found: claims, and what no history shows. */
+  /** The findings of the run itself: claims, and failures that no history shows. */
   readonly findings: readonly Finding[];
   readonly simulatedMs: number;
-  /** How many callbacks ran in all processes. */
+  /** The number of callbacks that ran in all processes. */
   readonly callbacks: number;
   readonly hash: string;
   readonly smallestMarginMs: number;
-  /** How often what was noted has happened, by kind. */
+  /** The number of notes of each kind. */
   readonly kinds: Readonly<Record<string, number>>;
-  /** How many connections were begun. */
+  /** The number of connections that were opened. */
   readonly connections: number;
-  /** Which events followed each other, as numbers. */
+  /** The sequences of kinds of notes that occurred, as numbers. */
   readonly reached: readonly number[];
   /** Everything that happened, if it was to be kept. */
   readonly lines: readonly string[] | undefined;
@@ -117,7 +117,7 @@ class Simulation<Orders extends object, Entry extends object> {
     faults.plan(planned, this.#world.now);
     await this.#world.run(this.#world.now + seconds * 1_000_000);
     faults.healAll();
-    // Those that were killed last start once more, and all that were stopped run again.
+    // Applications that are killed now start once more, and stopped processes run again.
     apps.forEach((app) => app.start());
     await this.#until(() => apps.every((app) => app.current?.program !== undefined), 'start');
     apps.forEach((app) => app.finish());
@@ -145,7 +145,7 @@ class Simulation<Orders extends object, Entry extends object> {
     };
   }
 
-  /** As long as healing, one session's end and the last round may take: what is not over then is stuck. */
+  /** The time limit for healing, the end of one session and the last round. Anything that takes longer is stuck. */
   get #patienceUs(): number {
     return (20 * this.#plan.world.sessionTimeoutMs + 120_000) * 1_000;
   }
@@ -234,7 +234,7 @@ class Simulation<Orders extends object, Entry extends object> {
   readonly #random = (label: string): Random => new Random(`${this.#plan.seed}/${label}`);
 }
 
-/** A stack names files, and lines that hang on how the code was loaded. */
+/** Removes the stack of an error: its file names and lines depend on how the code was loaded. */
 function withoutStacks(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.split('\n    at ', 1)[0] : value;
 }

@@ -1,11 +1,11 @@
 import type { World } from '../world/world.js';
 
-/** What is told of an error, in words that end with the name of the process. */
+/** Reports an error. The text ends with the name of the process. */
 export type Broke = (what: string, error: unknown) => void;
 
 /**
- * Runs a world. A rejection that nobody handles is told. An exception that nobody catches ends its simulated process. One in a
- * tick or a listener reaches Node's `uncaughtException`, and not the world's own `try`.
+ * Runs a world. An unhandled rejection is reported. An uncaught exception ends its simulated process: one in a tick or
+ * a listener reaches Node's `uncaughtException`, and not the world's own `try`.
  */
 export async function withUncaught<T>(world: World, broke: Broke, run: () => Promise<T>): Promise<T> {
   const rejected = (error: unknown) => broke(`unhandled rejection in ${world.running?.name ?? 'no process'}`, error);

@@ -10,13 +10,13 @@ const HOUR_MS = 3_600_000;
 interface Compared {
   readonly seed: number;
   readonly simulatedMs: number;
-  /** What was found on each, by check; the same where nothing is wrong. */
+  /** The checks with findings on each version. They are equal if nothing is wrong. */
   readonly verdicts: readonly [here: string, there: string];
-  /** The first thing that differs, on each; nothing where all is the same. */
+  /** The first line that differs, on each version. `undefined` if the runs are the same. */
   readonly difference: readonly [here: string, there: string] | undefined;
 }
 
-/** Runs seeds on this Node.js and on another one. What is found must not hang on the version. */
+/** Runs seeds on this Node.js and on another one. The findings must not depend on the version. */
 export async function compareNodes(options: SimulateOptions, node: string): Promise<number> {
   const code = await bundleAll();
   let [here, there]: (Searcher | undefined)[] = [];

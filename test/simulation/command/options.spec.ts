@@ -9,7 +9,7 @@ describe('the options of npm run simulate', () => {
     expect(readOptions([])).toMatchObject({ defect: undefined, replay: undefined, shrink: undefined, node: undefined });
   });
 
-  it('are read', () => {
+  it('are read from arguments', () => {
     const args = '--hours 0.5 --seed 0 --replay 7 --shrink 8 --guided --processes 3 --replay-every 0 --defect x';
     expect(readOptions(args.split(' '))).toMatchObject({
       hours: 0.5,
@@ -35,11 +35,11 @@ describe('the options of npm run simulate', () => {
     [['--speed', '3'], "Unknown option '--speed'"],
     [['swarm'], "Unexpected argument 'swarm'"],
     [['--hours'], "Option '--hours <value>' argument missing"],
-  ])('are refused by their names: %s', (args, message) => {
+  ])('are refused by name when invalid: %s', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });
 
-  it('name a scenario that there is', () => {
+  it('must name an existing scenario', () => {
     expect(() => scenarioNamed('storm')).toThrow('there is no scenario "storm"; there are swarm, calm, ');
   });
 });

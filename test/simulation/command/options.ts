@@ -1,31 +1,31 @@
 import { parseArgs } from 'node:util';
 import { availableParallelism } from 'node:os';
 
-/** What `npm run simulate` is asked for. */
+/** The options of `npm run simulate`. */
 export interface SimulateOptions {
-  /** How many hours of the cluster are simulated. */
+  /** The number of simulated hours of the cluster. */
   readonly hours: number;
   readonly seed: number;
-  /** How long the traffic of one seed lasts, in simulated seconds. */
+  /** The duration of one seed's traffic, in simulated seconds. */
   readonly seconds: number;
   readonly scenario: string;
   readonly defect: string | undefined;
   readonly replay: number | undefined;
   readonly shrink: number | undefined;
-  /** Another Node.js, on which each seed is run as well. */
+  /** The path of another Node.js, on which each seed runs as well. */
   readonly node: string | undefined;
-  /** Whether plans that reach something new are changed and tried again. */
+  /** Whether plans that reached something new are changed and tried again. */
   readonly guided: boolean;
   readonly processes: number;
-  /** Whether small scenarios are run in every order, instead of large ones in some. */
+  /** Whether small scenarios run in every order, instead of large ones in some. */
   readonly exhaustive: boolean;
-  /** How often a run of those may deviate from the default order. */
+  /** The maximum number of deviations from the default order, in a run of a small scenario. */
   readonly deviations: number | undefined;
-  /** How many faults a run of those may have. */
+  /** The maximum number of faults in a run of a small scenario. */
   readonly faults: number | undefined;
-  /** The run of a small scenario that is to be told. */
+  /** The choices of a run of a small scenario whose story is to be printed. */
   readonly choices: string | undefined;
-  /** Every so many seeds are run a second time, in another process. */
+  /** Every n-th seed runs a second time, in another process. */
   readonly replayEvery: number;
 }
 

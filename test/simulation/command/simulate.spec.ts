@@ -12,7 +12,7 @@ interface Ended {
   readonly errors: string;
 }
 
-/** `npm run simulate` with these words. */
+/** Runs `npm run simulate` with these arguments. */
 function simulate(words: string): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [RUN, ...words.split(' ')], (_error, out, errors) => {
@@ -22,7 +22,7 @@ function simulate(words: string): Promise<Ended> {
 }
 
 describe('npm run simulate', () => {
-  it('ends with a line that counts hours, seeds and findings, and with 0 where nothing was found', async () => {
+  it('ends with a line of hours, seeds and findings, and exits with 0 without findings', async () => {
     const { exitCode, lines } = await simulate(
       '--hours 0.001 --seconds 5 --scenario calm --replay-every 1 --processes 1',
     );
@@ -31,7 +31,7 @@ describe('npm run simulate', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('tells the story of a seed again, and keeps all of it', async () => {
+  it('prints the story of a replayed seed, and writes all of it to a file', async () => {
     const { exitCode, lines } = await simulate('--replay 424242 --seconds 5 --scenario calm');
     expect(lines.at(-1)).toBe('0.0 simulated hours, 1 seeds, 0 findings (424242)');
     const file = join(OUTPUT, 'seed-424242.txt');
@@ -42,7 +42,7 @@ describe('npm run simulate', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('finds a planted defect, and says by which seed and check', async () => {
+  it('finds a planted defect, and prints its seed and checks', async () => {
     const { exitCode, lines } = await simulate(
       '--defect wake-up-is-taken-for-the-grant --hours 1 --seconds 60 --processes 1',
     );
@@ -52,13 +52,13 @@ describe('npm run simulate', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('ends with 1 where a defect was not found', async () => {
+  it('exits with 1 when a defect was not found', async () => {
     const { exitCode, lines } = await simulate('--defect no-slack-for-timers --hours 0.0001 --seconds 1 --processes 1');
     expect(lines.at(-2)).toBe('not found: no-slack-for-timers');
     expect(exitCode).toBe(1);
   });
 
-  it('compares what seeds do on another Node.js', async () => {
+  it('compares the runs of seeds with those on another Node.js', async () => {
     const { exitCode, lines } = await simulate(`--node ${process.execPath} --hours 0.001 --seconds 5`);
     expect(lines.at(-2)).toMatch(/^([1-9]\d*) of \1 seeds had the same history on both$/);
     expect(lines.at(-1)).toBe(`0.0 simulated hours, 1 seeds, 0 found something else on ${process.execPath}`);

@@ -18,7 +18,7 @@ import type { SimulateOptions } from './options.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Answers the exit code. */
+/** Resolves with the exit code. */
 export async function simulateCommand(args: readonly string[]): Promise<number> {
   const options = readOptions(args);
   if (options.exhaustive) return exhaustiveCommand(options);
@@ -54,7 +54,7 @@ function figuresOf({ elapsedMs, simulatedMs, callbacks, compared, smallestMargin
   ].join(', ');
 }
 
-/** Runs one plan, and tells its story. */
+/** Runs one plan, and prints its story. */
 async function replayOne(plan: PlanOfTraffic): Promise<number> {
   const { run, examined } = await examine(plan, zookeeperBackend(await bundleAll()), true);
   console.log(storyOf(run));
@@ -70,7 +70,7 @@ function tell(plan: PlanOfTraffic, { findings, simulatedMs }: Examined, file: st
   return findings.length === 0 ? 0 : 1;
 }
 
-/** Makes a plan with a finding as small as it goes, and tells that story. */
+/** Shrinks a plan with a finding as far as possible, and prints the story of the result. */
 async function shrinkOne(plan: PlanOfTraffic): Promise<number> {
   const backend = zookeeperBackend(await bundleAll());
   const [finding] = (await examine(plan, backend)).examined.findings;
@@ -89,7 +89,7 @@ async function shrinkOne(plan: PlanOfTraffic): Promise<number> {
   return replayOne(smallest);
 }
 
-/** A library that is broken on purpose has to be found out. */
+/** Searches for defects that are planted in the library. All of them must be found. */
 async function findDefects(options: SimulateOptions, name: string): Promise<number> {
   const missed: string[] = [];
   let [simulatedMs, seeds, findings] = [0, 0, 0];

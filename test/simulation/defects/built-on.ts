@@ -1,6 +1,9 @@
 import type { Defect } from './defect.js';
 
-/** Mistakes in what is built on locks and records: semaphores, elections, jobs, stocks, queues, values, barriers. */
+/**
+ * Defects in the features that are built on locks and records: semaphores, elections, jobs, stocks, queues, values,
+ * barriers.
+ */
 export const BUILT_ON: readonly Defect[] = [
   {
     name: 'number-of-permits-is-read-once',

@@ -1,7 +1,7 @@
 import type { Focus } from '../plan/focus.js';
 import type { Edit } from '../../support/edit.js';
 
-/** What the programs of a simulation do. */
+/** The kinds of traffic in a simulation. */
 export type Traffic =
   | 'locks'
   | 'read-write'
@@ -18,7 +18,7 @@ export type Traffic =
   | 'revoke'
   | 'try';
 
-/** What goes wrong around them; `none` where the defect shows without any fault. */
+/** The kinds of faults that a defect needs. `none` if the defect shows without a fault. */
 export type Fault =
   | 'reset'
   | 'hold'
@@ -66,35 +66,35 @@ export type Check =
   | 'requests'
   | 'processes';
 
-/** What a run must have for the defect to show. */
+/** The conditions under which the defect shows in a run. */
 export interface Needs {
-  /** All of these. */
+  /** All of these are needed. */
   readonly traffic: readonly Traffic[];
-  /** All of these. */
+  /** All of these are needed. */
   readonly faults: readonly Fault[];
-  /** What the traffic or the servers must have besides. */
+  /** Further conditions on the traffic or the servers. */
   readonly besides?: string;
-  /** The same, as plans are drawn by it. */
+  /** The same conditions, as the focus by which plans are drawn. */
   readonly plan?: Focus;
 }
 
 /** A test of the repository that fails while the library has the defect. */
 export interface FailingTest {
   readonly spec: string;
-  /** As the spec file has it. */
+  /** The title as it is in the spec file. */
   readonly test: string;
 }
 
-/** A fault that is put into the compiled library, and that a simulation has to find. */
+/** A fault that is planted in the compiled library, and that a simulation must find. */
 export interface Defect {
   readonly name: string;
   readonly edits: readonly Edit[];
   readonly needs: Needs;
-  /** One of these checks finds it. */
+  /** One of these checks finds the defect. */
   readonly finds: readonly Check[];
-  /** What an application would meet. */
+  /** The consequence for an application. */
   readonly why: string;
-  /** `undefined` where no other test notices the defect. */
+  /** `undefined` if no other test notices the defect. */
   readonly failsIn: FailingTest | undefined;
 }
 
@@ -104,5 +104,5 @@ export interface OutOfReach {
   readonly reason: string;
 }
 
-/** Fast enough to find another server before a session ends. */
+/** Links that are fast enough to find another server before a session ends. */
 export const FAST_LINKS = { meanUs: 2_000, slowShare: 0, slowUs: 0 };

@@ -11,7 +11,7 @@ import { bundleAll } from '../search/zookeeper-backend.js';
 import { DEFECTS } from './defects.js';
 import { INVISIBLE } from './out-of-reach.js';
 
-// A copy: other specs load the compiled library at the same time.
+// A copy, because other specs load the compiled library at the same time.
 const copy = mkdtempSync(join(tmpdir(), 'defects-'));
 beforeAll(() => cpSync(join(COMPILED, 'lib'), copy, { recursive: true }));
 afterAll(() => rmSync(copy, { recursive: true }));
@@ -24,7 +24,7 @@ const sourcesBelow = (folder: string) =>
     .map((file) => readFileSync(join(ROOT, folder, file), 'utf8'));
 
 describe('a defect', () => {
-  it.each(DEFECTS)('still has its place in the library, and one only: $name', ({ edits }) => {
+  it.each(DEFECTS)('matches exactly one place in the library: $name', ({ edits }) => {
     const sound = edits.map(({ file }) => compiled(file));
     for (const { file, replace } of edits) expect(timesIn(compiled(file), replace), replace).toBe(1);
     {
@@ -37,7 +37,7 @@ describe('a defect', () => {
     expect(edits.map(({ file }) => compiled(file))).toEqual(sound);
   });
 
-  it('leaves each shortcut its switch', () => {
+  it("keeps the place of each shortcut's switch", () => {
     for (const { edits } of DEFECTS) {
       const files = new Set(SHORTCUT_SWITCHES.map(({ file }) => file));
       for (const file of files) {
@@ -48,7 +48,7 @@ describe('a defect', () => {
   });
 
   it.each(DEFECTS.filter(({ failsIn }) => failsIn !== undefined))(
-    'is noticed by a test that there is: $name',
+    'names an existing test that notices it: $name',
     ({ failsIn = { spec: '', test: '' } }) => {
       const path = join(ROOT, failsIn.spec);
       expect(existsSync(path), failsIn.spec).toBe(true);
@@ -58,19 +58,19 @@ describe('a defect', () => {
     },
   );
 
-  it('is told to be invisible by its name', () => {
+  it('exists for each name in INVISIBLE', () => {
     const names = DEFECTS.map(({ name }) => name);
     expect(Object.keys(INVISIBLE).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  it('is in what simulated processes run', async () => {
+  it('changes the code that simulated processes run', async () => {
     const untouched = DEFECTS.flatMap(({ edits }) => edits.map(({ file }) => ({ file, replace: '', by: '' })));
     expect(await bundleAll(untouched)).toEqual(await bundleAll());
     const [defect] = DEFECTS;
     expect(await bundleAll(defect!.edits)).not.toEqual(await bundleAll());
   });
 
-  it('has a name of its own, and needs and finds something', () => {
+  it('has a unique name, and needs and finds something', () => {
     expect(new Set(DEFECTS.map(({ name }) => name)).size).toBe(DEFECTS.length);
     const idle = DEFECTS.filter(({ needs, finds }) =>
       [needs.traffic, needs.faults, finds].some((all) => all.length === 0),

@@ -51,19 +51,19 @@ const FAULTS: Readonly<Record<Fault, readonly FaultKind[]>> = {
   'lost-request': ['lost-request'],
   reap: ['reap'],
   'wall-jump': ['wall-jump'],
-  // Drawn with every world.
+  // Clock rates are drawn for every world.
   'clock-rate': [],
   'data-gone': ['data-gone'],
 };
 
-/** Plans in which the defect can show: one of all kinds of faults hides the other. */
+/** The plans in which the defect can show. Faults of all kinds at once would hide each other. */
 export function focusOf({ needs }: Defect): Focus {
   const faults = needs.faults.flatMap((fault) => FAULTS[fault]);
   return {
     programs: needs.traffic.flatMap((traffic) => PROGRAMS[traffic]),
     kinds: needs.traffic.flatMap((traffic) => KINDS[traffic] ?? []),
     faults,
-    // Without a fault it takes many actions.
+    // Without a fault, the defect shows only in many actions.
     isBusy: faults.length === 0,
     ...needs.plan,
   };

@@ -9,20 +9,20 @@ const HEARTBEAT = 'zookeeper/session/heartbeat.js';
 const clockTest = (test: string) => ({ spec: 'test/unit/zookeeper/session/lease-clock.spec.ts', test });
 const sessionTest = (test: string) => ({ spec: 'test/unit/zookeeper/session/session.spec.ts', test });
 
-/** Any answer proves the session from when its request was sent; what follows is still done. */
+/** Any answer proves the session from the time at which its request was sent. The rest of the code stays. */
 const ANY_ANSWER_PROVES = {
   file: CLOCK,
   replace: 'if (isQuorum)',
   by: 'this.#provenAt = Math.max(this.#provenAt, sentAt); if (isQuorum)',
 };
-/** A link is never given up for its silence. */
+/** A silent link is never given up. */
 const NO_SILENCE_RULE = {
   file: HEARTBEAT,
   replace: 'now() - since > this.#timeoutMs * SILENCE_SHARE',
   by: 'false',
 };
 
-/** What proves that a session stands, and until when. */
+/** Defects in the proof that a session exists, and until when. */
 const PROOF: readonly Defect[] = [
   {
     name: 'proof-in-one-step',
@@ -147,7 +147,7 @@ const PROOF: readonly Defect[] = [
   },
 ];
 
-/** How late the lease ends. */
+/** Defects in the deadline of a lease. */
 const DEADLINE: readonly Defect[] = [
   {
     name: 'no-margin-for-clock-rates',
@@ -237,7 +237,7 @@ const DEADLINE: readonly Defect[] = [
   },
 ];
 
-/** Who is told that the time is over, and by which clock. */
+/** Defects in how a holder is notified of the end of its lease, and in the clock used for it. */
 const TELLING: readonly Defect[] = [
   {
     name: 'held-unless-an-event-says-otherwise',
@@ -313,5 +313,5 @@ const TELLING: readonly Defect[] = [
   },
 ];
 
-/** Mistakes with time: what other clients do, and what is easy to get wrong. */
+/** Defects in time: what other clients do, and mistakes that are easy to make. */
 export const LEASE_CLOCK: readonly Defect[] = [...PROOF, ...DEADLINE, ...TELLING];

@@ -8,10 +8,10 @@ const COUNTER = 'zookeeper/recipes/counter.js';
 const readersTest = (test: string) => ({ spec: 'test/unit/local/readers.spec.ts', test });
 const brokenSetTest = (test: string) => ({ spec: 'test/unit/composite/broken-set.spec.ts', test });
 
-/** So that a directory runs out of numbers in a simulation. */
+/** Makes the numbers of a directory run out within a simulation. */
 const FEW_NUMBERS = { file: COUNTER, replace: '2 ** 31 - 2 ** 20', by: '60' };
 
-/** Readers and tries of one process that were refused, or forgotten. */
+/** Defects that refuse or forget readers and tries of one process. */
 const READERS: readonly Defect[] = [
   {
     name: 'readers-that-wait-in-doubt-are-forgotten',
@@ -165,7 +165,7 @@ const READERS: readonly Defect[] = [
   },
 ];
 
-/** What did not recover, or told the wrong outcome, after a fault. */
+/** Defects after which the library does not recover from a fault, or reports the wrong outcome. */
 const RECOVERY: readonly Defect[] = [
   {
     name: 'handshake-always-claims-the-zxid',
@@ -249,7 +249,8 @@ const RECOVERY: readonly Defect[] = [
       besides: 'servers that grant different timeouts',
       plan: {
         isInCompany: true,
-        // A client asks for what it was granted last: each session has one step down, so it takes many sessions.
+        // A client asks for the timeout that it was granted last. Each session steps down only once, so many sessions
+        // are needed.
         faults: ['reset', 'hold'],
         keptShare: 0.9,
         clients: 2,
@@ -348,7 +349,7 @@ const RECOVERY: readonly Defect[] = [
       traffic: ['value'],
       faults: ['one-way'],
       besides: 'a value that is removed and made anew',
-      // Sessions that end long before the value is not used any more.
+      // Sessions end long before the value is out of use.
       plan: { isBusy: true, clients: 3, services: 1, world: { sessionTimeoutMs: 1_500, tickTimeMs: 200 } },
     },
     finds: ['values', 'outcomes'],
@@ -398,5 +399,5 @@ const RECOVERY: readonly Defect[] = [
   },
 ];
 
-/** The faults that were mended together, put back one by one. */
+/** The faults that were fixed together, planted again one by one. */
 export const MENDED: readonly Defect[] = [...READERS, ...RECOVERY, ...NAMES];

@@ -4,7 +4,7 @@ import type { Defect } from './defect.js';
 const brokenSetTest = (test: string) => ({ spec: 'test/unit/composite/broken-set.spec.ts', test });
 const pathTest = (test: string) => ({ spec: 'test/unit/zookeeper/session/znode-path.spec.ts', test });
 
-/** Names that met where they must not. */
+/** Defects by which names collide. */
 export const NAMES: readonly Defect[] = [
   {
     name: 'without-a-queue-all-share-a-name',

@@ -1,6 +1,6 @@
 import type { OutOfReach } from './defect.js';
 
-/** Faults mended at the same time that leave no trace in a history of a simulation. */
+/** Faults fixed at the same time that leave no trace in a history of a simulation. */
 export const OUT_OF_REACH: readonly OutOfReach[] = [
   { fault: 'a chroot before the last server was accepted', reason: 'Options are checked before anything is sent.' },
   { fault: 'a decorator without parentheses ran unlocked', reason: 'It shows when the class is loaded.' },
@@ -19,7 +19,10 @@ export const OUT_OF_REACH: readonly OutOfReach[] = [
   { fault: 'keys below an ephemeral znode were told to be out of reach', reason: 'It is the class of an error.' },
 ];
 
-/** Defects that are planted for other tests: a history of a simulation cannot show them, or its traffic does not get there. */
+/**
+ * Defects that are planted for other tests. A history of a simulation cannot show them, or its traffic does not reach
+ * them.
+ */
 export const INVISIBLE: Readonly<Record<string, string>> = {
   'late-caller-is-not-told-of-the-loss':
     'Every lease is asked once more whether it stands before a caller has it, and finds out by itself.',

@@ -3,7 +3,7 @@ import type { Defect } from './defect.js';
 
 const LOCAL_TURN = 'local/hand-over-limit.js';
 
-/** Who goes before whom, and what is known of it. */
+/** Defects in the order of contenders, and in what a session knows of it. */
 const QUEUES: readonly Defect[] = [
   {
     name: 'second-in-line-takes-its-turn',
@@ -158,7 +158,7 @@ const QUEUES: readonly Defect[] = [
   },
 ];
 
-/** What is left behind, asked twice, or lost on the way. */
+/** Defects by which requests leave something behind, are sent twice, or are lost. */
 const REQUESTS: readonly Defect[] = [
   {
     name: 'caller-that-gives-up-on-the-way-leaves-its-znode',
@@ -269,7 +269,7 @@ const REQUESTS: readonly Defect[] = [
   },
 ];
 
-/** What a process does among its own callers. */
+/** Defects in how a process coordinates its own callers. */
 const PROCESS: readonly Defect[] = [
   {
     name: 'hand-overs-share-a-token',
@@ -362,5 +362,5 @@ const PROCESS: readonly Defect[] = [
   },
 ];
 
-/** Mistakes in the order of contenders, in what is asked of servers, and in what a process does by itself. */
+/** Defects in the order of contenders, in requests to the servers, and inside a process. */
 export const RECIPES: readonly Defect[] = [...QUEUES, ...REQUESTS, ...PROCESS];

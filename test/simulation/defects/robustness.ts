@@ -3,7 +3,7 @@ import type { Check, Defect } from './defect.js';
 
 type Rest = Omit<Defect, 'name' | 'edits' | 'finds'> & { readonly alsoFinds?: readonly Check[] };
 
-/** What each defect of the robustness suite needs to show here. */
+/** The conditions under which each defect of the robustness suite shows here. */
 const RESTS: Readonly<Record<string, Rest>> = {
   'no-clock-of-its-own': {
     needs: { traffic: ['locks'], faults: ['hold'] },
@@ -113,7 +113,7 @@ const RESTS: Readonly<Record<string, Rest>> = {
   },
 };
 
-/** The defects of the robustness suite: what finds them on real servers finds them here. */
+/** The defects of the robustness suite. The checks that find them on real servers find them here. */
 export const ROBUSTNESS: readonly Defect[] = PLANTED.map(({ name, edits, finds }): Defect => {
   const rest = RESTS[name];
   if (!rest) throw new Error(`what "${name}" needs is not known`);

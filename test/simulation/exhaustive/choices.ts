@@ -1,30 +1,33 @@
-/** What an alternative costs: the default costs nothing, so a run without deviations is the default order. */
+/**
+ * The bound that an alternative counts against. The default is free, so a run without deviations is in the default
+ * order.
+ */
 export type Kind = 'order' | 'fault';
 
-/** At this point of a run something else than the default is taken. */
+/** A point of a run at which an alternative other than the default is taken. */
 export interface Deviation {
   readonly point: number;
-  /** Its place among the alternatives; the default is 0. */
+  /** The index of the alternative; the default is 0. */
   readonly take: number;
   readonly kind: Kind;
 }
 
-/** How much a run may deviate from the default order. */
+/** The limits for deviations of a run from the default order. */
 export interface Bounds {
-  /** Deviations of a run without a fault. */
+  /** Limit for a run without a fault. */
   readonly deviations: number;
   readonly faults: number;
-  /** Deviations of a run with faults. */
+  /** Limit for a run with faults. */
   readonly deviationsWithFaults: number;
 }
 
-/** Tells whether the state was explored before, from there on, with no more deviations behind it. */
+/** Whether everything from the state on was explored before, after no more deviations than these. */
 export type IsKnown = (state: number, deviations: number) => boolean;
 
-/** The choices of one run: those that are given, and the default from there on. What else there was to choose is kept. */
+/** The choices of one run: the given ones, and then the default. The alternatives not taken are kept. */
 export class Choices {
   readonly given: readonly Deviation[];
-  /** Alternatives that nobody has taken yet, the deepest last. */
+  /** The alternatives not taken yet, the deepest last. */
   readonly open: Deviation[] = [];
   readonly #bounds: Bounds;
   readonly #isKnown: IsKnown;
@@ -42,30 +45,30 @@ export class Choices {
     this.#deviations = given.length - this.#faults;
   }
 
-  /** The run has come to where another one has been: what comes now is known. */
+  /** Whether the run has reached a state that another run has explored. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** How many points it has had. */
+  /** The number of points so far. */
   get points(): number {
     return this.#points;
   }
 
-  /** Whether runs deviate without a limit: then it does not matter what the default order is. */
+  /** Whether deviations are unlimited. The default order is then irrelevant. */
   get isUnbounded(): boolean {
     return this.#deviationsLeft === Infinity;
   }
 
-  /** Whether a fault may still be chosen. It may not, when asking costs more than knowing. */
+  /** Whether a fault may still be chosen. It skips the computation of faults that could not be chosen. */
   get mayFail(): boolean {
     return this.#next < this.given.length || this.#faults < this.#bounds.faults;
   }
 
   /**
-   * Answers the place of what to do, `undefined` when the run is over.
+   * Returns the index of the alternative to take, `undefined` when the run is over.
    * @param kinds of the alternatives; the first one is the default
-   * @param state stands for everything that the future hangs on
+   * @param state identifies everything that the future depends on
    */
   choose(kinds: readonly Kind[], state: () => number): number | undefined {
     const point = this.#points++;
@@ -101,12 +104,12 @@ export class Choices {
   }
 }
 
-/** `12:1 40:2!`: at point 12 the first alternative, at point 40 the second, which is a fault. */
+/** Formats choices. `12:1 40:2!` takes alternative 1 at point 12, and alternative 2, which is a fault, at point 40. */
 export function writeChoices(given: readonly Deviation[]): string {
   return given.map(({ point, take, kind }) => `${point}:${take}${kind === 'fault' ? '!' : ''}`).join(' ');
 }
 
-/** @throws Error for what `writeChoices` does not write */
+/** @throws Error for text that `writeChoices` does not produce */
 export function readChoices(text: string): Deviation[] {
   return text
     .split(/[\s,]+/)

@@ -7,22 +7,22 @@ import { exploreAll } from './explorers.js';
 import { SCENARIOS, scenarioNamed } from './scenarios.js';
 import type { Scenario } from './scenarios.js';
 
-/** What `npm run simulate -- --exhaustive` is asked for. */
+/** The options of `npm run simulate -- --exhaustive`. */
 export interface ExhaustiveOptions {
-  /** One of them; `all`. */
+  /** The name of a scenario, or `all`. */
   readonly scenario: string;
-  /** Instead of the scenario's own bound. */
+  /** Replaces the scenario's own bound. */
   readonly deviations: number | undefined;
-  /** Instead of the scenario's own bound. */
+  /** Replaces the scenario's own bound. */
   readonly faults: number | undefined;
-  /** Broken on purpose, by its name. */
+  /** The name of a defect to plant. */
   readonly defect: string | undefined;
-  /** A run that is to be told. */
+  /** The choices of a run whose story is to be printed. */
   readonly choices: string | undefined;
   readonly processes: number;
 }
 
-/** Answers the exit code. */
+/** Resolves with the exit code. */
 export async function exhaustiveCommand(options: ExhaustiveOptions): Promise<number> {
   if (options.choices !== undefined) return replayOne(options, options.choices);
   if (options.defect === 'all') throw new Error('--exhaustive looks for one defect at a time: name it');
@@ -56,7 +56,7 @@ async function exploreScenarios(options: ExhaustiveOptions): Promise<Total> {
   return total;
 }
 
-/** The library as it is, or with a defect that is to be found. */
+/** The library as it is, or with a planted defect. */
 function codeOf({ defect }: ExhaustiveOptions): Promise<SmallCode> {
   return bundleSmall(defect === undefined ? [] : defectNamed(defect).edits);
 }
@@ -93,7 +93,7 @@ function lastLine(schedules: number, states: number, findings: number): string {
   return `${schedules} schedules, ${states} states, ${findings} findings`;
 }
 
-/** Runs one list of choices, and tells its story. */
+/** Runs one list of choices, and prints its story. */
 async function replayOne(options: ExhaustiveOptions, choices: string): Promise<number> {
   const given = readChoices(choices);
   const { findings, story = [] } = await replaySmall(

@@ -1,4 +1,6 @@
-/** What runs in a process of a small scenario: the library from its service to the wire, and callers that take turns. */
+/**
+ * The program of a process in a small scenario: the library from its service to the wire, and callers that take turns.
+ */
 import { Logger } from '@nestjs/common';
 import { setTimeout as passTime } from 'node:timers/promises';
 import { MultiLease } from '../../../lib/composite/multi-lease.js';
@@ -14,7 +16,7 @@ Logger.overrideLogger(false);
 
 type Host = ProgramHost<ContenderOrders, HoldEntry>;
 
-/** Longer than a session of another process that has to end first. */
+/** Longer than the session of another process that has to end first. */
 const WAIT_MS = 60_000;
 const MOST_CALLS = 40;
 const PAUSE_MS = 4;
@@ -79,7 +81,7 @@ class Caller {
     }
   }
 
-  /** Asks until it is granted. @throws Error when it never is */
+  /** Asks until the lock is granted. @throws Error when it never is */
   async #take({ lock }: Step, asked: Lock): Promise<Lease> {
     for (let call = 1; call <= MOST_CALLS; call++) {
       try {
@@ -100,7 +102,7 @@ class Caller {
     await lease.release();
   }
 
-  /** A writer goes on as a reader: nobody writes in between. */
+  /** A writer continues as a reader. Nobody may write in between. */
   async #downgrade({ keys: [key = ''] }: Step): Promise<void> {
     const { read, write } = this.#locks.readWriteLock(key);
     for (let call = 1; call <= MOST_CALLS; call++) {
@@ -127,7 +129,7 @@ class Caller {
     throw new Error(`${this.#name} asked ${MOST_CALLS} times, and never got to the end`);
   }
 
-  /** Believes in the lease, and in each of its members, until it is told otherwise. */
+  /** Records a hold of the lease and of each of its members, until the lease ends. */
   #believe(lease: Lease, mode: HoldMode): Belief {
     const members = lease instanceof MultiLease ? lease.leases : [lease];
     const holds = members.map(({ key, fencingToken }) => {
@@ -150,7 +152,7 @@ class Caller {
     return { act, end };
   }
 
-  /** Acts when the work begins, and when it ends. */
+  /** Acts at the beginning and at the end of the work. */
   async #act({ signal }: Lease, belief: Belief): Promise<void> {
     if (!belief.act()) return;
     await passTime(this.#host.orders.workMs, undefined, { signal }).catch(() => {});
@@ -159,7 +161,7 @@ class Caller {
 }
 
 interface Belief {
-  /** `false` when it is over. */
+  /** `false` when the hold is over. */
   act(): boolean;
   end(why: string): void;
 }

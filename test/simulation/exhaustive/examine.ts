@@ -19,7 +19,7 @@ export interface SmallCode {
   readonly contender: string;
 }
 
-/** Bundles what is compiled now. @param edits made in the contenders' library */
+/** Bundles the compiled code. @param edits made in the contenders' library */
 export async function bundleSmall(edits: readonly Edit[] = []): Promise<SmallCode> {
   return {
     servers: await Bundle.write('test/simulation/instance/servers'),
@@ -35,22 +35,22 @@ export function smallBackend(code: SmallCode): SmallBackend {
   };
 }
 
-/** A run in which something was wrong. */
+/** A run with findings. */
 export interface SmallFinding {
   readonly choices: string;
   readonly checks: string;
   readonly message: string;
 }
 
-/** What came of all runs of a scenario. Plain data. */
+/** The results of all runs of a scenario. Plain data. */
 export interface SmallExamined extends Explored {
   readonly scenario: string;
   readonly states: number;
-  /** The first ones. */
+  /** The first findings only. */
   readonly findings: readonly SmallFinding[];
-  /** How many runs had any. */
+  /** The number of runs with findings. */
   readonly found: number;
-  /** Points of the longest run. */
+  /** The number of points in the longest run. */
   readonly points: number;
   readonly granted: number;
   readonly cpuMs: number;
@@ -58,7 +58,7 @@ export interface SmallExamined extends Explored {
 
 const MOST_FINDINGS = 5;
 
-/** @param isEnough asked when something was found, and after each run */
+/** @param isEnough ends the search; called after each run */
 export async function examineSmall(
   scenario: Scenario,
   backend: SmallBackend,
@@ -89,7 +89,7 @@ function findingOf(given: readonly Deviation[], { findings }: SmallOutcome): Sma
   return { choices: writeChoices(given), checks, message: findings[0]?.message ?? '' };
 }
 
-/** Runs a scenario once, and keeps what happened. */
+/** Runs a scenario once, and keeps its story. */
 export function replaySmall(
   scenario: Scenario,
   backend: SmallBackend,

@@ -20,7 +20,7 @@ describe('the library', () => {
     sound = smallBackend(await bundleSmall());
   });
 
-  it('stands two contenders of a mutex with one message out of order', async () => {
+  it('has no finding with two contenders of a mutex and one message out of order', async () => {
     const examined = await examineSmall(mutex, sound, oneDeviation);
     expect(examined.findings).toEqual([]);
     expect(examined.isComplete).toBe(true);
@@ -28,14 +28,14 @@ describe('the library', () => {
     expect(examined.granted).toBeGreaterThan(2 * examined.schedules);
   });
 
-  it('stands two contenders of a mutex, one of which dies at some point', async () => {
+  it('has no finding with two contenders of a mutex and a crash at any point', async () => {
     const examined = await examineSmall(crashAnywhere, sound, oneFault);
     expect(examined.findings).toEqual([]);
     expect(examined.isComplete).toBe(true);
     expect(examined.schedules).toBeGreaterThan(50);
   });
 
-  it('does the same again for the same choices', async () => {
+  it('repeats the same run for the same choices', async () => {
     const choices = readChoices('5:1 20:1 40:1');
     const [one, other] = [await replaySmall(mutex, sound, choices), await replaySmall(mutex, sound, choices)];
     expect(one.findings).toEqual([]);
@@ -59,7 +59,7 @@ describe('a defect', () => {
 });
 
 describe('cutting runs short', () => {
-  it('leaves no state out', async () => {
+  it('leaves out no state', async () => {
     const sound = smallBackend(await bundleSmall());
     const small: Scenario = { ...mutex, processes: scenarioNamed('local-line').processes, faults: ['crash'] };
     const bounds = { deviations: 1, faults: 1, deviationsWithFaults: 0 };

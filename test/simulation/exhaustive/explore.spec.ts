@@ -5,7 +5,10 @@ import { explore } from './explore.js';
 
 const everything: Bounds = { deviations: Infinity, faults: 0, deviationsWithFaults: Infinity };
 
-/** Some senders, each with so many messages, whose order stays. Those of the first sender come first by default. */
+/**
+ * Senders with so many messages each. The order of one sender's messages is fixed. By default, the first sender's
+ * messages come first.
+ */
 function toy(senders: readonly number[], state: (left: readonly number[]) => number = () => Math.random()) {
   const orders: string[] = [];
   const states = new Set<string>();
@@ -31,36 +34,36 @@ function toy(senders: readonly number[], state: (left: readonly number[]) => num
 }
 
 describe('exploring', () => {
-  it('makes each order of two times three messages once', async () => {
+  it('runs each order of two senders with three messages once', async () => {
     const { orders, run } = toy([3, 3]);
     expect(await explore(everything, run)).toEqual({ schedules: 20, cut: 0, isComplete: true });
     expect(new Set(orders).size).toBe(20);
     expect(orders.every((order) => [...order].sort().join('') === 'aaabbb')).toBe(true);
   });
 
-  it('makes each order of three senders once', async () => {
+  it('runs each order of three senders once', async () => {
     const { orders, run } = toy([2, 2, 2]);
     await explore(everything, run);
     expect([orders.length, new Set(orders).size]).toEqual([90, 90]);
   });
 
-  it('makes those that deviate from the default no more often than it may', async () => {
+  it('runs only orders within the bound of deviations', async () => {
     const { orders, run } = toy([3, 3]);
     await explore({ ...everything, deviations: 1 }, run);
-    // `b` comes before it is its turn once.
+    // `b` deviates at most once.
     expect(orders.sort()).toEqual(['aaabbb', 'aababb', 'abaabb', 'baaabb']);
   });
 
-  it('comes to every state, and to each by one way only, when it knows states', async () => {
+  it('reaches every state, each by one path only, when it knows states', async () => {
     const { orders, states, run } = toy([3, 3], ([a = 0, b = 0]) => 10 * a + b);
     const { schedules, cut } = await explore(everything, run);
     expect(states.size).toBe(16);
     expect(schedules).toBe(orders.length);
-    // Each of the 24 steps between two states is made by a run that goes on, or by one that is cut short behind it.
+    // Each of the 24 steps between two states belongs to a run that continues, or to one that is cut short behind it.
     expect(schedules + cut).toBeLessThanOrEqual(24 - 15 + 1);
   });
 
-  it('comes to every state within its bound, when it knows states', async () => {
+  it('reaches every state within its bound when it knows states', async () => {
     const bounds = { ...everything, deviations: 2 };
     const all = toy([4, 4, 4]);
     await explore(bounds, all.run);
@@ -70,7 +73,7 @@ describe('exploring', () => {
     expect(known.orders.length).toBeLessThan(all.orders.length);
   });
 
-  it('ends when it was enough', async () => {
+  it('ends when `isEnough` returns true', async () => {
     const { orders, run } = toy([3, 3]);
     const explored = await explore(everything, run, () => orders.length === 5);
     expect(explored).toEqual({ schedules: 5, cut: 0, isComplete: false });
@@ -80,7 +83,7 @@ describe('exploring', () => {
 describe('choices', () => {
   const kinds = ['order', 'order', 'fault'] as const;
 
-  it('may have one fault, with fewer deviations', async () => {
+  it('may include one fault, with fewer deviations', async () => {
     const runs: string[] = [];
     const run = async (choices: Choices): Promise<void> => {
       const places = [0, 1].map(() => choices.choose(kinds, () => Math.random()));
@@ -97,7 +100,7 @@ describe('choices', () => {
     expect(() => readChoices('12')).toThrow('--choices must read like "12:1 40:2!", got "12"');
   });
 
-  it('that there are not are refused', () => {
+  it('are refused when there is no such alternative', () => {
     const choices = new Choices(readChoices('0:3'), everything);
     expect(() => choices.choose(kinds, () => 0)).toThrow('point 0 has 3 alternatives: there is none with the number 3');
   });

@@ -1,20 +1,20 @@
 import { Choices } from './choices.js';
 import type { Bounds, Deviation } from './choices.js';
 
-/** What a search has come to. */
+/** The results of a search. */
 export interface Explored {
-  /** Runs to the end. */
+  /** The number of runs to the end. */
   readonly schedules: number;
-  /** Runs that came to where another one had been. */
+  /** The number of runs that were cut short at a known state. */
   readonly cut: number;
   /** Whether everything within the bounds was tried. */
   readonly isComplete: boolean;
 }
 
 /**
- * Tries every list of choices within the bounds, depth first, each by a run from the beginning. A run that comes to a state
- * from which everything is tried already, with at least as many deviations left, is cut short.
- * @param isEnough asked after each run: ends the search
+ * Tries every list of choices within the bounds, depth first, each by a run from the beginning. A run is cut short at a
+ * state from which everything was tried with at least as many deviations left.
+ * @param isEnough ends the search; called after each run
  */
 export async function explore(
   bounds: Bounds,

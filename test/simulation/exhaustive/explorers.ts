@@ -8,7 +8,8 @@ import type { ExploreOrder, ExploreReport } from './messages.js';
 const SCRIPT = join(COMPILED, 'test', 'simulation', 'exhaustive', 'explorer.js');
 
 /**
- * Explores scenarios, each in a process of its own, so many at a time. None is begun once `examined` has said that it is enough.
+ * Explores scenarios, each in its own process, with at most `processes` at a time. No further scenario begins after
+ * `examined` has returned `true`.
  * @throws Error when the simulation itself fails
  */
 export async function exploreAll(
@@ -26,7 +27,7 @@ export async function exploreAll(
 }
 
 async function exploreIn(order: ExploreOrder): Promise<SmallExamined> {
-  // What dies young is most of what is made.
+  // Most objects are short-lived, so a larger semi-space saves garbage collections.
   const child = fork(SCRIPT, [], { execArgv: ['--max-semi-space-size=32'], serialization: 'advanced' });
   try {
     const over = new AbortController();

@@ -5,7 +5,7 @@ import type { SimulatedServers } from '../servers/simulated-servers.js';
 import type { World } from '../world/world.js';
 import type { FaultKind, Scenario } from './scenarios.js';
 
-/** Something that may go wrong at a point of a run. */
+/** A fault that may happen at a point of a run. */
 export interface SmallFault {
   readonly text: string;
   do(): void;
@@ -18,17 +18,17 @@ interface Stage {
   readonly apps: readonly App[];
 }
 
-/** Is told of what the servers and processes are not. */
+/** Notifications about faults that the servers and the processes do not get. */
 interface Told {
-  /** Answers the session that is to be closed. */
+  /** Returns the session to close. */
   closing(app: string): bigint | undefined;
   died(app: string): void;
 }
 
-/** A server that died is back after so long. */
+/** The time after which a killed server is back. */
 const SERVER_IS_AWAY_US = 200_000;
 
-/** What a scenario lets go wrong: asked at each point. */
+/** Returns a function that lists the faults a scenario allows at a point. */
 export function faultsOf({ faults }: Scenario, stage: Stage, told: Told): () => readonly SmallFault[] {
   return () => faults.flatMap((kind) => of(kind, stage, told));
 }
@@ -41,7 +41,7 @@ function of(kind: FaultKind, stage: Stage, told: Told): SmallFault[] {
     .map((app) => ({ text: `${kind} of ${app.name}`, do: () => DOINGS[kind](app, stage, told) }));
 }
 
-/** A connection that there is not cannot be lost. */
+/** Only an existing connection can be lost. */
 function isPossible(kind: FaultKind, app: App, stage: Stage): boolean {
   return (kind !== 'reset' && kind !== 'abandon') || connectionsOf(app, stage).length > 0;
 }
@@ -61,22 +61,22 @@ type Doing = (app: App, stage: Stage, told: Told) => void;
 const connectionsOf = (app: App, { network }: Stage): SimConnection[] => network.connections(app.name);
 
 const DOINGS: Readonly<Record<Exclude<FaultKind, 'reap' | 'server-kill'>, Doing>> = {
-  /** What it has sent arrives, and then the news that it is gone. */
+  /** The data that it has sent arrives, and then the end of its connection. */
   crash: (app, _stage, told) => {
     told.died(app.name);
     app.kill(false);
   },
-  /** What is under way is lost, and nobody is told. */
+  /** Everything under way is lost, and no other process is notified. */
   'power-off': (app, stage, told) => {
     told.died(app.name);
     connectionsOf(app, stage).forEach((connection) => connection.vanish());
     app.kill(true);
   },
-  /** Both sides know at once; what is under way is lost: a request before it got there, or the reply to it. */
+  /** Both sides know at once. Everything under way is lost: a request, or a reply. */
   reset: (app, stage) => connectionsOf(app, stage).forEach((connection) => connection.reset()),
-  /** The client knows at once; its requests still get there, and no reply comes back. */
+  /** The client knows at once. Its requests still arrive, and no reply does. */
   abandon: (app, stage) => connectionsOf(app, stage).forEach((connection) => connection.abandon()),
-  /** By somebody who knows its password. */
+  /** The session is closed by another client that knows its password. */
   expiry: (app, { servers }, told) => {
     const session = told.closing(app.name);
     if (session !== undefined) servers.closeSession(session);

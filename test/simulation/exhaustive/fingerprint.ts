@@ -1,6 +1,6 @@
 const MANTISSA = 2 ** 21;
 
-/** A number of 53 bits that stands for everything that was put into it, in this order. */
+/** A hash of 53 bits over everything that was added, in this order. */
 export class Fingerprint {
   #high: number;
   #low: number;
@@ -18,7 +18,7 @@ export class Fingerprint {
     return (high >>> 0) + ((low >>> 0) % MANTISSA) * 2 ** 32;
   }
 
-  /** One of 32 bits. */
+  /** Adds a number of 32 bits. */
   number(value: number): this {
     this.#high = Math.imul(this.#high ^ value, 0x9e3779b1);
     this.#low = Math.imul(this.#low ^ value, 0x5f356495);
@@ -27,7 +27,7 @@ export class Fingerprint {
     return this;
   }
 
-  /** One of 53 bits. */
+  /** Adds a number of 53 bits. */
   long(value: number): this {
     return this.number(value | 0).number((value / 2 ** 32) | 0);
   }

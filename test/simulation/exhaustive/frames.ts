@@ -2,10 +2,10 @@ import { OpCode, Xid } from '../../../lib/zookeeper/wire/op-codes.js';
 
 const NAMES = new Map(Object.entries(OpCode).map(([name, code]) => [code as number, name]));
 const NODE_DELETED = 2;
-// Behind the length: xid, zxid and error; then the kind of event, the state, and the path's length.
+// Offsets in a frame. After the length come xid, zxid and error; then the event type, the state, and the path's length.
 const [KIND, PATH_LENGTH, PATH] = [20, 28, 32];
 
-/** The frames that begin in these bytes, with their lengths before them. */
+/** The frames that begin in these bytes, with their length prefixes. */
 function framesIn(bytes: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let at = 0; at + 8 <= bytes.length; at += 4 + bytes.readInt32BE(at)) {
@@ -15,14 +15,14 @@ function framesIn(bytes: Buffer): Buffer[] {
   return frames;
 }
 
-/** The znodes of whose deletion the bytes tell a client that watches them. */
+/** The znodes whose deletion events are in the bytes. */
 export function deletionsIn(bytes: Buffer): string[] {
   return framesIn(bytes)
     .filter((frame) => isNotification(frame) && frame.readInt32BE(KIND) === NODE_DELETED)
     .map((frame) => frame.toString('utf8', PATH, PATH + frame.readInt32BE(PATH_LENGTH)));
 }
 
-/** What the bytes say, in a few words for people. */
+/** A short description of the bytes for people. */
 export function wordsOf(bytes: Buffer, isRequest: boolean): string {
   if (bytes.length === 0) return 'handshake of TCP';
   return framesIn(bytes)
@@ -32,7 +32,7 @@ export function wordsOf(bytes: Buffer, isRequest: boolean): string {
 
 function requestOf(frame: Buffer): string {
   const [xid, code] = [frame.readInt32BE(4), frame.length >= 12 ? frame.readInt32BE(8) : 0];
-  // A handshake begins with the version of the protocol, which is 0.
+  // A handshake begins with the protocol version, which is 0.
   if (xid === 0) return 'handshake';
   return `${NAMES.get(code) ?? `request ${code}`} #${xid}`;
 }

@@ -17,7 +17,7 @@ function holds(excused: readonly string[] = []) {
 const processOf = (hold: string) => hold.slice(0, hold.indexOf('/'));
 
 describe('holds', () => {
-  it('may follow each other, and be of other keys or of readers', () => {
+  it('may follow each other, be of different keys, or be of readers', () => {
     const { held, acts, ends, checks } = holds();
     held('a/1#1', 1);
     acts('a/1#1');
@@ -29,14 +29,14 @@ describe('holds', () => {
     expect(checks()).toEqual([]);
   });
 
-  it('exclude each other', () => {
+  it('must not overlap when they exclude each other', () => {
     const { held, checks } = holds();
     held('a/1#1', 1);
     held('b/1#1', 2, 'read');
     expect(checks()).toEqual(['exclusion']);
   });
 
-  it('must not act with an old token', () => {
+  it('must not act with an outdated token', () => {
     const { held, ends, checks } = holds();
     held('b/1#1', 2);
     ends('b/1#1');
@@ -52,7 +52,7 @@ describe('holds', () => {
     expect([checks(), all.text]).toEqual([[], 'b/1#1 stock']);
   });
 
-  it('of a process that nobody could tell are excused', () => {
+  it('are exempt when their process cannot have been notified', () => {
     const { held, acts, checks } = holds(['a']);
     held('a/1#1', 1);
     held('b/1#1', 2);
@@ -60,7 +60,7 @@ describe('holds', () => {
     expect(checks()).toEqual([]);
   });
 
-  it('of a writer that reads on share its token', () => {
+  it('share a token when a writer continues as a reader', () => {
     const { held, ends, checks } = holds();
     held('a/1#1', 1);
     ends('a/1#1');

@@ -10,8 +10,8 @@ interface Hold {
 }
 
 /**
- * Who believes to hold what, at this moment. Each check is about the present and about tokens given so far, never about
- * which of two moments that nothing connects was the first: so it says the same in all orders that lead to one state.
+ * The holds that processes believe they have at this moment. Each check uses only the present and the tokens granted so
+ * far, never the order of two unrelated moments. So the result is the same in all orders that lead to one state.
  */
 export class Holds {
   readonly findings: Finding[] = [];
@@ -19,12 +19,12 @@ export class Holds {
   readonly #ever = new Map<string, Hold>();
   readonly #isExcused: (process: string) => boolean;
 
-  /** @param isExcused nobody can have told the process that it holds nothing any more */
+  /** @param isExcused whether the process cannot have been notified of the end of its holds */
   constructor(isExcused: (process: string) => boolean) {
     this.#isExcused = isExcused;
   }
 
-  /** As one text, for states. */
+  /** The holds as one text, for states. */
   get text(): string {
     return [...this.#now.values()]
       .map(({ hold, key }) => `${hold} ${key}`)
@@ -42,7 +42,7 @@ export class Holds {
     else if (entry.what === 'ends') this.#now.delete(entry.hold);
   }
 
-  /** What a dead process believes is nothing. */
+  /** Removes the holds of a dead process. */
   died(process: string): void {
     for (const [name, hold] of this.#now) if (hold.process === process) this.#now.delete(name);
   }
@@ -78,7 +78,7 @@ function excludes(one: Hold, other: Hold): boolean {
   return one.mode === 'exclusive' || other.mode === 'exclusive';
 }
 
-/** A reader that was the writer goes on with the writer's token. */
+/** Whether a reader continues with the token of the writer that it was before. */
 function isDowngrade(reader: Hold, writer: Hold): boolean {
   const callerOf = ({ hold }: Hold) => hold.slice(0, hold.indexOf('#'));
   return reader.mode === 'read' && reader.token === writer.token && callerOf(reader) === callerOf(writer);

@@ -3,11 +3,11 @@ import type { World } from '../world/world.js';
 
 interface UnderWay {
   readonly direction: Direction;
-  /** Each hands over the oldest segment of the direction. */
+  /** The arrivals of the direction's segments, the oldest first. */
   readonly arrivals: { readonly number: number; readonly arrive: () => void }[];
-  /** Which one of the directions between two that is. */
+  /** A counter of the directions between the same two hosts. */
   readonly ordinal: number;
-  /** 0, or its place among those that were passed over. */
+  /** 0, or the position among the directions that were passed over. */
   passed: number;
 }
 
@@ -19,8 +19,8 @@ export interface Arrival {
 }
 
 /**
- * What has been sent and has not arrived, of all connections. A message takes no time: it arrives when it is chosen. By
- * default that is in the order in which they were sent, those last that were passed over.
+ * The messages of all connections that were sent and have not arrived. A message takes no time: it arrives when it is
+ * chosen. By default messages arrive in the order in which they were sent, and those that were passed over arrive last.
  */
 export class MessagesUnderWay implements Arrivals {
   readonly #world: World;
@@ -48,12 +48,12 @@ export class MessagesUnderWay implements Arrivals {
     underWay.arrivals.push({ number: this.#numbers++, arrive });
   }
 
-  /** The oldest of each direction, in the default order. */
+  /** The oldest message of each direction, in the default order. */
   enabled(): Arrival[] {
     return this.#enabled().map(({ direction, ordinal, passed }) => ({ direction, ordinal, isPassed: passed > 0 }));
   }
 
-  /** Lets one of those that are enabled arrive; those before it are passed over. */
+  /** Lets one of the enabled messages arrive. Those before it are passed over. */
   arrive(place: number): void {
     const enabled = this.#enabled();
     const chosen = enabled[place];
@@ -66,7 +66,7 @@ export class MessagesUnderWay implements Arrivals {
   #enabled(): UnderWay[] {
     const enabled: UnderWay[] = [];
     for (const one of this.#all.values()) {
-      // What was cut is lost.
+      // The messages of a connection that was cut are lost.
       if (!one.direction.next) one.arrivals.length = 0;
       else enabled.push(one);
     }

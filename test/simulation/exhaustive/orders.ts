@@ -1,23 +1,23 @@
-/** What one caller takes, once; or it waits for as long as somebody holds a key. */
+/** One acquisition of a caller. A `pause` waits for as long as a holder works. */
 export interface Step {
   readonly lock: 'mutex' | 'try' | 'read' | 'write' | 'downgrade' | 'set' | 'atomic set' | 'permit' | 'pause';
   readonly keys: readonly string[];
 }
 
-/** What one process of a small scenario is told. */
+/** The orders of one process in a small scenario. */
 export interface ContenderOrders {
   readonly connectString: string;
   readonly sessionTimeoutMs: number;
   readonly localLine: boolean;
-  /** How long a holder works. */
+  /** The duration of a holder's work. */
   readonly workMs: number;
-  /** What each caller of the process takes, one after the other. */
+  /** The steps of each caller of the process, one after the other. */
   readonly callers: readonly (readonly Step[])[];
 }
 
 export type HoldMode = 'exclusive' | 'read';
 
-/** What a contender says of itself, at once. */
+/** An entry that a contender records at once. */
 export type HoldEntry =
   | {
       readonly what: 'held';
@@ -26,8 +26,8 @@ export type HoldEntry =
       readonly mode: HoldMode;
       readonly token: string;
     }
-  /** What only a holder may do. */
+  /** An action that only a holder may do. */
   | { readonly what: 'acts'; readonly hold: string }
-  /** It believes no more, from before the release on. */
+  /** The end of a hold, recorded before the release. */
   | { readonly what: 'ends'; readonly hold: string; readonly why: string }
   | { readonly what: 'refused'; readonly call: string; readonly error: string };

@@ -1,19 +1,19 @@
 import type { Bounds } from './choices.js';
 import type { ContenderOrders, Step } from './orders.js';
 
-/** What may happen once in a run, at any of its points. */
+/** A fault that may happen once in a run, at any of its points. */
 export type FaultKind = 'crash' | 'power-off' | 'reset' | 'abandon' | 'expiry' | 'reap' | 'server-kill';
 
 /** A few contenders and one or two keys: small enough for every order. */
 export interface Scenario {
   readonly name: string;
   readonly servers: number;
-  /** What the callers of each process take. */
+  /** The steps of each process's callers. */
   readonly processes: readonly ContenderOrders['callers'][];
   readonly localLine: boolean;
   readonly faults: readonly FaultKind[];
   readonly bounds: Bounds;
-  /** How many waiters one release may wake: the next one, and the one behind it, which looks ahead. */
+  /** The number of waiters that one release may wake: the next one, and the one behind it, which looks ahead. */
   readonly wakes: number;
 }
 
@@ -35,7 +35,7 @@ const scenario = (name: string, processes: Scenario['processes'], others: Partia
   ...others,
 });
 
-/** So many more messages that each may be out of order by itself only. */
+/** These have so many more messages that only one at a time may be out of order. */
 const OF_MANY = { bounds: { deviations: 1, faults: 1, deviationsWithFaults: 0 } };
 const OF_FOUR = { faults: [], bounds: { deviations: 1, faults: 0, deviationsWithFaults: 0 } };
 
@@ -44,14 +44,15 @@ const PAUSES = Array.from({ length: 4 }, () => once('pause')).flat();
 
 export const SCENARIOS: readonly Scenario[] = [
   scenario('mutex', [[twice('mutex')], [twice('mutex')]]),
-  // The smallest one: a fault comes together with a message out of order.
+  // The smallest scenario, in which a fault is combined with a message out of order.
   scenario('mutex-once', [[once('mutex')], [once('mutex')]], {
     faults: ['reset', 'abandon', 'crash'],
     bounds: { deviations: 2, faults: 1, deviationsWithFaults: 1 },
   }),
   scenario('mutex-of-three', [[once('mutex')], [once('mutex')], [once('mutex')]], OF_MANY),
   scenario('mutex-of-four', [[once('mutex')], [once('mutex')], [once('mutex')], [once('mutex')]], OF_FOUR),
-  // Whoever follows itself several times in a row is told by its number to be alone, until somebody comes in between.
+  // A process that acquires a key several times in a row recognises by its number that it is alone, until another one
+  // comes between.
   scenario('succession', [[TEN], [[...PAUSES, ...once('mutex')]]], OF_MANY),
   scenario('no-local-line', [[once('mutex'), once('mutex')], [once('mutex')]], { localLine: false }),
   scenario('local-line', [
@@ -65,7 +66,7 @@ export const SCENARIOS: readonly Scenario[] = [
   scenario('atomic-set', [[once('atomic set', 'stock', 'prices')], [once('atomic set', 'prices', 'stock')]]),
   scenario('no-line', [[twice('try')], [once('try')]]),
   scenario('semaphore', [[once('permit')], [once('permit')]], OF_MANY),
-  // Between two that come one after the other there is nobody, and the directory may go.
+  // Between two acquisitions nobody is queued, so the directory may be removed.
   scenario(
     'reaper',
     [[[...once('mutex'), ...once('pause'), ...once('mutex')]], [[...once('pause'), ...once('mutex')]]],
@@ -80,7 +81,7 @@ export const SCENARIOS: readonly Scenario[] = [
   }),
 ];
 
-/** @throws Error that names the scenarios there are */
+/** @throws Error that names the existing scenarios */
 export function scenarioNamed(name: string): Scenario {
   const found = SCENARIOS.find((one) => one.name === name);
   if (found) return found;

@@ -30,7 +30,7 @@ export interface SmallBackend {
   readonly program: Bundle<Program<ContenderOrders, HoldEntry>>;
 }
 
-/** What became of a run. */
+/** The results of a run. */
 export interface SmallOutcome {
   readonly findings: readonly Finding[];
   readonly granted: number;
@@ -42,17 +42,17 @@ const SESSION_MS = 2_000;
 const WORK_MS = 5;
 const BEGAN_MS = Date.UTC(2026, 10, 1);
 const FIRST_PORT = 2_181;
-/** Whatever a fault holds up is over by then: several sessions. */
+/** The time limit of a phase. It spans several sessions, so any delay by a fault is over by then. */
 const LIMIT_US = 30_000_000;
 
-/** Cuts no message into pieces: that would be another choice, and the wire's own tests have made it. */
+/** Never splits messages. That would be another choice, and the wire's own tests cover it. */
 class Uncut extends Random {
   override chance(): boolean {
     return false;
   }
 }
 
-/** Runs a scenario once, as the choices say. `met` is told of each state that it comes to. */
+/** Runs a scenario once with the given choices. `met` is called with each state that the run reaches. */
 export async function runSmall(
   scenario: Scenario,
   backend: SmallBackend,
@@ -77,7 +77,7 @@ class SmallRun {
   readonly #story: string[] | undefined;
   readonly #closed = new Set<bigint>();
   readonly #sessions = new Map<string, bigint>();
-  /** Whose znodes were whose. */
+  /** The sessions that owned znodes, by path. */
   readonly #owners = new Map<string, bigint>();
   readonly #told = new Map<string, Set<string>>();
   #servers: SimulatedServers | undefined;
@@ -127,7 +127,7 @@ class SmallRun {
     this.#findings.push(...claims.findings);
   }
 
-  /** From when all are connected until all have had their turn, what comes next is a choice. */
+  /** From the moment when all are connected until all have had their turn, the next event is a choice. */
   async #explore(apps: readonly App[], servers: SimulatedServers, claims: Claims): Promise<void> {
     const stage = { world: this.#world, network: this.#network, servers, apps };
     const faults = faultsOf(this.#scenario, stage, {
@@ -162,7 +162,7 @@ class SmallRun {
     }
   }
 
-  /** @param alsoSessions nobody has any */
+  /** @param alsoSessions whether sessions count as leftovers */
   async #leftNothing(servers: SimulatedServers, alsoSessions: boolean): Promise<void> {
     const left = () => servers.leftovers(alsoSessions).filter((what) => alsoSessions || !DIRECTORY_WATCH.test(what));
     await this.#world.run(this.#world.now + 3 * SESSION_MS * 1_000, () => left().length === 0 || this.#deliver());
@@ -175,7 +175,7 @@ class SmallRun {
     if (!isOver()) this.#found('liveness', `not everybody could ${what}`);
   }
 
-  /** Everything arrives in the order in which it was sent. */
+  /** Delivers all messages in the order in which they were sent. */
   #deliver(): false {
     while (this.#world.nextAt > this.#world.now && this.#messages.enabled().length > 0) this.#messages.arrive(0);
     return false;
@@ -200,7 +200,7 @@ class SmallRun {
     }
   }
 
-  /** Its owner may watch a znode as well: that is no waiter. */
+  /** An owner that watches its own znode is no waiter. */
   #woken(host: string, path: string): void {
     if (this.#owners.get(path) === this.#sessions.get(host)) return;
     let told = this.#told.get(path);
@@ -272,7 +272,9 @@ class SmallRun {
     };
   }
 
-  /** Answers the session of a process that is about to be closed by somebody else. Nobody can tell the process in time. */
+  /**
+   * Returns the session of a process that is about to be closed from outside. The process cannot be notified in time.
+   */
   #closing(name: string, claims: Claims): bigint | undefined {
     const session = this.#sessions.get(name);
     if (session === undefined || this.#closed.has(session)) return undefined;
@@ -299,7 +301,9 @@ class SmallRun {
   }
 }
 
-/** A session goes on watching the directories of locks that it has taken several times in a row: docs/recipes/mutex.md. */
+/**
+ * A session keeps watching the directory of a lock that it has acquired several times in a row: docs/recipes/mutex.md.
+ */
 const DIRECTORY_WATCH = /^a watch on \S*\/[^/_]+ of /;
 
 function worldOf({ servers, processes }: Scenario): WorldPlan {
@@ -309,7 +313,7 @@ function worldOf({ servers, processes }: Scenario): WorldPlan {
     sessionTimeoutMs: SESSION_MS,
     serverTimeoutsMs: Array.from({ length: servers }, () => SESSION_MS),
     tickTimeMs: SESSION_MS / 4,
-    // Only when a choice says so.
+    // Containers are removed only when a choice says so.
     containerCheckIntervalMs: 600_000,
     link: { meanUs: 1, slowShare: 0, slowUs: 0 },
     peerDelayMs: [0, 0],

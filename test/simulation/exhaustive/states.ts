@@ -3,10 +3,10 @@ import { Fingerprint } from './fingerprint.js';
 import type { MessagesUnderWay } from './messages-under-way.js';
 
 /**
- * Numbers for the state that a run is in.
+ * Hashes of the state that a run is in.
  *
- * A process does the same again when the same arrives at the same times, in the same order: its random numbers are its own,
- * and computation takes no time. So the state of everything is what has arrived at each process, and what time it is.
+ * A process does the same again when the same data arrives at the same times, in the same order. Its random numbers are
+ * its own, and computation takes no time. So the state of everything is what has arrived at each process, and the time.
  */
 export class States {
   readonly #messages: MessagesUnderWay;
@@ -24,7 +24,7 @@ export class States {
     if (segment.kind === 'bytes') history.bytes(segment.bytes);
   }
 
-  /** Something else was done, before what arrives later at anybody. */
+  /** Records another event that precedes all later arrivals. */
   happened(now: number, text: string): void {
     for (const history of this.#histories.values()) history.long(now).text(text);
   }
@@ -42,14 +42,14 @@ export class States {
     }
   }
 
-  /** Whether znodes were made since it was asked last. */
+  /** Whether znodes were created since the last call. */
   takeMadeNodes(): boolean {
     const made = this.#madeNodes;
     this.#madeNodes = false;
     return made;
   }
 
-  /** Of everything that the future hangs on. @param isOrdered also on the order in which messages arrive by default */
+  /** A hash of everything that the future depends on. @param isOrdered includes the default order of messages */
   complete(now: number, isOrdered: boolean): number {
     const state = new Fingerprint().long(now);
     for (const [process, history] of [...this.#histories].sort(byName)) state.text(process).long(history.value);
@@ -64,7 +64,7 @@ export class States {
     return state.value;
   }
 
-  /** Of what can be seen: the tree of the servers, who holds, and what is under way. */
+  /** A hash of what is visible: the tree of the servers, the holds, and the messages under way. */
   seen(holds: string): number {
     const state = new Fingerprint().number(this.#tree).text(holds);
     const underWay = this.#messages.enabled().map(({ direction: { from, to, next } }) => {
@@ -82,7 +82,7 @@ export class States {
   }
 }
 
-/** All servers are one process. */
+/** All servers run in one process. */
 function placeOf(to: string): string {
   return /^\d/.test(to) ? 'servers' : to;
 }

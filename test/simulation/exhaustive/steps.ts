@@ -4,32 +4,32 @@ import type { SmallFault } from './faults.js';
 import type { MessagesUnderWay } from './messages-under-way.js';
 import type { States } from './states.js';
 
-/** What a run is led through. */
+/** The parts of a run that its steps use. */
 export interface Ground {
   readonly world: World;
   readonly messages: MessagesUnderWay;
   readonly choices: Choices;
-  /** What may go wrong now. */
+  /** The faults that may happen now. */
   readonly faults: () => readonly SmallFault[];
   readonly states: States;
   readonly reached: () => void;
   readonly tell: (text: string) => void;
 }
 
-/** A timer that is due this soon may come before messages that are under way. */
+/** A timer that is due this soon may fire before messages under way arrive. */
 const SOON_US = 10_000;
 
-/** Chooses what happens next, whenever everybody has done everything that there is to do at the present time. */
+/** Chooses the next event whenever every process has done all that it can do at the present time. */
 export class Steps {
   readonly #ground: Ground;
-  /** When time was last chosen to pass: that is not asked twice. */
+  /** The time at which passing time was chosen last. It is asked only once per time. */
   #passedAt = -1;
 
   constructor(ground: Ground) {
     this.#ground = ground;
   }
 
-  /** To be called before each event of the world. Answers whether the run is over. */
+  /** Called before each event of the world. Returns whether the run is over. */
   go(): boolean {
     const { world, choices } = this.#ground;
     while (world.nextAt > world.now && world.now !== this.#passedAt) {
@@ -38,7 +38,7 @@ export class Steps {
     return choices.isOver;
   }
 
-  /** Answers whether time is to pass. */
+  /** Returns whether time passes. */
   #choose(): boolean {
     const { world, messages, choices, states } = this.#ground;
     this.#ground.reached();

@@ -12,7 +12,7 @@ type Make = <T>() => Storage<T>;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Each answers what it has seen. */
+/** Programs that resolve with the stores that they have seen. */
 const PROGRAMS: Readonly<Record<string, (make: Make) => Promise<unknown[]>>> = {
   'nothing outside of a run, and an answer': async (make) => {
     const storage = make<number>();
@@ -116,15 +116,15 @@ function withResolvers() {
 }
 
 describe('the async context of simulated processes', () => {
-  it.each(Object.entries(PROGRAMS))('is that of Node: %s', async (_name, program) => {
-    // Each on its own: what one leaves behind is not seen by the other.
+  it.each(Object.entries(PROGRAMS))('behaves like that of Node: %s', async (_name, program) => {
+    // Each program runs outside of the others' contexts, and does not see what they leave behind.
     const ofNode = await outsideOf(() => program(<T>() => new asyncHooks.AsyncLocalStorage<T>()));
     const shared = await outsideOf(() => program(<T>() => new sharedAsyncHooks.AsyncLocalStorage<T>()));
     expect(shared).toEqual(ofNode);
     expect(ofNode.length).toBeGreaterThan(0);
   });
 
-  it('is nobody’s for what comes from outside', () => {
+  it('is empty for events from outside', () => {
     const storage = new sharedAsyncHooks.AsyncLocalStorage<number>();
     storage.run(1, () => outsideOfAll(() => expect(storage.getStore()).toBeUndefined()));
   });

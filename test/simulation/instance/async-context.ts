@@ -2,10 +2,11 @@ import asyncHooks from 'node:async_hooks';
 
 type Frame = ReadonlyMap<object, unknown>;
 
-// Node 20 looks at every storage there is for every promise, and each instance of the library has some: this is the only one.
+// For every promise, Node 20 visits every existing storage, and each instance of the library has some. So this is the
+// only real one.
 const frames = new asyncHooks.AsyncLocalStorage<Frame>();
 
-/** `AsyncLocalStorage`, of which any number costs what one does. */
+/** An `AsyncLocalStorage` of which any number costs as much as one. */
 class SharedStorage<T> {
   getStore(): T | undefined {
     return frames.getStore()?.get(this) as T | undefined;
@@ -29,10 +30,10 @@ class SharedStorage<T> {
   static snapshot = asyncHooks.AsyncLocalStorage.snapshot;
 }
 
-/** `node:async_hooks` of a simulated process. */
+/** The `node:async_hooks` of a simulated process. */
 export const sharedAsyncHooks = { ...asyncHooks, AsyncLocalStorage: SharedStorage };
 
-/** Runs what begins in nobody's context: what a process is told from outside. */
+/** Runs an action outside of all contexts: an event that reaches a process from outside. */
 export function outsideOfAll(action: () => void): void {
   frames.exit(action);
 }

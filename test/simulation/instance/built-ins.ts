@@ -11,22 +11,22 @@ import type { World } from '../world/world.js';
 
 const requireReal = createRequire(import.meta.url);
 
-/** Where a simulated process runs. */
+/** The environment in which a simulated process runs. */
 export interface Site {
   readonly world: World;
   readonly network: Network;
   readonly process: SimProcess;
-  /** The name of its machine. */
+  /** The name of the process's machine. */
   readonly host: string;
   readonly pid: number;
-  /** For a server that listens on any port. */
+  /** Returns a port for a server that listens on any port. */
   readonly nextPort: () => number;
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Warnings, and what is printed. */
+  /** Receives warnings and printed text. */
   readonly say: (text: string) => void;
 }
 
-/** What the code of a simulated process finds instead of Node's globals, by name. */
+/** The globals that the code of a simulated process uses instead of Node's, by name. */
 export function globalsOf(site: Site): Readonly<Record<string, unknown>> {
   const { process } = site;
   const performance = performanceOf(process);
@@ -41,11 +41,15 @@ export function globalsOf(site: Site): Readonly<Record<string, unknown>> {
     process: processOf(site),
     console: consoleOf(site),
   };
-  // Defined, not assigned: some of the real ones are accessors, which would change the real global.
+  // The globals are defined, not assigned: some of the real ones are accessors, and an assignment would change the real
+  // global.
   return { ...own, globalThis: Object.create(globalThis, Object.getOwnPropertyDescriptors(own)) as object };
 }
 
-/** What `require` answers in a simulated process. Packages and built-ins that know neither time nor chance are the real ones. */
+/**
+ * The `require` of a simulated process. Packages and built-ins that depend neither on time nor on random numbers are
+ * the real ones.
+ */
 export function requireOf(site: Site): (name: string) => unknown {
   const timers = timersOf(site.process);
   const replaced = new Map<string, unknown>([
@@ -83,7 +87,7 @@ function timersOf(process: SimProcess) {
 type SetTimer = ReturnType<typeof timersOf>['setTimeout'];
 type ClearTimer = ReturnType<typeof timersOf>['clearTimeout'];
 
-/** As `setTimeout` of `node:timers/promises`. */
+/** Like `setTimeout` of `node:timers/promises`. */
 function pauseBy(setTimer: SetTimer, clearTimer: ClearTimer) {
   return (ms?: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}) =>
     new Promise((resolve, reject) => {
@@ -133,7 +137,7 @@ function processOf({ world, pid, env, say }: Site): object {
   const { versions, version, platform, arch, nextTick } = process;
   return Object.assign(new EventEmitter(), {
     pid,
-    // True time, the same for all: what a history is written by. The library reads other clocks.
+    // True time, the same for all processes: histories are recorded with it. The library reads other clocks.
     hrtime,
     env: { ...env },
     argv: [],
@@ -143,7 +147,7 @@ function processOf({ world, pid, env, say }: Site): object {
     arch,
     nextTick: nextTick.bind(process),
     emitWarning: (warning: unknown) => say(`warning: ${warning instanceof Error ? warning.stack : String(warning)}`),
-    // Somebody listens for SIGTERM, so nothing is to be said about it.
+    // Pretends that SIGTERM has a listener, so the library does not warn about it.
     listenerCount: () => 1,
     cwd: () => '/',
     exit: (code: unknown) => {
@@ -168,7 +172,7 @@ function netOf(site: Site) {
   };
 }
 
-/** As much of `net.Server` as the embedded ZooKeeper uses. */
+/** The subset of `net.Server` that the embedded ZooKeeper uses. */
 class Server extends EventEmitter {
   readonly #site: Site;
   readonly #accept: (socket: SimSocket) => void;
@@ -194,7 +198,7 @@ class Server extends EventEmitter {
     return { port: this.#port };
   }
 
-  /** Takes no more connections; calls back when those that there are have ended. */
+  /** Accepts no more connections, and calls back when the existing ones have ended. */
   close(closed: () => void): this {
     this.#site.network.close(this.#port);
     this.#isClosed = true;

@@ -30,7 +30,7 @@ describe('the globals of a simulated process', () => {
     exports.hooks = () => hooks.now();
     exports.hrtime = () => process.hrtime.bigint();`;
 
-  it('tell the time of its clock, and what the history is written by is the time of the world', async () => {
+  it('use the clock of the process, and `hrtime` uses the time of the world', async () => {
     const clocks = await instantiate<Clocks>(someSite(some, 'one', 1, { rate: 1.02 }), CLOCKS);
     await some.pass(1_000);
     expect([clocks.now(), clocks.hooks(), clocks.date()]).toEqual([1_020, 1_020, 1_020]);
@@ -39,7 +39,7 @@ describe('the globals of a simulated process', () => {
     expect(clocks.hrtime()).toBe(1_000_000_000n);
   });
 
-  it('have its chance, and none other', async () => {
+  it('draw random numbers from the stream of the process only', async () => {
     const code = `
       const { randomUUID, randomBytes, randomInt } = require('node:crypto');
       exports.draw = () => [Math.random(), randomUUID(), randomBytes(8).toString('hex'), randomInt(5, 10), randomInt(3)];
@@ -60,7 +60,7 @@ describe('the globals of a simulated process', () => {
     for (const [, one] of first) expect(one).toMatch(uuid);
   });
 
-  it('have its timers, on every way to them', async () => {
+  it('use the timers of the process, however they are accessed', async () => {
     const code = `
       const timers = require('timers');
       const { setTimeout: pause } = require('node:timers/promises');
@@ -94,7 +94,7 @@ describe('the globals of a simulated process', () => {
     expect(Number.parseInt(printed.at(-1)!, 10)).toBeGreaterThanOrEqual(44);
   });
 
-  it('aborts a pause when it is told to', async () => {
+  it('reject a pause when its signal is aborted', async () => {
     const code = `
       const { setTimeout: pause } = require('node:timers/promises');
       exports.begin = (print) => {
@@ -110,7 +110,7 @@ describe('the globals of a simulated process', () => {
     expect(printed).toEqual([expect.stringMatching(/^AbortError (9|1\d)\b/)]);
   });
 
-  it('say who it is', async () => {
+  it('describe the process', async () => {
     const code = `
       const { hostname, EOL } = require('os');
       Object.assign(exports, { hostname: hostname(), EOL, pid: process.pid, cwd: process.cwd(), env: process.env });
@@ -129,7 +129,7 @@ describe('the globals of a simulated process', () => {
     expect(said).toEqual(['warning: a warning', 'a 1']);
   });
 
-  it('have sockets and servers of the network', async () => {
+  it('have the sockets and servers of the network', async () => {
     const code = `
       const net = require('node:net');
       exports.serve = (print) => {
@@ -181,7 +181,7 @@ describe('two instances of a bundle', () => {
     count(): number;
   }
 
-  it('share no module, but packages that know neither time nor chance', async () => {
+  it('share only packages that depend neither on time nor on random numbers', async () => {
     const bundle = new Bundle<Counter>(COUNTER, 'counter');
     const [one, other] = [1, 2].map((pid) => bundle.instantiate(someSite(some, `p${pid}`, pid))) as [Counter, Counter];
     expect([one.count(), one.count(), other.count()]).toEqual([1, 2, 1]);
@@ -209,10 +209,10 @@ describe('two instances of a bundle', () => {
   });
 });
 
-describe('what is planted', () => {
+describe('a planted edit', () => {
   const CLOCK = 'zookeeper/session/lease-clock.js';
 
-  it('is in the bundle, and in no file', async () => {
+  it('changes the bundle, and no file', async () => {
     const edit = { file: CLOCK, replace: 'if (isQuorum)', by: 'if (!isQuorum)' };
     const [sound, broken, again] = [await bundleAll(), await bundleAll([edit]), await bundleAll()];
     expect(again).toEqual(sound);
@@ -221,12 +221,12 @@ describe('what is planted', () => {
     expect(broken.servers).toBe(sound.servers);
   });
 
-  it('has to have a place in its file', async () => {
+  it('must match a place in its file', async () => {
     const edit = { file: CLOCK, replace: 'if (isNowhere)', by: '' };
     await expect(bundleAll([edit])).rejects.toThrow(`lib/${CLOCK} does not contain: if (isNowhere)`);
   });
 
-  it('has to be in a file that is bundled', async () => {
+  it('must be in a file that is bundled', async () => {
     const edit = { file: 'none.js', replace: 'a', by: 'b' };
     await expect(bundleAll([edit])).rejects.toThrow('lib/none.js is in no bundle: nothing was planted in it');
   });

@@ -7,7 +7,10 @@ import { globalsOf, requireOf } from './built-ins.js';
 import type { Site } from './built-ins.js';
 import type { Planting } from './planting.js';
 
-/** Packages that are loaded once for all simulated processes: they keep nothing that time or chance has a part in. */
+/**
+ * Packages that are loaded once for all simulated processes. They keep no state that depends on time or on random
+ * numbers.
+ */
 const SHARED = ['@nestjs/', 'rxjs', 'reflect-metadata', 'tslib'];
 
 const PARAMETERS = [
@@ -30,7 +33,7 @@ const PARAMETERS = [
 
 type Start = (...parameters: unknown[]) => void;
 
-/** A program of simulated processes, compiled once. Each process gets an instance: no module is shared between two. */
+/** A program of simulated processes, compiled once. Each process gets an instance, and no two share a module. */
 export class Bundle<Exports> {
   readonly #start: Start;
 
@@ -40,7 +43,7 @@ export class Bundle<Exports> {
   }
 
   /**
-   * Answers the code. No file is changed by what is planted.
+   * Resolves with the code. Planted edits change no file.
    * @param entry a compiled module, without `.js`, below the simulation's compiled files
    */
   static async write(entry: string, planting?: Planting): Promise<string> {
@@ -56,7 +59,7 @@ export class Bundle<Exports> {
     return output[0].code;
   }
 
-  /** Runs in the site's process: call it in a turn of that. */
+  /** Runs the code in the site's process. Call it in a turn of that process. */
   instantiate(site: Site): Exports {
     const module = { exports: {} };
     const globals = globalsOf(site);

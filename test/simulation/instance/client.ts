@@ -1,4 +1,4 @@
-/** What runs in a simulated process of an application: the library, from decorators to the wire, and traffic over it. */
+/** The program of an application's process: the library, from decorators to the wire, and traffic over it. */
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { ProgramHost, RunningProgram } from '../cluster/program.js';
@@ -17,7 +17,7 @@ export async function startProgram(host: ProgramHost<TrafficOrders, Entry>): Pro
   const module = trafficModule({ process, orders, record, finishing: finishing.signal });
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   const traffic = runTraffic(app);
-  // Whoever finishes hears of it.
+  // The caller of `finish` gets the rejection.
   traffic.catch(() => {});
   return {
     finish: () => {

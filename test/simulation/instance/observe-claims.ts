@@ -3,7 +3,10 @@ import type { ProgramHost } from '../cluster/program.js';
 
 type Told = Pick<ProgramHost<never, never>, 'claimed' | 'told'>;
 
-/** This instance of the code is for this process alone, so sessions are asked where their claims change. */
+/**
+ * Reports the claims of sessions where they change. This instance of the code belongs to this process alone, so the
+ * prototype of `Session` can be patched.
+ */
 export function observeClaims({ claimed, told }: Told): void {
   const { connected } = Session.prototype;
   Session.prototype.connected = function (this: Session, handshake): void {

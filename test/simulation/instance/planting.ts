@@ -4,7 +4,10 @@ import type { Edit } from '../../support/edit.js';
 import { edited } from '../../support/edit.js';
 import { COMPILED } from '../places.js';
 
-/** Edits that are made in the library while it is bundled. Its files stay as they are: others read them at the same time. */
+/**
+ * Edits that are made in the library while it is bundled. Its files stay unchanged, because others read them at the
+ * same time.
+ */
 export class Planting {
   readonly #edits: readonly Edit[];
   readonly #made = new Set<Edit>();

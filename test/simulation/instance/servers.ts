@@ -1,4 +1,4 @@
-/** What runs in the process of the simulated servers: the embedded ensemble, and what judges and histories need to see of it. */
+/** The program of the simulated servers' process: the embedded ensemble, and what judges and histories need from it. */
 import { Database } from '../../../lib/testing/embedded/database/database.js';
 import { Replica } from '../../../lib/testing/embedded/database/replica.js';
 import type { Transaction } from '../../../lib/testing/embedded/database/transaction.js';
@@ -11,17 +11,17 @@ export type { EmbeddedEnsemble, EmbeddedEnsembleOptions, Transaction };
 
 export interface Servers {
   readonly ensemble: EmbeddedEnsemble;
-  /** As a client with all rights would. */
+  /** Deletes a znode, as a client with all rights would. */
   deleteZnode(path: string): void;
-  /** Ends all servers; they come back empty. */
+  /** Ends all servers. They come back empty. */
   loseData(): void;
 }
 
-/** What is to be told of the servers. */
+/** Notifications about the servers. */
 export interface Observer {
-  /** A transaction, once, in order. */
+  /** A transaction was committed. Called once for each, in order. */
   committed(transaction: Transaction): void;
-  /** A server knows that a znode is gone, and connections of these sessions watch the znode there. */
+  /** A server has applied the deletion of a znode that connections of these sessions watch there. */
   told(path: string, sessions: readonly bigint[]): void;
 }
 
@@ -41,7 +41,10 @@ export async function startServers(
   };
 }
 
-/** This instance of the code is for these servers alone, so what is looked at is put where everything passes. */
+/**
+ * This instance of the code belongs to these servers alone, so the prototypes that everything passes through are
+ * patched.
+ */
 function observe({ committed, told }: Observer): { database?: Database; last: bigint } {
   const known: { database?: Database; last: bigint } = { last: 0n };
   const { serve } = Database.prototype;
@@ -51,7 +54,7 @@ function observe({ committed, told }: Observer): { database?: Database; last: bi
   };
   const { receive } = Replica.prototype;
   Replica.prototype.receive = function (this: Replica, transaction: Transaction) {
-    // Servers that are behind are told again of what was agreed on before.
+    // Servers that are behind receive earlier transactions again.
     if (transaction.moment.zxid > known.last) {
       known.last = transaction.moment.zxid;
       committed(transaction);
@@ -61,7 +64,7 @@ function observe({ committed, told }: Observer): { database?: Database; last: bi
   const { fire } = Watches.prototype;
   Watches.prototype.fire = function (this: Watches, made: MadeChange) {
     const { type, path } = made.change;
-    // Connections of the embedded server are what watches; each belongs to a session.
+    // The watchers are connections of the embedded server. Each belongs to a session.
     const watchers = this.data.watchersOf(path) as Iterable<Partial<{ session: { id: bigint } }>>;
     if (type === 'delete')
       told(

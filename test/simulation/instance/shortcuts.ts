@@ -1,11 +1,11 @@
 import type { Edit } from '../../support/edit.js';
 
-/** The variable of a simulated process's environment that names the shortcuts it does without. */
+/** The environment variable of a simulated process that names the shortcuts to switch off. */
 export const WITHOUT = 'WITHOUT_SHORTCUTS';
 
 const isOff = (name: string) => `process.env.${WITHOUT}?.includes('${name}')`;
 
-/** Where each shortcut can be switched off. The library has no switches: these are made in what simulated processes run. */
+/** The switches of the shortcuts. The library has none: they are made in the code that simulated processes run. */
 const SWITCHES = {
   'group commit': {
     file: 'zookeeper/client/outbox.js',

@@ -4,7 +4,7 @@ import type { SomeProcess } from '../world/some-process.js';
 import type { Site } from './built-ins.js';
 import { Bundle } from './bundle.js';
 
-/** A place for a process of a test, in the world of a network of a test. */
+/** A site for a process of a test, in the world of a test network. */
 export function someSite(
   { world, network }: SomeNetwork,
   name: string,
@@ -22,7 +22,7 @@ export function someSite(
   };
 }
 
-/** Instantiates CommonJS code in a turn of the site's process, and answers what it exports. */
+/** Instantiates CommonJS code in a turn of the site's process. Resolves with its exports. */
 export async function instantiate<Exports>(site: Site, code: string): Promise<Exports> {
   const bundle = new Bundle<Exports>(code, 'test');
   let exports: Exports | undefined;

@@ -10,18 +10,18 @@ const get = (until?: number, answer = {}): MadeCall =>
   made({ on: 'counter', key: 'visits', ask: 'get' }, [0, until], answer, 'p');
 
 describe('liveness', () => {
-  it('finds a call that ended long after its time', () => {
+  it('rejects a call that ended long after its deadline', () => {
     expect(checkAllLiveness({ ...NOTHING, calls: [get(1_101)] }, LIMITS)).toHaveLength(1);
     expect(checkAllLiveness({ ...NOTHING, calls: [get(1_100)] }, LIMITS)).toEqual([]);
   });
 
-  it('counts a stop of the process for nobody', () => {
+  it('does not count the time in which the process was stopped', () => {
     const faults = [fault({ name: PROCESS_STOPPED, target: 'p', from: 500, until: 1_500 })];
     expect(checkAllLiveness({ ...NOTHING, calls: [get(2_100)], faults }, LIMITS)).toEqual([]);
     expect(checkAllLiveness({ ...NOTHING, calls: [get(2_101)], faults }, LIMITS)).toHaveLength(1);
   });
 
-  it('finds a call that never ended, unless its process was killed', () => {
+  it('rejects a call that never ended, unless its process was killed', () => {
     const of = (how: 'exited' | 'killed by a fault') => ({
       ...NOTHING,
       calls: [get()],
@@ -31,12 +31,12 @@ describe('liveness', () => {
     expect(checkAllLiveness(of('killed by a fault'), LIMITS)).toEqual([]);
   });
 
-  it('gives those all the time that the caller decides about', () => {
+  it('does not limit calls that last as long as the caller likes', () => {
     const observed = made({ on: 'election', key: 'captain', ask: 'observe' }, [0, 100_000], { outcome: 'aborted' });
     expect(checkAllLiveness({ ...NOTHING, calls: [observed] }, LIMITS)).toEqual([]);
   });
 
-  it('gives those time who give up at a double barrier while servers are away', () => {
+  it('does not limit giving up at a double barrier while servers are away', () => {
     const enter = made({ on: 'double barrier', key: 'stage', ask: 'enter', count: 2 }, [0, 5_000], {
       outcome: 'timeout',
     });
@@ -46,7 +46,7 @@ describe('liveness', () => {
     ).toEqual([]);
   });
 
-  it('has acquisitions by the same bound', () => {
+  it('limits acquisitions in the same way', () => {
     expect(
       checkAllLiveness({ ...NOTHING, attempts: [attempt({ waitMs: 100, answeredAt: 201 })] }, LIMITS),
     ).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('liveness', () => {
 describe('answers', () => {
   const findings = (calls: MadeCall[], mishaps: string[] = []) => checkAnswers({ attempts: [], calls, mishaps });
 
-  it('are found that no promise speaks of', () => {
+  it('are rejected if no promise mentions them', () => {
     expect(findings([get(1, { outcome: 'failed', error: 'KeeperError' })])).toHaveLength(1);
     expect(findings([get(1, { outcome: 'refused' })])).toHaveLength(1);
     expect(findings([get(1, { outcome: 'unknown' }), get(1), get()])).toEqual([]);
@@ -67,7 +67,7 @@ describe('answers', () => {
     expect(findings([made(call, [0, 1], { outcome: 'refused' })])).toEqual([]);
   });
 
-  it('come from a traffic that made no mistake', () => {
+  it('are rejected if the traffic itself made a mistake', () => {
     expect(findings([], ['TypeError'])).toMatchObject([{ check: 'traffic' }]);
   });
 });

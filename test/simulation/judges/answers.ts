@@ -5,11 +5,14 @@ import type { Attempt } from '../../robustness/model/history.js';
 import type { MadeCall, SimulationHistory } from '../model/history.js';
 import { Trouble } from './trouble.js';
 
-/** How long what may take. */
+/** The time limits of calls and acquisitions. */
 export interface Limits {
-  /** Beyond its own deadline, an acquisition or a call: for finding out that there is no server. In simulated milliseconds. */
+  /**
+   * The time beyond the own deadline of an acquisition or a call, to find out that no server is there. In simulated
+   * milliseconds.
+   */
   readonly graceMs: number;
-  /** A call whose deadline is not recorded: the longest that the traffic names. */
+  /** The limit of a call whose deadline is not recorded: the longest that the traffic names. */
   readonly callMs: number;
 }
 
@@ -17,8 +20,9 @@ export interface Limits {
 const OF_ANY_LENGTH: readonly string[] = ['observe', 'poll', 'fire', 'resign'];
 
 /**
- * Nobody was stuck: every acquisition and every call ended in time, and in the end everybody got every key. Whoever gives up at a
- * double barrier asks the servers whether the others have counted it, however long they are away.
+ * Nobody was stuck: every acquisition and every call ended in time, and in the end every process acquired every key. A
+ * member that gives up at a double barrier asks the servers whether the others have counted it, however long they are
+ * away.
  */
 export function checkAllLiveness(history: SimulationHistory, { graceMs, callMs }: Limits): Finding[] {
   const trouble = new Trouble(history);
@@ -32,14 +36,15 @@ function attemptOf({ id, process, call, calledAt, returnedAt }: MadeCall, waitMs
   return { id, process, keys: [call.key], mode: 'exclusive', askedAt: calledAt, waitMs, answeredAt: returnedAt };
 }
 
-/** Everything ended in one of the ways that the contract names, and the traffic itself made no mistake. */
+/** Every call ended in one of the ways that the contract names, and the traffic itself made no mistake. */
 export function checkAnswers({
   attempts,
   calls,
   mishaps,
   overAtOnce = [],
 }: Pick<SimulationHistory, 'attempts' | 'calls' | 'mishaps' | 'overAtOnce'>): Finding[] {
-  // A set that loses a key before it has all begins anew; one that is under another lease (see the program `sets`) ends with it.
+  // A set that loses a key before it is complete begins anew. A set under another lease (see the program `sets`) ends
+  // with that lease.
   const lost = attempts.filter(
     ({ keys, outcome, id }) => keys.length > 1 && outcome === 'lost' && !id.endsWith('/set'),
   );

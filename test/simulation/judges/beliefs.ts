@@ -3,18 +3,21 @@ import type { Fault, Hold } from '../../robustness/model/history.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { SimulationHistory } from '../model/history.js';
 
-/** How long, in simulated milliseconds. */
+/** Time limits in simulated milliseconds. */
 export interface BeliefLimits {
-  /** How long a holder may work on whose znode somebody has deleted: by then a heartbeat has found it gone. */
+  /**
+   * The maximum time for which a holder works on after its znode was deleted from outside. By then a heartbeat has
+   * found it gone.
+   */
   readonly noticeMs?: number | undefined;
 }
 
-/** By then the servers have ended a session, or deleted a znode, that a fault asked them to. */
+/** The maximum time in which the servers end a session, or delete a znode, after a fault has requested it. */
 const DONE_MS = 1_000;
 
 /**
- * Nobody believes to hold what the servers have given up: its contender stands for as long as the holder sees its lease stand.
- * So a loss that is told too late is seen although nobody else wanted the key.
+ * No process believes to hold what the servers have given up: a contender exists for as long as its holder sees the
+ * lease as held. So a late notification of a loss is found even if nobody else wanted the key.
  */
 export function checkBeliefs(
   { holds, contenders, faults }: Pick<SimulationHistory, 'holds' | 'contenders' | 'faults'>,
@@ -30,7 +33,10 @@ export function checkBeliefs(
   );
 }
 
-/** Whether the contender went because somebody else ended its session or deleted its znode. No holder knows that at once. */
+/**
+ * Whether the contender was deleted because its session was closed, or its znode deleted, from outside. No holder knows
+ * that at once.
+ */
 function wasEndedByFault({ process }: Hold, goneAt: number, faults: readonly Fault[]): boolean {
   return faults.some(
     ({ name, target, from }) =>

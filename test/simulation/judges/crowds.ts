@@ -7,19 +7,19 @@ import { Trouble } from './trouble.js';
 
 type Judged = Pick<SimulationHistory, 'attempts' | 'calls' | 'faults' | 'contenders'>;
 
-/** How long, in simulated milliseconds, and what a process is like. */
+/** Time limits in simulated milliseconds, and properties of the processes. */
 export interface CrowdLimits {
   readonly calmMs: number;
   /** Whether callers of one process share a contender. */
   readonly isShared?: boolean | undefined;
 }
 
-/** A try, the one that comes next, and a caller that waits. */
+/** A try, the one that follows it, and a caller that waits. */
 const MOST_CONTENDERS = 3;
-/** By then every process knows that no server is there. */
+/** The time after which every process knows that no server is there. */
 const KNOWN_AFTER_MS = 2_000;
 
-/** What callers of one process do to each other that come in one turn: see the program `crowd`. */
+/** Checks callers of one process that ask in one turn: see the program `crowd`. */
 export function checkCrowds(history: Judged, { calmMs, isShared = false }: CrowdLimits): Finding[] {
   const trouble = new Trouble(history);
   const isCalm = (crowd: readonly Attempt[]) => trouble.isCalm(begin(crowd), end(crowd), calmMs);
@@ -44,7 +44,7 @@ function ownKeyOf(path: string): string {
   return at < 0 ? path : path.slice(at + 1);
 }
 
-/** The members of a crowd have the crowd's name and their place in it. */
+/** Groups attempts by crowd. The members of a crowd have the crowd's name and their index in it. */
 function crowdsOf(attempts: readonly Attempt[]): Attempt[][] {
   return byKey(attempts.map((one) => ({ one, key: one.id.slice(0, one.id.lastIndexOf('.')) }))).map((group) =>
     group.map(({ one }) => one),
@@ -57,8 +57,8 @@ const begin = (crowd: readonly Attempt[]) => Math.min(...crowd.map(({ askedAt })
 const end = (crowd: readonly Attempt[]) => Math.max(...crowd.map(({ askedAt, answeredAt = askedAt }) => answeredAt));
 
 /**
- * Asked and answered while there was no server: nobody can know that the key is taken. Another fault's end may bring
- * servers back, so these have made and removed no contender in that time either.
+ * Whether an attempt was made and answered while there was no server. Nobody can then know that the key is taken. The
+ * end of another fault may bring servers back, so contenders must not have been created or deleted in that time either.
  */
 function isOutOfReach({ faults, contenders }: Judged, { askedAt, answeredAt = Infinity }: Attempt): boolean {
   return faults.some(({ name, from, until }) => {
@@ -69,7 +69,7 @@ function isOutOfReach({ faults, contenders }: Judged, { askedAt, answeredAt = In
   });
 }
 
-/** Where the directory is missing, callers without a queue of their process make it beside each other. */
+/** Whether the directory existed. If it is missing, callers without a local queue create it concurrently. */
 function hasDirectory({ contenders }: Judged, crowd: readonly Attempt[]): boolean {
   const at = begin(crowd);
   return contenders.some(
@@ -78,7 +78,7 @@ function hasDirectory({ contenders }: Judged, crowd: readonly Attempt[]): boolea
   );
 }
 
-/** As they came, so they were let in. */
+/** Whether the members were granted in the order of their calls. */
 function isInOrder(crowd: readonly Attempt[]): boolean {
   const grantedAt = crowd.filter(isGranted).map(({ answeredAt = 0 }) => answeredAt);
   return grantedAt.every((at, place) => place === 0 || at >= grantedAt[place - 1]!);

@@ -15,7 +15,7 @@ interface Story {
 const ON = { on: 'double barrier', key: 'stage' } as const;
 const TIMES = { callMs: 10, calmMs: 20, noticeMs: 15 };
 
-/** Somebody who enters, believes to be in, and leaves. */
+/** A member that enters, believes to be inside, and leaves. */
 function member(
   entering: Stretch,
   leaving?: Stretch,
@@ -40,31 +40,31 @@ const findings = (stories: readonly Story[], faults: readonly Fault[] = []) =>
   );
 
 describe('a double barrier', () => {
-  it('opens when all are there', () => {
+  it('opens when all members are there', () => {
     expect(findings([member([0, 5], [8, 12]), member([4, 6], [9, 12])])).toEqual([]);
   });
 
-  it('does not open for one alone', () => {
+  it('does not open for one member alone', () => {
     expect(findings([member([0, 5], [8, 9])])).toHaveLength(1);
   });
 
-  it('does not count those who come later, or have left', () => {
+  it('does not count members that come later, or have left', () => {
     expect(findings([member([0, 5], [8, 9]), member([6, 7], [8, 9])])).toHaveLength(1);
     const pair = [member([0, 3], [4, 6]), member([0, 3], [4, 6])];
     expect(findings([...pair, member([30, 35], [38, 39])])).toHaveLength(1);
   });
 
-  it('lets somebody in who comes while others are in', () => {
+  it('admits a member that comes while others are inside', () => {
     const pair = [member([0, 3], [4, 9]), member([0, 3], [4, 9])];
     expect(findings([...pair, member([7, 8], [8, 9])])).toEqual([]);
   });
 
-  it('does not count those who have given up', () => {
+  it('does not count members that have given up', () => {
     expect(findings([member([0, 5], [8, 9]), failed([1, 4], 'timeout')])).toHaveLength(1);
     expect(findings([member([0, 5], [8, 9]), failed([1, 4], 'aborted')])).toHaveLength(1);
   });
 
-  it('may have counted a member that gave up when something was broken', () => {
+  it('may have counted a member that gave up during a fault', () => {
     const stories = [member([0, 5], [8, 9]), failed([1, 4], 'timeout')];
     expect(findings(stories, [fault({ from: -30, until: -15 })])).toHaveLength(1);
     expect(findings(stories, [fault({ from: -30, until: -14 })])).toEqual([]);
@@ -75,38 +75,38 @@ describe('a double barrier', () => {
     expect(findings(stories, [fault({ target: 'app-9.1', from: 4, until: 9 })])).toHaveLength(1);
   });
 
-  it('may have counted those of whom nobody knows', () => {
+  it('may have counted members of unknown outcome', () => {
     expect(findings([member([0, 5], [8, 9]), failed([1, 4], 'unknown')])).toEqual([]);
     expect(findings([member([0, 5], [8, 9]), { calls: [made({ ...ON, ask: 'enter', count: 2 }, [1])] }])).toEqual([]);
   });
 
-  it('does not count for ever those who died', () => {
+  it('does not count dead members for ever', () => {
     const dead = { calls: [made({ ...ON, ask: 'enter', count: 2 }, [1])] };
     expect(findings([dead, member([100, 105], [108, 109])])).toHaveLength(1);
   });
 
-  it('may count for a while those who went out when something was broken', () => {
+  it('may count members for a while that went out during a fault', () => {
     const pair = [member([0, 3], [4, 5], 'go out'), member([0, 3], [4, 5], 'go out')];
     expect(findings([...pair, member([9, 10], [11, 12])])).toHaveLength(1);
     expect(findings([...pair, member([9, 10], [11, 12])], [fault({ from: 2, until: 6 })])).toEqual([]);
   });
 });
 
-describe('who leaves a double barrier', () => {
+describe('a member that leaves a double barrier', () => {
   const first = member([0, 3], [5, 6]);
 
-  it('outlasts all who were in', () => {
+  it('leaves after all others have begun to leave', () => {
     expect(findings([first, member([0, 4], [5, 7])])).toEqual([]);
     expect(findings([first, member([0, 4], [9, 10])])).toHaveLength(1);
   });
 
-  it('does not wait any more for those who have lost their session, or come later', () => {
+  it('does not wait for members that lost their session or came later', () => {
     const lost: Story = { calls: [made({ ...ON, ask: 'enter', count: 2 }, [0, 4])] };
     expect(findings([first, lost])).toEqual([]);
     expect(findings([first, member([0, 4], [5, 6]), member([5, 6], [9, 10])])).toEqual([]);
   });
 
-  it('may have run out of time', () => {
+  it('may have timed out', () => {
     const hasty = member([0, 3], [5, 6], 'leave', { outcome: 'timeout' });
     expect(findings([hasty, member([0, 4], [9, 10])])).toEqual([]);
     expect(findings([member([0, 3], [5, 6], 'go out'), member([0, 4], [9, 10])])).toEqual([]);

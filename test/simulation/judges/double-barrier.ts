@@ -10,28 +10,30 @@ type BarrierCall = MadeCall<Extract<Call, { on: 'double barrier' }>>;
 type Enter = MadeCall<CallAsking<BarrierCall['call'], 'enter'>>;
 type Leave = MadeCall<CallAsking<BarrierCall['call'], 'leave'>>;
 
-/** One who entered, or may have been counted. */
+/** A member that entered, or may have been counted. */
 interface Member {
   readonly enter: Enter;
   readonly leave: Leave | undefined;
   readonly hold: Hold | undefined;
-  /** When it was out at the latest. */
+  /** The latest time at which the member was out. */
   readonly outBy: number;
 }
 
-/** How long things take. */
+/** Durations in milliseconds. */
 interface Times {
-  /** A call of the traffic, at most. */
+  /** The maximum duration of a call of the traffic. */
   readonly callMs: number;
-  /** After a fault, or a death, until nothing of it is left. */
+  /** The time after a fault, or a death, until nothing of it is left. */
   readonly calmMs: number;
-  /** After a fault, until a process knows what has become of its session. */
+  /** The time after a fault until a process knows what has become of its session. */
   readonly noticeMs?: number | undefined;
 }
 
 /**
- * A double barrier opens only with all: whoever is in came while there were enough who may have been counted, or while one of
- * those was still in. Whoever gave up is not counted. Whoever has left in order has outlasted all who were in with it.
+ * A double barrier opens only with all members:
+ * - A member inside came while there were enough that may have been counted, or while one of those was still inside.
+ * - A member that gave up is not counted.
+ * - A member that has left in order has outlasted all that were inside with it.
  */
 export function checkDoubleBarriers(
   history: Pick<SimulationHistory, 'calls' | 'holds' | 'faults'>,
@@ -55,12 +57,13 @@ export function checkDoubleBarriers(
   });
 }
 
-/** In less time than this a session does not come to be in doubt. */
+/** A session cannot come to be in doubt in less time than this. */
 const DOUBTFUL_AFTER_MS = 300;
 
 /**
- * A member that gives up, and is told so, was not counted, unless its session was in doubt or over by then. It was in doubt
- * where giving up took long, and where its process or the servers had a fault while it waited, or shortly before.
+ * Whether a member that was told that it gave up may have been counted. It was not, unless its session was in doubt or
+ * over. A session was in doubt where giving up took long. It was also in doubt where its process or the servers had a
+ * fault while it waited, or shortly before.
  */
 function mayBeCounted(enter: Enter, faults: readonly Fault[], { calmMs, noticeMs = calmMs }: Times): boolean {
   if (isOpen(enter) && enter.answer?.outcome !== 'aborted') return true;
@@ -72,7 +75,10 @@ function mayBeCounted(enter: Enter, faults: readonly Fault[], { calmMs, noticeMs
   return isInDoubt || returnedAt - calledAt > waitMs + DOUBTFUL_AFTER_MS;
 }
 
-/** Nobody is in for longer than its leave took; where something was broken or killed, than its session can have lasted. */
+/**
+ * The latest time at which a member was out. No member is inside for longer than its leave took. After a fault or a
+ * kill, none is inside for longer than its session can have lasted.
+ */
 function outBy(
   { enter, leave, hold }: Omit<Member, 'outBy'>,
   faults: readonly Fault[],
@@ -83,7 +89,7 @@ function outBy(
     const isBroken = faults.some(({ from, until }) => from <= returnedAt && until + calmMs >= calledAt);
     return leave.call.ask === 'leave' && isDone(leave) ? returnedAt : returnedAt + (isBroken ? calmMs : 0);
   }
-  // It was told that it is out.
+  // The member was told that it is out.
   if (enter.returnedAt !== undefined && !isDone(enter) && !hold) return enter.returnedAt + calmMs;
   const lastSeen = Math.max(
     leave?.calledAt ?? -Infinity,
@@ -93,7 +99,10 @@ function outBy(
   return lastSeen + callMs + calmMs;
 }
 
-/** It opened at some moment when there were enough, and it was one of them, or came while one of them was in. */
+/**
+ * Finds a member for which the barrier cannot have opened. It must have opened when there were enough, and the member
+ * was one of them or came while one of them was inside.
+ */
 function openedAlone({ enter }: Member, members: readonly Member[]): Finding[] {
   const { count } = enter.call;
   const companions = members.filter((one) => one.enter.from <= enter.until && one.outBy >= enter.calledAt);
@@ -111,7 +120,10 @@ function overlap(one: Member, other: Member): boolean {
   return one.enter.calledAt <= other.outBy && other.enter.calledAt <= one.outBy;
 }
 
-/** Somebody who was surely in when it began to leave believes to be in after it has left, and has not begun to leave. */
+/**
+ * Finds members that were surely inside when this one began to leave, and still believe to be inside after it has left.
+ * They have not begun to leave.
+ */
 function leftEarly(
   { leave, enter }: Member,
   members: readonly Member[],

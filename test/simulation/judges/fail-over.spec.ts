@@ -16,22 +16,22 @@ const findings = (faults: readonly Fault[], special: Partial<Hold> = {}, limits:
     { calmMs: CALM_MS, lookMs: LOOK_MS, ...limits },
   );
 
-describe('a lease that is lost while one follower stands still', () => {
+describe('a lease that is lost while one follower is frozen', () => {
   it('should have been kept', () => {
     expect(findings([frozen()])).toMatchObject([{ check: 'liveness' }]);
   });
 
-  it('need not be kept where links are too slow to find another server in time', () => {
+  it('need not be kept if links are too slow to find another server in time', () => {
     expect(findings([frozen()], {}, { canFailOver: false })).toEqual([]);
     expect(findings([frozen()], {}, {})).toEqual([]);
   });
 
-  it('was not lost where it was given back, or its process ended', () => {
+  it('was not lost if it was released, or its process ended', () => {
     expect(findings([frozen()], { end: 'released' })).toEqual([]);
     expect(findings([frozen()], { end: 'open' })).toEqual([]);
   });
 
-  it('may have been revoked where its key is one that is', () => {
+  it('may have been revoked if its key is one that programs revoke', () => {
     expect(findings([frozen()], { key: 'stock' })).toEqual([]);
     expect(findings([frozen()], { key: 'orders/2' })).toHaveLength(1);
   });
@@ -44,7 +44,7 @@ describe('a lease that is lost while one follower stands still', () => {
     expect(findings([frozen(special)])).toEqual([]);
   });
 
-  it('is not judged where nothing stood still around it', () => {
+  it('is not judged if no server was frozen around it', () => {
     expect(findings([])).toEqual([]);
     expect(findings([frozen({ from: 0, until: FROM - CALM_MS })])).toHaveLength(1);
     expect(findings([frozen({ from: 0, until: FROM - CALM_MS - 1 })])).toEqual([]);
@@ -52,7 +52,7 @@ describe('a lease that is lost while one follower stands still', () => {
     expect(findings([frozen({ from: SEEN_UNTIL + LOOK_MS + 1, until: 9_000 })])).toEqual([]);
   });
 
-  it('may be lost where something else was broken shortly before, or meanwhile', () => {
+  it('may be lost if there was another fault shortly before, or meanwhile', () => {
     const another = (from: number, until: number) => [frozen(), fault({ name: 'reset', from, until })];
     expect(findings(another(0, FROM - CALM_MS))).toEqual([]);
     expect(findings(another(0, FROM - CALM_MS - 1))).toHaveLength(1);

@@ -11,46 +11,46 @@ const one = (order: number, special: Partial<Contender>): Contender => ({
 });
 const findings = (...contenders: Contender[]) => checkFifo({ contenders });
 
-describe('a line', () => {
+describe('a wait queue', () => {
   it('is granted in its order', () => {
     expect(findings(one(2, { grantedAt: 20 }), one(1, { grantedAt: 10 }))).toEqual([]);
     expect(findings(one(1, { grantedAt: 20 }), one(2, { grantedAt: 10 }))).toHaveLength(1);
   });
 
-  it('is not passed by somebody further behind', () => {
+  it('must not be overtaken by a contender further behind', () => {
     expect(findings(one(1, { grantedAt: 20 }), one(2, { grantedAt: 30 }), one(3, { grantedAt: 15 }))).toHaveLength(1);
   });
 
-  it('is not passed while somebody waits who is never granted', () => {
+  it('must not be overtaken while a contender waits that is never granted', () => {
     expect(findings(one(1, { goneAt: 20 }), one(2, { grantedAt: 10 }))).toHaveLength(1);
     expect(findings(one(1, { goneAt: 10 }), one(2, { grantedAt: 10 }))).toEqual([]);
   });
 
-  it('may be passed when a contender is gone that hears of its grant later', () => {
+  it('may be overtaken when a contender is gone that is notified of its grant later', () => {
     expect(findings(one(1, { goneAt: 10, grantedAt: 20 }), one(2, { grantedAt: 10 }))).toEqual([]);
     expect(findings(one(1, { goneAt: 11, grantedAt: 20 }), one(2, { grantedAt: 10 }))).toHaveLength(1);
   });
 
-  it('may be passed by another one of the session that has given up', () => {
+  it('may be overtaken by a contender of the same session as one that gave up', () => {
     expect(findings(one(1, { session: 's', goneAt: 20 }), one(2, { session: 's', grantedAt: 10 }))).toEqual([]);
     const passed = one(1, { session: 's', grantedAt: 20 });
     expect(findings(passed, one(2, { session: 's', grantedAt: 10 }))).toHaveLength(1);
   });
 
-  it('is not judged by somebody of whom nothing is known', () => {
+  it('is not judged by a contender without a grant or an end', () => {
     expect(findings(one(1, {}), one(2, { grantedAt: 10 }))).toEqual([]);
   });
 
-  it('lets readers be granted in any order', () => {
+  it('may grant readers in any order', () => {
     expect(findings(one(1, { mode: 'read', grantedAt: 20 }), one(2, { mode: 'read', grantedAt: 10 }))).toEqual([]);
   });
 
-  it('lets no reader pass a writer, and no writer a reader', () => {
+  it('must not let a reader overtake a writer, or a writer a reader', () => {
     expect(findings(one(1, { mode: 'write', grantedAt: 20 }), one(2, { mode: 'read', grantedAt: 10 }))).toHaveLength(1);
     expect(findings(one(1, { mode: 'read', grantedAt: 20 }), one(2, { mode: 'write', grantedAt: 10 }))).toHaveLength(1);
   });
 
-  it('sees a reader that passes a writer behind another reader', () => {
+  it('includes readers that overtake a writer behind another reader', () => {
     const line = [
       one(1, { mode: 'read', grantedAt: 5 }),
       one(2, { mode: 'write', grantedAt: 20 }),
@@ -59,7 +59,7 @@ describe('a line', () => {
     expect(findings(...line)).toHaveLength(1);
   });
 
-  it('knows large numbers, and keeps keys apart', () => {
+  it('has an order of large numbers, and is separate for each key', () => {
     const large = 2n ** 60n;
     expect(
       findings({ ...one(1, { grantedAt: 20 }), order: large }, { ...one(2, { grantedAt: 10 }), order: large + 1n }),

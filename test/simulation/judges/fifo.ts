@@ -4,10 +4,12 @@ import type { Finding } from '../../robustness/validate/finding.js';
 import type { Contender, SimulationHistory } from '../model/history.js';
 
 /**
- * Contenders that exclude each other are granted in the order in which the servers received them. What departs from that by
- * the documentation happens before there is a contender (callers of one process that share one, the delay of an entry), or is
- * none: readers stand together, and whoever asks once leaves. So no grant is earlier than that of a contender before it, nor
- * than the end of one that was never granted; but a process need not ask the servers for the end of its own contenders.
+ * Contenders that exclude each other are granted in the order in which the servers received them. So no grant is
+ * earlier than that of a contender before it, nor than the end of one that was never granted. A process need not ask
+ * the servers for the end of its own contenders.
+ *
+ * The documented exceptions do not apply here. Some happen before there is a contender: callers of one process share
+ * one, or an entry is delayed. Readers hold together, and a try leaves the queue at once.
  */
 export function checkFifo({ contenders }: Pick<SimulationHistory, 'contenders'>): Finding[] {
   return byKey(contenders).flatMap((line) => {
@@ -19,14 +21,15 @@ export function checkFifo({ contenders }: Pick<SimulationHistory, 'contenders'>)
   });
 }
 
-/** Whether it still waited when the other one was granted. */
+/** Whether the first contender still waited when the second one was granted. */
 function isPassed(before: Contender, { mode, session, grantedAt = Infinity }: Contender): boolean {
   return grantedAt !== Infinity && excludes(before.mode, mode) && grantedAt < waitedUntil(before, session);
 }
 
 /**
- * Until it was granted or gone. A grant after the end of its session is left to `checkBeliefs`. What a contender of the
- * own session gives up, the next one knows before the servers do. Never granted nor gone: nobody knows when it left.
+ * The time until which a contender waited: its grant or its end. A grant after the end of its session is left to
+ * `checkBeliefs`. When a contender of the same session gives up, the next one knows it before the servers do. The end
+ * of a contender that was neither granted nor deleted is unknown.
  */
 function waitedUntil({ session, grantedAt, goneAt }: Contender, judging: string): number {
   const ends = [grantedAt, session === judging ? undefined : goneAt].filter((end) => end !== undefined);

@@ -32,7 +32,7 @@ const enter = made({ on: 'double barrier', key: 'stage', ask: 'enter', count: 2 
 const member = hold({ kind: 'member', key: 'stage', from: 5, seenUntil: 8, call: enter.id });
 const believer = hold({ from: 10, seenUntil: 101 });
 
-/** A history for each judge that only that one objects to with these words. */
+/** A history for each judge to which only that judge objects with these words. */
 const SHOWN: Readonly<Record<string, [about: RegExp, history: Partial<SimulationHistory>]>> = {
   leases: [/^exclusion: /, { holds: [hold({ token: 1n }), hold({ from: 5, token: 2n })] }],
   terms: [/^terms: /, { holds: [hold({ kind: 'term', token: 1n }), hold({ kind: 'term', from: 5, token: 2n })] }],
@@ -103,17 +103,17 @@ const SHOWN: Readonly<Record<string, [about: RegExp, history: Partial<Simulation
 const judged = (history: Partial<SimulationHistory>, bounds = BOUNDS) =>
   judge({ ...NOTHING, ...history }, bounds).map(({ check, message }) => `${check}: ${message}`);
 
-describe('everything that a history is judged by', () => {
-  it('objects to nothing where nothing happened', () => {
+describe('the judges', () => {
+  it('object to nothing if nothing happened', () => {
     expect(judged({})).toEqual([]);
   });
 
-  it.each(Object.entries(SHOWN))('has part in it: %s', (_judge, [about, history]) => {
+  it.each(Object.entries(SHOWN))('include this one: %s', (_judge, [about, history]) => {
     expect(judged(history)).toContainEqual(expect.stringMatching(about));
   });
 
   it.each(['turns', 'leading', 'vain waits', 'fail-over', 'shared contenders'])(
-    'leaves out what it is given no bounds for: %s',
+    'leave out the checks without bounds: %s',
     (name) => {
       const { calmMs, graceMs, callMs } = BOUNDS;
       const [about, history] = SHOWN[name]!;

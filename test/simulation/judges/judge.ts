@@ -25,17 +25,23 @@ import { checkStock } from './stock.js';
 import { checkTurns } from './turns.js';
 import { checkValues } from './values.js';
 
-/** What a run may take, in simulated milliseconds. */
+/** The time limits of a run, in simulated milliseconds. */
 export interface Bounds extends Limits, VainLimits, CrowdLimits, BeliefLimits, FailOverLimits {
-  /** How long after a fault everybody works again, and nothing of a dead process is left: some session timeouts. */
+  /**
+   * The time after a fault until every process works again and nothing of a dead process is left: some session
+   * timeouts.
+   */
   readonly calmMs: number;
-  /** How long a process hands a key on among its callers once another one waits, with the way of that news. Default: any time. */
+  /**
+   * The time for which a process hands a key on among its callers once another process waits. It includes the time
+   * until it is notified. Default: any time.
+   */
   readonly turnMs?: number | undefined;
-  /** How long after the start, or after a fault, somebody leads where all campaign. Default: any time. */
+  /** The time after the start, or after a fault, until there is a leader where all campaign. Default: any time. */
   readonly leadMs?: number | undefined;
 }
 
-/** Everything in a run that a promise rules out. */
+/** Finds everything in a run that a promise rules out. */
 export function judge(history: SimulationHistory, bounds: Bounds): Finding[] {
   const { callMs, calmMs, turnMs = Infinity, leadMs = Infinity } = bounds;
   return [

@@ -18,15 +18,15 @@ const findings = (calls: readonly MadeCall[], faults: readonly Fault[] = []) =>
 const FIRST = poll([0, 1]);
 const LATE = poll([101, 102]);
 
-describe('an election in which all stand', () => {
-  it('has a leader some time after the first has asked', () => {
+describe('an election in which all campaign', () => {
+  it('has a leader some time after the first poll', () => {
     expect(findings([FIRST, poll([100, 101])])).toEqual([]);
     expect(findings([FIRST, LATE])).toMatchObject([
       { check: 'terms', message: expect.stringContaining('nobody has led "poller" from 0 to 101') },
     ]);
   });
 
-  it('has a leader some time after one has led', () => {
+  it('has a leader some time after the last one has led', () => {
     const led = poll([50, 60], 'done');
     expect(findings([FIRST, led, poll([160, 161])])).toEqual([]);
     expect(findings([FIRST, led, poll([161, 162])])).toHaveLength(1);
@@ -38,28 +38,28 @@ describe('an election in which all stand', () => {
     expect(findings([FIRST, ...led, poll([301, 302])])).toHaveLength(1);
   });
 
-  it('is judged in the order of the calls, whoever made them', () => {
+  it('is judged in the order of the calls', () => {
     expect(findings([poll([300, 301], 'done'), LATE, FIRST])).toHaveLength(1);
   });
 
   it.each<CallOutcome>(['refused', 'timeout', 'failed'])(
-    'is not led by one who was told %s, nor without',
+    'is neither led nor shown leaderless by the answer: %s',
     (outcome) => {
       expect(findings([FIRST, poll([50, 60], outcome), LATE])).toHaveLength(1);
       expect(findings([FIRST, poll([101, 102], outcome)])).toEqual([]);
     },
   );
 
-  it('is not led by one who was never answered, nor without', () => {
+  it('is neither led nor shown leaderless by a call without an answer', () => {
     expect(findings([FIRST, poll([50]), LATE])).toHaveLength(1);
     expect(findings([FIRST, poll([101])])).toEqual([]);
   });
 
-  it('is judged once', () => {
+  it('has one finding at most', () => {
     expect(findings([FIRST, LATE, poll([110, 111])])).toHaveLength(1);
   });
 
-  it('is judged by who asks whether it leads', () => {
+  it('is judged by polls only', () => {
     const others = [
       made({ on: 'election', key: 'poller', ask: 'campaign' }, [101, 102], { outcome: 'nothing' }),
       made({ on: 'semaphore', key: 'poller', ask: 'acquire', permits: 1 }, [101, 102], { outcome: 'nothing' }),
@@ -67,22 +67,22 @@ describe('an election in which all stand', () => {
     expect(findings([FIRST, ...others])).toEqual([]);
   });
 
-  it('is not led by the leader of another one', () => {
+  it('is not led by the leader of another election', () => {
     expect(findings([FIRST, poll([90, 99], 'done', 'captain'), LATE])).toHaveLength(1);
   });
 
-  it('may have none while something is broken, and some time after that', () => {
+  it('may have no leader during a fault, and some time after it', () => {
     const broken = [fault({ from: 40, until: 60 })];
     expect(findings([FIRST, poll([160, 161])], broken)).toEqual([]);
     expect(findings([FIRST, poll([161, 162])], broken)).toHaveLength(1);
   });
 
-  it('has one before something breaks', () => {
+  it('has a leader before a fault begins', () => {
     expect(findings([FIRST, LATE], [fault({ from: 101, until: 110 })])).toEqual([]);
     expect(findings([FIRST, LATE], [fault({ from: 102, until: 110 })])).toHaveLength(1);
   });
 
-  it.each<CallOutcome>(['unknown', 'lost'])('may have none after an answer that says so: %s', (outcome) => {
+  it.each<CallOutcome>(['unknown', 'lost'])('may have no leader after the answer: %s', (outcome) => {
     expect(findings([FIRST, poll([50, 60], outcome), poll([160, 161])])).toEqual([]);
     expect(findings([FIRST, poll([50, 60], outcome), poll([161, 162])])).toHaveLength(1);
   });

@@ -4,7 +4,7 @@ import type { SimulationHistory } from '../model/history.js';
 import { byKey } from '../../robustness/validate/by-key.js';
 import { Trouble } from './trouble.js';
 
-/** Where every application campaigns all the time, somebody leads: not all are told for long that they do not. */
+/** Where every application campaigns all the time, there is a leader. Not all applications may be refused for long. */
 export function checkLeading(
   history: Pick<SimulationHistory, 'calls' | 'attempts' | 'faults'>,
   calmMs: number,

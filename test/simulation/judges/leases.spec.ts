@@ -15,23 +15,23 @@ describe('leases', () => {
     expect(leases({ kind, token: 1n }, { kind, from: 10, seenUntil: 20, token: 2n })).toEqual([]);
   });
 
-  it('have tokens that grow', () => {
+  it('have increasing tokens', () => {
     expect(leases({ token: 2n }, { from: 10, seenUntil: 20, token: 2n })).toHaveLength(1);
   });
 
-  it('of things of different kinds have nothing to do with each other', () => {
+  it('of different kinds are independent', () => {
     expect(leases({ token: 2n }, { kind: 'run', token: 1n }, { kind: 'permits', token: 1n })).toEqual([]);
   });
 
-  describe('of a writer that goes on as a reader', () => {
+  describe('of a writer that continues as a reader', () => {
     const writer = { process: 'a', mode: 'write', token: 5n, from: 0, seenUntil: 10 } as const;
     const reader = { process: 'a', mode: 'read', isDowngraded: true, token: 5n, from: 10, seenUntil: 20 } as const;
 
-    it('have the same token', () => {
+    it('may have the same token', () => {
       expect(leases(writer, reader)).toEqual([]);
     });
 
-    it('let other readers in, and no writer', () => {
+    it('admit other readers, and no writer', () => {
       expect(leases(writer, reader, { mode: 'read', token: 6n, from: 12, seenUntil: 20 })).toEqual([]);
       expect(leases(writer, reader, { mode: 'write', token: 6n, from: 12, seenUntil: 20 })).toHaveLength(1);
     });
@@ -39,7 +39,7 @@ describe('leases', () => {
 });
 
 describe('terms', () => {
-  it('are not held by two at once', () => {
+  it('are not held by two processes at once', () => {
     expect(terms({ token: 1n, from: 0, seenUntil: 10 }, { token: 2n, from: 9, seenUntil: 20 })).toMatchObject([
       { check: 'terms' },
     ]);
@@ -49,14 +49,14 @@ describe('terms', () => {
     expect(terms({ token: 2n, from: 0, seenUntil: 5 }, { token: 1n, from: 9, seenUntil: 20 })).toHaveLength(1);
   });
 
-  it('may be looked at by several of one process', () => {
+  it('may be seen by several callers of one process', () => {
     const one = { process: 'a', token: 1n };
     expect(terms({ ...one, from: 0, seenUntil: 10 }, { ...one, from: 5, seenUntil: 20 })).toEqual([]);
     const other = { process: 'b', token: 2n, from: 15, seenUntil: 16 };
     expect(terms({ ...one, from: 0, seenUntil: 10 }, { ...one, from: 5, seenUntil: 20 }, other)).toHaveLength(1);
   });
 
-  it('of a session that was closed on purpose may overlap', () => {
+  it('may overlap if a session was closed on purpose', () => {
     const holds = [
       hold({ kind: 'term', process: 'a', token: 1n, from: 0, seenUntil: 10 }),
       hold({ kind: 'term', process: 'b', token: 2n, from: 9, seenUntil: 20 }),

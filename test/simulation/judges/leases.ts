@@ -8,8 +8,8 @@ import type { SimulationHistory } from '../model/history.js';
 type Leases = Pick<SimulationHistory, 'holds' | 'faults'>;
 
 /**
- * Locks, segments, runs of a job and items of a queue are held by one at a time, or by readers, with tokens that grow. A reader
- * that was the writer keeps the writer's token.
+ * Locks, segments, runs of a job and items of a queue are held by one process at a time, or by readers. Their tokens
+ * increase. A reader that was the writer keeps the writer's token.
  */
 export function checkLeases({ holds, faults }: Leases): Finding[] {
   const leases = named(holds.filter(({ kind }) => kind === undefined || kind === 'run' || kind === 'item'));
@@ -17,7 +17,10 @@ export function checkLeases({ holds, faults }: Leases): Finding[] {
   return [...checkExclusion({ holds: leases, faults }), ...checkFencingTokens({ holds: granted, faults })];
 }
 
-/** One leads at a time, and each term has a larger token than the one before. Several may work under one term. */
+/**
+ * There is one leader at a time, and each term has a larger token than the one before. Several callers may work under
+ * one term.
+ */
 export function checkTerms({ holds, faults }: Leases): Finding[] {
   const terms = byKey(
     named(holds.filter(({ kind }) => kind === 'term')).map((hold) => ({
@@ -30,7 +33,7 @@ export function checkTerms({ holds, faults }: Leases): Finding[] {
   return [...checkExclusion(judged), ...checkFencingTokens(judged)].map((finding) => ({ ...finding, check: 'terms' }));
 }
 
-/** All that a process believed of one term. */
+/** Merges all holds that a process had of one term. */
 function asOne(holds: readonly (Hold & { readonly name: string })[]): Hold {
   const [first] = holds;
   return {
@@ -41,7 +44,7 @@ function asOne(holds: readonly (Hold & { readonly name: string })[]): Hold {
   };
 }
 
-/** Things of different kinds may have the same key. */
+/** Adds the kind to the key, because things of different kinds may have the same key. */
 function named(holds: readonly Hold[]): Hold[] {
   return holds.map((hold) => (hold.kind === undefined ? hold : { ...hold, key: `${hold.kind} ${hold.key}` }));
 }

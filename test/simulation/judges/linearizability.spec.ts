@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { linearize } from './linearizability.js';
 import type { Operation, Specification } from './linearizability.js';
 
-/** A register of one number with compare-and-set, and a counter. `answer: undefined`: not known. */
+/**
+ * An operation on a register of one number with compare-and-set, and a counter. With `answer: undefined`, its outcome
+ * is unknown.
+ */
 interface Deed {
   readonly ask: 'read' | 'write' | 'swap' | 'add';
   readonly value: number;
@@ -32,12 +35,12 @@ const at = (from: number, until: number, what: Partial<Deed> & Pick<Deed, 'ask'>
 });
 const verdict = (...operations: Operation<Deed>[]) => linearize(operations, REGISTER).is;
 
-describe('linearizable is a history', () => {
-  it('of calls one after another', () => {
+describe('a linearizable history', () => {
+  it('may have calls one after another', () => {
     expect(verdict(at(0, 1, { ask: 'write', value: 5 }), at(2, 3, { ask: 'read', answer: 5 }))).toBe('linearizable');
   });
 
-  it('in which overlapping calls can be put in order', () => {
+  it('may have overlapping calls that can be put in order', () => {
     const operations = [
       at(0, 10, { ask: 'write', value: 5 }),
       at(1, 2, { ask: 'read', answer: 0 }),
@@ -46,26 +49,26 @@ describe('linearizable is a history', () => {
     expect(verdict(...operations)).toBe('linearizable');
   });
 
-  it('in which a write of unknown outcome is read long after', () => {
+  it('may read a write of unknown outcome long after it', () => {
     const unknown = at(0, Infinity, { ask: 'write', value: 5, answer: undefined });
     expect(verdict(unknown, at(1, 2, { ask: 'read', answer: 0 }), at(50, 51, { ask: 'read', answer: 5 }))).toBe(
       'linearizable',
     );
   });
 
-  it('in which a write of unknown outcome is never read', () => {
+  it('may never read a write of unknown outcome', () => {
     const unknown = at(0, Infinity, { ask: 'write', value: 5, answer: undefined });
     expect(verdict(unknown, at(1, 2, { ask: 'read', answer: 0 }))).toBe('linearizable');
   });
 });
 
-describe('not linearizable is a history', () => {
-  it('with a read of what was overwritten', () => {
+describe('a history that is not linearizable', () => {
+  it('reads a value that was overwritten', () => {
     const operations = [at(0, 1, { ask: 'write', value: 5 }), at(2, 3, { ask: 'read', answer: 0 })];
     expect(linearize(operations, REGISTER)).toEqual({ is: 'impossible', at: operations[1] });
   });
 
-  it('in which two reads see a concurrent write come and go', () => {
+  it('has two reads that see a concurrent write come and go', () => {
     const operations = [
       at(0, 10, { ask: 'write', value: 5 }),
       at(1, 2, { ask: 'read', answer: 5 }),
@@ -74,19 +77,19 @@ describe('not linearizable is a history', () => {
     expect(verdict(...operations)).toBe('impossible');
   });
 
-  it('in which an addition of unknown outcome counts twice', () => {
+  it('counts an addition of unknown outcome twice', () => {
     const unknown = at(0, Infinity, { ask: 'add', value: 1, answer: undefined });
     expect(verdict(unknown, at(1, 2, { ask: 'read', answer: 1 }))).toBe('linearizable');
     expect(verdict(unknown, at(1, 2, { ask: 'read', answer: 2 }))).toBe('impossible');
   });
 
-  it('in which a write of unknown outcome takes effect before it was called', () => {
+  it('has a write of unknown outcome that takes effect before its call', () => {
     expect(verdict(at(1, 2, { ask: 'read', answer: 5 }), at(3, Infinity, { ask: 'write', value: 5 }))).toBe(
       'impossible',
     );
   });
 
-  it('in which two swaps of the same value succeed', () => {
+  it('has two successful swaps of the same value', () => {
     const swap = (value: number) => at(0, 5, { ask: 'swap', expected: 0, value, answer: true });
     expect(verdict(swap(1), swap(2))).toBe('impossible');
     expect(verdict(swap(1), at(0, 5, { ask: 'swap', expected: 0, value: 2, answer: false }))).toBe('linearizable');
@@ -94,7 +97,7 @@ describe('not linearizable is a history', () => {
 });
 
 describe('the search', () => {
-  it('says so when it has looked at too much', () => {
+  it('is undecided when it has examined too many configurations', () => {
     const adds = Array.from({ length: 10 }, (_, n) => at(n, 100, { ask: 'add', value: 2 ** n, answer: undefined }));
     expect(linearize(adds, REGISTER, 50).is).toBe('undecided');
   });
@@ -114,7 +117,7 @@ describe('the search', () => {
   });
 });
 
-/** Up to six calls in any stretches, with small numbers, so that many answers are right by chance. */
+/** Up to six calls in random intervals, with small numbers, so that many answers are right by chance. */
 function history(): fc.Arbitrary<Operation<Deed>[]> {
   const small = fc.integer({ min: 0, max: 2 });
   const deed = fc.oneof(
@@ -138,7 +141,7 @@ function history(): fc.Arbitrary<Operation<Deed>[]> {
   return fc.array(operation, { minLength: 1, maxLength: 6 });
 }
 
-/** The same question, answered by trying: what is left takes effect in any order that the stretches allow. */
+/** Answers the same question by trying: the remaining operations take effect in any order that the intervals allow. */
 function isExplained(operations: readonly Operation<Deed>[], state = 0): boolean {
   if (operations.every(({ until }) => until === Infinity)) return true;
   const firstReturn = Math.min(...operations.map(({ until }) => until));

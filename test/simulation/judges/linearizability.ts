@@ -1,17 +1,17 @@
-/** An operation of a history: what was asked, with its answer, and the stretch in which it took effect. */
+/** An operation of a history: the call with its answer, and the interval in which it took effect. */
 export interface Operation<O> {
   readonly what: O;
   readonly from: number;
-  /** `Infinity`: its outcome is not known. It may take effect at any time after `from`, or never. */
+  /** `Infinity` if its outcome is unknown. The operation may take effect at any time after `from`, or never. */
   readonly until: number;
 }
 
-/** What an object does when operations come one after another. */
+/** The behaviour of an object when operations come one after another. */
 export interface Specification<S, O> {
   readonly initial: S;
-  /** The state behind the operation, or `undefined` when it cannot have had its answer in this state. */
+  /** Returns the state after the operation, or `undefined` if it cannot have had its answer in this state. */
   apply(state: S, what: O): S | undefined;
-  /** States with the same text are the same. */
+  /** States with the same text are equal. */
   textOf(state: S): string;
   /** Whether the operation never changes any state. */
   isRead(what: O): boolean;
@@ -19,24 +19,24 @@ export interface Specification<S, O> {
 
 export type TickStatus<O> =
   | { readonly is: 'linearizable' }
-  /** The first operation whose return nothing explains. */
+  /** The first operation whose return no order explains. */
   | { readonly is: 'impossible'; readonly at: Operation<O> }
-  /** There were more ways than there was patience for. */
+  /** There were more configurations than the limit. */
   | { readonly is: 'undecided' };
 
-/** One way in which it may have gone so far. */
+/** One possible course of the history so far. */
 interface Configuration<S> {
   readonly state: S;
-  /** Of the operations that have not returned yet, those that have taken effect. */
+  /** Those of the pending operations that have taken effect. */
   readonly effective: ReadonlySet<number>;
 }
 
 const MOST_CONFIGURATIONS = 200_000;
 
 /**
- * Whether there is an order of the operations, each within its stretch, in which every answer is right (Wing and Gong, 1993;
- * just in time, Lowe, 2017). Goes through calls and returns in their order and keeps every way in which it may have gone. An
- * operation takes effect no earlier than some return needs it; ways that come to the same are one.
+ * Whether there is an order of the operations, each within its interval, in which every answer is right (Wing and Gong,
+ * 1993; just in time, Lowe, 2017). Goes through calls and returns in their order, and keeps every possible course. An
+ * operation takes effect no earlier than some return needs it. Courses with the same result are merged.
  */
 export function linearize<S, O>(
   operations: readonly Operation<O>[],
@@ -52,7 +52,7 @@ export function linearize<S, O>(
   return { is: 'linearizable' };
 }
 
-/** Calls before returns of the same moment: these two may have overlapped. */
+/** Calls precede returns of the same moment, because the two may have overlapped. */
 function eventsOf<O>(operations: readonly Operation<O>[]): { place: number; isCall: boolean; at: number }[] {
   const events = operations.flatMap(({ from, until }, place) => [
     { place, isCall: true, at: from },
@@ -81,12 +81,12 @@ class Search<S, O> {
 
   called(place: number): void {
     const { what, until } = this.#operations[place]!;
-    // A read whose answer nobody knows explains nothing.
+    // A read of unknown answer explains nothing.
     if (until === Infinity && this.#specification.isRead(what)) return;
     this.#pending.add(place);
   }
 
-  /** Keeps the ways in which the operation has taken effect by now. `false`: there are none. */
+  /** Keeps the courses in which the operation has taken effect by now. Returns `false` if there are none. */
   returned(place: number): boolean {
     const kept = new Map<string, Configuration<S>>();
     const seen = new Set<string>();
@@ -109,11 +109,11 @@ class Search<S, O> {
     kept.set(this.#textOf(way), way);
   }
 
-  /** The ways in which one more operation takes effect. */
+  /** The courses in which one more operation takes effect. */
   #steps(way: Configuration<S>): Configuration<S>[] {
     const next = [...this.#pending].filter((place) => !way.effective.has(place));
     const steps = next.flatMap((place) => this.#step(way, place) ?? []);
-    // A read that fits may as well be now: whatever comes later can do without it.
+    // A read that fits can take effect now: no later operation depends on it.
     const read = steps.find(({ place }) => this.#specification.isRead(this.#operations[place]!.what));
     return (read ? [read] : steps).map((step) => step.way);
   }
@@ -123,7 +123,7 @@ class Search<S, O> {
     const state = this.#specification.apply(way.state, what);
     if (state === undefined) return undefined;
     const { textOf } = this.#specification;
-    // What nobody waits for and changes nothing need not have been.
+    // An operation without a known return that changes nothing can be left out.
     if (until === Infinity && textOf(state) === textOf(way.state)) return undefined;
     return { place, way: { state, effective: new Set([...way.effective, place]) } };
   }

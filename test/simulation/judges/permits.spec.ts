@@ -9,7 +9,7 @@ import { made } from './records.js';
 
 const ON = { on: 'semaphore', key: 'printers' } as const;
 
-/** So many permits, asked for and believed from then until then. */
+/** So many permits, with the time of the call and the time in which they were seen as held. */
 function held(permits: number, askedAt: number, from: number, seenUntil: number): { hold: Hold; call: MadeCall } {
   const call = made({ ...ON, ask: 'acquire', permits }, [askedAt, from]);
   return { call, hold: hold({ kind: 'permits', key: ON.key, permits, from, seenUntil, call: call.id }) };
@@ -28,27 +28,27 @@ const findings = (holds: readonly ReturnType<typeof held>[], resizes: readonly M
 const ALL = held(INITIAL_PERMITS, 0, 1, 100);
 
 describe('permits', () => {
-  it('are not more than there are', () => {
+  it('are never more than there are', () => {
     expect(findings([ALL, held(1, 5, 10, 20)])).toHaveLength(1);
     expect(findings([ALL, held(1, 5, 100, 120)])).toEqual([]);
   });
 
-  it('are counted by how many each acquisition has', () => {
+  it('are counted by the number of each acquisition', () => {
     expect(findings([held(2, 0, 1, 100), held(1, 0, 2, 100)])).toEqual([]);
     expect(findings([held(2, 0, 1, 100), held(2, 0, 2, 100)])).toHaveLength(1);
   });
 
-  describe('that were made more', () => {
-    it('may be held while, and after, that is done', () => {
+  describe('that were increased', () => {
+    it('may be held during the increase, and after it', () => {
       expect(findings([ALL, held(1, 5, 10, 20)], [resized(4, 8, 30)])).toEqual([]);
       expect(findings([ALL, held(1, 5, 40, 50)], [resized(4, 8, 30)])).toEqual([]);
     });
 
-    it('may not be held before that was asked', () => {
+    it('must not be held before the increase was requested', () => {
       expect(findings([ALL, held(1, 5, 10, 20)], [resized(4, 11, 30)])).toHaveLength(1);
     });
 
-    it('may be held at any time when it is not known whether they were', () => {
+    it('may be held at any time if the outcome of the increase is unknown', () => {
       expect(findings([ALL, held(1, 500, 510, 520), held(3, 490, 500, 530)], [resized(4, 8)])).toEqual([]);
       const unknown = resized(4, 8, 9, { outcome: 'unknown' });
       expect(findings([held(3, 490, 500, 530), held(1, 500, 510, 520)], [unknown])).toEqual([]);
@@ -57,20 +57,20 @@ describe('permits', () => {
     });
   });
 
-  describe('that were made fewer', () => {
-    it('are kept by those who hold them', () => {
+  describe('that were reduced', () => {
+    it('are kept by their holders', () => {
       expect(findings([ALL], [resized(1, 5, 10)])).toEqual([]);
     });
 
-    it('let nobody in whose grant was surely later', () => {
+    it('must not be granted surely after the reduction', () => {
       expect(findings([held(2, 0, 1, 100), held(1, 20, 30, 40)], [resized(2, 5, 10)])).toHaveLength(1);
     });
 
-    it('may have let somebody in who asked before that was done', () => {
+    it('may be granted to a caller that asked before the reduction was done', () => {
       expect(findings([held(2, 0, 1, 100), held(1, 8, 30, 40)], [resized(2, 5, 10)])).toEqual([]);
     });
 
-    it('and more again count by the latest', () => {
+    it('and increased again are counted by the latest number', () => {
       const resizes = [resized(1, 5, 10), resized(4, 12, 14)];
       expect(findings([ALL, held(1, 20, 30, 40)], resizes)).toEqual([]);
       expect(findings([ALL, held(2, 20, 30, 40)], resizes)).toHaveLength(1);

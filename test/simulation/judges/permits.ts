@@ -7,24 +7,25 @@ import { asking, callsOn, isDone, isOpen } from '../model/history.js';
 import type { Call } from '../model/call.js';
 import type { MadeCall, SimulationHistory } from '../model/history.js';
 
-/** A number of permits that was set, and when that may have been. */
+/** A number of permits that was set, and the time at which that may have been. */
 interface Setting {
   readonly permits: number;
   readonly from: number;
-  /** Surely set by then; `Infinity` where that is not known. */
+  /** The time by which it was surely set; `Infinity` if that is unknown. */
   readonly by: number;
 }
 
 /**
- * Never more permits are believed to be held than there were when the last of them was granted: a smaller number lets holders
- * finish, and nobody in. The last grant was not before the last of them asked, and not after the last of them believed.
+ * The number of permits that are held never exceeds the number in force at the last of their grants. A smaller number
+ * lets holders finish, and admits nobody. The last grant was not before the last of the holders asked, and not after
+ * its hold began.
  */
 export function checkPermits(history: Pick<SimulationHistory, 'holds' | 'calls' | 'faults'>): Finding[] {
   const semaphores = callsOn(history, 'semaphore');
   const askedAt = new Map(semaphores.map(({ id, calledAt }) => [id, calledAt]));
   const held = history.holds.filter((hold) => hold.kind === 'permits' && !wasClosedOnPurpose(hold, history.faults));
   return asTheyBegan(held).flatMap((holds) => {
-    // All semaphores of the traffic go by one number.
+    // All semaphores of the traffic share one number.
     const settings = settingsOf(asking(semaphores, 'setPermits'));
     return tooMany(holds, askedAt, settings);
   });
@@ -61,7 +62,7 @@ function tooMany(
   return found;
 }
 
-/** The largest number that may have been in force at any time from then to then. */
+/** The largest number that may have been in force at any time in the interval. */
 function mostInForce(settings: readonly Setting[], from: number, until: number): number {
   const isReplaced = (setting: Setting) =>
     settings.some((later) => later !== setting && later.from >= setting.by && later.by <= from);

@@ -19,12 +19,12 @@ const empty = (at: Stretch, value = 0) => made({ ...ON, ask: 'size' }, at, { val
 const findings = (...calls: ReturnType<typeof made>[]) => checkQueues({ calls: calls as never }, CLAIM_MS);
 const messages = (...calls: ReturnType<typeof made>[]) => findings(...calls).map(({ message }) => message);
 
-describe('what was put', () => {
+describe('a put item', () => {
   it('is delivered and acknowledged', () => {
     expect(findings(put('a', [0, 1]), take('a', [2, 3]), ack('a', [4, 5]), empty([6, 7]))).toEqual([]);
   });
 
-  it('does not get lost', () => {
+  it('must not get lost', () => {
     expect(messages(put('a', [0, 1]), empty([6, 7]))).toEqual(['"a" was put and never delivered']);
     expect(findings(put('a', [0, 1]), take('a', [2, 3]), empty([6, 7]))).toHaveLength(1);
   });
@@ -34,30 +34,30 @@ describe('what was put', () => {
     expect(findings(put('a', [0, 9]), empty([6, 7]))).toEqual([]);
   });
 
-  it('may be there or not when nobody knows whether it was put', () => {
+  it('may be there or not if the outcome of its put is unknown', () => {
     expect(findings(put('a', [0, 1], { outcome: 'unknown' }), empty([6, 7]))).toEqual([]);
     expect(findings(put('a', [0]), take('a', [2, 3]), ack('a', [4, 5]), empty([6, 7]))).toEqual([]);
   });
 
-  it('is gone when nobody knows whether it was acknowledged', () => {
+  it('may be gone if the outcome of its acknowledgement is unknown', () => {
     const delivered = [put('a', [0, 1]), take('a', [2, 3])];
     expect(findings(...delivered, ack('a', [4, 5], { outcome: 'lost' }), empty([6, 7]))).toEqual([]);
     expect(findings(...delivered, ack('a', [4]), empty([6, 7]))).toEqual([]);
   });
 });
 
-describe('what was delivered', () => {
-  it('was put before', () => {
+describe('a delivered item', () => {
+  it('must have been put before', () => {
     expect(findings(take('a', [2, 3]))).toHaveLength(1);
     expect(findings(put('a', [4, 5]), take('a', [2, 3]))).toHaveLength(1);
     expect(findings(put('a', [2, 5]), take('a', [1, 3]))).toEqual([]);
   });
 
-  it('was not refused when it was put', () => {
+  it('must not have been refused when it was put', () => {
     expect(findings(put('a', [0, 1], { outcome: 'timeout' }), take('a', [2, 3]))).toHaveLength(1);
   });
 
-  it('comes again until it is acknowledged, and then no more', () => {
+  it('is delivered again until it is acknowledged, and not after that', () => {
     const delivered = [put('a', [0, 1]), take('a', [2, 3])];
     expect(findings(...delivered, take('a', [4, 5]), ack('a', [6, 7]))).toEqual([]);
     expect(findings(...delivered, ack('a', [4, 5]), take('a', [6, 7]))).toHaveLength(1);
@@ -65,14 +65,14 @@ describe('what was delivered', () => {
     expect(findings(...delivered, ack('a', [4, 5], { outcome: 'lost' }), take('a', [6, 7]))).toEqual([]);
   });
 
-  it('is not taken from whoever acknowledges it', () => {
+  it('is not delivered to another consumer before its acknowledgement', () => {
     const again = take('a', [4, 6], { items: [{ id: 'id of a', value: 'a', token: '2' }] });
     const delivered = [put('a', [0, 1]), take('a', [2, 3]), again];
     expect(findings(...delivered, ack('a', [4, 7]))).toHaveLength(1);
     expect(findings(...delivered, ack('a', [4, 7], { outcome: 'lost' }), ack('a', [7, 8], {}, '2'))).toEqual([]);
   });
 
-  it('may come again behind its acknowledgement when its put had not returned before that', () => {
+  it('may be delivered after its acknowledgement if its put had not returned before', () => {
     expect(findings(put('a', [0, 20]), take('a', [2, 3]), ack('a', [4, 5]), take('a', [6, 7]))).toEqual([]);
     expect(findings(put('a', [0]), take('a', [2, 3]), ack('a', [4, 5]), take('a', [6, 7]))).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('what was delivered', () => {
   });
 });
 
-describe('the order', () => {
+describe('the order of a queue', () => {
   const puts = [put('a', [0, 1]), put('b', [2, 3])];
 
   it('is that of the puts', () => {
@@ -91,7 +91,7 @@ describe('the order', () => {
     expect(findings(...puts, take('b', [4, 5]), take('a', [6, 7]))).toHaveLength(1);
   });
 
-  it('is not known of puts, or of takes, at the same time', () => {
+  it('is unknown for puts, or takes, at the same time', () => {
     expect(findings(put('a', [0, 3]), put('b', [1, 2]), take('b', [4, 5]), take('a', [6, 7]))).toEqual([]);
     expect(findings(...puts, take('b', [4, 6]), take('a', [5, 7]))).toEqual([]);
   });
@@ -100,14 +100,14 @@ describe('the order', () => {
     expect(findings(...puts, take('a', [4, 5]), take('b', [6, 7]), take('a', [8, 9]))).toEqual([]);
   });
 
-  it('is not broken by somebody who took an item and died, or never heard of it', () => {
+  it('is not violated by a consumer that took an item and got no reply', () => {
     const late = [take('b', [6, 7]), take('a', [9, 10])];
     expect(findings(...puts, take('', [4]), ...late)).toEqual([]);
     expect(findings(...puts, take('', [4, 5], { outcome: 'unknown' }), ...late)).toEqual([]);
     expect(findings(...puts, take('', [4, 5]), ...late)).toHaveLength(1);
   });
 
-  it('is not broken by a take that gives up while the other one is under way', () => {
+  it('is not violated by a concurrent take that gives up', () => {
     const late = [take('b', [6, 8]), take('a', [9, 10])];
     expect(findings(...puts, take('', [4, 7]), ...late)).toEqual([]);
     expect(findings(...puts, take('', [7, 9]), ...late)).toEqual([]);
@@ -116,7 +116,7 @@ describe('the order', () => {
     expect(findings(...puts, take('', [9, 11]), ...late)).toHaveLength(1);
   });
 
-  it('is not excused by somebody who died long before', () => {
+  it('is not excused by a consumer that died long before', () => {
     const late = [put('a', [100, 101]), put('b', [102, 103]), take('b', [106, 107]), take('a', [109, 110])];
     expect(findings(take('', [4]), ...late)).toHaveLength(1);
   });

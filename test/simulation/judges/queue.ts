@@ -13,7 +13,7 @@ interface Delivery {
   readonly token: bigint;
 }
 
-/** What became of one value: values are put once each. */
+/** The history of one value. Values are put once each. */
 interface Item {
   readonly value: string;
   readonly put: Asking<'put'> | undefined;
@@ -22,9 +22,9 @@ interface Item {
 }
 
 /**
- * What was put is delivered at least once, first what was put first, with the same id each time; what was acknowledged is not
- * delivered any more. A put whose reply was lost may be made again behind the acknowledgement: so says the documentation.
- * @param claimMs how long after its call a take that nobody heard of may keep an item from others
+ * An item is delivered at least once, with the same id each time, and in the order of the puts. An acknowledged item is
+ * not delivered any more. As documented, a put whose reply was lost may be repeated after the acknowledgement.
+ * @param claimMs how long after its call a take without a reply may keep an item from others
  */
 export function checkQueues(history: Pick<SimulationHistory, 'calls'>, claimMs: number): Finding[] {
   return byKey(callsOn(history, 'queue').map((one) => ({ ...one, key: one.call.key }))).flatMap((calls) => {
@@ -54,7 +54,7 @@ function itemsOf(calls: readonly QueueCall[], takes: readonly Asking<'take'>[]):
   }));
 }
 
-/** From when on the queue was seen to be empty with nobody putting any more; `undefined`: it never was. */
+/** The time from which the queue was seen to be empty with no put to follow. `undefined` if it never was. */
 function emptyAt(calls: readonly QueueCall[]): number | undefined {
   const lastPut = Math.max(...asking(calls, 'put').map(({ from, until }) => (until === Infinity ? from : until)));
   return asking(calls, 'size').find((one) => isDone(one) && one.answer?.value === 0 && one.from > lastPut)?.from;
@@ -84,8 +84,8 @@ function wrongItem({ put, deliveries, acks }: Item, emptiedBy: number | undefine
 }
 
 /**
- * First deliveries against the order of the puts. A take that gives up puts its items back before it answers. Until
- * then, and for longer if nothing is known of it, others pass over these items.
+ * Compares the order of first deliveries with the order of the puts. A take that gives up puts its items back before it
+ * returns. Until then, and for longer if its outcome is unknown, others pass over these items.
  */
 function overtaken(items: readonly Item[], takes: readonly Asking<'take'>[], claimMs: number): Finding[] {
   const silent = takes.filter((take) => !isDone(take) && isOpen(take));

@@ -5,7 +5,7 @@ import { made, run } from './records.js';
 const GET = { on: 'counter', key: 'visits', ask: 'get' } as const;
 
 describe('the records of specs', () => {
-  it('are of calls that came back with what they asked for, unless they say', () => {
+  it('have calls that returned with what they asked for by default', () => {
     expect(made(GET, [5, 7])).toMatchObject({
       calledAt: 5,
       returnedAt: 7,
@@ -17,13 +17,13 @@ describe('the records of specs', () => {
     expect(made(GET, [5, 7], { outcome: 'unknown', error: 'x' }).answer).toEqual({ outcome: 'unknown', error: 'x' });
   });
 
-  it('are of calls that never came back where no end is given', () => {
+  it('have calls that never returned if no end is given', () => {
     const call = made(GET, [5], { outcome: 'done' });
     expect(call).toMatchObject({ calledAt: 5, until: Infinity });
     expect([call.returnedAt, call.answer, isOpen(call)]).toEqual([undefined, undefined, true]);
   });
 
-  it('are each of a process of its own, unless they say', () => {
+  it('belong to different processes by default', () => {
     const all = [made(GET, [0, 1]), made(GET, [0, 1]), run({}), run({})];
     expect(new Set(all.map(({ id }) => id))).toHaveProperty('size', all.length);
     expect(new Set(all.map(({ process }) => process))).toHaveProperty('size', all.length);

@@ -1,10 +1,10 @@
 import type { Answer, Call } from '../model/call.js';
 import type { MadeCall, Run, SimulationHistory } from '../model/history.js';
 
-/** Records for specs: the usual, and what is special about one. */
+/** Records for specs: defaults, with the given fields replaced. */
 let count = 0;
 
-/** A call from one place to another; done unless it says. */
+/** A call in the given interval; done by default. */
 export function made<C extends Call>(
   call: C,
   [from, until = Infinity]: readonly [from: number, until?: number],

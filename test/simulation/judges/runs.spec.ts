@@ -17,7 +17,7 @@ describe('the runs of a job', () => {
     expect(findings([{ tick: 5 }, { tick: 5, from: 5, attempt: 2 }])).toHaveLength(1);
   });
 
-  it('are one for each tick also when their process died', () => {
+  it('are one for each tick even if their process died', () => {
     expect(
       findings(
         [
@@ -30,7 +30,7 @@ describe('the runs of a job', () => {
     ).toHaveLength(1);
   });
 
-  it('are of no earlier tick than the ones before, by their tokens', () => {
+  it('must not be of an earlier tick than the ones before, by their tokens', () => {
     expect(
       findings([
         { tick: 10, token: 1n },
@@ -45,7 +45,7 @@ describe('the runs of a job', () => {
     ).toEqual([]);
   });
 
-  it('that are rerun are so when the lease of the one before was lost', () => {
+  it('may be repeated when the lease of the previous run was lost', () => {
     const runs = [
       { job: 'again', tick: 5, token: 7n },
       { job: 'again', tick: 5, from: 5, attempt: 2, token: 8n },
@@ -58,40 +58,40 @@ describe('the runs of a job', () => {
     expect(findings(runs, [], [], ended(7n, 'lost'))).toEqual([]);
   });
 
-  it('of different jobs are told apart', () => {
+  it('of different jobs are separate', () => {
     expect(findings([{ tick: 5 }, { tick: 5, job: 'again' }])).toEqual([]);
   });
 
-  describe('that is rerun', () => {
+  describe('of a job that is rerun', () => {
     const again = (special: Partial<Run>): Partial<Run> => ({ job: 'again', tick: 5, ...special });
     const died = [fault({ name: 'process killed', from: 1, until: 1 })];
 
-    it('are repeated after a fault, with attempts that grow', () => {
+    it('may be repeated after a fault, with increasing attempts', () => {
       expect(findings([again({}), again({ attempt: 2, from: 5 })], [], died)).toEqual([]);
       expect(findings([again({}), again({ attempt: 1, from: 5 })], [], died)).toHaveLength(1);
     });
 
-    it('are not repeated when nothing was broken', () => {
+    it('must not be repeated without a fault', () => {
       expect(findings([again({}), again({ attempt: 2, from: 5 })])).toHaveLength(1);
       expect(findings([again({ from: 2 }), again({ attempt: 2, from: 5 })], [], died)).toHaveLength(1);
     });
 
-    it('are not begun more than three times', () => {
+    it('must not begin more than three times', () => {
       const attempts = [1, 2, 3].map((attempt) => again({ attempt, from: attempt }));
       const faults = [fault({ from: 0, until: 20 })];
       expect(findings(attempts, [], faults)).toEqual([]);
       expect(findings([...attempts, again({ attempt: 4, from: 4 })], [], faults)).toHaveLength(1);
     });
 
-    it('may begin with a later attempt: the one before died before it worked', () => {
+    it('may begin with a later attempt, because the previous one died before its work', () => {
       expect(findings([again({ attempt: 2 })])).toEqual([]);
     });
   });
 
-  describe('that was fired', () => {
+  describe('of a fired tick', () => {
     const before = fired(0, 0);
 
-    it('are not missing when nothing was broken', () => {
+    it('must not be missing without a fault', () => {
       expect(findings([{ tick: 0 }], [before, fired(100, 100)])).toHaveLength(1);
       expect(findings([{ tick: 0 }, { tick: 100, from: 100 }], [before, fired(100, 100)])).toEqual([]);
     });
@@ -107,16 +107,16 @@ describe('the runs of a job', () => {
       expect(findings([{ tick: 0 }], [before, fired(100, 100), away])).toEqual([]);
     });
 
-    it('may be missing while an earlier run goes on', () => {
+    it('may be missing while an earlier run continues', () => {
       expect(findings([{ tick: 0, until: 105 }], [before, fired(100, 100)])).toEqual([]);
       expect(findings([{ tick: 0, until: 99 }], [before, fired(100, 100)])).toHaveLength(1);
     });
 
-    it('may be missing when a clock that is ahead has come to a later one', () => {
+    it('may be missing when a clock that is ahead has reached a later tick', () => {
       expect(findings([{ tick: 0 }, { tick: 200, from: 90, until: 91 }], [before, fired(100, 100)])).toEqual([]);
     });
 
-    it('are looked for once for all who fired', () => {
+    it('are missed once, however often the tick was fired', () => {
       expect(findings([{ tick: 0 }], [before, fired(100, 100), fired(100, 102)])).toHaveLength(1);
     });
   });

@@ -12,10 +12,11 @@ const RERUN_JOB = 'again';
 const MOST_ATTEMPTS = 3;
 
 /**
- * A tick is run once, whatever the clocks say; of the job that is rerun, again only after a fault or the loss of the run's
- * lease, and counted. No tick is run after a later one. Where nothing was broken, a tick that somebody fired was run.
+ * A tick runs once, whatever the clocks say. A tick of the job that is rerun runs again only after a fault or the loss
+ * of the run's lease, and attempts are counted. No tick runs after a later one. Without a fault, every fired tick has
+ * run.
  * @param calmMs how long after a fault, or after the start, everybody works again
- * @param releaseMs how long it takes to give a lock back
+ * @param releaseMs how long it takes to release a lock
  */
 export function checkRuns(history: Runs, calmMs: number, releaseMs = 0): Finding[] {
   const runs = byKey(history.runs.map((run) => ({ ...run, key: run.job })));
@@ -36,12 +37,12 @@ function repeated(runs: readonly Run[], history: Runs): Finding[] {
   });
 }
 
-/** Jobs of several services have their service's name before their own. */
+/** With several services, job names begin with the name of the service. */
 function isRerun(job: string): boolean {
   return job === RERUN_JOB || job.endsWith(` ${RERUN_JOB}`);
 }
 
-/** A first attempt that nobody recorded died between its mark and its work. */
+/** If the first attempt is not recorded, it died between its mark and its work. */
 function badStart({ job, attempt }: Run): string | undefined {
   return isRerun(job) || attempt === 1 ? undefined : `was begun with attempt ${attempt}`;
 }
@@ -89,7 +90,10 @@ function missed(history: Runs, calmMs: number, releaseMs: number): Finding[] {
   });
 }
 
-/** It was run, an earlier run went on when it was fired, or was giving its lock back, or a clock that is ahead had come to a later one. */
+/**
+ * Whether the tick ran, or has a reason to be missing. An earlier run may have continued or been releasing its lock. A
+ * clock that is ahead may have reached a later tick.
+ */
 function hadCause(
   runs: readonly Run[],
   job: Firing['job'],

@@ -3,7 +3,7 @@ import type { Specification } from './linearizability.js';
 
 type On<K extends Call['on']> = Extract<Call, { on: K }>;
 
-/** A call with its answer; without one it may or may not have been made. */
+/** A call with its answer. Without an answer, the call may or may not have taken effect. */
 export interface Answered<C extends Call> {
   readonly call: C;
   readonly answer: Answer | undefined;
@@ -14,7 +14,7 @@ interface Cell<T> {
   readonly version: Version;
 }
 
-/** A shared value: each write has the next version, the first one 0; removed, it is the initial one again. */
+/** A shared value. Each write has the next version, the first one 0. When removed, it is the initial value again. */
 export function valueFrom(initial: string): Specification<Cell<string>, Answered<On<'value'>>> {
   return {
     initial: { value: initial, version: 'absent' },
@@ -50,7 +50,7 @@ export const COUNTER: Specification<Cell<number>, Answered<On<'counter'>>> = {
   },
 };
 
-/** Whether a barrier is up. Who has waited has seen it down. */
+/** A barrier that is up or not. A wait that returned has seen it down. */
 export const BARRIER: Specification<boolean, Answered<On<'barrier'>>> = {
   initial: false,
   textOf: String,
@@ -73,7 +73,7 @@ function written<T>({ version }: Cell<T>, value: T): Cell<T> {
   return { value, version: version === 'absent' ? 0 : version + 1 };
 }
 
-/** An answer that nobody knows fits everything. */
+/** An unknown answer fits everything. */
 function fits<T>(answer: Answer | undefined, { value, version }: Cell<T>): boolean {
   return answer === undefined || (answer.value === value && answer.version === version);
 }

@@ -24,7 +24,7 @@ describe('a stock', () => {
     expect(findings(FIRST, sell('a', 6, [2, 3]), sell('b', 5, [2, 4]))).toHaveLength(1);
   });
 
-  it('may be sold from what was delivered meanwhile, also where that is not known', () => {
+  it('may be sold from a concurrent delivery, even of unknown outcome', () => {
     const sales = [sell('a', 6, [2, 3]), sell('b', 5, [2, 6])];
     expect(findings(FIRST, ...sales, restock(1, [5, 9], {}, 'second'))).toEqual([]);
     expect(findings(FIRST, ...sales, restock(1, [5], {}, 'second'))).toEqual([]);
@@ -32,16 +32,16 @@ describe('a stock', () => {
     expect(findings(FIRST, ...sales, restock(1, [5, 9], { outcome: 'timeout' }, 'second'))).toHaveLength(1);
   });
 
-  it('counts a delivery once, whoever repeats it', () => {
+  it('counts a repeated delivery once', () => {
     expect(findings(FIRST, restock(10, [2, 3]), sell('a', 11, [4, 5]))).toHaveLength(1);
   });
 
-  it('is not sold out while there are enough', () => {
+  it('must not be sold out while there are enough units', () => {
     expect(findings(FIRST, sell('a', 3, [2, 3], soldOut))).toHaveLength(1);
     expect(findings(FIRST, sell('a', 8, [2, 3]), sell('b', 3, [4, 5], soldOut))).toEqual([]);
   });
 
-  it('may be sold out while another one buys, and when that is not known', () => {
+  it('may be sold out during another sale, or after one of unknown outcome', () => {
     expect(findings(FIRST, sell('a', 8, [2, 6]), sell('b', 3, [4, 5], soldOut))).toEqual([]);
     expect(findings(FIRST, sell('a', 8, [2]), sell('b', 3, [400, 500], soldOut))).toEqual([]);
     expect(findings(FIRST, sell('a', 8, [2, 3], { outcome: 'timeout' }), sell('b', 3, [4, 5], soldOut))).toHaveLength(
@@ -55,7 +55,7 @@ describe('a stock', () => {
     expect(findings(...bought, refund('a', [4, 5]), sell('b', 3, [6, 7], soldOut))).toHaveLength(1);
   });
 
-  it('has what is left', () => {
+  it('reports the units that are left', () => {
     const bought = [FIRST, sell('a', 8, [2, 3])];
     expect(findings(...bought, available(2, [4, 5]))).toEqual([]);
     expect(findings(...bought, available(3, [4, 5]))).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('a stock', () => {
 });
 
 describe('an order', () => {
-  it('is of as many units as were asked for', () => {
+  it('has as many units as were ordered', () => {
     expect(findings(FIRST, sell('a', 3, [2, 3], { value: 2 }))).toHaveLength(1);
   });
 
@@ -82,12 +82,12 @@ describe('an order', () => {
     expect(findings(...bought, refund('a', [4, 5]), refund('a', [6, 7]))).toHaveLength(1);
   });
 
-  it('that was never sold has nothing to refund', () => {
+  it('that was never sold has no refund', () => {
     expect(findings(FIRST, sell('a', 30, [2, 3], soldOut), refund('a', [4, 5]))).toHaveLength(1);
     expect(findings(FIRST, sell('a', 3, [2], {}), refund('a', [4, 5]))).toEqual([]);
   });
 
-  it('is refused after its refund only, and never sold then', () => {
+  it('is refused only after its refund, and never sold after it', () => {
     const refused = { outcome: 'refused' } as const;
     const bought = [FIRST, sell('a', 3, [2, 3])];
     expect(findings(...bought, refund('a', [4, 5]), sell('a', 3, [6, 7], refused))).toEqual([]);
@@ -95,7 +95,7 @@ describe('an order', () => {
     expect(findings(...bought, refund('a', [4, 5]), sell('a', 3, [6, 7]))).toHaveLength(1);
   });
 
-  it('that was sold is not sold out', () => {
+  it('that was sold must not be sold out when repeated', () => {
     expect(findings(FIRST, sell('a', 9, [2, 3]), sell('a', 9, [4, 5], soldOut))).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ import type { CallAsking, MadeCall, SimulationHistory } from '../model/history.j
 type StockCall = MadeCall<Extract<Call, { on: 'stock' }>>;
 type Asking<A> = MadeCall<CallAsking<StockCall['call'], A>>;
 
-/** A number of units that came or went once: by when it may have, and by when it surely had. */
+/** A number of units added or removed once. It may have happened from one time on, and surely had by another. */
 interface Move {
   readonly units: number;
   readonly maybeFrom: number;
@@ -15,8 +15,8 @@ interface Move {
 }
 
 /**
- * Units are conserved: none is sold that is not there, none gets lost, an order and a delivery count once however often they
- * are repeated, and `null` was true at some moment of its call.
+ * Units are conserved: no missing unit is sold, and none gets lost. An order and a delivery count once, however often
+ * they are repeated. `null` was true at some moment of its call.
  */
 export function checkStock(history: Pick<SimulationHistory, 'calls'>): Finding[] {
   return byKey(callsOn(history, 'stock').map((one) => ({ ...one, key: one.call.key }))).flatMap((calls) => [
@@ -74,7 +74,7 @@ function wrongLevel({ call, answer, from, until }: StockCall, level: Level): str
   return told < least || told > most ? `${told} are said to be there, where there are ${least} to ${most}` : undefined;
 }
 
-/** How many units there may be, from what came and what went. */
+/** The possible number of units, computed from additions and removals. */
 class Level {
   readonly #came: readonly Move[];
   readonly #went: readonly Move[];
@@ -87,12 +87,12 @@ class Level {
     this.#changes = all.filter((at) => Number.isFinite(at)).sort((a, b) => a - b);
   }
 
-  /** The smallest number that there may have been at any moment in between. */
+  /** The smallest possible number at any moment of the interval. */
   least(from: number, until: number): number {
     return Math.min(...this.#moments(from, until).map((at) => surely(this.#came, at) - maybe(this.#went, at)));
   }
 
-  /** The largest one. */
+  /** The largest possible number at any moment of the interval. */
   most(from: number, until: number): number {
     return Math.max(...this.#moments(from, until).map((at) => maybe(this.#came, at) - surely(this.#went, at)));
   }
@@ -128,7 +128,7 @@ function salesOf(deducts: readonly Asking<'deduct'>[]): Move[] {
   );
 }
 
-/** What refunds have given back: the units of orders that may have been sold. */
+/** The units that refunds have returned: those of orders that may have been sold. */
 function refundsOf(calls: readonly StockCall[]): Move[] {
   const units = new Map(asking(calls, 'deduct').map(({ call }) => [call.orderId, call.units]));
   const effective = asking(calls, 'refund').filter((one) => isOpen(one) || one.answer?.value === true);

@@ -7,7 +7,7 @@ import { Trouble } from './trouble.js';
 
 const NONE = { faults: [], calls: [], attempts: [] };
 const CALM_MS = 100;
-/** Trouble from 1000 to 1010 at most: whether it is calm then. */
+/** Whether an interval is calm. All trouble in these tests is between 1000 and 1010. */
 const isCalm = (history: Partial<ConstructorParameters<typeof Trouble>[0]>, from: number, until = from) =>
   new Trouble({ ...NONE, ...history }).isCalm(from, until, CALM_MS);
 
@@ -15,7 +15,7 @@ const get = (until: number | undefined, outcome: CallOutcome) =>
   made({ on: 'counter', key: 'visits', ask: 'get' }, [1_000, until], { outcome });
 
 describe('trouble', () => {
-  it('is while something is broken, and for some time after that', () => {
+  it('lasts during a fault, and for some time after it', () => {
     const faults = [fault({ from: 1_000, until: 1_010 })];
     expect(isCalm({ faults }, 900, 999)).toBe(true);
     expect(isCalm({ faults }, 900, 1_000)).toBe(false);
@@ -23,27 +23,27 @@ describe('trouble', () => {
     expect(isCalm({ faults }, 1_111)).toBe(true);
   });
 
-  it.each<CallOutcome>(['unknown', 'lost'])('is during a call that was told %s', (outcome) => {
+  it.each<CallOutcome>(['unknown', 'lost'])('includes a call with the outcome: %s', (outcome) => {
     const calls = [get(1_010, outcome)];
     expect([999, 1_000, 1_110, 1_111].map((at) => isCalm({ calls }, at))).toEqual([true, false, false, true]);
   });
 
   it.each<CallOutcome>(['done', 'nothing', 'timeout', 'aborted', 'refused', 'failed'])(
-    'is not during a call that was told %s',
+    'does not include a call with the outcome: %s',
     (outcome) => expect(isCalm({ calls: [get(1_010, outcome)] }, 1_005)).toBe(true),
   );
 
-  it('is not during a call of which nothing is known', () => {
+  it('does not include a call without an outcome', () => {
     expect(isCalm({ calls: [get(undefined, 'done')] }, 1_000)).toBe(true);
   });
 
-  it.each<Outcome>(['unavailable', 'lost'])('is during an acquisition that was told %s', (outcome) => {
+  it.each<Outcome>(['unavailable', 'lost'])('includes an acquisition with the outcome: %s', (outcome) => {
     const attempts = [attempt({ askedAt: 1_000, answeredAt: 1_010, outcome })];
     expect([999, 1_000, 1_110, 1_111].map((at) => isCalm({ attempts }, at))).toEqual([true, false, false, true]);
   });
 
   it.each<Outcome>(['granted', 'not this time', 'timeout', 'aborted', 'revoked', 'failed'])(
-    'is not during an acquisition that was told %s',
+    'does not include an acquisition with the outcome: %s',
     (outcome) =>
       expect(isCalm({ attempts: [attempt({ askedAt: 1_000, answeredAt: 1_010, outcome })] }, 1_005)).toBe(true),
   );

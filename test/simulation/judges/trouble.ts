@@ -1,6 +1,6 @@
 import type { SimulationHistory } from '../model/history.js';
 
-/** Where a history shows that not everything worked: what was broken on purpose, and answers that say that servers were away. */
+/** The intervals in which a history shows trouble: injected faults, and answers which say that servers were away. */
 export class Trouble {
   readonly #stretches: readonly { readonly from: number; readonly until: number }[];
 
@@ -14,7 +14,7 @@ export class Trouble {
     this.#stretches = [...faults, ...badCalls, ...badAttempts];
   }
 
-  /** Whether nothing of it was there from then until then, nor shortly before. */
+  /** Whether there was no trouble in the interval, nor shortly before. */
   isCalm(from: number, until: number, calmMs: number): boolean {
     return !this.#stretches.some((one) => one.from <= until && one.until + calmMs >= from);
   }

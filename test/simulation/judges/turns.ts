@@ -4,10 +4,10 @@ import type { Finding } from '../../robustness/validate/finding.js';
 import type { Contender, SimulationHistory } from '../model/history.js';
 
 /**
- * Callers of one process hand a key on among them for a while only, once another process waits for it. Judged where nothing
- * is broken: to learn that somebody waits takes an answer of the servers.
- * @param turnMs how long after the other one stood in line, and the process has the key, a caller may still be let in by the
- *   process that has it
+ * A process hands a key on among its callers only for a while, once another process waits for it. Judged only without a
+ * fault: a process needs a reply of the servers to notice a waiter.
+ * @param turnMs how long a process may still grant its callers, after the other one was queued and the process has the
+ * key
  */
 export function checkTurns(
   { contenders, faults }: Pick<SimulationHistory, 'contenders' | 'faults'>,
@@ -21,12 +21,12 @@ export function checkTurns(
       const { grants = [] } = one;
       const next = inOrder.slice(place + 1).find((other) => waitsFor(other, one));
       const { madeAt: waitsSince = Infinity } = next ?? {};
-      // A holder need not know that somebody waits before it lets a second caller in.
+      // A holder need not know of a waiter before it grants a second caller.
       const [first, ...later] = grants.slice(1).filter((at) => at > waitsSince);
       const lastGrantedAt = later.at(-1);
       if (first === undefined || lastGrantedAt === undefined || !next || isElection(one)) return [];
       const lateMs = lastGrantedAt - first - turnMs;
-      // Whoever waited may have given up before that.
+      // The waiter may have given up before that.
       const hasWaited = next.goneAt === undefined || next.goneAt > lastGrantedAt;
       return lateMs > 0 && hasWaited && isCalm(waitsSince, lastGrantedAt) ? [tooLong(one, next, lateMs)] : [];
     });

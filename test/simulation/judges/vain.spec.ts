@@ -22,40 +22,40 @@ const findings = (
 
 const held = (from: number, seenUntil: number, special: Partial<Hold> = {}) => hold({ from, seenUntil, ...special });
 
-describe('a wait that is in vain', () => {
+describe('a vain wait', () => {
   const waited = (special: Partial<Attempt> = {}) =>
     attempt({ outcome: 'timeout', askedAt: 1_000, waitMs: 200, answeredAt: 1_200, ...special });
 
-  it('ends with its time-out, while nobody has the key', () => {
+  it('times out while nobody has the key', () => {
     expect(findings([waited()])).toMatchObject([{ check: 'liveness' }]);
   });
 
-  it('is none where somebody had the key shortly before the end', () => {
+  it('is excused if the key was held shortly before the end', () => {
     expect(findings([waited()], { holds: [held(0, 1_150)] })).toEqual([]);
     expect(findings([waited()], { holds: [held(0, 1_149)] })).toHaveLength(1);
     expect(findings([waited()], { holds: [held(1_200, 2_000)] })).toEqual([]);
     expect(findings([waited()], { holds: [held(1_201, 2_000)] })).toHaveLength(1);
   });
 
-  it('is none where a holder that had not looked for long released the key shortly before the end', () => {
+  it('is excused if a holder that seldom looks released the key shortly before the end', () => {
     const released = (endedAt: number) => [held(0, 500, { end: 'released', endedAt })];
     expect(findings([waited()], { holds: released(1_150) })).toEqual([]);
     expect(findings([waited()], { holds: released(1_149) })).toHaveLength(1);
     expect(findings([waited()], { holds: [held(0, 500, { end: 'lost', endedAt: 1_150 })] })).toHaveLength(1);
   });
 
-  it('is none where somebody had one of the keys', () => {
+  it('is excused if one of the keys was held', () => {
     const both = waited({ keys: ['a', 'b'] });
     expect(findings([both], { holds: [held(0, 2_000, { key: 'b' })] })).toEqual([]);
     expect(findings([both], { holds: [held(0, 2_000, { key: 'c' })] })).toHaveLength(1);
   });
 
-  it('is none where somebody had a segment of the key', () => {
+  it('is excused if a segment of the key was held', () => {
     expect(findings([waited()], { holds: [held(0, 2_000, { key: 'k/#0001' })] })).toEqual([]);
     expect(findings([waited()], { holds: [held(0, 2_000, { key: 'other/#0001' })] })).toHaveLength(1);
   });
 
-  it('is not ended by what is no lock and has the same name', () => {
+  it('is not excused by a hold of another kind with the same key', () => {
     expect(findings([waited()], { holds: [held(0, 2_000, { kind: 'permits' })] })).toHaveLength(1);
   });
 
@@ -63,19 +63,19 @@ describe('a wait that is in vain', () => {
     expect(findings([waited({ outcome })])).toEqual([]);
   });
 
-  it('is none of a caller that had hardly the time to be let in', () => {
+  it('is excused if the caller had hardly any time', () => {
     expect(findings([waited({ waitMs: IDLE_MS })])).toHaveLength(1);
     expect(findings([waited({ waitMs: IDLE_MS - 1 })])).toEqual([]);
   });
 
-  it('is not judged while something is broken, nor shortly after that', () => {
+  it('is not judged during a fault, nor shortly after it', () => {
     expect(findings([waited()], { faults: [fault({ from: 0, until: 900 })] })).toEqual([]);
     expect(findings([waited()], { faults: [fault({ from: 0, until: 899 })] })).toHaveLength(1);
     expect(findings([waited()], { faults: [fault({ from: 1_200, until: 1_300 })] })).toEqual([]);
     expect(findings([waited()], { faults: [fault({ from: 1_201, until: 1_300 })] })).toHaveLength(1);
   });
 
-  it('is not judged where it is not said how long it takes to hand a key on', () => {
+  it('is not judged without a limit for handing a key on', () => {
     expect(checkVainWaits({ attempts: [waited()], holds: [], calls: [], faults: [] }, { calmMs: 0 })).toEqual([]);
   });
 
@@ -84,24 +84,24 @@ describe('a wait that is in vain', () => {
       attempt({ keys: ['k', 'other'], askedAt: 900, waitMs: 5_000, answeredAt: 1_300, outcome: 'granted', ...special });
     const holds = [held(0, 2_000, { key: 'other' })];
 
-    it('is none', () => {
+    it('is excused', () => {
       expect(findings([waited(), before()], { holds })).toEqual([]);
       expect(findings([waited(), before()], { holds: [] })).toHaveLength(1);
       expect(findings([waited(), before({ keys: ['other'] })], { holds })).toHaveLength(1);
     });
 
-    it('is none for as long as the set waits', () => {
+    it('is excused only while the set waits', () => {
       expect(findings([waited(), before({ answeredAt: 1_150 })], { holds })).toEqual([]);
       expect(findings([waited(), before({ answeredAt: 1_149 })], { holds })).toHaveLength(1);
       expect(findings([waited(), before({ answeredAt: undefined, outcome: undefined })], { holds })).toEqual([]);
     });
 
-    it('is one where the set came later', () => {
+    it('is not excused if the set came later', () => {
       expect(findings([waited(), before({ askedAt: 1_200 })], { holds })).toEqual([]);
       expect(findings([waited(), before({ askedAt: 1_201 })], { holds })).toHaveLength(1);
     });
 
-    it('is none where that set is behind another one, whichever is known first', () => {
+    it('is excused if that set is behind another one, in any order', () => {
       const far = before({ keys: ['other', 'last'] });
       const last = [held(0, 2_000, { key: 'last' })];
       expect(findings([waited(), before(), far], { holds: last })).toEqual([]);
@@ -117,21 +117,21 @@ describe('a reader that waits', () => {
   const asking = (special: Partial<Attempt>) =>
     attempt({ mode: 'write', askedAt: 900, answeredAt: 1_300, outcome: 'aborted', ...special });
 
-  it('waits for somebody who writes', () => {
+  it('waits for a writer', () => {
     expect(findings([reader()])).toMatchObject([{ check: 'liveness' }]);
     expect(findings([reader({ answeredAt: 1_000 + IDLE_MS })])).toHaveLength(1);
     expect(findings([reader({ answeredAt: 1_000 + IDLE_MS - 1 })])).toEqual([]);
     expect(findings([attempt({ mode: 'write', askedAt: 1_000, answeredAt: 1_100 })])).toEqual([]);
   });
 
-  it.each(['write', 'exclusive'] as const)('may wait for one who has the key: %s', (mode) => {
+  it.each(['write', 'exclusive'] as const)('may wait for a holder in the mode: %s', (mode) => {
     expect(findings([reader()], { holds: [held(0, 1_050, { mode })] })).toEqual([]);
     expect(findings([reader()], { holds: [held(0, 1_049, { mode })] })).toHaveLength(1);
     expect(findings([reader()], { holds: [held(1_100, 2_000, { mode })] })).toEqual([]);
     expect(findings([reader()], { holds: [held(1_101, 2_000, { mode })] })).toHaveLength(1);
   });
 
-  it('does not wait for another reader, nor for another key, nor for what is no lock', () => {
+  it('must not wait for another reader, for another key, or for another kind', () => {
     expect(findings([reader()], { holds: [held(0, 2_000, { mode: 'read' })] })).toHaveLength(1);
     expect(findings([reader()], { holds: [held(0, 2_000, { key: 'other' })] })).toHaveLength(1);
     expect(findings([reader()], { holds: [held(0, 2_000, { kind: 'permits' })] })).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('a reader that waits', () => {
     expect(findings([reader(), asking({ keys: ['other'] })])).toHaveLength(1);
   });
 
-  it('may wait for one who is about to write', () => {
+  it('may wait for a caller that is about to write', () => {
     expect(findings([reader(), asking({ askedAt: 1_100 })])).toEqual([]);
     expect(findings([reader(), asking({ askedAt: 1_101 })])).toHaveLength(1);
     expect(findings([reader(), asking({ answeredAt: 1_050 })])).toEqual([]);
@@ -148,19 +148,19 @@ describe('a reader that waits', () => {
     expect(findings([reader(), asking({ keys: ['other', 'k'] })])).toEqual([]);
   });
 
-  it('is not judged while something is broken', () => {
+  it('is not judged during a fault', () => {
     expect(findings([reader()], { faults: [fault({ from: 0, until: 900 })] })).toEqual([]);
     expect(findings([reader()], { faults: [fault({ from: 0, until: 899 })] })).toHaveLength(1);
   });
 });
 
-describe('one who asks for a key to be given back', () => {
+describe('a revocation', () => {
   const revoked = (until = 1_100, ask: 'revoke' | 'contenders' = 'revoke') =>
     made({ on: 'lock', key: 'k', ask }, [1_000, until]);
   const waiting = (holds: readonly Hold[], call = revoked(), faults: readonly Fault[] = []) =>
     findings([], { holds, calls: [call], faults });
 
-  it('does not wait while nobody works under it', () => {
+  it('must not wait while nobody works under the key', () => {
     expect(waiting([])).toMatchObject([{ check: 'liveness' }]);
     expect(waiting([held(1_001, 1_050)])).toEqual([]);
     expect(waiting([held(1_001, 1_049)])).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('one who asks for a key to be given back', () => {
     expect(waiting([held(1_001, 2_000, { kind: 'permits' })])).toHaveLength(1);
   });
 
-  it('does not wait for a holder that works on', () => {
+  it('must not wait for a holder that continues to work', () => {
     const next = held(1_049, 1_090);
     expect(waiting([held(0, 1_050), next])).toHaveLength(1);
     expect(waiting([held(0, 1_049), next])).toEqual([]);
@@ -182,11 +182,11 @@ describe('one who asks for a key to be given back', () => {
     expect(waiting([], revoked(1_000 + IDLE_MS - 1))).toEqual([]);
   });
 
-  it('is not one who looks who has it', () => {
+  it('is distinct from a look at the contenders', () => {
     expect(waiting([], revoked(1_100, 'contenders'))).toEqual([]);
   });
 
-  it('is not judged while something is broken', () => {
+  it('is not judged during a fault', () => {
     expect(waiting([], revoked(), [fault({ from: 0, until: 900 })])).toEqual([]);
     expect(waiting([], revoked(), [fault({ from: 0, until: 899 })])).toHaveLength(1);
   });

@@ -7,16 +7,19 @@ import { Trouble } from './trouble.js';
 
 type Judged = Pick<SimulationHistory, 'attempts' | 'holds' | 'calls' | 'faults'>;
 
-/** How long, in simulated milliseconds. */
+/** Time limits in simulated milliseconds. */
 export interface VainLimits {
   readonly calmMs: number;
-  /** What a key may be without a holder while somebody waits for it: for some round trips of those before. */
+  /**
+   * The time for which a key may be without a holder while somebody waits for it. It covers some round trips of the
+   * contenders before.
+   */
   readonly idleMs?: number | undefined;
 }
 
 /**
- * Nobody waited in vain: while an acquisition runs into its time-out, somebody holds one of its keys, or of the keys that
- * the sets wait for which may have some of them already. Judged where nothing is broken.
+ * Nobody waited in vain: while an acquisition times out, one of its keys is held. A held key of the sets that may
+ * already have some of its keys counts as well. Judged only without a fault.
  */
 export function checkVainWaits(history: Judged, { calmMs, idleMs = Infinity }: VainLimits): Finding[] {
   const trouble = new Trouble(history);
@@ -38,7 +41,7 @@ export function checkVainWaits(history: Judged, { calmMs, idleMs = Infinity }: V
   ];
 }
 
-/** Whoever is asked to give a key back does so at once, unless it works under the key. */
+/** A holder that is revoked releases the key at once, unless it works under the key. */
 function vainRevocations(history: Judged, trouble: Trouble, { calmMs, idleMs = Infinity }: VainLimits): Finding[] {
   const { holds } = history;
   return asking(callsOn(history, 'lock'), 'revoke').flatMap((one) => {
@@ -55,7 +58,7 @@ function vainRevocations(history: Judged, trouble: Trouble, { calmMs, idleMs = I
   });
 }
 
-/** A reader waits for somebody who excludes it, or is about to. */
+/** A reader waits only for a caller that excludes it, or is about to. */
 function needlessWaits(
   { attempts, holds }: Judged,
   trouble: Trouble,
@@ -85,7 +88,7 @@ function locksOf(holds: readonly Hold[]): Hold[] {
     .map((hold) => ({ ...hold, key: segmentOfKey(hold.key)?.key ?? hold.key }));
 }
 
-/** The keys of the attempt, and of all that may stand before it and wait for other keys themselves. */
+/** The keys of the attempt, and those of all sets that may be before it and wait for other keys themselves. */
 function keysBehind({ keys }: Attempt, attempts: readonly Attempt[], from: number, until: number): Set<string> {
   const behind = new Set(keys);
   const sets = attempts.filter(({ askedAt, answeredAt = Infinity }) => answeredAt >= from && askedAt <= until);
@@ -96,7 +99,7 @@ function keysBehind({ keys }: Attempt, attempts: readonly Attempt[], from: numbe
   return behind;
 }
 
-/** A holder that looks seldom has its lease until it releases it. */
+/** A holder that seldom looks has its lease until it releases it. */
 function areHeld(holds: readonly Hold[], keys: ReadonlySet<string>, from: number, until: number): boolean {
   return holds.some(
     ({ key, from: since, seenUntil, end, endedAt = seenUntil }) =>

@@ -10,8 +10,8 @@ import { BARRIER, COUNTER, valueFrom } from './specifications.js';
 import type { Answered } from './specifications.js';
 
 /**
- * Every answer of a counter, a value or a barrier is right in some order in which each call takes effect once, between its
- * begin and its end. A call whose outcome is not known may take effect at any time after its begin, or never.
+ * Every answer of a counter, a value or a barrier is right in some order. In that order each call takes effect once,
+ * between its begin and its end. A call of unknown outcome may take effect at any time after its begin, or never.
  */
 export function checkValues(history: Pick<SimulationHistory, 'calls'>): Finding[] {
   return [
@@ -21,7 +21,7 @@ export function checkValues(history: Pick<SimulationHistory, 'calls'>): Finding[
   ];
 }
 
-/** How many objects had more ways to go than could be looked at. */
+/** The number of objects with more configurations than the limit. */
 export function undecidedValues(history: Pick<SimulationHistory, 'calls'>): number {
   return [
     ...verdictsOn(callsOn(history, 'counter'), COUNTER),
@@ -52,7 +52,7 @@ function verdictsOn<C extends Call, S>(calls: readonly MadeCall<C>[], specificat
   }));
 }
 
-/** Nothing for a call that surely had no effect and tells nothing. */
+/** Returns nothing for a call that surely had no effect and reports nothing. */
 function operationOf<C extends Call>(made: MadeCall<C>): Operation<Answered<C>>[] {
   const { call, answer, from, until } = made;
   if (isOpen(made)) return [{ what: { call, answer: undefined }, from, until: Infinity }];

@@ -11,26 +11,26 @@ const znode = (name: string, madeAt: number, goneAt?: number, key = '/locks/stoc
 });
 
 const WRITER = znode('__WRIT__0000000003', 100, 200);
-/** So many clients were told of it, the last of them at 250. */
+/** The findings if this many clients were notified of the deletion, the last of them at 250. */
 const findings = (clients: number, { path }: MadeZnode = WRITER, others: readonly MadeZnode[] = []) =>
   checkWakeUps(
     [{ path, sessions: new Set(Array.from({ length: clients }, (_, at) => BigInt(at))), lastAt: 250 }],
     [WRITER, ...others],
   );
 
-describe('a contender that goes', () => {
-  it.each(['lock-0000000007', '__WRIT__0000000007'])('is news to few: %s', (name) => {
+describe('the deletion of a contender', () => {
+  it.each(['lock-0000000007', '__WRIT__0000000007'])('notifies few clients: %s', (name) => {
     const one = znode(name, 100, 200);
     expect(findings(4, one, [one])).toEqual([]);
     expect(findings(5, one, [one])).toMatchObject([{ check: 'wake-ups' }]);
   });
 
-  it.each(['__READ__0000000007', 'latch-0000000007'])('may be news to many where it is none of those: %s', (name) => {
+  it.each(['__READ__0000000007', 'latch-0000000007'])('may notify many clients if it has another kind: %s', (name) => {
     const one = znode(name, 100, 200);
     expect(findings(9, one, [one])).toEqual([]);
   });
 
-  it('is told from other znodes', () => {
+  it('is distinct from the deletion of other znodes', () => {
     expect(findings(9, { ...WRITER, path: '/locks/stock/lease-0000000007' })).toEqual([]);
     expect(findings(9, { ...WRITER, path: '/locks/stock' })).toEqual([]);
   });
@@ -38,23 +38,23 @@ describe('a contender that goes', () => {
   describe('while readers wait', () => {
     const reader = (madeAt: number, goneAt?: number, key?: string) => znode('__READ__0000000004', madeAt, goneAt, key);
 
-    it('is news to each of them', () => {
+    it('may notify each of them', () => {
       expect(findings(5, WRITER, [reader(150)])).toEqual([]);
       expect(findings(6, WRITER, [reader(150)])).toHaveLength(1);
       expect(findings(6, WRITER, [reader(150), reader(150, 300)])).toEqual([]);
     });
 
-    it('is news to those that were there before the last was told', () => {
+    it('may notify readers queued before the last notification', () => {
       expect(findings(5, WRITER, [reader(250)])).toEqual([]);
       expect(findings(5, WRITER, [reader(251)])).toHaveLength(1);
     });
 
-    it('is no news to those that had left before it came', () => {
+    it('does not notify readers that left before the contender was created', () => {
       expect(findings(5, WRITER, [reader(50, 100)])).toEqual([]);
       expect(findings(5, WRITER, [reader(50, 99)])).toHaveLength(1);
     });
 
-    it('is no news to readers of another key', () => {
+    it('does not notify readers of another key', () => {
       expect(findings(5, WRITER, [reader(150, 300, '/locks/prices')])).toHaveLength(1);
       expect(findings(5, WRITER, [reader(150, 300, '/locks/stock/coupons')])).toHaveLength(1);
     });

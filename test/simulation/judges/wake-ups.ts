@@ -2,12 +2,14 @@ import type { Finding } from '../../robustness/validate/finding.js';
 import type { MadeZnode } from '../model/contenders.js';
 import type { WakeUp } from '../servers/simulated-servers.js';
 
-/** The owner, the next in line, the one behind it, which looks ahead, and somebody who revokes. */
+/** The owner, the next contender, the one behind it, which looks ahead, and a client that revokes. */
 const MOST_TOLD = 4;
 
 const CONTENDER = /^(?<key>.*)\/_c_[^/]*-(?<kind>lock-|__READ__|__WRIT__)\d{10}$/;
 
-/** A contender that goes is news to few; but all readers that wait for a writer may go when it does. */
+/**
+ * The deletion of a contender notifies few clients. All readers that wait for a writer may be notified of its deletion.
+ */
 export function checkWakeUps(wakeUps: readonly WakeUp[], made: readonly MadeZnode[]): Finding[] {
   const readers = made.filter(({ path }) => contenderOf(path)?.kind === '__READ__');
   return wakeUps

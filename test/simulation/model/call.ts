@@ -1,9 +1,9 @@
-/** The version of a shared value; `absent` while nobody has written it. */
+/** The version of a shared value; `absent` while it was never written. */
 export type Version = number | 'absent';
 
 type ElectionAsk = 'campaign' | 'resign' | 'proclaim' | 'leader' | 'poll' | 'observe';
 
-/** What is asked of something that all processes share. */
+/** A call on an object that all processes share. */
 export type Call =
   | { readonly on: 'counter'; readonly key: string; readonly ask: 'get' }
   | { readonly on: 'counter'; readonly key: string; readonly ask: 'add'; readonly delta: number }
@@ -18,7 +18,7 @@ export type Call =
     }
   | { readonly on: 'barrier'; readonly key: string; readonly ask: 'raise' | 'lift' | 'wait' | 'isUp' }
   | { readonly on: 'double barrier'; readonly key: string; readonly ask: 'enter'; readonly count: number }
-  /** `member`: the call that entered. Who goes out waits for nobody. */
+  /** `member` is the call that entered. `go out` waits for nobody. */
   | { readonly on: 'double barrier'; readonly key: string; readonly ask: 'leave' | 'go out'; readonly member: string }
   | { readonly on: 'stock'; readonly key: string; readonly ask: 'available' }
   | {
@@ -59,8 +59,10 @@ export type Call =
   | { readonly on: 'lock'; readonly key: string; readonly ask: 'contenders' | 'revoke' };
 
 /**
- * How a call ended. `nothing`: `null`, "not this time". `unknown`: it may have been made, and may still be.
- * `failed`: with something that no promise speaks of.
+ * The outcome of a call.
+ * - `nothing`: `null`, "not this time".
+ * - `unknown`: it may have been made, and may still be.
+ * - `failed`: an error that no promise mentions.
  */
 export type CallOutcome = 'done' | 'nothing' | 'timeout' | 'aborted' | 'lost' | 'unknown' | 'refused' | 'failed';
 
@@ -71,10 +73,12 @@ export interface TakenEntry {
   readonly token: string;
 }
 
-/** What came back, where it says something that is judged. */
+/** The parts of an answer that are judged. */
 export interface Answer {
   readonly outcome: CallOutcome;
-  /** Of a counter, a number; of a value, its text; of a number of units or permits, that; of a refund or a question, yes or no. */
+  /**
+   * A number for a counter, a text for a value, a number of units or permits, or a boolean for a refund or a question.
+   */
   readonly value?: number | string | boolean | undefined;
   readonly version?: Version | undefined;
   readonly items?: readonly TakenEntry[] | undefined;

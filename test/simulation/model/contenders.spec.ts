@@ -14,7 +14,7 @@ const znode = (name: string, czxid: bigint, special: Partial<MadeZnode> = {}): M
 });
 
 describe('the contenders of a run', () => {
-  it('are the znodes of lines, with their mode and their place', () => {
+  it('are the znodes of wait queues, with their mode and order', () => {
     const made = [
       znode('lock-0000000001', 7n, { goneAt: 9 }),
       znode('__READ__0000000002', 8n),
@@ -30,7 +30,7 @@ describe('the contenders of a run', () => {
     ]);
   });
 
-  it('were granted when the first of their process believed so', () => {
+  it('were granted when the first hold of their process began', () => {
     const token = 7n << 16n;
     const holds = [
       hold({ key: 'stock', token: token + 1n, from: 30 }),
@@ -42,7 +42,7 @@ describe('the contenders of a run', () => {
     expect(contendersOf([znode('lock-0000000001', 9n)], holds)).toMatchObject([{ grantedAt: undefined }]);
   });
 
-  it('in the queue of a semaphore were not granted a lock that has the name of that queue', () => {
+  it("of a semaphore's queue were not granted a lock with the name of that queue", () => {
     const gate = { ...znode('', 7n), path: '/locks/printers/locks/_c_1234-lock-0000000001' };
     const lock = { ...znode('', 7n), path: '/locks/printers/%6Cocks/_c_1234-lock-0000000001' };
     const granted = hold({ key: 'printers/locks', token: 7n << 16n, from: 20 });
@@ -52,7 +52,7 @@ describe('the contenders of a run', () => {
     ]);
   });
 
-  it('do not count a reader that has a writer’s place: the writer had it', () => {
+  it('do not include a reader with the number of a writer, which had it before', () => {
     const made = [znode('__WRIT__0000000003', 7n, { goneAt: 12 }), znode('__READ__0000000003', 12n)];
     expect(contendersOf(made, [])).toMatchObject([{ mode: 'write', order: 7n }]);
     const another = znode('__READ__0000000003', 13n);
@@ -61,7 +61,7 @@ describe('the contenders of a run', () => {
 });
 
 describe('the znodes of a run', () => {
-  it('are the ephemeral ones, from their creation to their end', () => {
+  it('are the ephemeral ones, from their creation to their deletion', () => {
     const znodes = new Znodes();
     const create = (path: string, lifetime: Lifetime) =>
       ({ type: 'create', path, data: null, acl: [], lifetime }) as const;

@@ -2,16 +2,16 @@ import { SEMAPHORE_PARTS } from '../../../lib/zookeeper/session/contender-name.j
 import type { Hold, Mode } from '../../robustness/model/history.js';
 import type { Contender } from './history.js';
 
-/** An ephemeral znode that was made in a run, as the servers had it. */
+/** An ephemeral znode that was created in a run, as the servers had it. */
 export interface MadeZnode {
   readonly path: string;
   /** The zxid of its creation. */
   readonly czxid: bigint;
   /** The session that owned it, as text. */
   readonly session: string;
-  /** When its creation was agreed on, in true milliseconds. */
+  /** The time at which its creation was agreed on, in true milliseconds. */
   readonly madeAt: number;
-  /** When its end was agreed on; nothing, while it stands. */
+  /** The time at which its deletion was agreed on; `undefined` while it exists. */
   readonly goneAt?: number | undefined;
 }
 
@@ -20,12 +20,13 @@ const MODES: Readonly<Record<string, Mode>> = { __READ__: 'read', __WRIT__: 'wri
 const HAND_OVER_BITS = 16n;
 
 /**
- * The lines of all keys, from the znodes that were made: contenders are ordered by their zxids. A grant is known by its token,
- * which is the zxid of its contender with the hand-overs below it. A reader that was the writer stands in the writer's place.
+ * The wait queues of all keys, from the created znodes. Contenders are ordered by their zxids. A grant is identified by
+ * its token: the zxid of the contender, with the hand-overs in the bits below. A reader that was the writer has the
+ * writer's place in the queue.
  */
 export function contendersOf(znodes: readonly MadeZnode[], holds: readonly Hold[]): Contender[] {
   const granted = grantsOf(holds);
-  // The reader's znode has the writer's name and number, and is made in the transaction that removes the writer's.
+  // The reader's znode has the writer's name and number. It is created in the transaction that deletes the writer's.
   const writers = znodes.filter(({ path }) => path.includes('-__WRIT__'));
   const left = new Set(writers.map(({ path, goneAt }) => `${path.replace('-__WRIT__', '-__READ__')} ${goneAt}`));
   return znodes.flatMap(({ path, czxid, session, madeAt, goneAt }) => {
@@ -40,7 +41,7 @@ export function contendersOf(znodes: readonly MadeZnode[], holds: readonly Hold[
   });
 }
 
-/** What callers of a process began to rely on, by the zxid of its contender, in the order in which they did. */
+/** The holds of a process's callers by the zxid of their contender, in the order in which they began. */
 function grantsOf(holds: readonly Hold[]): Map<bigint, Hold[]> {
   const grants = new Map<bigint, Hold[]>();
   for (const hold of [...holds].sort((one, other) => one.from - other.from)) {
@@ -53,8 +54,9 @@ function grantsOf(holds: readonly Hold[]): Map<bigint, Hold[]> {
 }
 
 /**
- * Contenders of several keys may be made in one transaction. Where a key is ends with what it is called; in the place of a
- * semaphore's own queue there is no key, since one of that name has a character encoded.
+ * Whether a contender's directory belongs to a key. Contenders of several keys may be created in one transaction. The
+ * path of a key's directory ends with the key. The directory of a semaphore's own queue belongs to no key, because a
+ * key of that name has an encoded character.
  */
 function isOf(place: string, key: string): boolean {
   if (place.endsWith(`/${SEMAPHORE_PARTS.gate}`)) return false;
@@ -62,7 +64,7 @@ function isOf(place: string, key: string): boolean {
   return at.endsWith(called);
 }
 
-/** Segments of keys that read like something else have a character that is encoded. */
+/** Decodes a path. Segments of keys that look like something else have an encoded character. */
 function decoded(text: string): string {
   return text.replaceAll(/%[0-9A-F]{2}/g, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
 }

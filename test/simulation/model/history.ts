@@ -6,15 +6,17 @@ export interface MadeCall<C extends Call = Call> {
   readonly id: string;
   readonly process: string;
   readonly call: C;
-  /** How long the caller was ready to wait, where that is recorded. */
+  /** The time that the caller was ready to wait, if it is recorded. */
   readonly waitMs?: number | undefined;
   readonly calledAt: number;
-  /** Nothing, when it never came back: its process was killed. */
+  /** `undefined` if the call never returned, because its process was killed. */
   readonly returnedAt?: number | undefined;
   readonly answer?: Answer | undefined;
-  /** Where its begin and its end are in the record of all processes: tells the order of what happened in one instant. */
+  /**
+   * The index of its begin in the record of all processes, and below that of its end. They order events of one instant.
+   */
   readonly from: number;
-  /** `Infinity` when it never came back. */
+  /** `Infinity` if the call never returned. */
   readonly until: number;
 }
 
@@ -27,54 +29,54 @@ export interface Run {
   readonly attempt: number;
   readonly token: bigint;
   readonly from: number;
-  /** Nothing, when its process was killed. */
+  /** `undefined` if its process was killed. */
   readonly until?: number | undefined;
 }
 
-/** One who stood in the line of a key, as the servers had it. */
+/** One znode in the wait queue of a key, as the servers had it. */
 export interface Contender {
   readonly key: string;
   readonly mode: Mode;
-  /** The session, or the process; contenders of one session may be granted together. */
+  /** The session, or the process. Contenders of one session may be granted together. */
   readonly session: string;
-  /** Its place in the line: by this they are to be granted. */
+  /** Its position in the wait queue, by which contenders are to be granted. */
   readonly order: number | bigint;
-  /** When its znode was made. */
+  /** The time at which its znode was created. */
   readonly madeAt?: number | undefined;
-  /** When somebody began to rely on its grant; nothing, when nobody did. */
+  /** The time at which the first hold of its grant began; `undefined` if there was none. */
   readonly grantedAt?: number | undefined;
-  /** When each caller of its process was let in by that grant. */
+  /** The times at which the callers of its process were granted the lock with it. */
   readonly grants?: readonly number[] | undefined;
-  /** The holds that rest on it, by their ids. */
+  /** The ids of the holds that depend on it. */
   readonly holds?: readonly string[] | undefined;
-  /** When its znode was gone; nothing, when that is not known. */
+  /** The time at which its znode was deleted; `undefined` if that is unknown. */
   readonly goneAt?: number | undefined;
 }
 
-/** Everything that a simulated run is judged by. */
+/** Everything by which a simulated run is judged. */
 export interface SimulationHistory extends Omit<History, 'scenario' | 'wakeUps'> {
   readonly calls: readonly MadeCall[];
   readonly runs: readonly Run[];
   readonly contenders: readonly Contender[];
   /** Leases that were over when they were handed out. */
   readonly overAtOnce?: readonly { readonly process: string; readonly at: number; readonly key: string }[];
-  /** What went wrong in the traffic itself. */
+  /** Errors of the traffic itself. */
   readonly mishaps: readonly string[];
 }
 
-/** What the host knows, and no process can say. */
+/** The facts that the host knows, and no process can record. */
 export type HostFacts = Pick<
   SimulationHistory,
   'seed' | 'faults' | 'ends' | 'leftovers' | 'finalsDue' | 'contenders'
 > & {
-  /** Warnings of Node.js and the like, beside those that processes recorded. */
+  /** Warnings of Node.js and the like, in addition to those that processes recorded. */
   readonly warnings?: readonly string[];
 };
 
-/** Of some calls, those that can ask this. */
+/** Those of some calls that have this `ask`. */
 export type CallAsking<C extends Call, A> = C extends Call ? (A extends C['ask'] ? C : never) : never;
 
-/** The calls to one kind of thing. */
+/** The calls on one kind of object. */
 export function callsOn<K extends Call['on']>(
   { calls }: Pick<SimulationHistory, 'calls'>,
   on: K,
@@ -82,7 +84,7 @@ export function callsOn<K extends Call['on']>(
   return calls.filter((one): one is MadeCall<Extract<Call, { on: K }>> => one.call.on === on);
 }
 
-/** Of them, those that asked one thing. */
+/** Those of the calls that asked for one thing. */
 export function asking<C extends Call, A extends C['ask']>(
   calls: readonly MadeCall<C>[],
   ask: A,
@@ -90,12 +92,12 @@ export function asking<C extends Call, A extends C['ask']>(
   return calls.filter((one) => one.call.ask === ask) as unknown as MadeCall<CallAsking<C, A>>[];
 }
 
-/** Whether the call came back with what it asked for. */
+/** Whether the call returned with what it asked for. */
 export function isDone({ answer }: Pick<MadeCall, 'answer'>): boolean {
   return answer?.outcome === 'done';
 }
 
-/** Whether nobody can tell if the call had an effect: it never came back, or said so. */
+/** Whether the effect of the call is unknown: it never returned, or reported so. */
 export function isOpen({ answer }: Pick<MadeCall, 'answer'>): boolean {
   return answer === undefined || ['unknown', 'lost', 'aborted', 'failed'].includes(answer.outcome);
 }

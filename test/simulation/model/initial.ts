@@ -1,3 +1,3 @@
-/** What things are while nobody has changed them: what the traffic makes them with, and judges begin from. */
+/** The initial state of objects. The traffic creates them with it, and judges begin from it. */
 export const INITIAL_VALUE = '';
 export const INITIAL_PERMITS = 3;

@@ -2,8 +2,9 @@ import type { Fault, Hold } from '../../robustness/model/history.js';
 import { MACHINE_SUSPENDED } from '../../robustness/validate/liveness.js';
 
 /**
- * The timers of a machine that was suspended are late by as long as it was, so a process compares its clocks now and then: see
- * docs/guarantees.md. Whoever only listens to the signal may go on for so long after it was resumed. That counts for nothing.
+ * Cuts holds that outlast a suspension only because of late timers. The timers of a suspended machine are late by the
+ * length of the suspension, so a process compares its clocks at intervals: see docs/guarantees.md. A holder that only
+ * listens to the signal may continue for that long after the machine was resumed. That time does not count.
  * @param compareMs how long after it was resumed a process has compared its clocks
  */
 export function withoutLateTimers(holds: readonly Hold[], faults: readonly Fault[], compareMs: number): Hold[] {

@@ -11,7 +11,7 @@ const read = (...entries: [process: string, entry: Entry][]) =>
   );
 
 describe('a history', () => {
-  it('has the calls with their answers, and where they are in the record', () => {
+  it('has the calls with their answers, and their positions in the record', () => {
     const { calls } = read(
       ['a', { what: 'call', id: 'a/1', at: 5, call: GET }],
       ['b', { what: 'call', id: 'b/1', at: 5, call: GET }],
@@ -24,7 +24,7 @@ describe('a history', () => {
     expect(calls[1]).not.toHaveProperty('answer');
   });
 
-  it('has a call that failed after it had returned as failed, and as long as it took', () => {
+  it('has a call that failed after its return as failed, with its first return time', () => {
     const { calls } = read(
       ['a', { what: 'call', id: 'a/1', at: 5, call: GET }],
       ['a', { what: 'return', id: 'a/1', at: 6, answer: { outcome: 'done' } }],
@@ -33,7 +33,7 @@ describe('a history', () => {
     expect(calls).toMatchObject([{ returnedAt: 6, until: 1, answer: { outcome: 'failed' } }]);
   });
 
-  it('has what the storage accepts by the order of arrival', () => {
+  it('has the writes that the storage accepts, by the order of arrival', () => {
     const write = (hold: string, token: string): Entry => ({
       what: 'write',
       hold,

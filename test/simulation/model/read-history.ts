@@ -5,7 +5,7 @@ import type { RegisterWrite, WriteAnswer } from '../../robustness/model/history.
 import type { Entry, Recorded } from './entry.js';
 import type { HostFacts, MadeCall, Run, SimulationHistory } from './history.js';
 
-/** What all processes have recorded, in its order, and what the host knows, put together. */
+/** Combines the records of all processes, in their order, with the facts of the host. */
 export function readHistory(recorded: readonly Recorded[], facts: HostFacts): SimulationHistory {
   const own = journalsOf(recorded).map(([process, entries]) => readEntries(process, entries));
   const { writes, answers } = storageOf(recorded);
@@ -26,7 +26,7 @@ export function readHistory(recorded: readonly Recorded[], facts: HostFacts): Si
   };
 }
 
-/** The entries that the robustness suite knows as well, of each process. */
+/** The entries of each process that the robustness suite has as well. */
 function journalsOf(recorded: readonly Recorded[]): [process: string, entries: JournalEntry[]][] {
   const journals = new Map<string, JournalEntry[]>();
   for (const { process, entry } of recorded) {
@@ -43,7 +43,7 @@ function isJournalEntry(entry: Entry): entry is JournalEntry {
   return !OWN.includes(entry.what);
 }
 
-/** What the storage accepts, by the order in which the writes arrive. */
+/** The writes and the storage's answers, by the order in which the writes arrive. */
 function storageOf(recorded: readonly Recorded[]): { writes: RegisterWrite[]; answers: WriteAnswer[] } {
   const register = new FencedRegister();
   const writes: RegisterWrite[] = [];
@@ -67,7 +67,7 @@ function callsOf(recorded: readonly Recorded[]): MadeCall[] {
       calls.set(id, { id, process, call, waitMs, calledAt: at, from: place, until: Infinity });
     } else if (entry.what === 'return') {
       const call = calls.get(entry.id);
-      // A call that had returned and then failed in a way that no promise speaks of ended when it returned.
+      // A call that had returned, and then failed with an error that no promise mentions, ended when it returned.
       const [returnedAt, until] = call?.answer ? [call.returnedAt, call.until] : [entry.at, place];
       if (call) calls.set(entry.id, { ...call, returnedAt, until, answer: entry.answer });
     }

@@ -3,17 +3,17 @@ import type { SimulationHistory } from './history.js';
 
 const NAMES = ['simulation', 'billing'];
 
-/** The service that an application is of: they take turns. `process`: such as `app-2.1`. */
+/** The service of an application. Applications belong to the services in turn. `process` is such as `app-2.1`. */
 export function serviceOf(process: string, services: number): string {
   const [, place = '1'] = /^app-(\d+)/.exec(process) ?? [];
   return NAMES[(Number(place) - 1) % services] ?? '';
 }
 
-/** What belongs to one service. Locks, semaphores, segments and stock do not. */
+/** The objects that belong to one service. Locks, semaphores, segments and stock do not. */
 const OWNED: readonly Call['on'][] = ['job', 'election', 'queue', 'barrier', 'double barrier', 'counter', 'value'];
 const OWNED_HOLDS: readonly (string | undefined)[] = ['term', 'run', 'item', 'member'];
 
-/** What two services call alike is two things: each has the name of its service. */
+/** Prefixes names with their service, because objects of two services with the same name are different objects. */
 export function keptApart(history: SimulationHistory, services: number): SimulationHistory {
   if (services === 1) return history;
   const named = (process: string, key: string) => `${serviceOf(process, services)}: ${key}`;

@@ -1,6 +1,9 @@
 import type { Entry, Recorded } from './entry.js';
 
-/** How often which kind of thing was recorded, to see that a run had something in it: `stock deduct: done`, `held: term`. */
+/**
+ * The number of entries of each kind, such as `stock deduct: done` or `held: term`. It shows whether a run was
+ * substantial.
+ */
 export function summaryOf(recorded: readonly Recorded[]): Readonly<Record<string, number>> {
   const calls = new Map<string, string>();
   const counts: Record<string, number> = {};

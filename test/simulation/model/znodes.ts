@@ -9,7 +9,7 @@ export class Znodes {
 
   /** @param atMs in true milliseconds */
   committed(zxid: bigint, atMs: number, changes: readonly Change[]): void {
-    // Replicas that are behind receive once more what was agreed on before.
+    // Replicas that are behind receive earlier transactions again.
     if (zxid <= this.#last) return;
     this.#last = zxid;
     for (const change of changes) {
@@ -21,7 +21,7 @@ export class Znodes {
     }
   }
 
-  /** The servers have lost everything, and count from the beginning. */
+  /** The servers have lost everything, and their zxids begin again. */
   lost(atMs: number): void {
     this.#last = 0n;
     for (const path of this.#places.keys()) this.#gone(path, atMs);

@@ -1,23 +1,23 @@
 import type { Link } from './link.js';
 
-/** What travels on a connection: bytes, its end, or the news that the other side knows nothing of it. */
+/** A message on a connection: bytes, the end of the connection, or a reset because the other side does not know it. */
 export type Segment = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'fin' | 'rst' };
 
-/** Decides when what is under way arrives: the world by time; a search through all orders by choice. */
+/** Decides when messages arrive: the world by time, a search through all orders by choice. */
 export interface Arrivals {
   readonly now: number;
-  /** `arrive` hands over the oldest segment that is under way in the direction. */
+  /** `arrive` delivers the oldest segment of the direction. */
   at(time: number, arrive: () => void, direction: Direction): void;
 }
 
-/** One way of a connection. What is sent arrives in order, later, and while the link holds it back, not at all. */
+/** One direction of a connection. Segments arrive in order and later, and not at all while the link is held. */
 export class Direction {
   readonly from: string;
   readonly to: string;
   readonly #arrivals: Arrivals;
   readonly #link: Link;
   readonly #arrive: (segment: Segment) => void;
-  /** Sent, and not arrived. */
+  /** Segments that were sent and have not arrived. */
   readonly #underWay: Segment[] = [];
   #lastArrival = 0;
   #generation = 0;
@@ -35,7 +35,7 @@ export class Direction {
     this.#arrive = arrive;
   }
 
-  /** What arrives next; nothing, when nothing is under way. */
+  /** The segment that arrives next; `undefined` if there is none. */
   get next(): Segment | undefined {
     return this.#underWay[0];
   }
@@ -46,14 +46,14 @@ export class Direction {
     if (!this.#link.isHeld) this.#awaitArrival();
   }
 
-  /** What was under way is lost, and so is all that is sent from now on. */
+  /** Drops everything under way, and everything that is sent from now on. */
   cut(): void {
     this.#isCut = true;
     this.#underWay.length = 0;
     this.#generation++;
   }
 
-  /** Nothing arrives until `released`; TCP sends it again then. */
+  /** Nothing arrives until `released`; TCP then sends it again. */
   held(): void {
     this.#generation++;
   }

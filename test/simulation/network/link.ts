@@ -1,9 +1,9 @@
 import type { Random } from '../../robustness/random.js';
 
-/** How long messages take: most about the mean, some far longer. In microseconds. */
+/** The delays of messages: most near the mean, some far longer. In microseconds. */
 export interface Delays {
   readonly meanUs: number;
-  /** How often one is slow. */
+  /** The share of slow messages. */
   readonly slowShare: number;
   readonly slowUs: number;
 }
@@ -16,7 +16,7 @@ interface Holdable {
 /** The way from one process to one server, or back. It serves all their connections. */
 export class Link {
   readonly #delays: Delays;
-  /** So much more each message takes. */
+  /** An additional delay of each message. */
   extraUs = 0;
   readonly #random: Random;
   readonly #directions = new Set<Holdable>();
@@ -39,23 +39,23 @@ export class Link {
     this.#directions.delete(direction);
   }
 
-  /** In whole microseconds. */
+  /** A delay in whole microseconds. */
   drawDelayUs(): number {
     const { meanUs, slowShare, slowUs } = this.#delays;
     if (slowShare > 0 && this.#random.chance(slowShare))
       return this.extraUs + this.#random.int(meanUs, meanUs + slowUs);
-    // Twice the smaller of two: near is more frequent than far.
+    // The smaller of two draws: short delays are more frequent than long ones.
     const one = this.#random.int(0, 3 * meanUs);
     const other = this.#random.int(0, 3 * meanUs);
     return 1 + this.extraUs + Math.min(one, other);
   }
 
-  /** Where bytes are cut into two pieces, which arrive apart from each other. */
+  /** The position at which bytes are cut into two pieces that arrive separately. */
   drawCut(length: number): number | undefined {
     return length > 1 && this.#random.chance(1 / 16) ? this.#random.int(1, length - 1) : undefined;
   }
 
-  /** Holds everything back, what is under way included. Holding twice takes two releases. */
+  /** Holds back everything, including messages under way. Holding twice takes two releases. */
   hold(): void {
     if (this.#holds++ > 0) return;
     for (const direction of this.#directions) direction.held();

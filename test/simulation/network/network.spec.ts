@@ -13,7 +13,7 @@ beforeEach(() => {
 const textAt = (events: readonly string[]) => events.map((event) => event.replace(/^data /, '')).join('');
 
 describe('a connection', () => {
-  it('stands after a round trip, and both sides know their ports', async () => {
+  it('is established after a round trip, and both sides know their ports', async () => {
     some.listen();
     await some.atClientDo(() => (socket = some.connect()), 0.0001);
     expect(socket.connecting).toBe(true);
@@ -26,7 +26,7 @@ describe('a connection', () => {
     expect(some.network.connections('other')).toEqual([]);
   });
 
-  it('is refused where nobody listens, or nobody any more, or nobody who lives', async () => {
+  it('is refused without a listener, after it closed, and after its process died', async () => {
     const refused = ['error ECONNREFUSED', 'close'];
     await some.atClientDo(() => void some.connect());
     expect(some.atClient.splice(0)).toEqual(refused);
@@ -41,7 +41,7 @@ describe('a connection', () => {
     expect(some.network.connections()).toEqual([]);
   });
 
-  it('keeps the order of what is sent, in pieces as well', async () => {
+  it('keeps the order of data, even in pieces', async () => {
     const random = new Random('texts');
     some = new SomeNetwork(7, { meanUs: 5_000, slowShare: 0.2, slowUs: 50_000 });
     socket = await some.connected();
@@ -49,12 +49,12 @@ describe('a connection', () => {
     for (const text of texts) await some.atClientDo(() => void socket.write(text), random.int(0, 3));
     await some.pass(1_000);
     expect(textAt(some.atServer)).toBe(texts.join(''));
-    // Some were cut, so more pieces than texts have arrived.
+    // Some texts were cut, so more pieces than texts have arrived.
     const pieces = some.arrived.filter(({ from, segment }) => from === 'client' && segment.kind === 'bytes');
     expect(pieces.length).toBeGreaterThan(texts.length + 5);
   });
 
-  it('sends what was written before it stood', async () => {
+  it('sends data that was written before it was established', async () => {
     some.listen();
     await some.atClientDo(() => {
       socket = some.connect();
@@ -67,7 +67,7 @@ describe('a connection', () => {
     expect(some.network.connections()).toEqual([]);
   });
 
-  it('copies what is written: its buffer can be used again', async () => {
+  it('copies written data, so the buffer can be reused', async () => {
     socket = await some.connected();
     const bytes = Buffer.from('before');
     await some.atClientDo(() => {
@@ -77,7 +77,7 @@ describe('a connection', () => {
     expect(textAt(some.atServer)).toBe('before');
   });
 
-  it('is gone for both sides when it is reset, and what was under way is lost', async () => {
+  it('is gone for both sides after a reset, and data under way is lost', async () => {
     socket = await some.connected();
     some.client.deliver(() => void socket.write('half a frame'));
     await some.pass(0);
@@ -89,8 +89,8 @@ describe('a connection', () => {
     expect(some.network.connections()).toEqual([]);
   });
 
-  it('can be cut in the midst of a frame', async () => {
-    // Of some seeds the only write is cut into two pieces, far apart.
+  it('can be reset in the middle of a frame', async () => {
+    // With some seeds, the only write is cut into two pieces, far apart.
     for (let seed = 1; seed < 500; seed++) {
       some = new SomeNetwork(seed, { meanUs: 20_000, slowShare: 0, slowUs: 0 });
       some.listen();
@@ -108,7 +108,7 @@ describe('a connection', () => {
 describe('a link', () => {
   beforeEach(async () => (socket = await some.connected()));
 
-  it.each(['there', 'back'] as const)('that is held one way, "%s", lets the other way pass', async (way) => {
+  it.each(['there', 'back'] as const)('that is held one way, "%s", does not hold the other way', async (way) => {
     some.path[way].hold();
     await some.atClientDo(() => void socket.write('there'));
     await some.atServerDo(() => void some.accepted[0]!.write('back'));
@@ -118,7 +118,7 @@ describe('a link', () => {
     expect([textAt(some.atServer), textAt(some.atClient)]).toEqual(['there', 'back']);
   });
 
-  it('holds what is under way as well, and gives everything away in order when it is released', async () => {
+  it('holds data under way as well, and delivers everything in order on release', async () => {
     some.client.deliver(() => void socket.write('1'));
     await some.pass(0);
     some.path.there.hold();
@@ -140,14 +140,14 @@ describe('a link', () => {
     await some.pass(100);
     expect(some.atServer).toEqual([]);
     there.release();
-    // Held again before anything has arrived, and once more released: nothing comes twice.
+    // The link is held again before anything has arrived, and released again. Nothing arrives twice.
     there.hold();
     there.release();
     await some.pass(100);
     expect(some.atServer).toEqual(['data a']);
   });
 
-  it('that is slow takes so much longer', async () => {
+  it('that is slow delays data by the extra time', async () => {
     some.path.there.extraUs = 50_000;
     await some.atClientDo(() => void socket.write('a'), 49);
     expect(some.atServer).toEqual([]);
@@ -169,7 +169,7 @@ describe('a link', () => {
 describe('a half-open connection', () => {
   beforeEach(async () => (socket = await some.connected()));
 
-  it('that has vanished is noticed by nobody, whatever is sent', async () => {
+  it('that has vanished is noticed by neither side, whatever is sent', async () => {
     some.connection.vanish();
     await some.atClientDo(() => void socket.write('a'));
     await some.atServerDo(() => void some.accepted[0]!.write('b'), 60_000);
@@ -181,7 +181,7 @@ describe('a half-open connection', () => {
     expect(some.network.connections()).toEqual([]);
   });
 
-  it('is what a process leaves whose machine lost its power; data for it are answered by a reset', async () => {
+  it('remains when a machine loses power, and answers data with a reset', async () => {
     some.client.kill();
     some.network.processDied(some.client, true);
     await some.pass(60_000);
@@ -195,7 +195,7 @@ describe('a half-open connection', () => {
 describe('the other side', () => {
   beforeEach(async () => (socket = await some.connected()));
 
-  it('hears of a process that died by a reset, behind what the process had sent', async () => {
+  it("is notified of a process's death by a reset, after the data that was sent", async () => {
     some.client.deliver(() => void socket.write('last words'));
     await some.pass(0);
     some.client.kill();
@@ -206,7 +206,7 @@ describe('the other side', () => {
     expect(some.network.connections()).toEqual([]);
   });
 
-  it('is answered by a reset when it sends to a socket that has closed', async () => {
+  it('gets a reset when it sends to a socket that has closed', async () => {
     some.path.there.hold();
     await some.atClientDo(() => void socket.destroy());
     await some.atServerDo(() => void some.accepted[0]!.write('a'));
@@ -219,12 +219,12 @@ describe('the other side', () => {
   });
 });
 
-describe('a client that has left before the server heard of it', () => {
+describe('a client that closes before the server knows of the connection', () => {
   it.each([
     ['nothing is held', 'there', 0],
     ['the way there was held', 'there', 1],
     ['the way back is held', 'back', 1],
-  ] as const)('leaves nothing: %s', async (_name, way, holds) => {
+  ] as const)('leaves nothing behind: %s', async (_name, way, holds) => {
     some.listen();
     if (holds > 0) some.path[way].hold();
     some.client.deliver(() => {
@@ -235,12 +235,12 @@ describe('a client that has left before the server heard of it', () => {
     expect(some.atClient).toEqual(['close']);
     if (holds > 0) some.path[way].release();
     await some.pass(100);
-    // Accepted, and reset as soon as its answer was.
+    // The connection was accepted, and was reset as soon as the server's reply arrived.
     expect(some.atServer).toEqual(['error ECONNRESET', 'close']);
     expect(some.network.connections()).toEqual([]);
   });
 
-  it('is forgotten with a connection that vanished', async () => {
+  it('is removed with a connection that vanished', async () => {
     some.listen();
     some.path.there.hold();
     await some.atClientDo(() => void some.connect().destroy());

@@ -11,18 +11,18 @@ export interface Listener {
   accept(socket: SimSocket): void;
 }
 
-/** Between one process and one port: there and back. */
+/** The two links between one process and one port. */
 export interface Path {
   readonly there: Link;
   readonly back: Link;
 }
 
-/** Sees everything that arrives. */
+/** Called with every segment that arrives. */
 export type Observer = (from: string, to: string, segment: Segment) => void;
 
 const FIRST_EPHEMERAL_PORT = 32_768;
 
-/** A TCP network in memory. Each pair of a client process and a server's port has a path of its own, which can be broken. */
+/** A TCP network in memory. Each pair of a client process and a server's port has its own path, which can be broken. */
 export class Network {
   readonly #arrivals: Arrivals;
   readonly #random: (label: string) => Random;
@@ -41,7 +41,7 @@ export class Network {
     this.#observe = observe;
   }
 
-  /** How many connections were begun. */
+  /** The number of connections that were opened. */
   get opened(): number {
     return this.#opened;
   }
@@ -68,12 +68,12 @@ export class Network {
     return path;
   }
 
-  /** All paths that there have been, by name. */
+  /** All paths so far, by name. */
   get paths(): ReadonlyMap<string, Path> {
     return this.#paths;
   }
 
-  /** The connections between a machine and a port, or all of either. */
+  /** The connections between a machine and a port, or all connections of either. */
   connections(host?: string, port?: number): SimConnection[] {
     return [...this.#connections].filter(
       (one) => (host === undefined || one.host === host) && (port === undefined || one.port === port),
@@ -101,9 +101,9 @@ export class Network {
     return socket;
   }
 
-  /** Ends all connections of a process that has died, as its kernel does. `silently`: the machine has died with it. */
+  /** Ends all connections of a dead process, as its kernel does. With `silently`, the machine has died with it. */
   processDied(process: SimProcess, silently: boolean): void {
-    // Those that end leave the set meanwhile.
+    // A copy, because connections that end are removed from the set meanwhile.
     this.connections().forEach((connection) => connection.sideDied(process, silently));
   }
 }
@@ -131,7 +131,7 @@ export class SimConnection {
   readonly #gone: () => void;
   #client: Side | undefined;
   #server: Side | undefined;
-  /** The server has not heard of it yet. */
+  /** Whether the server does not know the connection yet. */
   #isOpening = true;
   #isRefused = false;
 
@@ -183,18 +183,18 @@ export class SimConnection {
     this.#toServer.send(SYN);
   }
 
-  /** Both sides hear that the connection is gone; what was under way is lost. */
+  /** Notifies both sides that the connection is gone. Messages under way are lost. */
   reset(): void {
     this.#break();
     for (const side of [this.#client, this.#server]) side?.process.deliver(() => side.socket.receive({ kind: 'rst' }));
   }
 
-  /** Nobody hears anything any more: a half-open connection on both sides. */
+  /** Cuts both directions without notifying either side: the connection is half-open on both sides. */
   vanish(): void {
     this.#break();
   }
 
-  /** The client's side is told of a reset; what it has sent still arrives, and nothing comes back. */
+  /** Resets the client's side. Data that it has sent still arrives, and nothing comes back. */
   abandon(): void {
     this.#toClient.cut();
     const client = this.#client;
@@ -217,7 +217,7 @@ export class SimConnection {
   #arrive(to: Side | undefined, reply: Direction, segment: Segment): void {
     if (segment === SYN) return this.#onSyn();
     if (segment === SYN_ACK) return this.#established();
-    // Whoever has closed knows nothing of the connection: what still comes for it is answered by a reset.
+    // A side that has closed does not know the connection any more. Data for it is answered with a reset.
     if (!to) return segment.kind === 'rst' ? undefined : reply.send({ kind: 'rst' });
     if (this.#isRefused) {
       const error = socketError('ECONNREFUSED', 'connect');
@@ -228,7 +228,7 @@ export class SimConnection {
 
   #established(): void {
     const client = this.#client;
-    // It has given up meanwhile.
+    // The client has closed meanwhile.
     if (!client) return this.#toServer.send({ kind: 'rst' });
     client.process.deliver(() => {
       if (client.socket.destroyed) return;

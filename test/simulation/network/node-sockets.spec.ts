@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { listenTo, SomeNetwork } from './some-network.js';
 
-/** What the simulation and Node have in common. */
+/** The socket interface that the simulation and Node have in common. */
 type Socket = Duplex & { resetAndDestroy(): unknown; destroySoon(): void };
 
-/** What each side does with its socket. */
+/** The actions of each side on its socket. */
 interface Play {
   readonly client: (socket: Socket) => void;
   readonly server: (socket: Socket) => void;
-  /** Nobody listens. */
+  /** Nobody listens on the port. */
   readonly isRefused?: boolean;
 }
 
@@ -97,11 +97,11 @@ const PLAYS: Readonly<Record<string, Play>> = {
   'nobody listens': { client: nothing, server: nothing, isRefused: true },
 };
 
-/** One text may come in several pieces. */
+/** One text may arrive in several pieces. */
 const joined = (events: readonly string[]) => events.join(' ').replaceAll(/(data \w*) data (?=\w)/g, '$1');
 const both = ({ client, server }: Told) => ({ client: joined(client), server: joined(server) });
 
-describe('sockets tell the same as those of Node', () => {
+describe('simulated sockets have the same events as those of Node', () => {
   it.each(Object.entries(PLAYS))('%s', async (_name, play) => {
     const real = both(await playForReal(play));
     for (const seed of [1, 2, 3, 4]) expect(both(await playSimulated(play, seed))).toEqual(real);

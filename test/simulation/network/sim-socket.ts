@@ -1,15 +1,15 @@
 import { Duplex } from 'node:stream';
 import type { Direction, Segment } from './direction.js';
 
-/** What a socket needs of the network. */
+/** The connection as a socket uses it. */
 export interface Line {
   readonly out: Direction;
-  /** The socket is gone: nothing that arrives later is for it. */
+  /** The socket is gone: later segments are not for it. */
   closed(): void;
   drawCut(length: number): number | undefined;
 }
 
-/** A TCP socket of a simulated process, with what the library and the embedded server use of Node's. */
+/** A TCP socket of a simulated process, with the parts of Node's that the library and the embedded server use. */
 export class SimSocket extends Duplex {
   connecting = false;
   remoteAddress: string | undefined;
@@ -21,11 +21,11 @@ export class SimSocket extends Duplex {
   #wasReset = false;
 
   constructor() {
-    // A server or client that hears that the other side has ended ends as well, as Node's sockets do.
+    // A socket ends when the other side has ended, as Node's sockets do.
     super({ allowHalfOpen: false, autoDestroy: true });
   }
 
-  /** The connection stands; what was written before goes out. */
+  /** The connection is established. Data that was written before is sent. */
   established(line: Line): void {
     this.#line = line;
     const waiting = this.#waiting;

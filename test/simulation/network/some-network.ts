@@ -14,7 +14,7 @@ const DELAYS: Delays = { meanUs: 300, slowShare: 0, slowUs: 0 };
 export const HOST = 'client';
 export const PORT = 2_181;
 
-/** What a socket of this name has told, each as a word. */
+/** Records the events of a socket, each as a word. */
 export function listenTo(socket: Pick<SimSocket, 'on'>, events: string[]): void {
   socket.on('connect', () => events.push('connect'));
   socket.on('data', (bytes: Buffer) => events.push(`data ${bytes.toString()}`));
@@ -24,13 +24,13 @@ export function listenTo(socket: Pick<SimSocket, 'on'>, events: string[]): void 
   socket.on('close', () => events.push('close'));
 }
 
-/** A process that connects, and one that listens, with what their sockets tell. */
+/** A process that connects and one that listens, with the events of their sockets. */
 export class SomeNetwork {
   readonly world = new World();
   readonly client: SimProcess;
   readonly server: SimProcess;
   readonly network: Network;
-  /** What arrived anywhere. */
+  /** The segments that arrived at either side. */
   readonly arrived: { readonly from: string; readonly segment: Segment }[] = [];
   readonly atClient: string[] = [];
   readonly atServer: string[] = [];
@@ -66,14 +66,14 @@ export class SomeNetwork {
     });
   }
 
-  /** Begins to connect; its events are those at the client. */
+  /** Begins to connect. Its events are recorded in `atClient`. */
   connect(): SimSocket {
     const socket = this.network.connect(this.client, HOST, PORT);
     listenTo(socket, this.atClient);
     return socket;
   }
 
-  /** Lets the client do something, as a callback of its process, and so much time pass. */
+  /** Runs an action as a callback of the client's process, and lets so much time pass. */
   async atClientDo(action: () => void, ms = 100): Promise<void> {
     this.client.deliver(action);
     await this.pass(ms);
@@ -88,7 +88,7 @@ export class SomeNetwork {
     return this.world.run(this.world.now + ms * MS);
   }
 
-  /** A connection that stands. */
+  /** An established connection. */
   async connected(): Promise<SimSocket> {
     if (this.accepted.length === 0) this.listen();
     let socket: SimSocket | undefined;

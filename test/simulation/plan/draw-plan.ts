@@ -7,10 +7,10 @@ import type { Focus } from './focus.js';
 import type { Plan, WorldPlan } from './plan.js';
 import { drawFaults, drawWorld } from './swarm.js';
 
-/** What a plan says of the traffic: the same for all processes of a run. */
+/** The traffic of a plan: the same for all processes of a run. */
 export type TrafficPlan = Omit<TrafficOrders, 'connectString' | 'sessionTimeoutMs'>;
 
-/** All that a seed stands for. */
+/** Draws the plan of a seed. */
 export function drawPlan(seed: number, most: number, focus: Focus = {}): Plan<TrafficPlan> {
   const seconds = focus.isBusy ? Math.min(most, BUSY_SECONDS) : most;
   const world = drawWorld(new Random(`${seed}/world`), focus);
@@ -24,7 +24,7 @@ export function drawPlan(seed: number, most: number, focus: Focus = {}): Plan<Tr
   };
 }
 
-/** So much happens in a busy plan that others should have their turn. */
+/** A busy plan has so many events that it is limited to this duration. */
 const BUSY_SECONDS = 40;
 
 const PROGRAMS: readonly ProgramName[] = [
@@ -49,18 +49,18 @@ const BUSY_KEYS = [
   ['stock'],
   ['stock', 'prices'],
   ['stock', 'stock/coupons', 'prices'],
-  // As contenders, and as parts of a semaphore, are called.
+  // Keys that look like contenders, or like parts of a semaphore.
   ['chain', 'chain/block-0000000000', 'chain/lock-0000000000'],
   [`${PERMITS_KEY}/locks`, `${PERMITS_KEY}/leases`],
 ];
 
-/** How long clients rest in a busy plan, in milliseconds. */
+/** The pauses of clients in a busy plan, in milliseconds. */
 const SHORT_PAUSES_MS = [
   [20, 300],
   [200, 2_000],
 ] as const;
 
-/** How long a client rests in other plans, for each client that there is: many of them are about as busy as few. */
+/** The pause of a client in other plans, for each client that exists. So many clients are about as busy as few. */
 const PAUSES_MS_A_CLIENT = [
   [10, 150],
   [100, 1_000],
@@ -72,14 +72,17 @@ const PAUSES_MS_A_CLIENT = [
 
 const CROWD_KINDS = ['readers', 'waiters', 'readers and writers', 'tries', 'a waiter and tries'] as const;
 
-/** How many come at once. One turn of the event loop has place for 256. */
+/** The numbers of concurrent callers. One turn of the event loop has room for 256. */
 const CROWD_SIZES = [
   [2, 3],
   [6, 20],
   [2, 20, 300],
 ];
 
-/** How busy applications are is drawn as well; all of it is slow for a computer, so that many hours can be simulated. */
+/**
+ * Draws how busy the applications are, among other things. Even the busiest traffic is slow for a computer, so that
+ * many hours can be simulated.
+ */
 function drawTraffic(seed: number, world: WorldPlan, focus: Focus): TrafficPlan {
   const { sessionTimeoutMs: session, apps } = world;
   const random = new Random(`${seed}/traffic`);
@@ -125,7 +128,7 @@ function drawTraffic(seed: number, world: WorldPlan, focus: Focus): TrafficPlan 
   };
 }
 
-/** Mostly none, one or two, or all of them: the plain recipes have to be right, too. */
+/** Mostly none, one or two of the shortcuts, or all of them: the plain recipes must be right, too. */
 function drawShortcutsLeftOut(random: Random): readonly Shortcut[] {
   return random.sample(SHORTCUTS, random.pick([0, 0, 0, 1, 2, SHORTCUTS.length]));
 }
@@ -150,7 +153,7 @@ function drawModule(random: Random, session: number, isLined?: boolean): Traffic
   return { waitMs: 2 * session, drainTimeoutMs: random.pick([0, 1_000]), localLine, keepMs };
 }
 
-/** How much more often it is a kind that is looked at. */
+/** The additional weight of a kind that the focus names. */
 const WANTED_WEIGHT = 6;
 
 function drawKinds(random: Random, least: readonly string[] = []): TrafficPlan['locks']['kinds'] {

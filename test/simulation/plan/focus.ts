@@ -2,34 +2,34 @@ import type { AskKind } from '../../robustness/traffic/orders.js';
 import type { CrowdKind, ProgramName } from '../traffic/orders.js';
 import type { FaultKind, WorldPlan } from './plan.js';
 
-/** What a plan is to have: everything that is not said is drawn. */
+/** The fixed parts of a plan. Everything that is not given is drawn. */
 export interface Focus {
-  /** These, and no others. */
+  /** The only programs. */
   readonly programs?: readonly ProgramName[] | undefined;
-  /** Only these; none at all, if it is empty. */
+  /** The only kinds of faults; if empty, there are no faults. */
   readonly faults?: readonly FaultKind[] | undefined;
-  /** What the program `locks` asks for at least, and more often than for the rest. */
+  /** The kinds that the program `locks` uses at least, and more often than the others. */
   readonly kinds?: readonly AskKind[] | undefined;
   readonly localLine?: boolean | undefined;
   readonly busyKeys?: readonly string[] | undefined;
-  /** How many clients of each program a process has at least. */
+  /** The minimum number of clients of each program in a process. */
   readonly clients?: number | undefined;
-  /** How much of the traffic is for keys that are kept for long. */
+  /** The share of the traffic for keys that are kept for long. */
   readonly keptShare?: number | undefined;
   readonly crowdKinds?: readonly CrowdKind[] | undefined;
   readonly crowdSizes?: readonly number[] | undefined;
-  /** Two: every second application is another service's. */
+  /** With 2, every second application belongs to another service. */
   readonly services?: 1 | 2 | undefined;
   readonly apps?: number | undefined;
-  /** What of the world is not drawn. */
+  /** The parts of the world that are not drawn. */
   readonly world?:
     Partial<Pick<WorldPlan, 'containerCheckIntervalMs' | 'sessionTimeoutMs' | 'tickTimeMs' | 'link'>> | undefined;
-  /** Whether each fault is met by another one. */
+  /** Whether each fault is accompanied by another one. */
   readonly isInCompany?: boolean | undefined;
-  /** Which requests are lost, where requests are. */
+  /** The requests to lose, for faults that lose requests or replies. */
   readonly ops?: readonly string[] | undefined;
-  /** Whether servers grant session timeouts of their own. */
+  /** Whether servers grant different session timeouts. */
   readonly hasUnlikeServers?: boolean | undefined;
-  /** Whether clients rest for a moment only between two actions; such runs are short. */
+  /** Whether clients pause only for a moment between two actions. Such runs are short. */
   readonly isBusy?: boolean | undefined;
 }

@@ -2,38 +2,38 @@ import type { EmbeddedZooKeeperOptions } from '../../../lib/testing/embedded/emb
 import type { Shortcut } from '../instance/shortcuts.js';
 import type { Delays } from '../network/link.js';
 
-/** One of these, both ends included. */
+/** A range of values, both ends included. */
 export type Range = readonly [least: number, most: number];
 
-/** What the world is made of. Times in milliseconds, but for those that say otherwise. */
+/** The parameters of the world. Times are in milliseconds, except where stated otherwise. */
 export interface WorldPlan {
   readonly servers: number;
   readonly apps: number;
   readonly sessionTimeoutMs: number;
-  /** The longest session that each server grants. */
+  /** The longest session timeout that each server grants. */
   readonly serverTimeoutsMs: readonly number[];
   readonly tickTimeMs: number;
   readonly containerCheckIntervalMs: NonNullable<EmbeddedZooKeeperOptions['containerCheckIntervalMs']>;
-  /** Between applications and servers. */
+  /** The delays between applications and servers. */
   readonly link: Delays;
-  /** Between servers. */
+  /** The delay between servers. */
   readonly peerDelayMs: Range;
   readonly electionMs: Range;
-  /** How long a server that is cut off from its leader goes on. */
+  /** The time for which a server that is cut off from its leader continues. */
   readonly syncLimitMs: Range;
-  /** How much later than it may a session ends. */
+  /** The delay between the earliest end of a session and its actual end. */
   readonly expiryDelayMs: Range;
-  /** How long a callback keeps a process busy, in microseconds. */
+  /** The time for which a callback keeps a process busy, in microseconds. */
   readonly callbackUs: number;
-  /** How fast each application's clock runs, as a share of the servers'. */
+  /** The rate of each application's clock, as a share of the servers' rate. */
   readonly clockRates: readonly number[];
-  /** How far each application's wall clock is off. */
+  /** The error of each application's wall clock. */
   readonly wallSkewsMs: readonly number[];
 }
 
 export type Way = 'there' | 'back' | 'both';
 
-/** What is broken, when, and for how long. `app` and `server` count from 0; a server may also be meant by what it is. */
+/** A fault, its time and its duration. `app` and `server` count from 0; a server may also be given by its role. */
 export interface FaultPlan {
   readonly atMs: number;
   readonly forMs: number;
@@ -41,11 +41,11 @@ export interface FaultPlan {
   readonly app?: number;
   readonly server?: number | 'leader' | 'follower';
   readonly way?: Way;
-  /** Of a link that is held both ways: how long the way back is, when it opens before the other one. */
+  /** For a link that is held both ways: how long the way back is held, if it opens before the other one. */
   readonly backForMs?: number;
-  /** How much, where a kind knows more and less of it. */
+  /** The size of the fault, for kinds that have one. */
   readonly ms?: number;
-  /** Which requests. */
+  /** The type of the requests. */
   readonly op?: string;
 }
 
@@ -77,20 +77,23 @@ export const FAULT_KINDS = [
   'reap',
 ] as const;
 
-/** `data-gone`: the servers come back empty. No lock survives that: a run with it shows only whether everybody goes on. */
+/**
+ * With `data-gone`, the servers come back empty. No lock survives that, so a run with it shows only whether all
+ * processes continue.
+ */
 export type FaultKind = (typeof FAULT_KINDS)[number] | 'data-gone';
 
 /**
- * Everything that a run is made of: two runs of one plan are the same, byte for byte. It is data, so it can be kept, made
- * smaller, and changed.
+ * The complete input of a run: two runs of one plan are the same, byte for byte. It is data, so it can be kept, shrunk
+ * and changed.
  */
 export interface Plan<Traffic = unknown> {
   readonly seed: number;
-  /** How long traffic and faults last; what comes behind is healing, and the last look. */
+  /** The duration of traffic and faults. Healing and the last look come after it. */
   readonly seconds: number;
   readonly world: WorldPlan;
   readonly faults: readonly FaultPlan[];
-  /** Shortcuts of the library that its applications do without. */
+  /** Shortcuts of the library that the applications of the run have switched off. */
   readonly without: readonly Shortcut[];
   readonly traffic: Traffic;
 }

@@ -1,8 +1,8 @@
 import type { Focus } from './focus.js';
 
-/** What a search can be narrowed to. */
+/** The scenarios to which a search can be restricted. */
 export const SCENARIOS: Readonly<Record<string, Focus>> = {
-  /** Everything, each kind of fault on or off by seed. */
+  /** Everything, with each kind of fault on or off by seed. */
   swarm: {},
   calm: { faults: [] },
   links: { faults: ['reset', 'vanish', 'hold', 'one-way', 'slow', 'lost-reply', 'lost-request', 'failed-request'] },
@@ -14,7 +14,7 @@ export const SCENARIOS: Readonly<Record<string, Focus>> = {
   outside: { faults: ['expiry', 'delete-node', 'reap'] },
 };
 
-/** @throws Error that names the scenarios there are */
+/** @throws Error that names the existing scenarios */
 export function scenarioNamed(name: string): Focus {
   const focus = SCENARIOS[name];
   if (focus) return focus;

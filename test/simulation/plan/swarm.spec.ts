@@ -11,7 +11,7 @@ const setBack = plans.flatMap(({ faults, world }) =>
 );
 
 describe('a plan', () => {
-  it('sets no wall clock back while its machine sleeps, or within three session timeouts of that', () => {
+  it("sets no wall clock back during its machine's sleep or within three session timeouts", () => {
     const wrong = setBack.filter(({ jump, sleeps, world }) =>
       sleeps.some(
         ({ atMs, forMs }) =>
@@ -21,18 +21,18 @@ describe('a plan', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('sets wall clocks back otherwise, also those of machines that sleep at other times', () => {
+  it('sets wall clocks back otherwise, even on machines that sleep at other times', () => {
     expect(setBack.length).toBeGreaterThan(100);
     expect(setBack.filter(({ sleeps }) => sleeps.length > 0).length).toBeGreaterThan(20);
   });
 
-  it('isolates no server that would be freed before its time, by the end of all faults', () => {
+  it('isolates no server that the end of all faults would free early', () => {
     const isolations = plans.flatMap(({ faults }) => faults.filter(({ kind }) => ['freeze', 'cut-off'].includes(kind)));
     expect(isolations.length).toBeGreaterThan(100);
     expect(isolations.filter(({ atMs, forMs }) => atMs + forMs >= SECONDS * 1_000)).toEqual([]);
   });
 
-  it('lets many clients rest longer than few', () => {
+  it('gives many clients longer pauses than few', () => {
     const rests = (isMany: boolean) =>
       plans
         .filter(({ world, traffic }) => (world.apps >= 4 && Object.keys(traffic.programs).length >= 3) === isMany)

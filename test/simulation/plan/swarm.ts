@@ -4,8 +4,8 @@ import { FAULT_KINDS } from './plan.js';
 import type { FaultKind, FaultPlan, Range, WorldPlan } from './plan.js';
 
 /**
- * What a seed draws. Each kind of fault is on or off, and sizes come from values that are far apart: where everything
- * happens everywhere, one fault hides the other.
+ * Draws a seed's world. Each kind of fault is on or off, and sizes come from values that are far apart. If everything
+ * happened everywhere, one fault would hide the other.
  */
 export function drawWorld(random: Random, focus: Focus = {}): WorldPlan {
   const tickTimeMs = random.pick([200, 500, 500, 1_000, 1_000, 2_000, 2_000]);
@@ -53,14 +53,17 @@ export function drawWorld(random: Random, focus: Focus = {}): WorldPlan {
 /** Links have delays of 400 ms. */
 const LEAST_SESSION_MS = 1_200;
 
-/** What each server grants at most: all alike, as docs/guarantees.md assumes, unless that is what is looked at. */
+/**
+ * The longest timeout that each server grants. All are equal, as docs/guarantees.md assumes, unless the focus asks for
+ * different ones.
+ */
 function drawTimeouts(
   random: Random,
   { servers, sessionTimeoutMs, tickTimeMs, peerDelayMs }: Omit<WorldPlan, 'serverTimeoutsMs'>,
   isUnlike?: boolean,
 ): number[] {
   const shares = isUnlike ? [1, 0.25] : [1];
-  // A quarter of it is longer than half a tick, and than the leader's heartbeat is under way.
+  // A quarter of it is longer than half a tick plus the time that the leader's heartbeat takes.
   const leastMs = Math.max(LEAST_SESSION_MS, 2 * tickTimeMs + 16 * peerDelayMs[1]);
   return Array.from({ length: servers }, () =>
     Math.max(Math.min(leastMs, sessionTimeoutMs), Math.round(sessionTimeoutMs * random.pick(shares))),
@@ -69,7 +72,7 @@ function drawTimeouts(
 
 const ISOLATIONS: readonly FaultKind[] = ['freeze', 'cut-off'];
 
-/** How often kinds that take everything away may come: they would hide all else. */
+/** The frequency of kinds that take everything away, and would hide all others. */
 const RARE: Partial<Record<FaultKind, number>> = { 'lost-quorum': 0.3, 'power-off': 0.4 };
 
 export function drawFaults(
@@ -93,14 +96,18 @@ export function drawFaults(
     .map((fault) => (fault.op !== undefined && ops ? { ...fault, op: random.pick(ops) } : fault));
 }
 
-/** All faults are mended at the end: an isolation that is too short for a server to be given up would be cut even shorter. */
+/**
+ * All faults end with the plan. An isolation that is too short for the others to give the server up would be cut even
+ * shorter.
+ */
 function isCutShort({ kind, atMs, forMs }: FaultPlan, seconds: number): boolean {
   return ISOLATIONS.includes(kind) && atMs + forMs >= seconds * 1_000;
 }
 
 /**
- * docs/guarantees.md excepts a wall clock that is set back between the same two readings between which its machine sleeps.
- * A process that is stopped as well reads neither: no stop is longer than this.
+ * Whether a wall clock is set back around a sleep of its machine. docs/guarantees.md excepts a wall clock that is set
+ * back between the same two readings between which its machine sleeps. A process that is stopped as well reads neither:
+ * no stop is longer than this.
  */
 function isSetBackAsleep(jump: FaultPlan, faults: readonly FaultPlan[], { sessionTimeoutMs }: WorldPlan): boolean {
   if (jump.kind !== 'wall-jump' || (jump.ms ?? 0) >= 0) return false;
@@ -111,12 +118,12 @@ function isSetBackAsleep(jump: FaultPlan, faults: readonly FaultPlan[], { sessio
   );
 }
 
-/** Faults of one moment, such as a reset, are over before most of what follows. */
+/** Momentary faults, such as a reset, are over before most of what follows. */
 const AT_ONCE_MS = 100;
 
 /**
- * A second fault right behind the first one, or at any time while that lasts. It is of the first one's application, if that
- * has one: together they may do what neither does alone.
+ * Draws a second fault right after the first one, or at any time while that lasts. It hits the first one's application,
+ * if that has one. Together they may have effects that neither has alone.
  */
 function drawCompanion(random: Random, kind: FaultKind, world: WorldPlan, first: FaultPlan): FaultPlan {
   const withinMs = random.pick([Math.min(AT_ONCE_MS, first.forMs), first.forMs]);
@@ -126,7 +133,7 @@ function drawCompanion(random: Random, kind: FaultKind, world: WorldPlan, first:
 
 export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atMs: number): FaultPlan {
   const { apps, servers, sessionTimeoutMs: session, tickTimeMs: tick } = world;
-  // About what matters: a tick, parts of a session, a little more than a session, far more.
+  // Durations near the critical ones: a tick, parts of a session, a little more than a session, far more.
   const forMs = random.pick([
     tick / 2,
     session / 12,
@@ -167,7 +174,8 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
     case 'refuse':
       return { ...fault, server };
     case 'freeze':
-      // Also for as long as only others can help. A frozen leader's heartbeats are late, like those of one that is cut off.
+      // Includes durations after which only the other servers can help. A frozen leader's heartbeats are late, like
+      // those of one that is cut off.
       if (server === 'follower') return { ...fault, server, forMs: fault.forMs * random.pick([1, 1, 1, 10]) };
       return { ...fault, server, forMs: random.pick(isolationsMs(world)) };
     case 'leader-change':
@@ -181,8 +189,9 @@ export function drawFault(random: Random, kind: FaultKind, world: WorldPlan, atM
 }
 
 /**
- * How long a server may be cut off from the others, or a leader stand still. The leader's heartbeats tell it which sessions
- * were heard of. What docs/guarantees.md assumes of them does not hold when they are later, and the server is taken back.
+ * The durations for which a server may be cut off from the others, or a leader may be frozen. The leader's heartbeats
+ * tell it which sessions are alive. If they are later and the server is taken back, the assumption of
+ * docs/guarantees.md does not hold.
  */
 function isolationsMs({ sessionTimeoutMs, tickTimeMs, peerDelayMs, syncLimitMs }: WorldPlan): number[] {
   const slackMs = sessionTimeoutMs / 4 - tickTimeMs / 2 - 4 * peerDelayMs[1];
@@ -190,7 +199,7 @@ function isolationsMs({ sessionTimeoutMs, tickTimeMs, peerDelayMs, syncLimitMs }
   return [...(slackMs > 1 ? [Math.floor(slackMs * 0.9)] : []), Math.ceil(goneMs), Math.ceil(2 * goneMs)];
 }
 
-/** Every request that the library makes. */
+/** Every request that the library sends. */
 const OPS = [
   'create2',
   'createContainer',

@@ -7,7 +7,7 @@ import type { PlanOfTraffic, TrafficRun } from '../search/examine.js';
 const LINES_BEFORE = 60;
 const COLUMN = 34;
 
-/** What happened, as a time line with a column for each process, up to the end or to the moment of a finding. */
+/** The story of a run: a time line with a column for each process, up to the end or to the moment of a finding. */
 export function storyOf(run: TrafficRun, until = Infinity, most = LINES_BEFORE): string {
   const told = (run.lines ?? []).map(readLine).filter((line) => line !== undefined && line.ms <= until) as Told[];
   const last = told.slice(-most);
@@ -20,7 +20,7 @@ export function storyOf(run: TrafficRun, until = Infinity, most = LINES_BEFORE):
   return [header, ...rows].join('\n');
 }
 
-/** Writes the plan, what was found, and everything that happened. Answers where. */
+/** Writes the plan, the findings, and everything that happened. Returns the path of the file. */
 export function writeStory(plan: PlanOfTraffic, findings: readonly Finding[], run: TrafficRun): string {
   mkdirSync(OUTPUT, { recursive: true });
   const file = join(OUTPUT, `seed-${plan.seed}.txt`);
@@ -39,7 +39,7 @@ interface Told {
   readonly text: string;
 }
 
-/** Of messages only the journal, faults and commits are told; the bytes are in the record. */
+/** Keeps only the journal, faults and commits. The bytes of messages are in the record. */
 function readLine(line: string): Told | undefined {
   const [time = '', who = '', ...rest] = line.split(' ');
   if (who.includes('>')) return undefined;

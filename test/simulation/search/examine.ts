@@ -19,7 +19,7 @@ export type TrafficRun = Run<Entry>;
 export type PlanOfTraffic = Plan<TrafficPlan>;
 export type Backend = SimulatedBackend<TrafficOrders, Entry>;
 
-/** What is told of a run. Plain data: it goes from one process to another. */
+/** The results of a run. Plain data, because it is sent from one process to another. */
 export interface Examined {
   readonly seed: number;
   readonly findings: readonly Finding[];
@@ -29,17 +29,17 @@ export interface Examined {
   readonly holds: number;
   readonly faults: number;
   readonly smallestMarginMs: number;
-  /** How often what was noted has happened, by kind: faults as `fault reset`, what an application told as `ended lost`. */
+  /** The number of notes of each kind: faults as `fault reset`, entries of an application as `ended lost`. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly connections: number;
-  /** Numbers that stand for what the run has reached, see `Guide`. */
+  /** Numbers that identify what the run has reached, see `Guide`. */
   readonly reached: readonly number[];
 }
 
-/** What is promised even when the servers have lost their data: nobody is stuck, and nothing is left behind. */
+/** The checks that hold even when the servers have lost their data: nobody is stuck, and nothing is left behind. */
 const AFTER_LOST_DATA: readonly string[] = ['liveness', 'leftovers', 'processes'];
 
-/** Runs a plan, and judges what came of it. With `keep`, everything that happened is there as text. */
+/** Runs a plan, and judges its history. With `keep`, everything that happened is kept as text. */
 export async function examine(
   plan: PlanOfTraffic,
   backend: Backend,
@@ -73,7 +73,9 @@ function historyOf({ seed, traffic, world }: PlanOfTraffic, run: TrafficRun): Si
   return keptApart({ ...history, holds, contenders }, traffic.services);
 }
 
-/** What may take how long: a request that is not answered, the release behind it, and a session that has to end first. */
+/**
+ * The time limits of a run: for a request without a reply, the release after it, and a session that has to end first.
+ */
 function boundsOf({ world, traffic }: PlanOfTraffic): Bounds {
   const { sessionTimeoutMs, tickTimeMs, electionMs, syncLimitMs } = world;
   const calmMs = 3 * sessionTimeoutMs + tickTimeMs + electionMs[1] + syncLimitMs[1] + 5_000;
@@ -85,14 +87,14 @@ function boundsOf({ world, traffic }: PlanOfTraffic): Bounds {
   const idleMs = 1_000 + 4 * turnMs;
   const ofProcesses = {
     canFailOver,
-    // A holder that only listens was seen to believe at the look before the last one.
+    // The hold of a holder that only listens was recorded at the look before the last one.
     lookMs: 3 * traffic.pace.lookEveryMs + 100,
     isShared: traffic.module.localLine,
     noticeMs: 2 * sessionTimeoutMs,
   };
   return {
     ...ofProcesses,
-    // The leader shows it at its next poll.
+    // The leader is seen at its next poll.
     leadMs: calmMs + traffic.pauseMs[1],
     calmMs,
     graceMs,

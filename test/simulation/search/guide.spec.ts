@@ -5,7 +5,7 @@ import { somePlan, someRun } from './some-plans.js';
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
 
 describe('Guide', () => {
-  it('keeps plans that reached something new, and no others', () => {
+  it('keeps only plans that reached something new', () => {
     const guide = new Guide(true);
     expect(guide.change(1)).toBeUndefined();
     const [first, same, other] = [1, 2, 3].map((seed) => somePlan(seed, ['reset', 'freeze'], 60 + seed));
@@ -17,7 +17,7 @@ describe('Guide', () => {
     expect(new Set(changed.map((plan) => plan?.seconds))).toEqual(new Set([undefined, first!.seconds, other!.seconds]));
   });
 
-  it('changes what is broken, and leaves it in order of time and within the plan', () => {
+  it('changes faults, and keeps them in order of time and within the plan', () => {
     const guide = new Guide(true);
     const plan = somePlan(1, ['reset', 'freeze', 'hold']);
     guide.examined(someRun(1, { reached: [1] }), plan);
@@ -36,7 +36,7 @@ describe('Guide', () => {
     expect(guide.change(7)).toEqual(guide.change(7));
   });
 
-  it('keeps nothing where it is not asked to', () => {
+  it('keeps nothing if it is off', () => {
     const guide = new Guide(false);
     guide.examined(someRun(1, { reached: [1] }), somePlan(1));
     expect(SEEDS.map((seed) => guide.change(seed))).toEqual(SEEDS.map(() => undefined));

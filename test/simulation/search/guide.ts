@@ -4,13 +4,14 @@ import { FAULT_KINDS } from '../plan/plan.js';
 import type { FaultPlan } from '../plan/plan.js';
 import type { Examined, PlanOfTraffic } from './examine.js';
 
-/** How many plans are kept; the oldest is forgotten first. */
+/** The maximum number of kept plans. The oldest is dropped first. */
 const MOST_PLANS = 500;
 const FRESH_SHARE = 0.3;
 
 /**
- * Keeps the plans that reached something which no plan before them had reached, and makes new plans of them by changing
- * when, how long and what is broken. What was reached is told by the run: which events followed each other under which faults.
+ * Keeps the plans that reached something which no plan before them had reached. Makes new plans of them by changing the
+ * times, durations and kinds of faults. A run reports what it reached: which events followed each other under which
+ * faults.
  */
 export class Guide {
   readonly #isOn: boolean;
@@ -21,7 +22,7 @@ export class Guide {
     this.#isOn = isOn;
   }
 
-  /** How many different things were reached. */
+  /** The number of different things that were reached. */
   get reached(): number {
     return this.#reached.size;
   }
@@ -35,13 +36,13 @@ export class Guide {
     if (this.#plans.length > MOST_PLANS) this.#plans.shift();
   }
 
-  /** A plan that was kept, changed by chance; nothing where a new one is to be drawn. */
+  /** Returns a kept plan with random changes, or `undefined` if a new one is to be drawn. */
   change(seed: number): PlanOfTraffic | undefined {
     const random = new Random(`${seed}/change`);
     if (this.#plans.length === 0 || random.chance(FRESH_SHARE)) return undefined;
     const plan = random.pick(this.#plans);
     const faults = changed(plan, random).sort((one, other) => one.atMs - other.atMs);
-    // The traffic is another one half of the time: what it does by chance hangs on the seed.
+    // Half of the time the traffic changes too, because its random choices depend on the seed.
     return { ...plan, faults, ...(random.chance(0.5) && { seed, traffic: { ...plan.traffic, seed } }) };
   }
 }
@@ -66,7 +67,7 @@ function changedOnce(faults: readonly FaultPlan[], { world, seconds }: PlanOfTra
     case 2:
       return [...others, { ...fault, forMs: Math.max(1, Math.round(fault.forMs * random.pick([0.5, 0.9, 1.1, 2]))) }];
     default:
-      // A second fault a moment after this one: together they may do what neither does alone.
+      // A second fault a moment after this one. Together they may have effects that neither has alone.
       return [...faults, drawFault(random, random.pick(FAULT_KINDS), world, fault.atMs + random.int(0, fault.forMs))];
   }
 }

@@ -11,7 +11,7 @@ import type { Code } from './zookeeper-backend.js';
 const SECONDS = 5;
 
 describe('Replays', () => {
-  it('runs every so many plans again, and says which differed', () => {
+  it('runs every n-th plan again, and reports those that differ', () => {
     const replays = new Replays(2);
     const plans = [1, 2, 3].map((seed) => somePlan(seed)) as [PlanOfTraffic, PlanOfTraffic, PlanOfTraffic];
     for (const plan of plans) expect(replays.examined(someRun(plan.seed), plan)).toBeUndefined();
@@ -26,7 +26,7 @@ describe('Replays', () => {
     expect(replays.compared).toBe(2);
   });
 
-  it('runs none again where it is told 0', () => {
+  it('runs none again with 0', () => {
     const replays = new Replays(0);
     const plan = somePlan(1);
     replays.examined(someRun(1), plan);
@@ -42,7 +42,7 @@ describe('two runs of one plan', () => {
   const plan = drawPlan(5, SECONDS);
   const isSame = ({ hash, simulatedMs, callbacks, holds }: Examined) => ({ hash, simulatedMs, callbacks, holds });
 
-  it('are the same, here and in another process; those of another plan are not', async () => {
+  it('are the same, even in another process, and differ from those of another plan', async () => {
     const backend = zookeeperBackend(code);
     const [first, other, second] = [
       await examine(plan, backend),
@@ -59,12 +59,12 @@ describe('two runs of one plan', () => {
     expect(second.run.lines!.length).toBeGreaterThan(100);
   });
 
-  // What a process must not see: the same library, with a glimpse of the real clock, or of real chance.
+  // These programs see what a simulated process must not: the real clock, real random numbers, or the real process.
   it.each([
     ['the real chance', 'Function("return Math.random()")()'],
     ['the real time', 'Function("return performance.now()")()'],
     ['the real process', 'Function("return process.pid")()'],
-  ])('are not the same where a program has %s, and that is noticed', async (_name, glimpse) => {
+  ])('differ if a program has %s, and that is reported', async (_name, glimpse) => {
     const edit = {
       file: 'zookeeper/recipes/contender-data.js',
       replace: 'HOST = hostname()',

@@ -1,26 +1,26 @@
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { Examined, PlanOfTraffic } from './examine.js';
 
-/** Runs some plans twice: the second run must be the first one, byte for byte. */
+/** Runs some plans twice. The second run must equal the first one, byte for byte. */
 export class Replays {
   readonly #every: number;
   readonly #first = new Map<PlanOfTraffic, string>();
   readonly #due: PlanOfTraffic[] = [];
   #count = 0;
-  /** How many plans were run twice. */
+  /** The number of plans that were run twice. */
   compared = 0;
 
-  /** @param every so many plans; 0: none */
+  /** @param every the interval of plans to repeat; 0: none */
   constructor(every: number) {
     this.#every = every;
   }
 
-  /** A plan that is to be run again, if there is one. */
+  /** The next plan to run again, if there is one. */
   next(): PlanOfTraffic | undefined {
     return this.#due.shift();
   }
 
-  /** `undefined` unless this was the second run and differs from the first. */
+  /** Returns a finding if this was the second run and differs from the first; otherwise `undefined`. */
   examined({ hash }: Examined, plan: PlanOfTraffic): Finding | undefined {
     const first = this.#first.get(plan);
     if (first === undefined) return this.#remember(plan, hash);

@@ -10,15 +10,15 @@ import type { Code } from './zookeeper-backend.js';
 export interface SearchOptions {
   readonly seed: number;
   readonly seconds: number;
-  /** When the search ends, in simulated milliseconds. */
+  /** The total of simulated time after which the search ends, in milliseconds. */
   readonly simulatedMs: number;
   readonly focus: Focus;
   readonly processes: number;
   readonly replayEvery: number;
   readonly guided: boolean;
-  /** Whether a run was what was looked for: nothing more is begun. */
+  /** Whether the search has found what it was looking for. If so, no further plan begins. */
   readonly isEnough: (examined: Examined) => boolean;
-  /** Findings are what is wanted, and not told. */
+  /** Whether findings are expected, and not printed. */
   readonly isQuiet?: boolean;
 }
 

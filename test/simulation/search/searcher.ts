@@ -1,4 +1,4 @@
-/** A process that simulates: it examines one plan after the other. */
+/** A searcher process: it examines one plan after the other. */
 import { examine } from './examine.js';
 import { TimeStandsStill } from '../world/world.js';
 import type { Backend, Examined, PlanOfTraffic } from './examine.js';
@@ -12,7 +12,7 @@ const tell = (report: Report) => void process.send?.(report);
 process.on('disconnect', () => process.exit(0));
 process.on('message', (order: Order) => void obey(order));
 
-/** What is known of a run that could not go on. */
+/** The results of a run that could not continue. */
 function spun({ seed, seconds, faults }: PlanOfTraffic, { message }: TimeStandsStill): Examined {
   const findings = [{ check: 'liveness', message, records: [] }];
   const counts = { callbacks: 0, holds: 0, faults: faults.length, connections: 0, smallestMarginMs: Infinity };

@@ -9,10 +9,10 @@ import type { Code } from './zookeeper-backend.js';
 
 const SCRIPT = join(COMPILED, 'test', 'simulation', 'search', 'searcher.js');
 
-/** Instances of the code stay in a process: a new one begins every so many plans. */
+/** The number of plans after which a searcher process is replaced. Instances of the code stay in a process. */
 const PLANS_PER_PROCESS = 100;
 
-/** Several processes that simulate, each a plan at a time. */
+/** Several searcher processes, each with one plan at a time. */
 export class Searchers {
   readonly #code: Code;
   readonly #count: number;
@@ -23,7 +23,7 @@ export class Searchers {
   }
 
   /**
-   * Examines plan after plan. `next` says which, `undefined` ends it; it is told of each by `examined`.
+   * Examines plan after plan. `next` returns a plan, or `undefined` to end. `examined` is called with each result.
    * @throws Error when the simulation itself has failed
    */
   async examineAll(
@@ -49,13 +49,13 @@ export class Searchers {
   }
 }
 
-/** A process that simulates. */
+/** A searcher process. */
 export class Searcher {
   readonly #child: ChildProcess;
   plans = 0;
 
   private constructor(execPath: string) {
-    // What dies young is most of what is made.
+    // Most objects are short-lived, so a larger semi-space saves garbage collections.
     this.#child = fork(SCRIPT, [], { execPath, execArgv: ['--max-semi-space-size=32'], serialization: 'advanced' });
   }
 
@@ -66,14 +66,14 @@ export class Searcher {
     return searcher;
   }
 
-  /** The searcher that there is, or another one in its place, when it has examined as many plans as a process may. */
+  /** Returns the given searcher, or a new one in its place if it has examined as many plans as a process may. */
   static async startUnlessFresh(searcher: Searcher | undefined, code: Code, node?: string): Promise<Searcher> {
     if (searcher && searcher.plans < PLANS_PER_PROCESS) return searcher;
     searcher?.end();
     return Searcher.start(code, node);
   }
 
-  /** With `keep`, everything that happened is there as text. */
+  /** Examines a plan. With `keep`, everything that happened is kept as text. */
   async examine(plan: PlanOfTraffic, keep = false): Promise<Extract<Report, { report: 'examined' }>> {
     this.plans++;
     const report = await this.#ask({ order: 'examine', plan, keep });

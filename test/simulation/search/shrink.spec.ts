@@ -6,7 +6,7 @@ import { somePlan } from './some-plans.js';
 
 const kindsOf = ({ faults }: PlanOfTraffic) => faults.map(({ kind }) => kind);
 
-/** A plan in which everything is larger than it need be. */
+/** A plan in which everything is larger than necessary. */
 function largePlan(): PlanOfTraffic {
   const plan = somePlan(1, [...FAULT_KINDS, ...FAULT_KINDS]);
   const { traffic, world } = plan;
@@ -22,7 +22,7 @@ function largePlan(): PlanOfTraffic {
 }
 
 describe('shrink', () => {
-  it('finds the smallest plan that still shows what is looked for', async () => {
+  it('finds the smallest plan that still shows the finding', async () => {
     let runs = 0;
     const seen: PlanOfTraffic[] = [];
     const shows = async (plan: PlanOfTraffic) => {
@@ -49,7 +49,7 @@ describe('shrink', () => {
     expect(faults).toEqual([]);
   });
 
-  it('leaves a plan as it is of which nothing can be left out', async () => {
+  it('leaves a plan unchanged if no part can be left out', async () => {
     const plan = largePlan();
     expect(await shrink(plan, async () => false)).toBe(plan);
   });

@@ -1,11 +1,11 @@
 import type { PlanOfTraffic } from './examine.js';
 
-/** Whether the plan still shows what is looked for. */
+/** Whether the plan still shows the finding. */
 export type Shows = (plan: PlanOfTraffic) => Promise<boolean>;
 
 /**
- * Makes a plan smaller for as long as it shows the same: fewer faults, programs and applications, less time, a calmer world.
- * Each step is one run. `progress` is told of every plan that was smaller and still showed it.
+ * Makes a plan smaller for as long as it shows the same: fewer faults, programs and applications, less time, a calmer
+ * world. Each step is one run. `progress` is called with every smaller plan that still showed it.
  */
 export async function shrink(
   plan: PlanOfTraffic,
@@ -26,7 +26,7 @@ export async function shrink(
   return smallest;
 }
 
-/** What could be left out, the most first. */
+/** The smaller plans to try, those that leave out the most first. */
 function* candidatesOf(plan: PlanOfTraffic): Generator<PlanOfTraffic> {
   yield* withLessTime(plan);
   yield* withFewerFaults(plan);

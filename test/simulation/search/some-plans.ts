@@ -2,13 +2,13 @@ import { drawPlan } from '../plan/draw-plan.js';
 import type { FaultKind, FaultPlan } from '../plan/plan.js';
 import type { Examined, PlanOfTraffic } from './examine.js';
 
-/** A plan of a test, with these faults: one a second. */
+/** A plan for tests, with these faults: one a second. */
 export function somePlan(seed: number, kinds: readonly FaultKind[] = [], seconds = 60): PlanOfTraffic {
   const faults = kinds.map((kind, at): FaultPlan => ({ kind, atMs: 1_000 * at, forMs: 500, app: 0 }));
   return { ...drawPlan(seed, seconds), faults };
 }
 
-/** A run in which nothing special has happened. */
+/** The results of an ordinary run. */
 export function someRun(seed: number, changes: Partial<Examined> = {}): Examined {
   const counts = {
     simulatedMs: 1_000,

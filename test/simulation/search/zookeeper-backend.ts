@@ -9,15 +9,15 @@ import { ZooKeeperServers } from '../servers/zookeeper-servers.js';
 import type { TrafficOrders } from '../traffic/orders.js';
 import type { Backend } from './examine.js';
 
-/** The code that simulated processes run, as text: bundled once, for all processes that simulate. */
+/** The code that simulated processes run, as text. It is bundled once, for all searcher processes. */
 export interface Code {
   readonly servers: string;
   readonly client: string;
 }
 
 /**
- * Bundles what is compiled now, with these edits in it.
- * @throws Error when an edit has no place in what is bundled
+ * Bundles the compiled code, with these edits.
+ * @throws Error when an edit has no place in the bundled code
  */
 export async function bundleAll(edits: readonly Edit[] = []): Promise<Code> {
   const planting = new Planting([...edits, ...SHORTCUT_SWITCHES]);
@@ -29,7 +29,9 @@ export async function bundleAll(edits: readonly Edit[] = []): Promise<Code> {
   return code;
 }
 
-/** A session goes on watching the directories of locks that it has taken several times in a row: docs/recipes/mutex.md. */
+/**
+ * A session keeps watching the directory of a lock that it has acquired several times in a row: docs/recipes/mutex.md.
+ */
 const DIRECTORY_WATCH = /^a watch on \S*\/[^/_]+ of /;
 
 export function zookeeperBackend(code: Code): Backend {
@@ -42,7 +44,7 @@ export function zookeeperBackend(code: Code): Backend {
     mayStay:
       ({ programs }) =>
       (what) =>
-        // An application with a method of `@LeaderOnly` stands for election until it ends.
+        // An application with a method of `@LeaderOnly` campaigns until it ends.
         (programs.leader !== undefined && what.includes('/%elections/')) || DIRECTORY_WATCH.test(what),
   };
 }

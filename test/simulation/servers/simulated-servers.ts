@@ -3,37 +3,41 @@ import type { MadeZnode } from '../model/contenders.js';
 import type { Recorder } from '../cluster/recorder.js';
 import type { Site } from '../instance/built-ins.js';
 
-/** A contender that was deleted, and the sessions that were told so because they watched it. */
+/** A contender that was deleted, and the sessions that were notified because they watched it. */
 export interface WakeUp {
   readonly path: string;
   readonly sessions: ReadonlySet<bigint>;
-  /** When the last of them was told, in true milliseconds. */
+  /** The time of the last notification, in true milliseconds. */
   readonly lastAt: number;
 }
 
-/** A model of a backend's servers, as the simulation drives and asks it. One is made for each backend. */
+/** A model of a backend's servers, as the simulation controls and queries it. There is one for each backend. */
 export interface SimulatedServers {
   readonly connectString: string;
   readonly ports: readonly number[];
-  /** What stood for sessions on the servers. */
+  /** The ephemeral znodes of sessions. */
   readonly made: readonly MadeZnode[];
   readonly wakeUps: readonly WakeUp[];
-  /** Breaks something; answers how to undo it. Nothing, when the fault is none of the servers'. */
+  /**
+   * Injects a fault, and returns a function that undoes it. Returns `undefined` if the fault does not concern the
+   * servers.
+   */
   break(fault: FaultPlan): (() => void) | undefined;
-  /** The servers are well, and nothing is planned any more. */
+  /** Heals all servers, and cancels all planned faults. */
   heal(): void;
   /**
-   * In how many true milliseconds the servers may at the earliest give away what the session has; nothing: it is over.
-   * @param toldMs the session timeout that the client was told last, if not when the session was made
+   * The time in true milliseconds after which the servers may, at the earliest, end the session; `undefined` if it is
+   * over.
+   * @param toldMs the session timeout that the client was granted last, if not when the session was created
    */
   earliestEndMs(session: bigint, toldMs?: number): number | undefined;
-  /** Ends the session as somebody else can who knows its password. `false` when there is none. */
+  /** Ends the session from outside, as a client that knows its password can. Returns `false` if there is none. */
   closeSession(session: bigint): boolean;
-  /** Deletes one of the znodes that the session owns, and answers which. */
+  /** Deletes one of the znodes that the session owns, and returns its path. */
   deleteNodeOf(session: bigint, choose: (paths: readonly string[]) => string): string | undefined;
-  /** Which session owns which ephemeral. */
+  /** The owning session of each ephemeral znode. */
   owners(): ReadonlyMap<string, bigint>;
-  /** What clients have left behind; with `alsoSessions`, when all of them have closed. */
+  /** Everything that clients have left behind. With `alsoSessions`, all clients have closed, and sessions count too. */
   leftovers(alsoSessions: boolean): string[];
 }
 

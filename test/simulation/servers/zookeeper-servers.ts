@@ -10,7 +10,7 @@ import type { SimulatedServers, WakeUp } from './simulated-servers.js';
 type Member = Program.EmbeddedEnsemble['servers'][number];
 type FaultOp = Parameters<Member['loseReply']>[0]['op'];
 
-/** Mending one of the second kind mends whatever is wrong with a server. */
+/** Faults that must not overlap: undoing one of the second group heals all faults of a server. */
 const FAULTS_APART: readonly (readonly FaultPlan['kind'][])[] = [
   ['freeze', 'cut-off'],
   ['refuse', 'lost-quorum'],
@@ -22,7 +22,7 @@ export class ZooKeeperServers implements SimulatedServers {
   readonly #program: Program.Servers;
   readonly #znodes: Znodes;
   readonly #wakeUps: ReadonlyMap<string, WakeUp>;
-  /** Which of those are going on that must not be mended together. */
+  /** The active faults of those that must not be healed together. */
   readonly #going: FaultPlan['kind'][] = [];
 
   private constructor(site: Site, program: Program.Servers, znodes: Znodes, wakeUps: ReadonlyMap<string, WakeUp>) {
@@ -56,7 +56,7 @@ export class ZooKeeperServers implements SimulatedServers {
     };
     const znodes = new Znodes();
     const wakeUps = new Map<string, WakeUp>();
-    // A session that moved may have a half-open connection to its former server, which tells it again.
+    // A session that moved may have a half-open connection to its former server, which notifies it again.
     const told = (path: string, sessions: readonly bigint[]) =>
       wakeUps.set(path, {
         path,
@@ -100,7 +100,7 @@ export class ZooKeeperServers implements SimulatedServers {
   break(fault: FaultPlan): (() => void) | undefined {
     const others = FAULTS_APART.find((kinds) => kinds.includes(fault.kind));
     if (!others) return this.#break(fault);
-    // One that ended would end the other as well, at a time that nobody has chosen.
+    // The end of one fault would end the other as well, at a time that no plan has chosen.
     if (FAULTS_APART.some((kinds) => kinds !== others && kinds.some((kind) => this.#going.includes(kind))))
       return undefined;
     const undo = this.#break(fault);
@@ -154,7 +154,7 @@ export class ZooKeeperServers implements SimulatedServers {
     const found = this.#session(session);
     if (!found) return undefined;
     const { earliestEndMs, firstTimeoutMs, timeoutMs } = found;
-    // No client can know of a shorter timeout before it is told.
+    // No client can know of a shorter timeout before it is notified.
     const untoldMs = Math.max(0, Math.min(toldMs, firstTimeoutMs) - timeoutMs);
     // The servers' clock is the true one.
     return Math.min(earliestEndMs - this.#ensemble.nowMs + untoldMs, firstTimeoutMs);
@@ -212,7 +212,7 @@ export class ZooKeeperServers implements SimulatedServers {
   }
 
   #kill(member: Member, silently: boolean): () => void {
-    // A machine that loses its power says nothing to anybody.
+    // A machine that loses power sends nothing.
     if (silently) for (const connection of this.#site.network.connections(undefined, member.port)) connection.vanish();
     this.#inProcess(() => void member.kill());
     return () =>
@@ -232,7 +232,7 @@ export class ZooKeeperServers implements SimulatedServers {
     return () => this.#inProcess(() => member.lag(0));
   }
 
-  /** What was planned and has not happened by the end of the fault stays planned: it happens when there is such a request. */
+  /** Planned request faults stay planned after the end of the fault. They happen when there is such a request. */
   #plan(member: Member, { kind, op }: FaultPlan): () => void {
     const target = { op: op as FaultOp };
     this.#inProcess(() => {

@@ -7,22 +7,22 @@ import type { TrafficTools } from './tools.js';
 /** A call under way. */
 export interface Asked {
   readonly id: string;
-  /** The call has got what it asked for, and goes on: what it asked for is used inside. */
+  /** Reports that the call has what it asked for, and continues: the result is used inside. */
   readonly done: () => void;
 }
 
-/** What became of a call, for the program that made it. */
+/** The result of a call, for the program that made it. */
 export interface Made<T> {
   readonly id: string;
   readonly outcome: CallOutcome;
-  /** What it resolved with, when it is done. */
+  /** The value that it resolved with, if it is done. */
   readonly value?: T;
 }
 
 export interface CallDetails<T> {
-  /** How long the call may take by its own options and its signal, in milliseconds. */
+  /** The time that the call may take by its own options and its signal, in milliseconds. */
   readonly waitMs?: number | undefined;
-  /** What of the result is judged. */
+  /** The part of the result that is judged. */
   readonly answerOf?: (value: T) => Partial<Answer>;
 }
 
@@ -34,7 +34,7 @@ const OUTCOMES: Readonly<Partial<Record<string, CallOutcome>>> = {
   LOCK_CONFIGURATION: 'refused',
 };
 
-/** Calls to what all processes share, with their begin and their end taken down. */
+/** Makes calls on shared objects, and records their begin and their end. */
 export class Calls {
   readonly #tools: Pick<TrafficTools, 'process' | 'record'>;
   #count = 0;
@@ -43,7 +43,7 @@ export class Calls {
     this.#tools = tools;
   }
 
-  /** Never rejects. */
+  /** Makes a call. Never rejects. */
   async make<T>(
     call: Call,
     ask: (asked: Asked) => Promise<T>,
@@ -53,7 +53,7 @@ export class Calls {
     this.#tools.record({ what: 'call', id, at: sharedNow(), call, ...(waitMs !== undefined && { waitMs }) });
     let isReturned = false;
     const answer = (answered: Answer): Answer => {
-      // What fails in a way that no promise speaks of is told even when the call had got what it asked for.
+      // An error that no promise mentions is recorded even if the call already had what it asked for.
       if (!isReturned || answered.outcome === 'failed') {
         this.#tools.record({ what: 'return', id, at: sharedNow(), answer: answered });
       }

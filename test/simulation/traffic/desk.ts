@@ -13,15 +13,15 @@ import type { Methods } from './decorated/methods.js';
 import type { Poller } from './decorated/poller.js';
 import type { TrafficTools } from './tools.js';
 
-/** What the programs of one process share. */
+/** The services and tools that the programs of one process share. */
 export interface Office extends TrafficTools {
   readonly locks: LockService;
   readonly elections: LeaderElectionService;
   readonly coordination: CoordinationService;
   readonly methods: Methods;
-  /** Only where the program `leader` runs: an application that has it campaigns all the time. */
+  /** Present only if the program `leader` runs, because an application that has it campaigns all the time. */
   readonly poller: Poller | undefined;
-  /** Only where the program `cron` runs. */
+  /** Present only if the program `cron` runs. */
   readonly jobs: Jobs | undefined;
   readonly journal: Journal;
   readonly beliefs: Beliefs;
@@ -29,17 +29,17 @@ export interface Office extends TrafficTools {
   readonly calls: Calls;
 }
 
-/** What one client of a program works with. */
+/** The services and tools of one client of a program. */
 export interface Desk extends Office {
-  /** The client's name, the same for no other in any process. */
+  /** The client's name, unique among all processes. */
   readonly name: string;
   readonly random: Random;
 }
 
-/** One idea of what to do with the locks: acts until the process is to finish, and then has given everything back. */
+/** A program uses the locks in one way. It runs until the process is to finish, and has then released everything. */
 export type Program = (desk: Desk) => Promise<void>;
 
-/** Acts again and again, with a rest after each time. */
+/** Acts again and again, with a pause after each time. */
 export async function actUntilFinished(desk: Desk, act: () => Promise<void>): Promise<void> {
   while (!desk.finishing.aborted) {
     await act();

@@ -1,7 +1,7 @@
 import type { Pace } from '../../robustness/traffic/beliefs.js';
 import type { LockTraffic, Span } from '../../robustness/traffic/orders.js';
 
-/** What a process can be told to do; each is a file in `programs/`. */
+/** The programs that a process can run; each is a file in `programs/`. */
 export type ProgramName =
   | 'locks'
   | 'downgrade'
@@ -20,10 +20,10 @@ export type ProgramName =
   | 'crowd'
   | 'sets';
 
-/** What callers of one process do that come in one turn. */
+/** The actions of callers of one process that ask in one turn. */
 export type CrowdKind = 'readers' | 'waiters' | 'readers and writers' | 'tries' | 'a waiter and tries';
 
-/** How the lock module of a process is set up. */
+/** The options of a process's lock module. */
 export interface ModuleOrders {
   readonly waitMs: number;
   readonly drainTimeoutMs: number;
@@ -31,7 +31,7 @@ export interface ModuleOrders {
   readonly keepMs: number;
 }
 
-/** What one process is to do. Plain data, drawn from the seed by whoever starts it. */
+/** The orders of one process. Plain data, drawn from the seed by the process that starts it. */
 export interface TrafficOrders {
   readonly seed: number;
   readonly connectString: string;
@@ -40,30 +40,30 @@ export interface TrafficOrders {
   readonly connectTimeoutMs: number;
   readonly releaseTimeoutMs: number;
   readonly module: ModuleOrders;
-  /** Of how many services the applications are: each is of one, in turn. */
+  /** The number of services. Applications belong to them in turn. */
   readonly services: number;
-  /** How many clients of each program run side by side in this process. */
+  /** The number of clients of each program that run concurrently in this process. */
   readonly programs: Readonly<Partial<Record<ProgramName, number>>>;
-  /** How often the process looks at what it holds, and writes that down. */
+  /** The intervals at which the process looks at what it holds, and records it. */
   readonly pace: Pace;
-  /** The keys and the kinds of the program `locks`; others take some of its keys. */
+  /** The keys and the kinds of the program `locks`. Other programs use some of its keys. */
   readonly locks: LockTraffic;
-  /** How long a client of the other programs rests between two actions. */
+  /** The pause of a client of the other programs between two actions. */
   readonly pauseMs: Span;
-  /** How long the other programs work under what they hold. */
+  /** The duration of the other programs' work under what they hold. */
   readonly workMs: Span;
-  /** How long the other programs are ready to wait: one of these. */
+  /** The times that the other programs are ready to wait; one of them is drawn for each call. */
   readonly waitsMs: readonly number[];
-  /** How long one shared value is used before the next one is taken: short histories can be judged. */
+  /** The time for which one shared value is used before the next one. Short histories can be judged. */
   readonly epochMs: number;
-  /** How long it is from one tick of the jobs to the next: whole seconds. */
+  /** The interval between two ticks of the jobs, in whole seconds. */
   readonly tickMs: number;
-  /** How many have to come to a double barrier; not more than there are such clients in all processes. */
+  /** The number of members of a double barrier; not more than there are such clients in all processes. */
   readonly barrierCount: number;
-  /** What crowds do: one of these. */
+  /** The kinds of crowds; one of them is drawn each time. */
   readonly crowdKinds: readonly CrowdKind[];
-  /** How many callers of a process come in one turn: one of these. */
+  /** The numbers of callers of a process in one turn; one of them is drawn each time. */
   readonly crowdSizes: readonly number[];
-  /** How long each acquisition of the final round may take. */
+  /** The time limit of each acquisition of the final round. */
   readonly finalLimitMs: number;
 }

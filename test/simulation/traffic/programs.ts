@@ -17,7 +17,7 @@ import { stock } from './programs/stock.js';
 import { values } from './programs/values.js';
 import { warm } from './programs/warm.js';
 
-/** What each program does. */
+/** The functions of the programs. */
 export const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
   locks,
   downgrade,

@@ -5,7 +5,7 @@ import type { Entry } from '../model/entry.js';
 import { Records } from './records.js';
 import { SOME_ORDERS } from './some-orders.js';
 
-/** What a process takes down that is handed this, and works for a moment. */
+/** The entries of a process that is handed this lease, and works for a moment. */
 function recorded(
   isHeld: boolean,
   about: { readonly kind?: HoldKind; readonly isDowngraded?: boolean } = {},
@@ -30,27 +30,27 @@ function recorded(
 }
 
 describe('a lease that is handed out', () => {
-  it('is held, from then until it is given back', () => {
+  it('is recorded as held until it is released', () => {
     expect(recorded(true).map(({ what }) => what)).toEqual(['held', 'ended']);
   });
 
-  it('is told when it is over already', () => {
+  it('is reported if it is already over', () => {
     expect(recorded(false)).toMatchObject([{ what: 'over at once', key: 'k' }]);
   });
 
   it.each(['run', 'item', 'member', 'term', 'permits'] as const)(
-    'may be over where it is looked at later: %s',
+    'may already be over if it is looked at later: %s',
     (kind) => {
       expect(recorded(false, { kind })).toEqual([]);
     },
   );
 
-  it('may be over where a writer goes on as a reader', () => {
+  it('may already be over if a writer continues as a reader', () => {
     expect(recorded(false, { isDowngraded: true })).toEqual([]);
     expect(recorded(false, { isDowngraded: false })).toHaveLength(1);
   });
 
-  it('is known to belong to one that only listens', () => {
+  it('is marked if its holder only listens', () => {
     expect(recorded(true, {}, 'listens')[0]).toMatchObject({ isListening: true });
     expect(recorded(true, {}, 'asks')[0]).not.toHaveProperty('isListening');
   });

@@ -8,7 +8,10 @@ import { Calls } from './calls.js';
 import { TRAFFIC_TOOLS } from './tools.js';
 import type { TrafficTools } from './tools.js';
 
-/** A lease is handed out in the instant in which it was found to stand: one that is over by then should not have been. */
+/**
+ * Reports leases that were over when they were handed out. A lease is handed out in the instant in which it was found
+ * to be held.
+ */
 class CheckedBeliefs extends Beliefs {
   readonly #tools: TrafficTools;
 
@@ -28,7 +31,7 @@ class CheckedBeliefs extends Beliefs {
   }
 }
 
-/** What a process takes down about itself. */
+/** The records of a process about itself. */
 @Injectable()
 export class Records {
   readonly journal: Journal;

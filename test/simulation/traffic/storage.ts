@@ -9,8 +9,8 @@ import type { TrafficTools } from './tools.js';
 const LONGEST_WAY_MS = 8;
 
 /**
- * Storage that is guarded by tokens, some milliseconds away. What it accepts is told from the order in which writes
- * arrive, by whoever reads the history.
+ * Storage that is guarded by tokens, some milliseconds away. The accepted writes are computed later from the order of
+ * arrival in the history.
  */
 export class Storage implements Register {
   readonly #tools: Pick<TrafficTools, 'record'>;

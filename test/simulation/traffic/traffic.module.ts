@@ -25,8 +25,8 @@ export function trafficModule(tools: TrafficTools): DynamicModule {
 }
 
 /**
- * Runs the programs of the process until `tools.finishing` aborts, then the final round. Everything but the candidacies of
- * `@LeaderOnly` is given back then; these end with `app.close()`.
+ * Runs the programs of the process until `tools.finishing` aborts, then the final round. Everything except the
+ * candidacies of `@LeaderOnly` is released then; these end with `app.close()`.
  */
 export async function runTraffic(app: INestApplicationContext): Promise<void> {
   await app.get(Traffic).run();

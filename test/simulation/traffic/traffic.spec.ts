@@ -29,7 +29,7 @@ const WORLD: WorldPlan = {
   wallSkewsMs: [0, 0, 0],
 };
 
-/** What each program has to have done, as `summaryOf` says it. */
+/** The entries that each program must have recorded, as `summaryOf` names them. */
 const SUBSTANCE: Readonly<Record<ProgramName, readonly string[]>> = {
   locks: ['lock: granted', 'lock: not this time', 'lock: revoked', 'held: lock', 'write', 'final'],
   downgrade: ['held: downgraded'],
@@ -55,7 +55,7 @@ interface Special {
   readonly apps?: number;
 }
 
-describe('the traffic, with nothing broken', () => {
+describe('the traffic without faults', () => {
   let backend: Backend;
   beforeAll(async () => {
     backend = zookeeperBackend(await bundleAll());
@@ -82,7 +82,7 @@ describe('the traffic, with nothing broken', () => {
     expect(substance.filter((what) => !counts[what])).toEqual([]);
   });
 
-  it('takes down for how long each call for a segment is ready to wait', async () => {
+  it('records how long each call for a segment is ready to wait', async () => {
     const { history } = await run({ segments: 3 }, 3);
     const waitsMs = new Set(history.attempts.map(({ waitMs }) => waitMs));
     expect(waitsMs).toEqual(new Set([0, DECORATED_WAIT_MS, Math.max(...SOME_ORDERS.waitsMs)]));
@@ -90,20 +90,20 @@ describe('the traffic, with nothing broken', () => {
     expect(new Set(refused.map(({ waitMs }) => waitMs))).toEqual(new Set([0]));
   });
 
-  it('does everything at once', async () => {
+  it('keeps all promises with all programs at once', async () => {
     const programs = Object.fromEntries(Object.keys(SUBSTANCE).map((name) => [name, 1]));
     expect((await run(programs, 2)).examined.findings).toEqual([]);
   });
 
-  it.each(SHORTCUTS)('keeps all promises without the shortcut, and goes another way: %s', async (shortcut) => {
-    // Numbers follow each other where few come.
+  it.each(SHORTCUTS)('keeps all promises without the shortcut, with another history: %s', async (shortcut) => {
+    // Numbers follow each other if few processes take part.
     const areFew = shortcut === 'consecutive numbers';
     const special = { localLine: false, apps: areFew ? 2 : APPS };
     const [programs, seconds] = areFew ? [{ locks: 2 }, 5] : [{ locks: 6, sets: 1 }, 1];
     const usual = await run(programs, seconds, special);
     const plain = await run(programs, seconds, { ...special, without: [shortcut] });
     expect(plain.examined.findings).toEqual([]);
-    // Which signal objects are used cannot be seen on the wire.
+    // The choice of signal objects is not visible on the wire.
     expect(plain.examined.hash === usual.examined.hash).toBe(shortcut === 'pooled signals');
   });
 

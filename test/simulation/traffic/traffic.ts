@@ -18,7 +18,7 @@ import { Storage } from './storage.js';
 import { TRAFFIC_TOOLS } from './tools.js';
 import type { TrafficTools } from './tools.js';
 
-/** All that one process does. */
+/** The whole traffic of one process. */
 @Injectable()
 export class Traffic {
   readonly #office: Office;
@@ -51,10 +51,10 @@ export class Traffic {
     };
   }
 
-  /** Resolves when the process was told to finish and has given everything back; the final round is run then as well. */
+  /** Resolves when the process was ordered to finish and has released everything, and the final round is over. */
   async run(): Promise<void> {
     const { orders, finishing } = this.#office;
-    // Each client listens to it while it rests.
+    // Each client listens to the signal while it pauses.
     setMaxListeners(0, finishing);
     const clients = Object.entries(orders.programs) as [ProgramName, number][];
     const running = clients.flatMap(([name, count]) =>
@@ -70,7 +70,9 @@ export class Traffic {
     return { ...this.#office, name: `${process}/${name}`, random };
   }
 
-  /** What a program throws is a fault of its own: whatever a lock may do, the program knows. */
+  /**
+   * Runs a program. An error that it throws is a fault of its own: programs handle everything that a lock may throw.
+   */
   async #runProgram(program: Program, desk: Desk): Promise<void> {
     await program(desk).catch((error: unknown) => {
       const text = `${desk.name}: ${String(error instanceof Error ? error.stack : error)}`;

@@ -5,7 +5,7 @@ import { sharedNow } from '../../robustness/clock.js';
 import { passSome } from './desk.js';
 import type { Desk } from './desk.js';
 
-/** Believes in something for as long as the work takes, or until it is lost. */
+/** Records a hold for as long as the work takes, or until it is lost. */
 export async function workUnder(
   desk: Desk,
   held: Believable,
@@ -23,7 +23,10 @@ interface Limits {
   readonly signal?: AbortSignal;
 }
 
-/** A call's options: how long it waits, and now and then a signal that aborts before that. `atMostMs` is the shorter of both. */
+/**
+ * Draws a call's options: a wait time, and occasionally a signal that aborts before that. `atMostMs` is the shorter of
+ * both.
+ */
 export async function withLimits<T>(
   { random, orders }: Desk,
   ask: (limits: Limits, atMostMs: number) => Promise<T>,
@@ -36,7 +39,7 @@ export async function withLimits<T>(
   return ask({ waitMs, signal: abort.signal }, atMostMs).finally(() => clearTimeout(giveUp));
 }
 
-/** A key that is used for a while only, by all processes at the same time. */
+/** A key that all processes use for a while, at the same time. */
 export function keyOfNow({ orders }: Desk, name: string): string {
   return `${name}-${Math.floor(sharedNow() / orders.epochMs)}`;
 }

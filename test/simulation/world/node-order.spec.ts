@@ -7,14 +7,14 @@ interface Timer {
   refresh(): unknown;
 }
 
-/** What a program uses of Node, or of a simulated process. */
+/** The functions of Node, or of a simulated process, that a program uses. */
 interface Loop {
   setTimeout(callback: () => void, ms: number): Timer;
   setInterval(callback: () => void, ms: number): Timer;
   clear(timer: Timer): void;
   setImmediate(callback: () => void): unknown;
   clearImmediate(immediate: unknown): void;
-  /** The callback runs when something has arrived from outside. */
+  /** Runs the callback when data has arrived from outside. */
   arrive(callback: () => void): void;
   /** Keeps the process busy. */
   busy(ms: number): void;
@@ -36,10 +36,10 @@ const NODE: Loop = {
 
 /** Longer than any program takes in the simulation. */
 const OVER_MS = 1_000;
-/** What should not have been printed comes within this time. */
+/** The time within which superfluous lines would be printed. */
 const REST_MS = 120;
 
-/** Waits for as many lines as there are to be, and for what would be too much. */
+/** Waits for the expected number of lines, and for superfluous ones. */
 async function runForReal(program: Program, lines: number): Promise<string[]> {
   const printed: string[] = [];
   NODE.arrive(() => program(NODE, (text) => () => void printed.push(text)));
@@ -67,7 +67,7 @@ async function runSimulated(program: Program, seed: number): Promise<string[]> {
   return printed;
 }
 
-/** Each prints the same on Node however slow the machine is. */
+/** Programs that print the same on Node however slow the machine is. */
 const PROGRAMS: Readonly<Record<string, Program>> = {
   'ticks, promises, immediates, timers': ({ setTimeout, setImmediate }, print) => {
     setTimeout(print('timer'), 0);

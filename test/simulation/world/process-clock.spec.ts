@@ -3,14 +3,14 @@ import { Random } from '../../robustness/random.js';
 import { ProcessClock } from './process-clock.js';
 
 describe('ProcessClock', () => {
-  it('runs at its own rate, from where it began', () => {
+  it('runs at its own rate, from its own start', () => {
     const clock = new ProcessClock(1.02, 500, 1_000_000);
     expect(clock.monotonicMs(0)).toBe(500);
     expect(clock.monotonicMs(1_000_000)).toBeCloseTo(1_520);
     expect(clock.wallMs(1_000_000)).toBe(1_001_020);
   });
 
-  it('says the first time of the world at which it says so much', () => {
+  it('finds the first time of the world at which it shows a given time', () => {
     const random = new Random('clock');
     for (let count = 0; count < 2_000; count++) {
       const clock = new ProcessClock(random.pick([0.98, 0.99, 1, 1.01, 1.02]), random.int(0, 60_000), 0);
@@ -22,7 +22,7 @@ describe('ProcessClock', () => {
     }
   });
 
-  it('stands still while the machine is suspended, but for the wall clock', () => {
+  it('stands still while the machine is suspended, except for the wall clock', () => {
     const clock = new ProcessClock(1, 0, 0);
     clock.suspended(2_000_000);
     expect(clock.monotonicMs(5_000_000)).toBe(3_000);
@@ -30,7 +30,7 @@ describe('ProcessClock', () => {
     expect(clock.worldUsAt(3_000)).toBe(5_000_000);
   });
 
-  it('jumps, only on the wall', () => {
+  it('jumps only on the wall', () => {
     const clock = new ProcessClock(1, 0, 0);
     clock.jump(-3_600_000);
     expect(clock.wallMs(1_000_000)).toBe(1_000 - 3_600_000);

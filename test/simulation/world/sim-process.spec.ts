@@ -18,7 +18,7 @@ const note = (name: string) => () => void events.push(`${name} at ${world.now / 
 const after = (process: SimProcess, ms: number, callback: () => void) => process.timers.set(callback, ms, false);
 
 describe('SimProcess', () => {
-  it.each([0.98, 1, 1.02])('runs timers less than 1 ms early and at most 1 ms late, at a rate of %d', async (rate) => {
+  it.each([0.98, 1, 1.02])('runs timers less than 1 ms early and at most 1 ms late, at rate %d', async (rate) => {
     const process = someProcess(world, 'one', { rate });
     const random = new Random('timers');
     const offs: number[] = [];
@@ -31,12 +31,12 @@ describe('SimProcess', () => {
     expect(offs).toHaveLength(500);
     expect(Math.min(...offs)).toBeGreaterThan(-1);
     expect(Math.min(...offs)).toBeLessThan(0);
-    // A microsecond of the world may be a little more on its clock.
+    // A microsecond of the world may be a little more on the clock of the process.
     expect(Math.max(...offs)).toBeLessThan(1 + 2 * 0.001 * rate);
     expect(Math.max(...offs)).toBeGreaterThan(0.5);
   });
 
-  it('runs what has arrived at once, in order', async () => {
+  it('runs callbacks of arrived data at once, in order', async () => {
     const process = someProcess(world);
     for (const [at, name] of [
       [5, 'a'],
@@ -49,7 +49,7 @@ describe('SimProcess', () => {
     expect(events).toEqual(['a at 5', 'b at 5', 'c at 7']);
   });
 
-  it('does not run while it is stopped; then timers come first, and its clock has gone on', async () => {
+  it('does not run while stopped, and then runs timers first on a clock that advanced', async () => {
     const process = someProcess(world);
     after(process, 10, () => events.push(`timer at ${Math.floor(process.nowMs)}`));
     world.at(1 * MS, () => process.stop(50 * MS));
@@ -61,7 +61,7 @@ describe('SimProcess', () => {
     expect(events).toEqual(['timer at 51', 'arrived at 51']);
   });
 
-  it('is stopped for as long as the longer of two stops', async () => {
+  it('is stopped until the later end of two stops', async () => {
     const process = someProcess(world);
     world.at(0, () => process.stop(50 * MS));
     world.at(10 * MS, () => process.stop(5 * MS));
@@ -70,7 +70,7 @@ describe('SimProcess', () => {
     expect(events).toEqual(['arrived at 50']);
   });
 
-  it('knows nothing on its monotonic clock of having been suspended, from its first callback on', async () => {
+  it('does not see a suspension on its monotonic clock, from its first callback on', async () => {
     const process = someProcess(world);
     after(process, 100, () => events.push(`timer at ${Math.floor(process.nowMs)}`));
     world.at(10 * MS, () => process.suspend(1_000 * MS));
@@ -79,7 +79,7 @@ describe('SimProcess', () => {
     expect(events).toEqual(['arrived at 10, 1010', 'timer at 100']);
   });
 
-  it('was suspended for no longer than that by two suspensions at once', async () => {
+  it('is suspended for no longer than two overlapping suspensions together', async () => {
     const process = someProcess(world);
     world.at(10 * MS, () => process.suspend(100 * MS));
     world.at(50 * MS, () => process.suspend(20 * MS));
@@ -108,7 +108,7 @@ describe('SimProcess', () => {
     expect(last).toBeGreaterThan(300);
   });
 
-  it('runs nothing any more when it is killed, in the midst of a turn as well', async () => {
+  it('runs nothing after it is killed, even in the middle of a turn', async () => {
     const process = someProcess(world);
     after(process, 10, note('timer'));
     world.at(1 * MS, () => {
@@ -125,7 +125,7 @@ describe('SimProcess', () => {
     expect(process.isDead).toBe(true);
   });
 
-  it('is busy with each callback, so that what comes meanwhile waits', async () => {
+  it('is busy during each callback, so later arrivals wait', async () => {
     const process = someProcess(world, 'one', { callbackUs: 400 });
     world.at(1 * MS, () => {
       for (const name of ['a', 'b']) process.deliver(note(name));
@@ -135,7 +135,7 @@ describe('SimProcess', () => {
     expect(events).toEqual(['a at 1', 'b at 1', 'c at 1.8']);
   });
 
-  it('runs immediates that are set from outside of a turn', async () => {
+  it('runs immediates that are set outside of a turn', async () => {
     const process = someProcess(world);
     const cleared = process.setImmediate(note('cleared'));
     process.setImmediate(note('immediate'));

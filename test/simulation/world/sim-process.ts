@@ -8,22 +8,22 @@ const MOST_TIMER_DELAY_US = 1_000;
 export type Callback = () => void;
 
 /**
- * One Node process: its clock, its timers, what has arrived for it, and its event loop with Node's phases. Its code runs
- * only in its turns. A turn is one round of the loop: timers that are due, then what has arrived, then immediates.
+ * One Node process: its clock, its timers, its arrived data, and its event loop with Node's phases. Its code runs only
+ * in its turns. A turn is one round of the loop: due timers, then arrived data, then immediates.
  */
 export class SimProcess {
   readonly name: string;
   readonly clock: ProcessClock;
   readonly timers: Timers;
   readonly random: Random;
-  /** Told of what its code throws and nobody catches. Without it the run of the world fails. */
+  /** Called with exceptions that its code does not catch. Without it, the run of the world fails. */
   uncaught: ((error: unknown) => void) | undefined;
   readonly #world: World;
   readonly #callbackUs: number;
   #arrived: Callback[] = [];
   #immediates = new Set<Callback>();
   #round: Round | undefined;
-  /** The event for its next turn; an older one, which was for a later time, does nothing. */
+  /** The time of its next turn. An older event, which was planned for a later time, does nothing. */
   #nextTurnAt = Infinity;
   #nextTurn = 0;
   #stoppedUntil = 0;
@@ -61,7 +61,7 @@ export class SimProcess {
     return this.clock.wallMs(this.#world.now);
   }
 
-  /** Something has arrived for it: the callback runs in the next turn. */
+  /** Data has arrived for the process: the callback runs in the next turn. */
   deliver(callback: Callback): void {
     if (this.#isDead) return;
     this.#arrived.push(callback);
@@ -69,7 +69,7 @@ export class SimProcess {
   }
 
   setImmediate(callback: Callback): Callback {
-    // An object of its own: the same function may be set twice.
+    // A separate object, because the same function may be set twice.
     const immediate = () => callback();
     this.#immediates.add(immediate);
     if (!this.#round) this.#wakeAt(this.#world.now);
@@ -80,19 +80,19 @@ export class SimProcess {
     this.#immediates.delete(immediate);
   }
 
-  /** It does not run for so long: stopped, or busy with something. Its clocks go on. */
+  /** The process does not run for so long: it is stopped, or busy. Its clocks continue. */
   stop(us: number): void {
     this.#stoppedUntil = Math.max(this.#stoppedUntil, this.#world.now + us);
     this.#rearm();
   }
 
-  /** The machine sleeps for so long: it does not run, and its monotonic clock stands still. */
+  /** The machine sleeps for so long: the process does not run, and its monotonic clock stands still. */
   suspend(us: number): void {
     const from = Math.max(this.#world.now, this.#suspendedUntil);
     const until = this.#world.now + us;
     if (until <= from) return;
     this.#suspendedUntil = until;
-    // Planned before anything that the process does at that moment, which has to see the clock that stood still.
+    // Planned before any action of the process at that moment, which must see the clock that stood still.
     this.#world.at(Math.max(this.#stoppedUntil, until), () => {
       this.clock.suspended(until - from);
       this.#rearm();
@@ -100,14 +100,14 @@ export class SimProcess {
     this.stop(us);
   }
 
-  /** Nothing of it runs any more. */
+  /** Nothing of the process runs any more. */
   kill(): void {
     this.#isDead = true;
     this.#arrived = [];
     this.#immediates.clear();
   }
 
-  /** Runs the next callback of the turn that it is in. `false` when the turn is over. */
+  /** Runs the next callback of the current turn. Returns `false` if the turn is over. */
   runNext(): boolean {
     const round = this.#round;
     if (!round || this.#isDead) return this.#endTurn();
@@ -151,7 +151,7 @@ export class SimProcess {
     this.#awaitTimers();
   }
 
-  /** Timers are late by chance; of those that are due by then all run, so that their order stays. */
+  /** Timers are late at random. All timers that are due by then run, so their order is kept. */
   #awaitTimers(): void {
     const dueMs = this.timers.nextDueMs;
     if (dueMs === undefined || this.#round) return;
@@ -182,6 +182,6 @@ export class SimProcess {
 interface Round {
   readonly loopMs: number;
   readonly arrived: Callback[];
-  /** Those that were set before this phase of the turn began. */
+  /** The immediates that were set before this phase of the turn began. */
   immediates: Callback[] | undefined;
 }

@@ -9,7 +9,7 @@ export interface SomeProcess {
   readonly seed?: number;
 }
 
-/** A process of a test. */
+/** A process for tests. */
 export function someProcess(
   world: World,
   name = 'one',

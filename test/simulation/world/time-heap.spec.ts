@@ -9,7 +9,7 @@ function drain<T>(heap: TimeHeap<T>): T[] {
 }
 
 describe('TimeHeap', () => {
-  it('gives what is due first, and what came first of one time', () => {
+  it('returns the earliest entry first, and those of one time in the order of insertion', () => {
     const heap = new TimeHeap<string>();
     for (const [at, what] of [
       [3, 'c1'],
@@ -25,7 +25,7 @@ describe('TimeHeap', () => {
     expect(heap.first).toBeUndefined();
   });
 
-  it('sorts as a stable sort does, also while things come in between', () => {
+  it('sorts like a stable sort, even with insertions in between', () => {
     const random = new Random('heap');
     const heap = new TimeHeap<{ at: number; number: number }>();
     let expected: { at: number; number: number }[] = [];

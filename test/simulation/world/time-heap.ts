@@ -4,7 +4,7 @@ interface Entry<T> {
   readonly what: T;
 }
 
-/** Things by the time at which they are due; those of one time in the order in which they came. */
+/** A heap of entries by the time at which they are due. Those of one time are in the order of insertion. */
 export class TimeHeap<T> {
   readonly #entries: Entry<T>[] = [];
   #count = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Random } from '../../robustness/random.js';
 import { Timers } from './timers.js';
 
-/** Timers by a clock that a test sets. */
+/** Timers on a clock that a test sets. */
 function timersAt(clock: { ms: number }) {
   const ran: string[] = [];
   const firsts: number[] = [];
@@ -20,7 +20,7 @@ function timersAt(clock: { ms: number }) {
 }
 
 describe('Timers', () => {
-  it('run by the millisecond at which they are due, and those of one delay by age', () => {
+  it('run by the millisecond at which they are due, and with equal delays by age', () => {
     const { set, runAll } = timersAt({ ms: 0 });
     for (const [name, ms] of Object.entries({ c: 30, a1: 10, b: 20, a2: 10 })) set(name, ms);
     expect(runAll(9)).toEqual([]);
@@ -28,7 +28,7 @@ describe('Timers', () => {
     expect(runAll(100)).toEqual(['b', 'c']);
   });
 
-  it('run all of one delay that is due before the next delay, as Node does when it is late', () => {
+  it('run all due timers of one delay before the next delay, like a late Node', () => {
     const clock = { ms: 0 };
     const { set, runAll } = timersAt(clock);
     set('first of 10', 10);
@@ -38,7 +38,7 @@ describe('Timers', () => {
     expect(runAll(50)).toEqual(['first of 10', 'second of 10, due at 12', 'first of 9, due at 11']);
   });
 
-  it('fire after a millisecond where the delay is none or too long', () => {
+  it('fire after a millisecond if the delay is missing, too short or too long', () => {
     const { set, runAll, timers } = timersAt({ ms: 5 });
     const delays = [0, -1, undefined, Number.NaN, 2 ** 31, Infinity];
     for (const ms of delays) expect(set(String(ms), ms).dueMs).toBe(6);
@@ -47,7 +47,7 @@ describe('Timers', () => {
     expect(set('7', 7.9).dueMs).toBe(13);
   });
 
-  it('repeat from when they ran, not from when they were due', () => {
+  it('repeat from the time at which they ran, not from when they were due', () => {
     const clock = { ms: 0 };
     const { timers } = timersAt(clock);
     const interval = timers.set(() => {}, 10, true);
@@ -57,7 +57,7 @@ describe('Timers', () => {
     expect(interval.dueMs).toBe(35);
   });
 
-  it('can be cleared, by themselves as well', () => {
+  it('can be cleared, even by themselves', () => {
     const clock = { ms: 0 };
     const { timers, ran, runAll } = timersAt(clock);
     const other = timers.set(() => void ran.push('other'), 10, false);
@@ -74,7 +74,7 @@ describe('Timers', () => {
     expect(timers.nextDueMs).toBeUndefined();
   });
 
-  it('begin again when they are refreshed, also in their own callback, and never once they were cleared', () => {
+  it('begin again when refreshed, even in their own callback, unless they were cleared', () => {
     const clock = { ms: 0 };
     const { timers, ran, set, runAll } = timersAt(clock);
     const late = set('late', 10);
@@ -96,7 +96,7 @@ describe('Timers', () => {
     expect([26, 36, 46, 56].map(runAll)).toEqual([['again'], ['again'], ['again'], ['again']]);
   });
 
-  it('goes on behind a callback that throws', () => {
+  it('continue after a callback that throws', () => {
     const { timers, set, runAll } = timersAt({ ms: 0 });
     const interval = timers.set(
       () => {
@@ -111,13 +111,13 @@ describe('Timers', () => {
     expect(runAll(2)).toEqual(['next']);
   });
 
-  it('tell of a timer that is due before all others, and of no other', () => {
+  it('report a timer that is due before all others, and no other', () => {
     const { set, firsts } = timersAt({ ms: 0 });
     for (const ms of [20, 30, 10, 10, 15]) set('', ms);
     expect(firsts).toEqual([20, 10]);
   });
 
-  it('run what was set, each once, never before it is due', () => {
+  it('run each timer once, and never before it is due', () => {
     const random = new Random('timers');
     const clock = { ms: 0 };
     const { timers } = timersAt(clock);

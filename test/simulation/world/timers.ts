@@ -2,15 +2,15 @@ import { TimeHeap } from './time-heap.js';
 
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** A timer of a simulated process, as `setTimeout` and `setInterval` answer it. */
+/** A timer of a simulated process, as `setTimeout` and `setInterval` return it. */
 export class SimTimer {
   readonly #timers: Timers;
   readonly callback: () => void;
   readonly delayMs: number;
   readonly repeats: boolean;
-  /** On the process's monotonic clock. */
+  /** The due time on the process's monotonic clock. */
   dueMs = 0;
-  /** A timer that was cleared never runs again, also when it is refreshed. */
+  /** A timer that was cleared never runs again, even when it is refreshed. */
   isCleared = false;
   #hasRef = true;
 
@@ -50,27 +50,28 @@ export class SimTimer {
   }
 }
 
-/** The timers of one delay, in the order in which they were set: so the first of them is the first that is due. */
+/** The timers of one delay, in the order in which they were set. So the first of them is due first. */
 interface TimersOfDelay {
   readonly timers: Set<SimTimer>;
   isQueued: boolean;
 }
 
 /**
- * The timers of one process, in Node's order. Node keeps a list for each delay. It takes the list whose first timer is due
- * first, and runs all of that list that is due before it looks at the next. After a stall that order is not the one by time.
+ * The timers of one process, in Node's order. Node keeps a list for each delay. It takes the list whose first timer is
+ * due first, and runs all due timers of that list before the next one. After a stall, that order is not the order of
+ * due times.
  */
 export class Timers {
   readonly #delays = new Map<number, TimersOfDelay>();
-  /** Each list that has timers, once; the time is that of its first timer, or of one that it had before. */
+  /** Each list that has timers, once. The time is that of its first timer, or of an earlier first timer. */
   readonly #queue = new TimeHeap<{ readonly delayMs: number; readonly list: TimersOfDelay }>();
   readonly #loopMs: () => number;
   readonly #isFirst: () => void;
-  /** The list of which timers run at the moment. */
+  /** The list whose timers run at the moment. */
   #running: TimersOfDelay | undefined;
 
   /**
-   * @param loopMs what the event loop takes for now: whole milliseconds. So a timer may be early by a part of one
+   * @param loopMs the time of the event loop in whole milliseconds. So a timer may be early by a fraction of one
    * @param isFirst called when a timer was set that is due before all others
    */
   constructor(loopMs: () => number, isFirst: () => void) {
@@ -78,7 +79,7 @@ export class Timers {
     this.#isFirst = isFirst;
   }
 
-  /** On the process's monotonic clock. */
+  /** The next due time on the process's monotonic clock. */
   get nextDueMs(): number | undefined {
     return this.#firstList()?.timer.dueMs;
   }
@@ -107,7 +108,7 @@ export class Timers {
     this.#delays.get(timer.delayMs)?.timers.delete(timer);
   }
 
-  /** Runs the first timer that is due by then. `false` when none is. */
+  /** Runs the first timer that is due by then. Returns `false` if there is none. */
   runFirst(byMs: number): boolean {
     const timer = this.#nextOfRunning(byMs) ?? this.#nextOfFirst(byMs);
     if (!timer) return false;
@@ -158,7 +159,7 @@ function firstOf({ timers }: TimersOfDelay): SimTimer | undefined {
   return undefined;
 }
 
-/** As Node has it: at least one millisecond, and what is too long fires at once. */
+/** The delay as Node has it: at least one millisecond, and one millisecond if it is too long. */
 function delayOf(ms: number): number {
   return ms >= 1 && ms <= LONGEST_MS ? Math.trunc(ms) : 1;
 }

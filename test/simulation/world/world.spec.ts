@@ -13,21 +13,21 @@ beforeEach(() => {
 const note = (name: string) => () => void events.push(`${name} at ${world.now}`);
 
 describe('World', () => {
-  it('does at one instant what was planned for it, in the order of planning, and nothing before it is time', async () => {
+  it('runs actions at their time, and those of one instant in the order of planning', async () => {
     world.at(20, note('c'));
     world.at(10, note('a'));
     world.after(10, note('b'));
     await world.run(15);
     expect(events).toEqual(['a at 10', 'b at 10']);
     expect(world.now).toBe(15);
-    // What is too late happens now.
+    // An action that is planned for the past happens now.
     world.at(3, note('late'));
     await world.run(100);
     expect(events.slice(2)).toEqual(['late at 15', 'c at 20']);
     expect(world.now).toBe(100);
   });
 
-  it('ends as soon as it is said to be over', async () => {
+  it('ends as soon as `isOver` returns true', async () => {
     let isOver = false;
     world.at(10, () => (isOver = true));
     world.at(11, note('too much'));
@@ -36,14 +36,14 @@ describe('World', () => {
     expect(events).toEqual([]);
   });
 
-  it('is run once at a time', async () => {
+  it('has one run at a time', async () => {
     const first = world.run(10);
     await expect(world.run(20)).rejects.toThrow('time passes already');
     await first;
     expect(world.now).toBe(10);
   });
 
-  it('runs the turn of one process to its end before that of the next, at one instant', async () => {
+  it('completes the turn of one process before that of the next at one instant', async () => {
     const [one, other] = [someProcess(world, 'one'), someProcess(world, 'other')];
     for (const process of [one, other, one]) {
       process.deliver(() => {
@@ -63,14 +63,14 @@ describe('World', () => {
     expect(world.callbacks).toBe(6);
   });
 
-  it('hands a message from one process to the other within one instant', async () => {
+  it('delivers a message from one process to another within one instant', async () => {
     const [one, other] = [someProcess(world, 'one'), someProcess(world, 'other')];
     one.deliver(() => other.deliver(() => one.deliver(note('answered'))));
     await world.run(1);
     expect(events).toEqual(['answered at 0']);
   });
 
-  it('fails where a callback throws', async () => {
+  it('fails if a callback throws', async () => {
     const process = someProcess(world);
     process.deliver(() => {
       throw new Error('on purpose');
@@ -78,7 +78,7 @@ describe('World', () => {
     await expect(world.run(1)).rejects.toThrow('on purpose');
   });
 
-  it('goes on where a callback throws whose process takes it for its end', async () => {
+  it('continues after a callback throws if its process handles it', async () => {
     const [one, other] = [someProcess(world, 'one'), someProcess(world, 'other')];
     one.uncaught = (error) => {
       events.push(`${String(error)} at ${world.now}`);
@@ -99,7 +99,7 @@ describe('World', () => {
     expect(world.now).toBe(20_000);
   });
 
-  it('goes on where that comes from what a callback has woken', async () => {
+  it('continues after a promise of a callback throws if the process handles it', async () => {
     const process = someProcess(world);
     process.uncaught = (error) => void events.push(String(error));
     process.deliver(() => {
@@ -110,7 +110,7 @@ describe('World', () => {
     expect(events).toEqual(['Error: on purpose', 'next at 0']);
   });
 
-  it('fails where what is planned throws, though a process takes its own for its end', async () => {
+  it('fails if a planned action throws, even if a process handles its own exceptions', async () => {
     const process = someProcess(world);
     process.uncaught = () => {};
     process.deliver(note('its turn'));
@@ -121,12 +121,12 @@ describe('World', () => {
     expect(events).toEqual(['its turn at 0']);
   });
 
-  it('does not keep quiet what is thrown while no time passes', async () => {
+  it('rethrows exceptions while no run is under way', async () => {
     await world.run(1);
     expect(() => world.uncaught(new Error('on purpose'))).toThrow('on purpose');
   });
 
-  it('fails where time does not pass any more, and names the process', async () => {
+  it('fails when time stands still, and names the process', async () => {
     const process = someProcess(world, 'endless');
     process.uncaught = () => {};
     const again = () => void process.setImmediate(again);

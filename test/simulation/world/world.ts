@@ -1,17 +1,17 @@
 import { TimeHeap } from './time-heap.js';
 import type { SimProcess } from './sim-process.js';
 
-/** So many callbacks at one instant: time does not pass any more. */
+/** With this many callbacks at one instant, time stands still. */
 const MOST_CALLBACKS_AT_ONE_INSTANT = 100_000;
-// Node drains promises and ticks after each immediate, so several in a row need one turn of the real loop only.
+// Node drains promises and ticks after each immediate, so several in a row need only one turn of the real loop.
 const IMMEDIATES_AT_ONCE = 64;
 
 /** A process never waits for anything: it spins. */
 export class TimeStandsStill extends Error {}
 
 /**
- * Virtual time, and everything that is to happen in it, in one order that the seed decides. Times are whole microseconds
- * since the start of the world. Nothing takes time by itself: between two events the clock jumps.
+ * Virtual time, and all planned events in one order that the seed decides. Times are whole microseconds since the start
+ * of the world. Nothing takes time by itself: between two events the clock jumps.
  */
 export class World {
   readonly #events = new TimeHeap<() => void>();
@@ -25,22 +25,22 @@ export class World {
   #isRunning = false;
   #planned = 0;
 
-  /** In whole microseconds. */
+  /** The time in whole microseconds. */
   get now(): number {
     return this.#now;
   }
 
-  /** When the next thing happens that is planned. */
+  /** The time of the next planned event. */
   get nextAt(): number {
     return this.#events.first?.at ?? Infinity;
   }
 
-  /** How many callbacks of processes have run. */
+  /** The number of callbacks that processes have run. */
   get callbacks(): number {
     return this.#callbacks;
   }
 
-  /** The process whose code is running, if any is. */
+  /** The process whose code is running, if any. */
   get running(): SimProcess | undefined {
     return this.#turn;
   }
@@ -54,12 +54,12 @@ export class World {
     this.at(this.#now + microseconds, action);
   }
 
-  /** The process has something to do now; its callbacks run one by one until it has nothing more to do at this time. */
+  /** Begins a turn of a process. Its callbacks run one by one until it has nothing more to do at this time. */
   beginTurn(process: SimProcess): void {
     this.#turn = process;
   }
 
-  /** Lets time pass until this time, or until `isOver` says so, which is asked after every event. */
+  /** Lets time pass until this time, or until `isOver` returns `true`, which is called after every event. */
   async run(until: number, isOver: () => boolean = () => false): Promise<void> {
     if (this.#isRunning) throw new Error('time passes already: await the run before');
     this.#isOver = () => isOver() || this.nextAt > until;
@@ -79,7 +79,7 @@ export class World {
     for (let count = 0; count < IMMEDIATES_AT_ONCE; count++) setImmediate(this.#step);
   }
 
-  /** One callback of a process. What it wakes, promises and ticks, runs before the next. */
+  /** Runs one callback of a process. The promises and ticks that it wakes run before the next. */
   readonly #step = (): void => {
     this.#planned--;
     if (!this.#isRunning) return;
@@ -92,7 +92,7 @@ export class World {
     if (this.#planned === 0) this.#plan();
   };
 
-  /** An exception that nobody catches. It ends the process whose code is running; without one the run fails. */
+  /** Handles an uncaught exception. It ends the process whose code is running; without one the run fails. */
   uncaught(error: unknown): void {
     // No run is under way that could fail.
     if (!this.#isRunning) throw error;
@@ -106,7 +106,7 @@ export class World {
     settle();
   }
 
-  /** Runs the next callback of a process. `false` when the run is over. */
+  /** Runs the next callback of a process. Returns `false` if the run is over. */
   #advance(): boolean {
     for (;;) {
       if (this.#turn) {

@@ -8,7 +8,7 @@ import { TRAFFIC_TOOLS } from '../tools.js';
 import type { TrafficTools } from '../tools.js';
 import { workUnder } from '../working.js';
 
-/** As `@Cron` of `@nestjs/schedule` marks a method. */
+/** Marks a method as `@Cron` of `@nestjs/schedule` does. */
 const EveryTick = (name: string) =>
   applyDecorators(
     SetMetadata('SCHEDULER_TYPE', 1),
@@ -18,19 +18,19 @@ const EveryTick = (name: string) =>
 
 export const JOBS = ['once', 'again'] as const;
 
-/** Jobs that every process fires at each tick of its own clock, and one of them runs. */
+/** Jobs that every process fires at each tick of its own clock. One process runs each. */
 @Injectable()
 export class Jobs {
   constructor(@Inject(TRAFFIC_TOOLS) private readonly tools: TrafficTools) {}
 
-  /** At most once for a tick. */
+  /** Runs at most once for a tick. */
   @EveryTick('once')
   @CronLock()
   async once(desk: Desk): Promise<true | undefined> {
     return this.run('once', desk);
   }
 
-  /** At least once: whoever dies is followed by another. */
+  /** Runs at least once: a process that dies is followed by another one. */
   @EveryTick('again')
   @CronLock({ onCrash: 'rerun' })
   async again(desk: Desk): Promise<true | undefined> {
@@ -50,7 +50,7 @@ export class Jobs {
   }
 }
 
-/** The part of cron's `CronTime` that is used: a tick is every multiple of so many milliseconds. */
+/** The part of cron's `CronTime` that is used. Ticks are the multiples of this number of milliseconds. */
 class EveryMs {
   readonly realDate = false;
   readonly timeZone = 'UTC';
@@ -63,7 +63,7 @@ class EveryMs {
   }
 }
 
-/** As the `SchedulerRegistry` of `@nestjs/schedule`; it fires nothing. */
+/** Like the `SchedulerRegistry` of `@nestjs/schedule`; it fires nothing. */
 @Injectable()
 export class Registry {
   private readonly jobs: ReadonlyMap<string, { readonly cronTime: EveryMs }>;

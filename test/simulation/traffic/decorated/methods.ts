@@ -20,7 +20,7 @@ export const SEGMENTS = 3;
 const WAITS = { waitMs: DECORATED_WAIT_MS } as const;
 const keyOf = (key: string, _work: Work) => key;
 
-/** An application's service: every method is decorated, and does what it is handed. */
+/** An application's service. Every method is decorated, and runs the work that it is given. */
 @Injectable()
 export class Methods {
   @DistributedLock(keyOf, WAITS)

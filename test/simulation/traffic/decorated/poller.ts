@@ -11,7 +11,7 @@ import { workUnder } from '../working.js';
 
 const ELECTION = 'poller';
 
-/** What only the leader does. Its application campaigns from its start until its shutdown. */
+/** Work that only the leader does. Its application campaigns from its start until its shutdown. */
 @Injectable()
 export class Poller {
   static readonly ELECTION = ELECTION;

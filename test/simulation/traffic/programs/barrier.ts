@@ -2,7 +2,7 @@ import { actUntilFinished, passSome } from '../desk.js';
 import type { Desk } from '../desk.js';
 import { keyOfNow, withLimits } from '../working.js';
 
-/** A barrier that is raised and lifted while others come to it. */
+/** A barrier that is raised and lifted while others wait at it. */
 export async function barrier(desk: Desk): Promise<void> {
   await actUntilFinished(desk, async () => {
     const key = keyOfNow(desk, 'gate');

@@ -4,7 +4,7 @@ import { withLimits, workUnder } from '../working.js';
 
 const NAME = 'captain';
 
-/** ElectionClient that stand by hand, proclaim something, lead for a while and resign. */
+/** Clients that campaign explicitly, proclaim something, lead for a while and resign. */
 export async function campaign(desk: Desk): Promise<void> {
   const { calls, elections, random } = desk;
   const on = { on: 'election', key: NAME } as const;
@@ -18,7 +18,7 @@ export async function campaign(desk: Desk): Promise<void> {
     if (random.chance(0.3)) await calls.make({ ...on, ask: 'proclaim' }, () => term.proclaim(desk.name));
     await workUnder(desk, term, { kind: 'term', call: stood.id });
     await calls.make({ ...on, ask: 'resign' }, () => (random.chance(0.5) ? term.resign() : elections.resign(NAME)));
-    // Another client of this process may lead as well by now, and `elections.resign` have ended that one's term.
+    // Another client of this process may lead as well by now, and `elections.resign` may have ended that one's term.
     await term.resign();
   });
 }

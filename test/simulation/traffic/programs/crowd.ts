@@ -7,23 +7,24 @@ import { actUntilFinished, passSome } from '../desk.js';
 import type { Desk } from '../desk.js';
 import type { CrowdKind } from '../orders.js';
 
-/** What one of a crowd asks for. */
+/** The request of one member of a crowd. */
 interface Member {
   readonly id: string;
   readonly key: string;
   readonly mode: Mode;
   readonly waitMs: number;
   readonly workMs: readonly [number, number];
-  /** How much later than the first ones it comes. */
+  /** The delay of the member after the first ones. */
   readonly afterMs?: readonly [number, number];
 }
 
-/** So many wait at most: each of them is let in for itself. */
+/** The maximum number of waiters, because each of them is granted separately. */
 const MOST_WAITERS = 8;
 
 /**
- * Many callers that all come in one turn of the event loop. Readers take a key that nobody writes. Waiters take one that all
- * crowds want. Tries are made for a key that no other client takes. Readers and writers of one key come one after another.
+ * Many callers that ask in one turn of the event loop. Readers use a key that nobody writes. Waiters use one that all
+ * crowds want. Tries are made for a key that no other client uses. Readers and writers of one key ask one after
+ * another.
  */
 export async function crowd(desk: Desk): Promise<void> {
   const { orders, random } = desk;
@@ -54,7 +55,7 @@ function memberOf({ name, orders, random }: Desk, kind: CrowdKind, place: number
   return { id, key: `${OWN_CROWD_KEY}/${name}`, mode: 'exclusive', waitMs: isWaiter ? longestMs : 0, workMs };
 }
 
-/** Readers that stay for long, and writers that give up soon. */
+/** A reader that holds for long, or a writer that gives up soon. */
 function mixedMember(random: Random, id: string, longestMs: number): Member {
   const isWriter = random.chance(0.2);
   const mode = isWriter ? 'write' : 'read';

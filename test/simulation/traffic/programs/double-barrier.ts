@@ -24,7 +24,7 @@ export async function doubleBarrier(desk: Desk): Promise<void> {
   });
 }
 
-/** Members have no tokens: nobody guards anything by being inside. */
+/** Members have no tokens, because nobody guards anything by being inside. */
 function believableOf(member: BarrierMember) {
   const { key, signal } = member;
   return { key, signal, fencingToken: 0n, isHeld: () => member.isIn() };

@@ -4,7 +4,7 @@ import { actUntilFinished } from '../desk.js';
 import type { Desk } from '../desk.js';
 import { workUnder } from '../working.js';
 
-/** Writers that go on as readers. */
+/** Writers that continue as readers. */
 export async function downgrade(desk: Desk): Promise<void> {
   let count = 0;
   await actUntilFinished(desk, async () => {

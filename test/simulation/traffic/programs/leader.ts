@@ -2,7 +2,7 @@ import { Poller } from '../decorated/poller.js';
 import { actUntilFinished } from '../desk.js';
 import type { Desk } from '../desk.js';
 
-/** A method with `@LeaderOnly` that everybody calls again and again, and a leader that resigns now and then. */
+/** A method with `@LeaderOnly` that all processes call again and again, and a leader that occasionally resigns. */
 export async function leader(desk: Desk): Promise<void> {
   const { calls, elections, poller, random } = desk;
   if (!poller) throw new Error('this process has no methods with @LeaderOnly');

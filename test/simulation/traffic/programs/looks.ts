@@ -4,7 +4,7 @@ import { GivenUp } from '../../../robustness/traffic/attempt.js';
 
 const OBSERVED = 'captain';
 
-/** Looks at the lines of keys, and observes an election for a while. */
+/** Looks at the wait queues of keys, and observes an election for a while. */
 export async function looks(desk: Desk): Promise<void> {
   await Promise.all([lookAtLines(desk), observe(desk)]);
 }

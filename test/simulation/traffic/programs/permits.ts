@@ -11,7 +11,7 @@ type Deed = 'decorated' | 'using' | 'try' | 'resize' | 'count';
 
 const MOST_PERMITS = 5;
 
-/** Permits of a semaphore whose number is changed all the time. */
+/** Permits of a semaphore whose number changes all the time. */
 export async function permits(desk: Desk): Promise<void> {
   await actUntilFinished(desk, async () => {
     const key = desk.random.chance(0.7) ? PERMITS_KEY : SHARING_KEY;
@@ -38,13 +38,13 @@ interface Wanted {
   readonly number: number;
 }
 
-/** The second one goes by the number of the first. */
+/** The second semaphore uses the number of the first. */
 function semaphoreOf({ locks }: Desk, key: string): SemaphoreLock {
   const sharedCount = key === SHARING_KEY ? { sharedCount: `${PERMITS_KEY}/permits` } : {};
   return locks.semaphore(key, { permits: INITIAL_PERMITS, ...sharedCount });
 }
 
-/** Resolves with `null` when there was no room. */
+/** Resolves with `null` if no permit was free. */
 async function take(desk: Desk, { key, deed, number }: Wanted, asked: Asked): Promise<true | null> {
   const semaphore = semaphoreOf(desk, key);
   const work = async (lease: Lease) => {

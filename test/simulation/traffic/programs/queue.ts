@@ -7,7 +7,9 @@ import { withLimits, workUnder } from '../working.js';
 const KEY = 'letters';
 const MOST_ITEMS = 30;
 
-/** Puts and takes; items are acknowledged, put back, or put back because of an error. The last ones empty the queue. */
+/**
+ * Puts and takes. Items are acknowledged, put back, or put back because of an error. The last clients empty the queue.
+ */
 export async function queue(desk: Desk): Promise<void> {
   const client = new QueueClient(desk);
   await actUntilFinished(desk, () => client.act());
@@ -31,7 +33,7 @@ class QueueClient {
     await this.#size();
   }
 
-  /** Everybody empties the queue at the end; whoever is the last to put is so, too. */
+  /** All clients empty the queue at the end, so the last one to put does as well. */
   async empty(): Promise<void> {
     const until = sharedNow() + this.#desk.orders.finalLimitMs;
     while (sharedNow() < until && (await this.#size()) !== 0) {

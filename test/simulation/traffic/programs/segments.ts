@@ -9,7 +9,7 @@ import { workUnder } from '../working.js';
 
 type Way = 'decorated' | 'try' | 'all';
 
-/** Any segment that is free, from a decorated method and from the service; and all of them now and then. */
+/** Any free segment, from a decorated method and from the service; occasionally all of them. */
 export async function segments(desk: Desk): Promise<void> {
   let count = 0;
   await actUntilFinished(desk, async () => {

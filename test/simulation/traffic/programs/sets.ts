@@ -4,12 +4,12 @@ import { attempt, GivenUp } from '../../../robustness/traffic/attempt.js';
 import { actUntilFinished, passSome } from '../desk.js';
 import type { Desk } from '../desk.js';
 
-/** Whoever works for so long gives the key back when it is asked to. */
+/** A holder that works for so long releases the key when it is revoked. */
 const LONG_WORK_MS = [5_000, 20_000] as const;
 
 const KEYS = ['sets/1', 'sets/2', 'sets/3'];
 
-/** Sets of keys, written in any order, and single keys of them; some of the sets under the signal of another lease. */
+/** Sets of keys in any order, and single keys of them. Some sets are under the signal of another lease. */
 export async function sets(desk: Desk): Promise<void> {
   let count = 0;
   await actUntilFinished(desk, async () => {
@@ -42,7 +42,7 @@ async function takeSet(desk: Desk, id: string, signal?: AbortSignal): Promise<vo
   });
 }
 
-/** Asks whoever has the key to give it back, be it a set that has yet to get its other keys. */
+/** Revokes a key. Its holder may be a set that does not have its other keys yet. */
 async function revokeOne(desk: Desk): Promise<void> {
   const key = desk.random.pick(KEYS);
   const waitMs = Math.max(...desk.orders.waitsMs);
@@ -53,7 +53,7 @@ async function revokeOne(desk: Desk): Promise<void> {
   );
 }
 
-/** Whoever loses the outer lease gives up the set with it. */
+/** A caller that loses the outer lease gives up the set with it. */
 async function takeUnder(desk: Desk, id: string): Promise<void> {
   const key = `sets/of/${desk.name}`;
   const waitMs = Math.max(...desk.orders.waitsMs);

@@ -8,9 +8,9 @@ type Deed = 'deduct' | 'again' | 'refund' | 'cancelled' | 'restock' | 'available
 const KEY = 'mug';
 const SEGMENTS = 4;
 const FIRST_DELIVERY = 60;
-/** How long it is from one order that others may refund to the next. */
+/** The interval between two orders that other applications may refund. */
 const OPEN_ORDER_MS = 1_000;
-/** Of so many applications everybody knows the orders. */
+/** The number of applications whose orders all others know. */
 const KNOWN_APPS = 4;
 
 interface Order {
@@ -19,12 +19,12 @@ interface Order {
 }
 
 /**
- * Buyers of units that are never enough: orders that are repeated until their outcome is known, and refunds. Some orders are
- * placed by one application and refunded by another one, which need not have heard of the sale.
+ * Buyers of units that are never enough: orders that are repeated until their outcome is known, and refunds. Some
+ * orders are placed by one application and refunded by another one, which need not know of the sale.
  */
 export async function stock(desk: Desk): Promise<void> {
   const buyer = new Buyer(desk);
-  // Everybody delivers the same: it counts once.
+  // All processes deliver the same, and it counts once.
   await buyer.restock(FIRST_DELIVERY, 'first');
   await actUntilFinished(desk, () => buyer.act());
   await buyer.available();
@@ -53,7 +53,10 @@ class Buyer {
     return deed === 'again' ? this.#deduct(order) : this.#refund(order);
   }
 
-  /** An order that only this application places, or one of another application, which may be about to place it. */
+  /**
+   * An order that only this application places, or the refund of another application's order, which may not have been
+   * placed yet.
+   */
   async #cancelled(): Promise<void> {
     const { random, process } = this.#desk;
     const own = Number(/\d+/.exec(process)?.[0]);
@@ -105,7 +108,7 @@ class Buyer {
     );
   }
 
-  /** Makes a call again whose outcome is not known; gives up only when the process is to finish. */
+  /** Repeats a call whose outcome is unknown. Gives up only when the process is to finish. */
   async #untilKnown(make: () => Promise<{ readonly outcome: string }>): Promise<void> {
     while ((await make()).outcome === 'unknown' && !this.#desk.finishing.aborted) {
       await passSome(this.#desk, this.#desk.orders.pauseMs);
@@ -121,7 +124,7 @@ class Buyer {
   }
 }
 
-/** What an application orders at a time is known to all of them. */
+/** The order of an application at a time, which all applications can compute. */
 function openOrder(app: number, secondsAgo: number): Order {
   const orderId = `app-${app}/${Math.floor(sharedNow() / OPEN_ORDER_MS) - secondsAgo}`;
   return { orderId, units: 2 };

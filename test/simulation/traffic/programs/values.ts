@@ -31,7 +31,7 @@ export async function values(desk: Desk): Promise<void> {
     else if (deed === 'set') await calls.make({ ...named, ask: 'set', value }, () => limits.set(value));
     else if (deed === 'remove') await calls.make({ ...named, ask: 'remove' }, () => limits.remove());
     else {
-      // Half of them on what was seen some time ago.
+      // Half of the writes are based on an earlier read.
       if (random.chance(0.5)) await look();
       const { version } = seen;
       const call = { ...named, ask: 'compareAndSet', version, value } as const;

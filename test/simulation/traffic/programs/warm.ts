@@ -5,7 +5,7 @@ import { workUnder } from '../working.js';
 
 const KEYS = ['warm/1', 'warm/2'];
 
-/** Keys that a process keeps after their use, for less and for longer than a session lasts. */
+/** Warm leases, kept for shorter and for longer than a session timeout. */
 export async function warm(desk: Desk): Promise<void> {
   const { sessionTimeoutMs, waitsMs } = desk.orders;
   let count = 0;
