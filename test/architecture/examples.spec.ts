@@ -8,7 +8,7 @@ const DOCS = ['README.md', 'docs/getting-started.md', 'docs/testing.md', 'docs/z
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** The files that a page claims to show, with what it shows of each. */
+/** The test files that a page shows, each with the code that the page shows of it. */
 function shownIn(page: string): ReadonlyMap<string, string> {
   const blocks = page.matchAll(/^<!-- (test\/\S+) -->\n+```ts\n([^]*?)^```$/gm);
   return new Map([...blocks].map(([, path = '', code = '']) => [path, code]));
@@ -22,7 +22,7 @@ describe(`the examples of ${DOCS.join(', ')}`, () => {
     for (const { page, path, code } of shown) expect(code, `${path} on ${page}`).toBe(read(path));
   });
 
-  it('are all that there are', () => {
+  it('are complete', () => {
     expect([...new Set(shown.map(({ path }) => path))].sort()).toEqual(filesBelow(EXAMPLES).sort());
   });
 });
@@ -34,13 +34,13 @@ describe('the examples of docs/transactions.md', () => {
     for (const [path, code] of shown) expect(read(path), path).toContain(code);
   });
 
-  it('are of all files that have one', () => {
+  it('are from all files with a locked method', () => {
     const files = filesBelow('test/transactions').filter((path) => read(path).includes('@DistributedLock('));
     expect([...shown.keys()].sort()).toEqual(files.filter((path) => !path.endsWith('.spec.ts')).sort());
   });
 });
 
-it('a page that shows something else would be found out', () => {
+it('code without the name of a test file is not an example', () => {
   const page = '<!-- test/examples/a.ts -->\n\n```ts\nconst a = 1;\n```\n\n```ts\nconst other = 2;\n```\n';
   expect([...shownIn(page)]).toEqual([['test/examples/a.ts', 'const a = 1;\n']]);
 });

@@ -1,7 +1,7 @@
 import { isRelative, targetOf } from './source-tree.js';
 import type { SourceTree } from './source-tree.js';
 
-/** A ring of imports, types included, as the paths on it; `undefined` when there is none. */
+/** Returns the paths on a cycle of imports, types included, or `undefined` when there is none. */
 export function findImportCycle(tree: SourceTree): readonly string[] | undefined {
   const done = new Set<string>();
   const trail: string[] = [];

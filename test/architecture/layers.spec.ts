@@ -11,7 +11,7 @@ describe('the layers of lib', () => {
     expect(findViolations(tree)).toEqual([]);
   });
 
-  it('are all there, so that the test above has looked at them', () => {
+  it('each have files, so the test above has checked them', () => {
     expect(new Set([...tree.keys()].map(layerOf))).toEqual(new Set(Object.keys(LAYERS)));
     expect(tree.size).toBeGreaterThanOrEqual(FEWEST_FILES);
     const imports = [...tree.values()].flat();
@@ -19,7 +19,7 @@ describe('the layers of lib', () => {
     expect(imports.map(({ specifier }) => specifier)).toContain('node-zookeeper-client');
   });
 
-  it('leave the driver to one file, in the client', () => {
+  it('import the driver in one file of the client only', () => {
     const naming = [...tree].filter(([, imports]) => imports.some((one) => one.specifier === 'node-zookeeper-client'));
     expect(naming.map(([path]) => layerOf(path))).toEqual(['zookeeper/client']);
   });

@@ -1,13 +1,13 @@
-/** What one layer may import, besides itself. */
+/** The imports that one layer may have, besides its own files. */
 export interface Layer {
-  /** Where its files are, below lib/; its sub-folders are layers of their own. */
+  /** The folder of its files, below lib/. Its sub-folders are layers of their own. */
   readonly folder: string;
   readonly mayImport: readonly Layered[];
-  /** Of these layers no more than types: nothing of them is called from here. */
+  /** The layers of which it may import types only, so that it calls nothing in them. */
   readonly typesOnly?: readonly Layered[];
-  /** Of these layers no more than these files, the doors that they have for others. */
+  /** The layers of which it may import these files only, their entry points for other layers. */
   readonly doors?: Readonly<Partial<Record<Layered, readonly string[]>>>;
-  /** Packages and Node's own modules; `node:*` is all of the latter. */
+  /** Packages and Node's own modules. `node:*` means all of the latter. */
   readonly packages: readonly string[];
 }
 
@@ -53,8 +53,8 @@ export type Layers = Readonly<Record<Layered, Layer>>;
 const NEST = ['@nestjs/common', '@nestjs/core'];
 
 /**
- * Imports point down this table. The framework stops at the service, recipes never touch the client, backends see
- * neither each other nor the service, and nobody imports testing. A folder that is not here is an error.
+ * Imports point down this table. The framework stops at the service, and recipes never use the client. Backends see
+ * neither each other nor the service, and no layer imports testing. A folder that is not here is an error.
  */
 export const LAYERS: Layers = {
   root: {
@@ -103,7 +103,7 @@ export const LAYERS: Layers = {
   contract: { folder: 'contract', mayImport: [], packages: [] },
   zookeeper: {
     folder: 'zookeeper',
-    // The client only to make one: whatever is asked of the server goes through the session.
+    // The client is imported only to create one. Every request to the server goes through the session.
     mayImport: [
       'zookeeper/coordination',
       'zookeeper/records',
@@ -114,7 +114,7 @@ export const LAYERS: Layers = {
       'contract',
       'async',
     ],
-    // To check TLS material as a connection will use it.
+    // TLS material is checked as a connection will use it.
     packages: ['node:crypto', 'node:tls'],
   },
   'zookeeper/coordination': {
@@ -246,8 +246,8 @@ export const LAYERS: Layers = {
   'testing/embedded/wire': { folder: 'testing/embedded/wire', mayImport: ['zookeeper/wire'], packages: [] },
 };
 
-/** Packages that one single file may name, so that they can be replaced there. */
+/** Packages that a single file may import, so that they can be replaced there. */
 export const ONE_FILE_PACKAGES: readonly string[] = ['node-zookeeper-client'];
 
-/** Fewer files than this and the test has looked in the wrong place. */
+/** With fewer files than this, the test has looked in the wrong place. */
 export const FEWEST_FILES = 80;

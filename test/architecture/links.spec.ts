@@ -6,10 +6,10 @@ import { filesBelow, ROOT } from './repository.js';
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const isThere = (path: string) => existsSync(join(ROOT, path));
 
-/** Without its code, in which brackets and hashes mean something else. */
+/** The page without its code blocks, in which brackets and hashes have other meanings. */
 const prose = (page: string) => page.replaceAll(/^```[^]*?^```$/gm, '');
 
-/** What a link to a heading is called. */
+/** The anchor of a heading, as links name it. */
 function anchorOf(heading: string): string {
   const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, '');
   return text
@@ -22,9 +22,9 @@ function anchorsOf(page: string): ReadonlySet<string> {
   return new Set([...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
 }
 
-/** What a page points at, and what there is not. */
+/** The link targets of a page that do not exist. */
 function deadLinks(path: string, page: string): string[] {
-  // Those that leave the repository are not followed.
+  // Links that leave the repository are not checked.
   const targets = [...prose(page).matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, target = '']) => target);
   return targets.filter((target) => {
     const [file = '', anchor] = target.split('#');
@@ -40,7 +40,7 @@ function unknownScripts(page: string): string[] {
   return [...page.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name).filter((name) => !(name in scripts));
 }
 
-/** Files of this repository that a page names in code. */
+/** The files of this repository that a page names in code and that do not exist. */
 function missingFiles(page: string): string[] {
   const named = page.matchAll(/`((?:lib|test|docs|bench|scripts|sample-app)\/[\w./-]+)`/g);
   return [...named].map(([, path = '']) => path).filter((path) => !isThere(path));
@@ -61,9 +61,9 @@ const PAGES = [
 describe.each(PAGES)('%s', (path) => {
   const page = read(path);
 
-  it('links to what is there', () => expect(deadLinks(path, page)).toEqual([]));
+  it('links to existing pages and headings', () => expect(deadLinks(path, page)).toEqual([]));
 
-  it('names commands and files that are there', () => {
+  it('names existing commands and files', () => {
     expect(unknownScripts(page)).toEqual([]);
     expect(missingFiles(page)).toEqual([]);
   });
@@ -82,7 +82,7 @@ it('docs/README.md links to every page of docs', () => {
   expect(notIn('[1](a.md#b) [2](adr/)', ['docs/a.md', 'docs/b.md', 'docs/adr/0001.md'])).toEqual(['docs/b.md']);
 });
 
-it('a page that leads nowhere would be found out', () => {
+it('a page with dead links is found out', () => {
   const page =
     '# A `lock`, held\n\n[1](README.md#quick-start) [2](#a-lock-held) [3](#other) [4](docs/none.md)\n`npm run nothing`, `lib/none.ts`';
   expect(deadLinks('README.md', page)).toEqual(['README.md#quick-start', '#other', 'docs/none.md']);

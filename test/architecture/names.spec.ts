@@ -3,14 +3,14 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
-/** What belongs to one machine or one company's network, and to nobody who reads this elsewhere. */
+/** Texts that belong to one machine or to the network of one company. */
 const OF_ONE_MACHINE: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a registry host', /\bregistry[.-][\w.-]+\.\w+|\bnpm\.pkg\.github\.com|\b(verdaccio|artifactory)\b/i],
   ['an absolute path of a machine', /(?<![\w.-])\/(home|Users|root|work)\/[\w.-]+|[A-Z]:\\Users\\/],
   ['an address in a private network', /\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+\b/],
 ];
 
-/** Words that say that a file has no one thing it is about. */
+/** Words in a file name that say nothing about the file. */
 const EMPTY_WORD = /(^|[-._]|(?<=[a-z]))(managers?|helpers?|impl|utils?|Managers?|Helpers?|Impl|Utils?)(?=[-._]|$)/;
 
 const TEXTS = ['lib', 'docs', 'sample-app', 'scripts', '.ci', 'README.md', 'CHANGELOG.md', 'package.json', '.npmrc'];
@@ -30,7 +30,7 @@ describe('texts', () => {
   });
 
   it.each([
-    // Put together here, so that this file names none.
+    // The URLs are assembled here, so that this file contains none.
     `https://${['registry', 'npmjs', 'org'].join('.')}/rxjs`,
     `${['registry-1', 'docker', 'io'].join('.')}/library/zookeeper`,
     'see /home/me/project',
@@ -39,12 +39,12 @@ describe('texts', () => {
     `see ${['', 'work', 'repository', 'lib'].join('/')}`,
     'C:\\Users\\me',
     'http://10.1.2.3:4873/',
-  ])('would be found out with %s', (text) => {
+  ])('are found out with %s', (text) => {
     expect(complaintsAbout(text)).toHaveLength(1);
   });
 
   it.each(['/usr/share/java/zookeeper.jar', '127.0.0.1:2181', 'zk1:2181/app', 'the registry', 'https://a.io/home/x'])(
-    'may say %s',
+    'may contain %s',
     (text) => {
       expect(complaintsAbout(text)).toEqual([]);
     },
@@ -52,7 +52,7 @@ describe('texts', () => {
 });
 
 describe.each(LOCKS)('%s', (path) => {
-  it('pins contents, not places', () => {
+  it('pins contents by integrity hashes, without download locations', () => {
     const { packages } = JSON.parse(read(path)) as {
       packages: Record<string, { integrity?: string; resolved?: string }>;
     };
@@ -76,7 +76,7 @@ describe('file names', () => {
     'lock.impl.ts',
     'LockImpl.ts',
     'utils.ts',
-  ])('would be found out: %s', (name) => {
+  ])('are found out: %s', (name) => {
     expect(isEmptyName(name)).toBe(true);
   });
 

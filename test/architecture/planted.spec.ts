@@ -3,7 +3,7 @@ import { importsOf } from './source-import.js';
 import { sourceTree } from './source-tree.js';
 import { findViolations } from './violations.js';
 
-/** A small tree that keeps the rules, one file per layer and every allowed kind of import. */
+/** A small tree that keeps the rules, with one file per layer and every allowed kind of import. */
 const LEGAL: Readonly<Record<string, string>> = {
   'index.ts': `export { LockModule } from './lock.module.js';`,
   'lock.module.ts': [
@@ -30,7 +30,7 @@ const LEGAL: Readonly<Record<string, string>> = {
   'testing/index.ts': `import { LockModule } from '../index.js';\nimport { connect } from 'node:net';`,
 };
 
-/** One wrong line each: the file it goes into, the line, and what must be said about it. */
+/** One wrong line each: the file for it, the line, and the expected complaint. */
 const PLANTED: readonly (readonly [path: string, line: string, complaint: RegExp])[] = [
   ['contract/lease.ts', `import { now } from '../async/clock.js';`, /contract may not import async/],
   ['contract/lease.ts', `import { inspect } from 'node:util';`, /contract may not import node:util/],
@@ -87,21 +87,21 @@ const PLANTED: readonly (readonly [path: string, line: string, complaint: RegExp
 ];
 
 describe('the check of the layers', () => {
-  it('has nothing against a tree that keeps the rules', () => {
+  it('accepts a tree that keeps the rules', () => {
     expect(findViolations(sourceTree(Object.entries(LEGAL)))).toEqual([]);
   });
 
   it.each(PLANTED)('finds in %s: %s', (path, line, complaint) => {
     const planted = { ...LEGAL, [path]: `${LEGAL[path] ?? ''}\n${line}` };
     const violations = findViolations(sourceTree(Object.entries(planted)));
-    // Whoever imports upwards closes a ring as well.
+    // An upward import closes a cycle as well.
     const [first, ...others] = violations.filter((violation) => !violation.startsWith('import cycle'));
     expect(first).toMatch(complaint);
     expect(first).toContain(path);
     expect(others).toEqual([]);
   });
 
-  it('finds a cycle inside a layer, of types too', () => {
+  it('finds a cycle inside a layer, also of types', () => {
     const ring = {
       ...LEGAL,
       'service/a.ts': `import type { B } from './b.js';`,
@@ -112,7 +112,7 @@ describe('the check of the layers', () => {
     expect(findViolations(sourceTree(Object.entries(ring)))).toEqual([cycle]);
   });
 
-  it('finds the driver outside the client, twice: it is the wrong layer and a second file', () => {
+  it('reports the driver outside the client twice: for the wrong layer and as a second file', () => {
     const driver = { ...LEGAL, 'zookeeper/session/session.ts': `import zk from 'node-zookeeper-client';` };
     expect(findViolations(sourceTree(Object.entries(driver)))).toEqual([
       'zookeeper/session/session.ts:1: zookeeper/session may not import node-zookeeper-client',
@@ -127,7 +127,7 @@ describe('the check of the layers', () => {
 });
 
 describe('importsOf', () => {
-  it('sees every kind of import and nothing in comments or strings', () => {
+  it('finds every kind of import, and nothing in comments or strings', () => {
     const text = [
       `import a from 'a'; import type { B } from 'b'; import 'c';`,
       `export * from 'd'; export type { E } from 'e';`,

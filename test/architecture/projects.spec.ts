@@ -25,21 +25,21 @@ describe('the test projects', () => {
 
   it.each(ALL)('belong to one run each: %s', (name, { run }) => {
     expect(RUNS).toContain(run);
-    // What a project runs for long has a name of its own.
+    // A project of the long run has a name that ends with -long.
     expect(name.endsWith('-long')).toBe(run === 'long');
   });
 
-  it('have no name twice: a later one would hide the earlier', () => {
+  it('have unique names, since a later one would hide the earlier', () => {
     const text = readFileSync(join(ROOT, 'test/projects.json'), 'utf8');
     const names = [...text.matchAll(/^ {2}"([^"]+)":/gm)].map(([, name]) => name);
     expect(names).toEqual(Object.keys(projects));
   });
 
-  it.each(ALL)('have something to run: %s', (_name, project) => {
+  it.each(ALL)('have at least one spec file: %s', (_name, project) => {
     expect(specsOf(project)).not.toEqual([]);
   });
 
-  it.each(ALL)('know where: %s', (_name, { places }) => {
+  it.each(ALL)('have existing folders: %s', (_name, { places }) => {
     expect(places.filter((place) => !existsSync(join(ROOT, place)))).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe('the test projects', () => {
     expect(runs).toEqual([`\`${command}\``]);
   });
 
-  it('leave no spec file outside of test', () => {
+  it('leave no spec file outside test', () => {
     expect(['lib', 'scripts', 'sample-app'].flatMap(filesBelow).filter((path) => /\.(spec|test)\./.test(path))).toEqual(
       [],
     );

@@ -6,7 +6,9 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage']);
 
-/** The files at or below a path of the repository, without what is installed or built; none if it is not there. */
+/**
+ * The files at or below a path of the repository, without installed or built files. Empty if the path does not exist.
+ */
 export function filesBelow(path: string): string[] {
   const stat = statSync(join(ROOT, path), { throwIfNoEntry: false });
   if (!stat) return [];

@@ -4,14 +4,14 @@ import ts from 'typescript-6';
 export interface SourceImport {
   readonly specifier: string;
   readonly line: number;
-  /** Whether nothing of it is left when the types are gone. */
+  /** Whether nothing of it is left in the compiled JavaScript. */
   readonly isTypeOnly: boolean;
 }
 
 /**
- * Every import of a source text: static, `export from`, dynamic, `import type` and `import('…')` in a type, and
- * `require`. Read by TypeScript 6's parser: TypeScript 7 has none to offer yet, and a regular expression would also
- * see what stands in comments and strings.
+ * Returns every import of a source text: static, `export from`, dynamic, `import type` and `import('…')` in a type, and
+ * `require`. It uses the parser of TypeScript 6, since TypeScript 7 has none to offer yet. A regular expression would
+ * also match comments and strings.
  */
 export function importsOf(text: string): SourceImport[] {
   const file = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
@@ -27,7 +27,7 @@ export function importsOf(text: string): SourceImport[] {
 
 function importAt(file: ts.SourceFile, node: ts.Node, name: ts.Expression): SourceImport {
   const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
-  // A name that is put together at run time could be anything.
+  // A name that is computed at run time could be anything.
   const specifier = ts.isStringLiteralLike(name) ? name.text : `(computed) ${name.getText()}`;
   return { specifier, line, isTypeOnly: isTypeOnly(node) };
 }

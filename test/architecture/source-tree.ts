@@ -3,7 +3,7 @@ import { join, posix, sep } from 'node:path';
 import { importsOf } from './source-import.js';
 import type { SourceImport } from './source-import.js';
 
-/** Source files by their path below lib/, with what they import. */
+/** Source files by their path below lib/, with their imports. */
 export type SourceTree = ReadonlyMap<string, readonly SourceImport[]>;
 
 export function sourceTree(texts: Iterable<readonly [path: string, text: string]>): SourceTree {
@@ -15,7 +15,7 @@ export function readSourceTree(dir: string): SourceTree {
   return sourceTree(paths.map((path) => [path.split(sep).join('/'), readFileSync(join(dir, path), 'utf8')]));
 }
 
-/** The file that a relative specifier means; it need not be there. */
+/** The file that a relative specifier means. It need not exist. */
 export function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
 }

@@ -6,7 +6,7 @@ import type { SourceImport } from './source-import.js';
 import { isRelative, targetOf } from './source-tree.js';
 import type { SourceTree } from './source-tree.js';
 
-/** Everything in the tree that the table of layers does not allow, in words. */
+/** Describes everything in the tree that the table of layers does not allow. */
 export function findViolations(tree: SourceTree): string[] {
   const cycle = findImportCycle(tree);
   return [

@@ -3,7 +3,10 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
-/** Words that were replaced, with what docs/glossary.md has instead: as a part of any name or sentence in lib. */
+/**
+ * Words that were replaced, with the word that docs/glossary.md has instead. They may not be a part of any name or
+ * sentence in lib.
+ */
 const REPLACED: Readonly<Record<string, string>> = {
   lineup: 'WaitQueueSnapshot',
   succession: 'SequenceFastPath',
@@ -32,7 +35,7 @@ const REPLACED_TYPES: readonly string[] = [
   'Places',
 ];
 
-/** How a comment does not begin: with a pronoun or a question, where the thing itself is the subject. */
+/** The beginnings that a comment may not have: a pronoun or a question word in place of the noun. */
 const RIDDLE = /\/\*\*\s+(?:\* )?(Who|Whom|Whoever|Whose|Those|What|Of|How)\b/;
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -71,7 +74,7 @@ describe('the words of the library', () => {
     ['a.ts', '// This can not be.', 'can not'],
     ['a.ts', '/** Who waits. */', 'Who waits'],
     ['a.ts', '  /** Of each kind. */', 'Of each kind'],
-  ])('would be found out: %s with %s', (path, text, complaint) => {
+  ])('are found out: %s with %s', (path, text, complaint) => {
     expect(complaintsAbout(path, text)).toEqual([expect.stringContaining(complaint)]);
   });
 
@@ -79,7 +82,7 @@ describe('the words of the library', () => {
     '/** The standing order. */ const isOffline = officeHours;',
     '/** Whether it is held. */',
     'const cannot = 1;',
-  ])('may be: %s', (text) => {
+  ])('may be used: %s', (text) => {
     expect(complaintsAbout('a.ts', text)).toEqual([]);
   });
 });

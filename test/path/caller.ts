@@ -1,4 +1,4 @@
-/** A process that calls a method under a lock that another process holds, and notes each step of the library on the way. */
+/** A process that calls a method under a lock that another process holds. It records each step through the library. */
 import { Socket } from 'node:net';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,11 +10,11 @@ import type { ContendedCall } from './contended-call.js';
 import { KEY } from './key.js';
 import { COMPILED } from './places.js';
 
-/** As long as a process needs to have been through everything that it does once. */
+/** The calls after which a process has done everything once that it does only once. */
 const WARM_UPS = 5;
-/** No heartbeat falls into the call. */
+/** Long enough that no heartbeat is sent during the call. */
 const SESSION_MS = 60_000;
-/** Promises go on for longer only where time does not pass. */
+/** Promises continue for longer only when no timer or event is processed. */
 const MOST_HOPS = 1_000;
 
 const here = globalThis as typeof globalThis & { noteStep?: (step: string) => void };
@@ -64,7 +64,7 @@ async function callWhileHeld(): Promise<void> {
   await app.get(Service).method();
 }
 
-/** Counts how often promises go on between an event of a socket and what it leads to. */
+/** Counts the promise continuations between an event of a socket and its effect. */
 function countHops(): void {
   const { emit } = Socket.prototype;
   Socket.prototype.emit = function (this: Socket, event: string, ...args: never[]) {

@@ -2,15 +2,18 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What one contended call of a decorated method passes in the library. */
+/** The steps of one contended call of a decorated method through the library. */
 export interface ContendedCall {
-  /** Each function that was entered, as `<file below lib>:<name>`, in their order. A function without a name has its line. */
+  /**
+   * Each function that was entered, as `<file below lib>:<name>`, in order. A function without a name has its line
+   * instead.
+   */
   readonly steps: readonly string[];
   readonly hopsToMethod: number;
 }
 
 /**
- * Makes the call in a process of its own.
+ * Makes the call in a separate process.
  * @param dir where the traced library and the programs are
  */
 export async function makeContendedCall(

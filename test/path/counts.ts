@@ -2,10 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ContendedCall } from './contended-call.js';
 
-/** The folders in which a lock is told: what is below them is the same for everything that is asked of the servers. */
+/** The folders that implement locks. The code below them is the same for every request to the servers. */
 const LOCK_FOLDERS = ['service', 'local', 'composite', 'zookeeper', 'zookeeper/recipes', 'zookeeper/session'];
 
-/** Every class that stands for the fact that something is held. */
+/** Every class that represents something held. */
 const HOLDS = [
   'Contender',
   'QueueGrant',
@@ -19,15 +19,15 @@ const HOLDS = [
 ];
 
 export interface PathCounts {
-  /** Files of the library in which at least one function runs. */
+  /** The number of files of the library in which at least one function runs. */
   readonly files: number;
-  /** Functions with a name that run at least once. */
+  /** The number of functions with a name that run at least once. */
   readonly functions: number;
-  /** How often the next of these functions, in the order of their first runs, is in another file. */
+  /** The number of changes to another file between consecutive functions, in the order of their first runs. */
   readonly fileChanges: number;
-  /** How often it is in another folder. */
+  /** The number of changes to another folder between them. */
   readonly layerChanges: number;
-  /** How many promises go on, one behind the other, between the socket's event and the method's first line. */
+  /** The number of consecutive promise continuations between the socket's event and the method's first line. */
   readonly hops: number;
 }
 
@@ -42,12 +42,12 @@ export function countPath({ steps, hopsToMethod }: ContendedCall): PathCounts {
   };
 }
 
-/** The files that somebody reads who wants to know how a lock is taken, waited for and given back. */
+/** The files to read in order to learn how a lock is acquired, waited for and released. */
 export function filesOfLock({ steps }: ContendedCall): readonly string[] {
   return [...new Set(steps.filter((step) => LOCK_FOLDERS.includes(layerOf(step))).map(fileOf))].sort();
 }
 
-/** The names, in the sources below `lib`, of classes that stand for a hold. */
+/** The names of the classes in the sources below `lib` that represent a hold. */
 export function nounsForHold(lib: string): readonly string[] {
   const sources = readdirSync(lib, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
@@ -57,7 +57,10 @@ export function nounsForHold(lib: string): readonly string[] {
   );
 }
 
-/** A callback that is written where it is passed on is a part of the function around it, and is called by its line. */
+/**
+ * Whether a step has a function name. A callback without one belongs to the function around it, and has its line as a
+ * name.
+ */
 function hasName(step: string): boolean {
   return !/:\d+$/.test(step);
 }

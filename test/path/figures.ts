@@ -6,14 +6,16 @@ import { countPath, filesOfLock, nounsForHold } from './counts.js';
 import { PLAIN, TRACED } from './places.js';
 import { writeTraced } from './traced.js';
 
-/** A count, with the most that it may be. */
+/** A count, with its maximum. */
 export interface Figure {
   readonly what: string;
   readonly count: number;
   readonly most: number;
 }
 
-/** Counts what one contended call passes. Every shortcut is off for the files that tell the lock, and so is the local queue. */
+/**
+ * Counts the steps of one contended call. For the files of the lock itself, every shortcut and the local queue are off.
+ */
 export async function measureFigures(): Promise<readonly Figure[]> {
   writeTraced(TRACED);
   writeTraced(PLAIN, SHORTCUT_SWITCHES);

@@ -1,4 +1,4 @@
-/** A process with a server of its own, that holds the key whenever it is told to, until somebody waits for it. */
+/** A process with its own server. On request it holds the key until another contender waits for it. */
 import { NestFactory } from '@nestjs/core';
 import { LockModule, LockService, zookeeper } from '../../lib/index.js';
 import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
@@ -18,7 +18,7 @@ async function hold(): Promise<void> {
   const lease = await lock.acquire();
   process.send?.('held');
   while ((await app.get(LockService).contenders(KEY)).length < 2) await pause(10);
-  // Whoever waits has seen by then that it has to, and has set its watches.
+  // By then the waiting contender has detected that it must wait, and has set its watches.
   await pause(SETTLED_MS);
   await lease.release();
 }

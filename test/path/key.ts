@@ -1,4 +1,4 @@
 export const KEY = 'path/taken';
 
-/** Longer than what a wait begins with, and shorter than anything that happens once in a while. */
+/** Longer than the beginning of a wait, and shorter than the period of anything that happens regularly. */
 export const SETTLED_MS = 200;

@@ -7,7 +7,7 @@ import { countPath, filesOfLock, nounsForHold } from './counts.js';
 import { measureFigures } from './figures.js';
 import { traced } from './traced.js';
 
-/** What docs/architecture.md says that has been reached, by what is counted. It never grows again. */
+/** The present counts in docs/architecture.md, by name. They never grow again. */
 function reached(): ReadonlyMap<string, number> {
   const page = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
   const rows = page.matchAll(/^\| (?<what>.+?) +\| \d+ +\| (?<now>\d+) +\| \d+ +\|$/gm);
@@ -22,7 +22,7 @@ describe('a traced module', () => {
     return { steps, answer };
   };
 
-  it('does what it did, and notes each function that is entered', () => {
+  it('behaves as before, and records each function that is entered', () => {
     const text = `
       function outer(n) { return [n].map((one) => one + 1).map((one) => ({ one })); }
       const arrow = (n) => outer(n);
@@ -48,7 +48,7 @@ describe('a traced module', () => {
     ]);
   });
 
-  it('notes nothing of what is not entered', () => {
+  it('records no function that is not entered', () => {
     expect(run('function never() {} const answer = 1;')).toEqual({ steps: [], answer: '1' });
   });
 });
@@ -63,12 +63,12 @@ describe('the counts of a path', () => {
     'local/d.js:four',
   ];
 
-  it('are of files, of functions with a name, and of changes from one to the next that is new', () => {
+  it('cover files, named functions, and changes between functions that are new', () => {
     const counts = countPath({ steps, hopsToMethod: 3 });
     expect(counts).toEqual({ files: 4, functions: 4, fileChanges: 3, layerChanges: 2, hops: 3 });
   });
 
-  it('know the files in which the lock is told', () => {
+  it('include the files that implement the lock', () => {
     expect(filesOfLock({ steps, hopsToMethod: 0 })).toEqual(['local/d.js', 'service/a.js', 'service/b.js']);
   });
 
@@ -83,6 +83,6 @@ it('a contended call passes no more than the documentation says', async () => {
   const now = reached();
   expect([...now.keys()]).toEqual(figures.map(({ what }) => what));
   expect(figures.filter(({ what, count }) => count > now.get(what)!)).toEqual([]);
-  // A call that is not traced passes nothing.
+  // A call that is not traced has a count of 0.
   expect(figures.filter(({ count }) => count === 0)).toEqual([]);
 });

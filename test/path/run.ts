@@ -1,4 +1,4 @@
-/** `npm run path`: what one contended call passes in the library, with what it may pass. Ends with 1 where it is more. */
+/** `npm run path`: prints the counts of one contended call, with their maxima. Exits with 1 when a count is greater. */
 import { measureFigures } from './figures.js';
 
 const figures = await measureFigures();

@@ -17,7 +17,10 @@ interface Node {
 
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
 
-/** Copies what is compiled to `dir`, with these edits, and with a call of `noteStep` at the beginning of each function of lib. */
+/**
+ * Copies the compiled code to `dir` with these edits. Adds a call of `noteStep` at the beginning of each function of
+ * lib.
+ */
 export function writeTraced(dir: string, edits: readonly Edit[] = []): void {
   rmSync(dir, { recursive: true, force: true });
   cpSync(COMPILED, dir, { recursive: true });
@@ -52,13 +55,13 @@ function lineOf(text: string, at: number): number {
   return text.slice(0, at).split('\n').length;
 }
 
-/** What a function is called where it stands: by its class, and by the method, field or variable that it is the value of. */
+/** The name of a function at its place: its class, and the method, field or variable that has it as its value. */
 interface Place {
   readonly scope: string;
   readonly name: string;
 }
 
-/** Calls `found` with each function below, and with its name; an empty one where it has none. */
+/** Calls `found` with each function below, and with its name, which is empty where there is none. */
 function walk(node: Node, { scope, name }: Place, found: (node: Node, name: string) => void): void {
   if (FUNCTIONS.includes(node.type)) found(node, node.id?.name ?? (name && scope + name));
   const below = {
@@ -72,7 +75,7 @@ function walk(node: Node, { scope, name }: Place, found: (node: Node, name: stri
   }
 }
 
-/** What a method, a field or a variable calls the function in it. */
+/** The name that a method, a field or a variable gives to the function in it. */
 function nameGivenBy(node: Node): string {
   const named = ['MethodDefinition', 'PropertyDefinition', 'VariableDeclarator', 'Property'].includes(node.type);
   return named ? (node.key?.name ?? node.id?.name ?? '') : '';

@@ -1,4 +1,4 @@
-/** What the compiler makes of lock decorators inside a team's own. Nothing here runs; `tsc` is the test. */
+/** Composed decorators that the compiler must accept and refuse. Nothing here runs; `tsc` is the test. */
 import { applyDecorators, HttpCode, Post, SetMetadata, UseInterceptors } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import { CronLock, DistributedLock, key, LeaderOnly, LockInterceptor, OnElected, ReadLock } from '../../lib/index.js';
@@ -8,7 +8,7 @@ interface Order {
   readonly id: string;
 }
 
-/** By `applyDecorators`: one line for all. */
+/** A decorator composed by `applyDecorators`, with one line in place of several. */
 const OrderRoute = (path: string) =>
   applyDecorators(
     DistributedLock((order: Order) => key`order/${order.id}`, { waitMs: 2_000 }),
@@ -19,7 +19,7 @@ const OrderRoute = (path: string) =>
 const Scheduled = () =>
   applyDecorators(CronLock(), LeaderOnly('poller'), OnElected('poller'), SetMetadata('job', true));
 
-/** By a function: the compiler checks the method as it does under the decorator itself. */
+/** A decorator composed by a function. The compiler checks the method as it does under the decorator itself. */
 const OrderLock = (waitMs = 2_000): LockDecorator<[order: Order], 'throw'> =>
   DistributedLock((order: Order) => key`order/${order.id}`, { waitMs });
 
@@ -69,5 +69,5 @@ export class Refused {
 // @ts-expect-error a key is text
 LockInterceptor((context) => context.getArgs().length);
 
-// @ts-expect-error an option that nobody reads
+// @ts-expect-error an unknown option
 LockInterceptor('key', { ttl: 5 });

@@ -1,4 +1,4 @@
-/** What the compiler must accept and refuse about methods with `@CronLock`. Nothing here runs; `tsc` is the test. */
+/** The methods with `@CronLock` that the compiler must accept and refuse. Nothing here runs; `tsc` is the test. */
 import { Cron } from '@nestjs/schedule';
 import { Observable, of } from 'rxjs';
 import { CronLock } from '../../lib/index.js';

@@ -1,4 +1,4 @@
-/** What the compiler must accept and refuse about decorated methods. Nothing here runs; `tsc` is the test. */
+/** The decorated methods that the compiler must accept and refuse. Nothing here runs; `tsc` is the test. */
 import { Readable } from 'node:stream';
 import { Observable, of, Subject } from 'rxjs';
 import { DistributedLock, ReadLock, WriteLock } from '../../lib/index.js';
@@ -204,7 +204,7 @@ export class Refused {
   @WriteLock('key')
   syncVoid(): void {}
 
-  // @ts-expect-error neither can one that is only sometimes async
+  // @ts-expect-error a method that is only sometimes async cannot wait either
   @DistributedLock('key')
   sometimes(): Promise<string> | string {
     return '';
@@ -304,7 +304,7 @@ export class Refused {
     return orders;
   }
 
-  // @ts-expect-error the handler yields nothing
+  // @ts-expect-error the handler returns nothing
   @DistributedLock('key', { onContention: ({ key }) => void key })
   async handledByNothing(): Promise<Order> {
     return orders;
@@ -316,7 +316,7 @@ export class Refused {
     return of('a');
   }
 
-  // @ts-expect-error nothing that can be iterated
+  // @ts-expect-error the handler returns nothing that can be iterated
   @DistributedLock('key', { onContention: () => 5 })
   async *wronglyHandledGenerator(): AsyncGenerator<number> {
     yield 1;
@@ -338,7 +338,7 @@ export class Refused {
     return of('a');
   }
 
-  // @ts-expect-error an option that nobody reads
+  // @ts-expect-error an unknown option
   @DistributedLock('key', { waitMS: 5 })
   async misspelt() {}
 
@@ -346,7 +346,7 @@ export class Refused {
   @DistributedLock('key', { waitMs: 5, timeout: 5 })
   async halfRight() {}
 
-  // @ts-expect-error a reader always stands in line
+  // @ts-expect-error a reader is always queued
   @ReadLock('key', { line: 'none' })
   async readWithoutLine() {}
 }

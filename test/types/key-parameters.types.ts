@@ -1,4 +1,4 @@
-/** What the compiler knows of the parameters of key functions. Nothing here runs; `tsc` is the test. */
+/** The types that the compiler infers for the parameters of key functions. Nothing here runs; `tsc` is the test. */
 import { DistributedLock, SegmentLock, Semaphore } from '../../lib/index.js';
 
 interface Order {
@@ -41,11 +41,11 @@ export class Inferred {
 }
 
 export class NotInferred {
-  // @ts-expect-error the parameter is unknown: a decorator is checked before what it stands above is looked at
+  // @ts-expect-error the parameter is unknown: a decorator is checked before the method below it
   @DistributedLock((order) => order.id)
   async place(_order: Order) {}
 
-  // @ts-expect-error the second type is missing, and is 'throw' then
+  // @ts-expect-error the second type is missing, so it is 'throw'
   @DistributedLock<Parameters<NotInferred['skipped']>>((order) => order.id, { onContention: 'skip' })
   async skipped(_order: Order): Promise<number | undefined> {
     return 1;

@@ -1,4 +1,7 @@
-/** What the compiler must accept and refuse about methods with `@LeaderOnly` and its hooks. Nothing here runs; `tsc` is the test. */
+/**
+ * The methods with `@LeaderOnly` and its hooks that the compiler must accept and refuse. Nothing here runs; `tsc` is
+ * the test.
+ */
 import { Interval } from '@nestjs/schedule';
 import { Observable, of } from 'rxjs';
 import { LeaderOnly, OnDeposed, OnElected } from '../../lib/index.js';
@@ -34,7 +37,7 @@ export class Accepted {
 }
 
 export class Refused {
-  // @ts-expect-error a method that waits for nothing
+  // @ts-expect-error a sync method cannot wait
   @LeaderOnly('poller')
   sync() {}
 
@@ -44,7 +47,7 @@ export class Refused {
     return 1;
   }
 
-  // @ts-expect-error it is given a term
+  // @ts-expect-error the hook gets a term
   @OnElected('poller')
   elected(_batch: string) {}
 

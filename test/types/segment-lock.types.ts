@@ -1,4 +1,4 @@
-/** What the compiler must accept and refuse about methods with `@SegmentLock`. Nothing here runs; `tsc` is the test. */
+/** The methods with `@SegmentLock` that the compiler must accept and refuse. Nothing here runs; `tsc` is the test. */
 import { currentSegment, SegmentLock } from '../../lib/index.js';
 import type { Lock, LockService, SegmentLease } from '../../lib/index.js';
 
@@ -77,11 +77,11 @@ export class Refused {
   @SegmentLock({ key: (id: number) => `stock/${id}`, segments: 16, routeBy: (id: string) => id })
   async oneOfTwo(_id: string) {}
 
-  // @ts-expect-error nobody is routed by an object
+  // @ts-expect-error an object cannot be a routeBy value
   @SegmentLock({ key: 'stock', segments: 16, routeBy: (customer: object) => customer })
   async byObject(_customer: object) {}
 
-  // @ts-expect-error the hash of nothing
+  // @ts-expect-error route 'hash' needs a routeBy function
   @SegmentLock({ key: 'stock', segments: 16, route: 'hash' })
   async byNothing() {}
 
@@ -91,11 +91,11 @@ export class Refused {
     return 1;
   }
 
-  // @ts-expect-error an option that nobody reads
+  // @ts-expect-error an unknown option
   @SegmentLock({ key: 'stock', segments: 16, waitMS: 5 })
   async misspelt() {}
 
-  // @ts-expect-error a segment always has a line
+  // @ts-expect-error a segment always has a wait queue
   @SegmentLock({ key: 'stock', segments: 16, line: 'none' })
   async withoutLine() {}
 }
@@ -108,7 +108,7 @@ export async function byService(): Promise<number> {
   const maybe: SegmentLease | null = await stock.tryAcquire();
   await stock.withAll((leases: readonly SegmentLease[]) => leases.length, { waitMs: 5 });
   await stock.resize(8, async ({ from, to, leases, signal }) => void [from, to, leases, signal]);
-  // @ts-expect-error all segments are routed by nothing
+  // @ts-expect-error withAll() has no route
   await stock.withAll(() => {}, { routeBy: 'x' });
   // @ts-expect-error no such route
   locks.segmented('stock', { segments: 16, route: 'random' });

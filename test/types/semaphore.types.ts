@@ -1,4 +1,4 @@
-/** What the compiler must accept and refuse about semaphores. Nothing here runs; `tsc` is the test. */
+/** The uses of semaphores that the compiler must accept and refuse. Nothing here runs; `tsc` is the test. */
 import { Semaphore } from '../../lib/index.js';
 import type { Lock, LockService, SemaphoreLock } from '../../lib/index.js';
 
@@ -75,7 +75,7 @@ export async function asLock(): Promise<boolean> {
   await using lease = await pool.acquire({ permits: 2, waitMs: 1 });
   // @ts-expect-error a plain lock has no permits
   await lock.acquire({ permits: 2 });
-  // @ts-expect-error the number of permits has to be said
+  // @ts-expect-error the number of permits is required
   locks.semaphore('pdf');
   return lease.isHeld();
 }

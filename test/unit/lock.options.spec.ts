@@ -26,7 +26,7 @@ describe('the module’s options', () => {
     });
   });
 
-  it('take a field that is undefined for absent', () => {
+  it('treat a field that is undefined as absent', () => {
     const absent = { localLine: undefined, keepMs: undefined };
     const options = { backend, waitMs: undefined, drainTimeoutMs: undefined, connectOnStart: undefined, ...absent };
     expect(resolve(options)).toEqual({ backend, ...DEFAULTS });
@@ -54,7 +54,7 @@ describe('the module’s options', () => {
     expect(resolve({ backend, service }).service).toBe(service);
   });
 
-  it('keep the backend as it is', () => {
+  it('keep the backend unchanged', () => {
     expect(resolve({ backend }).backend).toBe(backend);
   });
 
@@ -110,7 +110,7 @@ describe('a wrong option', () => {
     expect(resolving).toThrow(message);
   });
 
-  it.each([[undefined], [null], ['zk:2181'], [[backend]]])('is everything, when the options are %o', (options) => {
+  it.each([[undefined], [null], ['zk:2181'], [[backend]]])('is refused when the options are %o', (options) => {
     expect(() => resolve(options)).toThrow(/^LockModule options must be an object, got /);
   });
 });

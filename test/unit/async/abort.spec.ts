@@ -50,7 +50,7 @@ describe('onAbort', () => {
 });
 
 describe('many subscriptions of one signal', () => {
-  it('are one listener, which goes with the last of them', () => {
+  it('share one listener, which is removed with the last of them', () => {
     const { signal } = new AbortController();
     const disposals = Array.from({ length: 50 }, () => onAbort(signal, () => {}));
     expect(listenersOf(signal)).toBe(1);
@@ -60,7 +60,7 @@ describe('many subscriptions of one signal', () => {
     expect(listenersOf(signal)).toBe(0);
   });
 
-  it('can begin again after all have gone', () => {
+  it('can begin again after all have been disposed', () => {
     const controller = new AbortController();
     onAbort(controller.signal, () => {})();
     const listener = vi.fn<(reason: unknown) => void>();
@@ -69,7 +69,7 @@ describe('many subscriptions of one signal', () => {
     expect(listener.mock.calls).toEqual([['why']]);
   });
 
-  it('are called in the order in which they began', () => {
+  it('are called in the order of subscription', () => {
     const controller = new AbortController();
     const called: number[] = [];
     [1, 2, 3].forEach((number) => onAbort(controller.signal, () => called.push(number)));
@@ -77,7 +77,7 @@ describe('many subscriptions of one signal', () => {
     expect(called).toEqual([1, 2, 3]);
   });
 
-  it('are not called once disposed, even by one that is called before them', () => {
+  it('are not called once disposed, even by a listener called before them', () => {
     const controller = new AbortController();
     const listener = vi.fn<(reason: unknown) => void>();
     onAbort(controller.signal, () => dispose());
@@ -86,7 +86,7 @@ describe('many subscriptions of one signal', () => {
     expect(listener).not.toHaveBeenCalled();
   });
 
-  it('may dispose themselves and begin anew while they are called', () => {
+  it('may dispose themselves and subscribe again while they are called', () => {
     const controller = new AbortController();
     const called: string[] = [];
     const dispose = onAbort(controller.signal, () => {
@@ -96,12 +96,12 @@ describe('many subscriptions of one signal', () => {
     });
     onAbort(controller.signal, () => called.push('second'));
     controller.abort();
-    // Whoever begins on an aborted signal is called at once.
+    // A listener that subscribes to an aborted signal is called at once.
     expect(called).toEqual(['first', 'late', 'second']);
     expect(listenersOf(controller.signal)).toBe(0);
   });
 
-  it('are all called when the first of them aborts another signal that the others wait for', () => {
+  it('are all called when the first listener aborts another signal that others subscribe to', () => {
     const [one, other] = [new AbortController(), new AbortController()];
     const called: string[] = [];
     onAbort(one.signal, () => other.abort('by the first'));
@@ -112,7 +112,7 @@ describe('many subscriptions of one signal', () => {
     expect([one, other].map(({ signal }) => listenersOf(signal))).toEqual([0, 0]);
   });
 
-  it('make no warning of a leak', async () => {
+  it('cause no leak warning', async () => {
     const warning = vi.fn<(warning: Error) => void>();
     process.on('warning', warning);
     const disposals = Array.from({ length: 50 }, () => onAbort(NEVER, () => {}));
@@ -144,7 +144,7 @@ describe('a signal of this package’s own', () => {
     expect(reasons).toEqual([controller.signal.reason]);
   });
 
-  it('needs no event listener, and calls in order, once, and not those who were disposed', () => {
+  it('needs no event listener, calls in order, once, and skips disposed subscriptions', () => {
     const controller = new OwnAbortController();
     const called: number[] = [];
     const disposals = [1, 2, 3, 4].map((number) => onAbort(controller.signal, () => called.push(number)));
@@ -156,7 +156,7 @@ describe('a signal of this package’s own', () => {
     expect(called).toEqual([1, 3, 4]);
   });
 
-  it('goes on with new subscriptions after all have gone', () => {
+  it('accepts new subscriptions after all have been disposed', () => {
     const controller = new OwnAbortController();
     onAbort(controller.signal, () => {})();
     const listener = vi.fn<(reason: unknown) => void>();
@@ -165,7 +165,7 @@ describe('a signal of this package’s own', () => {
     expect(listener.mock.calls).toEqual([['why']]);
   });
 
-  it('does not call one that another one disposes while it is called', () => {
+  it('does not call a subscription that an earlier one disposes', () => {
     const controller = new OwnAbortController();
     const listener = vi.fn<(reason: unknown) => void>();
     onAbort(controller.signal, () => dispose());
@@ -174,7 +174,7 @@ describe('a signal of this package’s own', () => {
     expect(listener).not.toHaveBeenCalled();
   });
 
-  it('calls whoever subscribes while it aborts, and whoever does later, at once', () => {
+  it('calls a listener at once that subscribes during or after the abort', () => {
     const controller = new OwnAbortController();
     const called: string[] = [];
     onAbort(controller.signal, () => onAbort(controller.signal, (reason) => called.push(`inside ${String(reason)}`)));
@@ -183,7 +183,7 @@ describe('a signal of this package’s own', () => {
     expect(called).toEqual(['inside why', 'later why']);
   });
 
-  it('is let go of by orAbort and anyAbort', async () => {
+  it('is released by orAbort and anyAbort', async () => {
     const [own, other] = [new OwnAbortController(), new AbortController()];
     await expect(orAbort(Promise.resolve(7), own.signal)).resolves.toBe(7);
     const { signal, dispose } = anyAbort([own.signal, other.signal]);
@@ -210,7 +210,7 @@ describe('a signal that never aborts', () => {
 });
 
 describe('orAbort', () => {
-  it('is the promise’s value, and leaves no listener', async () => {
+  it('resolves with the promise’s value, and leaves no listener', async () => {
     const { signal } = new AbortController();
     const wait = orAbort(Promise.resolve(7), signal);
     expect(listenersOf(signal)).toBe(1);
@@ -218,14 +218,14 @@ describe('orAbort', () => {
     expect(listenersOf(signal)).toBe(0);
   });
 
-  it('is the promise’s rejection, untouched, and leaves no listener', async () => {
+  it('rejects with the promise’s reason, untouched, and leaves no listener', async () => {
     const { signal } = new AbortController();
     const error = new Error('of the promise');
     await expect(orAbort(Promise.reject(error), signal)).rejects.toBe(error);
     expect(listenersOf(signal)).toBe(0);
   });
 
-  it('rejects with the reason while the promise goes on, and leaves no listener', async () => {
+  it('rejects with the abort reason while the promise is pending, and leaves no listener', async () => {
     const controller = new AbortController();
     const { promise } = deferred();
     const wait = orAbort(promise, controller.signal);
@@ -235,7 +235,7 @@ describe('orAbort', () => {
     expect(listenersOf(controller.signal)).toBe(0);
   });
 
-  it('takes over the rejection of a promise that comes too late', async () => {
+  it('handles the rejection of a promise that settles too late', async () => {
     const unhandled = vi.fn<(reason: unknown) => void>();
     process.on('unhandledRejection', unhandled);
     const { promise, reject } = deferred();
@@ -269,7 +269,7 @@ describe('anyAbort', () => {
     expect(signal.reason).toBe('second');
   });
 
-  it('has aborted at once when a source has, and takes absent ones', () => {
+  it('has aborted at once when a source has, and ignores absent sources', () => {
     const { signal } = anyAbort([undefined, AbortSignal.abort('before'), undefined]);
     expect(signal.reason).toBe('before');
   });
@@ -284,7 +284,7 @@ describe('anyAbort', () => {
     expect(anyAbort([undefined]).signal.aborted).toBe(false);
   });
 
-  it('lets go of every source when disposed', () => {
+  it('unsubscribes from every source when disposed', () => {
     const sources = [new AbortController(), new AbortController()];
     const { signal, dispose } = anyAbort(sources.map((source) => source.signal));
     expect(sources.map((source) => listenersOf(source.signal))).toEqual([1, 1]);
@@ -295,7 +295,7 @@ describe('anyAbort', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  it('lets go of the other sources after one aborted, too', () => {
+  it('unsubscribes from the other sources once one has aborted', () => {
     const [aborted, other] = [new AbortController(), new AbortController()];
     const { dispose } = anyAbort([aborted.signal, other.signal]);
     aborted.abort();

@@ -16,7 +16,7 @@ describe('backoff', () => {
     ).toEqual([20, 40, 80, 160, 200, 200]);
   });
 
-  it('halves at most by chance', () => {
+  it('is reduced by at most half, at random', () => {
     expect(
       take(
         5,
@@ -25,7 +25,7 @@ describe('backoff', () => {
     ).toEqual([10, 20, 40, 80, 100]);
   });
 
-  it('stays between half of the first pause and the cap, however often it is asked', () => {
+  it('stays between half of the first pause and the cap', () => {
     const delays = fc.tuple(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1_000, max: 100_000 }));
     fc.assert(
       fc.property(delays, fc.integer({ min: 1, max: 2_000 }), ([firstMs, capMs], count) => {
@@ -45,7 +45,7 @@ describe('backoff', () => {
     expect(pauses.next()).toBe(10);
   });
 
-  it('is random unless told otherwise', () => {
+  it('is random by default', () => {
     const firsts = Array.from({ length: 50 }, () => backoff(1_000, 1_000).next());
     expect(new Set(firsts).size).toBeGreaterThan(1);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundedMap } from '../../../lib/async/collections.js';
 
 describe('a map with a bound', () => {
-  it('forgets what was set longest ago', () => {
+  it('evicts the entry that was set longest ago', () => {
     const map = new BoundedMap<number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -11,7 +11,7 @@ describe('a map with a bound', () => {
     expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([3, undefined, 4]);
   });
 
-  it('tells what it forgets for want of room, and nothing else', () => {
+  it('reports what it evicts for lack of room, and nothing else', () => {
     const forgotten: number[] = [];
     const map = new BoundedMap<number>(2, (value) => forgotten.push(value));
     ['a', 'b', 'a'].forEach((key, value) => map.set(key, value));
@@ -22,7 +22,7 @@ describe('a map with a bound', () => {
     expect(forgotten).toEqual([2]);
   });
 
-  it('has room again for what was deleted', () => {
+  it('has room again after a delete', () => {
     const map = new BoundedMap<number>(2);
     map.set('a', 1);
     map.set('b', 2);

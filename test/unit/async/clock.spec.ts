@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { now, suspendAwareClock } from '../../../lib/async/clock.js';
 
-describe('a clock that knows of suspended machines', () => {
+describe('a clock that detects suspended machines', () => {
   let monotonic: number;
   let wall: number;
   let clock: () => number;
@@ -33,14 +33,14 @@ describe('a clock that knows of suspended machines', () => {
     expect(clock()).toBe(61_100);
   });
 
-  it('counts every suspension', () => {
+  it('counts the time of every suspension', () => {
     pass(5, 60_000);
     clock();
     pass(5, 60_000);
     expect(clock()).toBe(121_000);
   });
 
-  it('counts one that comes after the wall clock was set back', () => {
+  it('counts a suspension after the wall clock was set back', () => {
     pass(0, -86_400_000);
     clock();
     pass(5, 60_000);
@@ -50,7 +50,7 @@ describe('a clock that knows of suspended machines', () => {
   it.each([
     [50, 1_000],
     [51, 1_051],
-  ])('takes a gain of %d ms for %d', (gainMs, reading) => {
+  ])('takes a wall clock gain of %d ms for %d', (gainMs, reading) => {
     pass(0, gainMs);
     expect(clock()).toBe(reading);
   });

@@ -10,7 +10,7 @@ describe('deferred', () => {
     await expect(promise).resolves.toBe(1);
   });
 
-  it('rejects from outside, with the reason as it is', async () => {
+  it('rejects from outside, with the reason untouched', async () => {
     const { promise, reject } = deferred();
     reject('reason');
     await expect(promise).rejects.toBe('reason');

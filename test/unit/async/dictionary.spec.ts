@@ -8,7 +8,7 @@ describe('a dictionary', () => {
     known = new StringMap();
   });
 
-  it('knows what was set last', () => {
+  it('returns the value that was set last', () => {
     known.set('a', 1);
     known.set('b', 2);
     known.set('a', 3);
@@ -20,14 +20,14 @@ describe('a dictionary', () => {
     ]);
   });
 
-  it('forgets what is deleted, once', () => {
+  it('drops a deleted name, and reports its deletion once', () => {
     known.set('a', 1);
     expect([known.delete('a'), known.delete('a')]).toEqual([true, false]);
     expect([known.size, known.get('a'), known.has('a'), known.names]).toEqual([0, undefined, false, []]);
   });
 
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '7', ''])(
-    'takes %j for a name like any other',
+    'treats %j like any other name',
     (name) => {
       expect([known.has(name), known.get(name)]).toEqual([false, undefined]);
       known.set(name, 1);

@@ -12,7 +12,7 @@ describe('a turn of the event loop', () => {
     expect(turn.isLong).toBe(true);
   });
 
-  it('is long however many promises it goes through', async () => {
+  it('counts steps however many promises are between them', async () => {
     const turn = new LoopBudget();
     for (let step = 0; step < MOST_STEPS; step++) {
       turn.step();
@@ -21,7 +21,7 @@ describe('a turn of the event loop', () => {
     expect(turn.isLong).toBe(true);
   });
 
-  it('is followed by one that is not, time and again', async () => {
+  it('is followed by a turn that is not long, every time', async () => {
     const turn = new LoopBudget();
     for (let time = 0; time < 3; time++) {
       for (let step = 0; step < 2 * MOST_STEPS; step++) turn.step();
@@ -31,7 +31,7 @@ describe('a turn of the event loop', () => {
     }
   });
 
-  it('that is next comes behind what is to be read and timed now', async () => {
+  it('runs the next one after pending promises and ticks', async () => {
     const order: string[] = [];
     const next = nextTurn().then(() => order.push('next turn'));
     process.nextTick(() => order.push('tick'));

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LinkedList } from '../../../lib/async/collections.js';
 
-describe('a roster', () => {
+describe('a linked list', () => {
   let roster: LinkedList<string>;
   const joined = (...names: string[]) => names.map((name) => roster.join(name));
 
@@ -9,11 +9,11 @@ describe('a roster', () => {
     roster = new LinkedList();
   });
 
-  it('has nobody at first', () => {
+  it('is empty at first', () => {
     expect([roster.size, roster.first, roster.shift(), roster.members]).toEqual([0, undefined, undefined, []]);
   });
 
-  it('has whoever came, in that order, and each as often as it came', () => {
+  it('keeps the order of joining, and a member as often as it joined', () => {
     joined('a', 'b', 'a');
     expect([roster.size, roster.first, roster.members]).toEqual([3, 'a', ['a', 'b', 'a']]);
   });
@@ -22,7 +22,7 @@ describe('a roster', () => {
     ['the first', 0, ['b', 'c']],
     ['one in the middle', 1, ['a', 'c']],
     ['the last', 2, ['a', 'b']],
-  ])('lets %s leave, once', (_who, at, left) => {
+  ])('removes %s, once', (_who, at, left) => {
     const place = joined('a', 'b', 'c')[at];
     expect([place?.leave(), place?.leave()]).toEqual([true, false]);
     expect([roster.size, roster.members]).toEqual([2, left]);
@@ -30,19 +30,19 @@ describe('a roster', () => {
     expect(roster.members).toEqual([...left, 'd']);
   });
 
-  it('is empty, and good for others, when all have left', () => {
+  it('can be used again when all members have left', () => {
     joined('a', 'b').forEach((place) => place.leave());
     expect([roster.size, roster.first]).toEqual([0, undefined]);
     joined('c');
     expect(roster.members).toEqual(['c']);
   });
 
-  it('lets the first out, whose place is then empty', () => {
+  it('removes the first member by shift, whose place is then empty', () => {
     const [first] = joined('a', 'b');
     expect([roster.shift(), first?.leave(), roster.members]).toEqual(['a', false, ['b']]);
   });
 
-  it('puts the first ones behind all others, who keep their places', () => {
+  it('rotates the first members behind all others', () => {
     const [a] = joined('a', 'b', 'c');
     expect(roster.rotate(2).map(({ member }) => member)).toEqual(['a', 'b']);
     expect(roster.members).toEqual(['c', 'a', 'b']);
@@ -51,7 +51,7 @@ describe('a roster', () => {
     expect([roster.size, roster.members]).toEqual([2, ['c', 'b']]);
   });
 
-  it('says who was there, whoever leaves meanwhile', () => {
+  it('returns a snapshot of its members, unaffected by later removals', () => {
     const places = joined('a', 'b', 'c');
     const told: string[] = [];
     roster.members.forEach((name) => {

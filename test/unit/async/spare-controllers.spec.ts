@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { onAbort, putBack, takeController } from '../../../lib/async/abort.js';
 
 describe('a controller that is put back', () => {
-  it('is the next one', () => {
+  it('is reused', () => {
     const controller = takeController();
     putBack(controller);
     expect(takeController()).toBe(controller);
     expect(takeController()).not.toBe(controller);
   });
 
-  it('is the next one when its listeners have gone', () => {
+  it('is reused when its listeners have been removed', () => {
     const controller = takeController();
     onAbort(controller.signal, () => {})();
     putBack(controller);
     expect(takeController()).toBe(controller);
   });
 
-  it('serves nobody else once it has aborted', () => {
+  it('is not reused once it has aborted', () => {
     const controller = takeController();
     controller.abort();
     putBack(controller);
@@ -26,7 +26,7 @@ describe('a controller that is put back', () => {
   it.each<[string, (signal: AbortSignal) => void]>([
     ['of this package', (signal) => void onAbort(signal, () => {})],
     ['of somebody else', (signal) => signal.addEventListener('abort', () => {})],
-  ])('serves nobody else while a listener %s is left', (_whose, listen) => {
+  ])('is not reused while a listener %s is left', (_whose, listen) => {
     const controller = takeController();
     listen(controller.signal);
     putBack(controller);

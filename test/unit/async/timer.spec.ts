@@ -80,12 +80,12 @@ describe('settledWithin', () => {
   it.each([
     ['resolves', () => Promise.resolve('value')],
     ['rejects', () => Promise.reject(new Error('refused'))],
-  ])('ends with nothing when the promise %s, and leaves no timer', async (_how, promiseOf) => {
+  ])('resolves with undefined when the promise %s, and leaves no timer', async (_how, promiseOf) => {
     await expect(settledWithin(promiseOf(), HOUR_MS)).resolves.toBeUndefined();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('ends after the time when the promise does not', async () => {
+  it('resolves after the time when the promise is still pending', async () => {
     const { promise, reject } = deferred();
     const settled = settledWithin(promise, 100);
     await vi.advanceTimersByTimeAsync(99);
@@ -95,7 +95,7 @@ describe('settledWithin', () => {
     reject(new Error('too late to matter'));
   });
 
-  it('waits no longer than Node’s longest timer for a promise without a limit', async () => {
+  it('waits no longer than Node’s longest timer for a pending promise without a limit', async () => {
     const { promise, resolve } = deferred();
     const settled = settledWithin(promise, Infinity);
     await vi.advanceTimersByTimeAsync(HOUR_MS);
@@ -106,20 +106,20 @@ describe('settledWithin', () => {
 });
 
 describe('orTimeout', () => {
-  it('is the promise’s value, and leaves no timer', async () => {
+  it('resolves with the promise’s value, and leaves no timer', async () => {
     const error = vi.fn<() => unknown>();
     await expect(orTimeout(Promise.resolve(7), 100, error)).resolves.toBe(7);
     expect(vi.getTimerCount()).toBe(0);
     expect(error).not.toHaveBeenCalled();
   });
 
-  it('is the promise’s rejection, untouched, and leaves no timer', async () => {
+  it('rejects with the promise’s reason, untouched, and leaves no timer', async () => {
     const error = new Error('of the promise');
     await expect(orTimeout(Promise.reject(error), 100, () => 'time')).rejects.toBe(error);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('rejects with an error made when the time is over', async () => {
+  it('rejects with a newly made error when the time is over', async () => {
     const error = vi.fn<() => unknown>(() => 'made now');
     const timed = orTimeout(deferred().promise, 100, error);
     const rejected = expect(timed).rejects.toBe('made now');

@@ -11,7 +11,7 @@ const bar = (value: number, fields: Partial<Bar> = {}): Bar => ({
 });
 const chartOf = (...bars: Bar[]) => barChart({ title: 'T', subtitle: 'S', footer: 'F', bars });
 
-/** The lengths of the bars; the squares of the legend are no bars. */
+/** The lengths of the bars, without the squares of the legend. */
 function lengths(svg: string): number[] {
   return [...svg.matchAll(/<rect [^>]*width="([\d.]+)" height="16"/g)].map(([, width]) => Number(width));
 }
@@ -22,7 +22,7 @@ describe('a bar chart', () => {
     expect(half).toBeCloseTo(longest! / 2, 0);
   });
 
-  it('goes by powers of ten when the values are far apart, and says so', () => {
+  it('has a logarithmic scale when the values are far apart, and says so', () => {
     const svg = chartOf(bar(100_000), bar(1_000), bar(100));
     const [most, some, least] = lengths(svg);
     expect(svg).toContain('by powers of ten');
@@ -38,7 +38,7 @@ describe('a bar chart', () => {
     for (const [, y] of svg.matchAll(/ y="([\d.]+)"/g)) expect(Number(y)).toBeLessThan(height!);
   });
 
-  it('is well-formed whatever the labels say', () => {
+  it('is well-formed whatever the labels contain', () => {
     const svg = chartOf(bar(1, { label: '<a> & "b"' }));
     expect(svg).toContain('&lt;a&gt; &amp; &quot;b&quot;');
     const text = svg.replaceAll(/<[^<>]*>/g, '');
@@ -49,7 +49,7 @@ describe('a bar chart', () => {
     expect(new Set(closed)).toEqual(new Set(open));
   });
 
-  it('marks ours', () => {
+  it('marks our own bar', () => {
     expect(chartOf(bar(1, { tone: 'ours', label: 'me' }))).toMatch(/font-weight="600">me</);
   });
 });

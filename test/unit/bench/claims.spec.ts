@@ -9,12 +9,12 @@ const PARTIES = CLAIMS.flatMap(({ shape, contender, against }) =>
 const bounds = (shape: string) =>
   CLAIMS.filter((claim) => claim.shape === shape).map(({ atLeast, atMost }) => [atLeast, atMost]);
 
-describe('what must be reached', () => {
+describe('the limit of a claim', () => {
   it.each(PARTIES)('is known for %s in %s', (party, shape) => {
     expect(SHAPES.find(({ id }) => id === shape)?.contenders).toContain(party);
   });
 
-  it('may be worse by a fifth on three nodes', () => {
+  it('is a fifth looser on three nodes', () => {
     expect(bounds('reads')).toEqual([
       [7, undefined],
       [2.3, undefined],

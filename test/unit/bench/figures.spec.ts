@@ -6,7 +6,7 @@ import { failureOf } from '../../../bench/conduct/result.js';
 const US = 1_000;
 const S = 1e9;
 
-/** One acquisition of a lock: `wait` and `leave` are what it took to get it and to give it back, in microseconds. */
+/** One acquisition of a lock. `wait` and `leave` are the microseconds that acquiring and releasing took. */
 const acquisition = (from: number, wait: number, leave: number) => ({
   lock: 0,
   asked: from - wait * US,
@@ -44,21 +44,21 @@ function observed(fields: Partial<Observed> = {}): Observed {
 }
 
 describe('the figures of a window', () => {
-  it('count what began in it', () => {
+  it('count the acquisitions that began in it', () => {
     expect(figuresOf(observed()).rate).toBe(2);
   });
 
-  it('are what it took to get it and give it back, without the time inside', () => {
+  it('include the times to acquire and to release, without the time inside', () => {
     const { p50Us, p99Us, acquireP50Us } = figuresOf(observed());
     expect([p50Us, p99Us, acquireP50Us]).toEqual([150, 450, 100]);
   });
 
-  it('are the time from one tenure to the next where all stand in one line', () => {
+  it('include the time from one hold to the next where all callers share one queue', () => {
     expect(figuresOf(observed()).handOverP50Us).toBeCloseTo(0.5 * 1e6 - 1, 3);
     expect(figuresOf(observed({ isOneLine: false }))).not.toHaveProperty('handOverP50Us');
   });
 
-  it('are the time inside where callers stay there', () => {
+  it('include the time inside where the callers hold for a while', () => {
     expect(figuresOf(observed({ isStaying: true })).insideP50Us).toBeCloseTo(1, 3);
     expect(figuresOf(observed())).not.toHaveProperty('insideP50Us');
   });
@@ -69,11 +69,11 @@ describe('the figures of a window', () => {
     expect(figuresOf({ ...several, workers: several.workers.slice(0, 1) })).not.toHaveProperty('fairness');
   });
 
-  it('share the processor time among what was done while it was used', () => {
+  it('divide the processor time by the acquisitions in the same time', () => {
     expect(figuresOf(observed()).cpuUs).toBe(100);
   });
 
-  it('share the messages likewise, without those of sessions that do nothing', () => {
+  it('divide the messages likewise, without those of idle sessions', () => {
     const samples = [
       { at: S, packets: { received: 10, sent: 20 } },
       { at: 3 * S, packets: { received: 24, sent: 32 } },
@@ -84,7 +84,7 @@ describe('the figures of a window', () => {
   });
 });
 
-it('a window in which nobody got the lock is a failure, unless it was a short one', () => {
+it('a window without any acquisition is a failure, unless it was short', () => {
   const nobody = observed({ workers: [{ acquisitions: [acquisition(9 * S, 1, 1)], marks: marks(1) }] });
   const measured = { figures: figuresOf(nobody) };
   expect(failureOf(measured, { isShort: false })).toEqual({ failure: expect.stringContaining('nobody got it') });

@@ -14,7 +14,7 @@ describe("the bench's options", () => {
     expect(parseOptions(['--seconds', '0.5', '--rounds', '3'])).toMatchObject({ rounds: 3, windowMs: 500 });
   });
 
-  it('take a short run for what it is', () => {
+  it('run one round with --short', () => {
     expect(parseOptions(['--short', '--rounds', '9']).rounds).toBe(1);
   });
 
@@ -25,7 +25,7 @@ describe("the bench's options", () => {
     [['--rounds', 'x'], /--rounds must be/],
     [['--rounds', '1.5'], /--rounds must be a whole number/],
     [['--wrong'], /--wrong/],
-  ])('say what is wrong with %j', (args, message) => {
+  ])('name what is wrong with %j', (args, message) => {
     expect(() => parseOptions(args)).toThrow(message);
   });
 });

@@ -26,7 +26,7 @@ const RESULTS = [
 const claim: Claim = { shape: '1x1', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 0.5 };
 
 describe('the summary', () => {
-  it('takes medians of the rounds', () => {
+  it('has the medians of the rounds', () => {
     const [summary] = summarise(SHAPES, RESULTS);
     expect(summary!.lines.map(({ figures }) => figures)).toEqual([
       { rate: 2, p50Us: 20 },
@@ -36,7 +36,7 @@ describe('the summary', () => {
     expect(ratio(summary!.lines[0], undefined, 'p50Us')).toBeNaN();
   });
 
-  it('adds up overlaps and failures, and leaves out what was not run', () => {
+  it('adds up overlaps and failures, and omits what was not run', () => {
     const bad = result('ours', 3, {}, { overlaps: 2, failure: 'no answer', acquisitions: 5 });
     const summaries = summarise(SHAPES, [...RESULTS, bad]);
     expect(summaries).toHaveLength(1);
@@ -45,7 +45,7 @@ describe('the summary', () => {
   });
 });
 
-describe('the verdict', () => {
+describe('the result of a claim', () => {
   const summaries = summarise(SHAPES, RESULTS);
 
   it.each([
@@ -58,7 +58,7 @@ describe('the verdict', () => {
     expect(judge([one], summaries).map((verdict) => verdict.isTrue)).toEqual([isTrue]);
   });
 
-  it('says nothing of what was not run', () => {
+  it('omits a claim that was not measured', () => {
     expect(
       judge(
         [
@@ -70,14 +70,14 @@ describe('the verdict', () => {
     ).toEqual([]);
   });
 
-  it('shows what was measured', () => {
+  it('shows the measured figures', () => {
     const [row] = judge([claim], summaries).map(verdictRow);
     expect(row).toMatchObject({ 'must be': 'at least 0.50', measured: '0.50', reached: 'yes' });
   });
 });
 
 describe('the claims', () => {
-  it.each(CLAIMS)('are of a shape that has these contenders: $shape $contender $figure', (one) => {
+  it.each(CLAIMS)('belong to a shape that has these contenders: $shape $contender $figure', (one) => {
     const shape = SHAPES.find(({ id }) => id === one.shape);
     expect(shape?.contenders).toContain(one.contender);
     if (one.against) expect(shape?.contenders).toContain(one.against);
@@ -86,14 +86,14 @@ describe('the claims', () => {
 });
 
 describe('the shapes', () => {
-  it.each(SHAPES)('are compared with somebody who runs them: $id', (shape) => {
+  it.each(SHAPES)('are compared with a contender that runs them: $id', (shape) => {
     expect(shape.contenders).toContain(shape.reference);
     expect(new Set(shape.contenders).size).toBe(shape.contenders.length);
     expect(shape.contenders.filter((id) => !CONTENDERS.has(id))).toEqual([]);
     expect(shortened(shape)).toMatchObject({ id: shape.id, contenders: shape.contenders });
   });
 
-  it('let every contender run, but the one that is to be found out', () => {
+  it('allow every contender, except the planted broken one', () => {
     const running = new Set(SHAPES.flatMap(({ contenders }) => contenders));
     expect([...CONTENDERS.keys()].filter((id) => !running.has(id))).toEqual(['no-lock']);
   });

@@ -3,7 +3,7 @@ import { shortNumber } from '../../../bench/report/number.js';
 import { median, quantile } from '../../../bench/support/statistics.js';
 
 describe('the statistics of the benches', () => {
-  it('take the value in the middle, and near an end', () => {
+  it('take the median, and a percentile near an end', () => {
     expect([median([3, 1, 2]), quantile([4, 3, 2, 1], 0), quantile([4, 3, 2, 1], 0.99)]).toEqual([2, 1, 4]);
     expect(median([100, 20, 3])).toBe(20);
     expect(median([])).toBeNaN();

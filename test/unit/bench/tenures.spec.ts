@@ -7,15 +7,15 @@ import { TenureLog } from '../../../bench/contenders/node/tenure-log.js';
 import { readAcquisitions } from '../../../bench/support/tenure-file.js';
 import { handOvers, overlaps } from '../../../bench/support/tenures.js';
 
-describe('the check of the benches that a lock works', () => {
-  it('has nothing against tenures that follow each other, of each lock', () => {
+describe('the mutual exclusion check of the benches', () => {
+  it('accepts holds that follow each other, for each lock', () => {
     const one = [10, 0, 20].map((from) => ({ lock: 1, from, to: from + 10 }));
     const other = [5, 15].map((from) => ({ lock: 'b', from, to: from + 10 }));
     expect(overlaps([...one, ...other])).toBe(0);
     expect(overlaps([])).toBe(0);
   });
 
-  it('counts those that begin before one is over, however long ago that began', () => {
+  it('counts holds that begin before another one is over, however long ago that began', () => {
     const tenures = [
       { lock: 1, from: 0, to: 100 },
       { lock: 1, from: 10, to: 20 },
@@ -32,7 +32,7 @@ describe('the check of the benches that a lock works', () => {
     expect(overlaps([...readers, { lock: 1, from: 19, to: 20 }])).toBe(0);
   });
 
-  it('counts a writer among readers, also beside one that came long before the last', () => {
+  it('counts a writer among readers, also beside a reader that began long before the last', () => {
     const readers = [
       { lock: 1, from: 0, to: 100, isShared: true },
       { lock: 1, from: 10, to: 20, isShared: true },
@@ -40,12 +40,12 @@ describe('the check of the benches that a lock works', () => {
     expect(overlaps([...readers, { lock: 1, from: 50, to: 60 }])).toBe(1);
   });
 
-  it('counts a reader that comes to a writer', () => {
+  it('counts a reader that overlaps a writer', () => {
     const writer = { lock: 1, from: 0, to: 10 };
     expect(overlaps([writer, { lock: 1, from: 9, to: 20, isShared: true }])).toBe(1);
   });
 
-  it('finds any one that is planted among any that follow each other', () => {
+  it('finds any overlap that is planted among holds that follow each other', () => {
     const lengths = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 9 })), {
       minLength: 1,
     });
@@ -66,8 +66,8 @@ describe('the check of the benches that a lock works', () => {
   });
 });
 
-describe('the time of hand-overs', () => {
-  it('is that between the tenures of each lock', () => {
+describe('the hand-over time', () => {
+  it('is the time between the holds of each lock', () => {
     const tenures = [
       { lock: 1, from: 20, to: 30 },
       { lock: 1, from: 0, to: 13 },
@@ -79,8 +79,8 @@ describe('the time of hand-overs', () => {
   });
 });
 
-describe('the file of tenures', () => {
-  it('says what was noted, in that order, also when it is long', () => {
+describe('the file of holds', () => {
+  it('has the recorded holds in their order, also when it is long', () => {
     const dir = mkdtempSync(join(tmpdir(), 'tenures-'));
     onTestFinished(() => rmSync(dir, { recursive: true }));
     const log = new TenureLog();

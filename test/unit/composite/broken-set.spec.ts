@@ -13,7 +13,7 @@ import { keyOf, startSegments } from './segments.js';
 const lost = (key: string) => new LockLostError(key, 'the test said so');
 const KEYS = ['a', 'b'];
 
-/** What acquires a set, and gives it back as soon as it has it: resolves to whether every lease stood. */
+/** A way to acquire a set and to release it at once. Resolves to whether every lease was held. */
 type Take = (locks: LockService, options?: AcquireOptions) => Promise<boolean>;
 
 const stands = (set: Lease) => set.isHeld() && set.state === 'held' && !set.signal.aborted;
@@ -29,7 +29,7 @@ const WAYS: readonly (readonly [string, Take])[] = [
   ],
 ];
 
-/** A set that has `a` and waits for `b`. */
+/** A set that holds `a` and waits for `b`. */
 async function waitingSet(take: Take, options?: AcquireOptions) {
   const { locks, backend } = startLocks();
   const blocker = await locks.acquire('b');
@@ -40,7 +40,7 @@ async function waitingSet(take: Take, options?: AcquireOptions) {
   return { locks, backend, blocker, taken, first };
 }
 
-describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
+describe.each(WAYS)('a set that does not have all of its keys yet: %s', (_, take) => {
   it('leaves the queue it waits in when a key is lost, and lines up again for all of them', async () => {
     const { backend, blocker, taken, first } = await waitingSet(take);
     first.lose(lost('a'));
@@ -65,7 +65,7 @@ describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('queues once for each key in a round, and begins no round by itself', async () => {
+  it('queues once per round for each key, and begins no round without a cause', async () => {
     const { backend, blocker, taken, first } = await waitingSet(take);
     const asked = () => backend.requests.slice(1).map(({ key }) => key);
     expect(asked()).toEqual(['a', 'b']);
@@ -81,14 +81,14 @@ describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
     expect(await taken).toBe(true);
   });
 
-  it('has one deadline for all of its rounds, and leaves nothing behind it', async () => {
+  it('has one deadline for all of its rounds, and leaves no contender', async () => {
     const { backend, taken, first } = await waitingSet(take, { waitMs: 200 });
     first.lose(lost('a'));
     await expect(taken).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 200 });
     expect(backend.busyKeys).toEqual(['b']);
   });
 
-  it('rejects with the caller’s own reason after a round was broken, and leaves every queue before', async () => {
+  it('rejects with the caller’s own reason after a broken round, and leaves every queue first', async () => {
     const caller = new AbortController();
     const { backend, taken, first } = await waitingSet(take, { signal: caller.signal });
     first.lose(lost('a'));
@@ -115,7 +115,7 @@ describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
     },
   );
 
-  it('lines up again when the key is lost in the very moment in which the last one is granted', async () => {
+  it('queues again when a key is lost in the same moment as the last grant', async () => {
     const { backend, blocker, taken, first } = await waitingSet(take);
     const released = blocker.release();
     first.lose(lost('a'));
@@ -124,7 +124,7 @@ describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is turned away at shutdown in a later round, too', async () => {
+  it('rejects at shutdown in a later round, too', async () => {
     const { locks, backend, taken, first } = await waitingSet(take);
     first.lose(lost('a'));
     locks.beforeApplicationShutdown();
@@ -134,7 +134,7 @@ describe.each(WAYS)('a set that has not all of its keys yet: %s', (_, take) => {
 });
 
 describe('a set that does not wait', () => {
-  /** Loses `a` while `b` is asked for. */
+  /** Loses `a` while `b` is being acquired. */
   function losing(locks: LockService): MultiLock {
     const mutex = locks.mutex('b');
     const b: Lock = {
@@ -153,7 +153,7 @@ describe('a set that does not wait', () => {
   }
   let first: (() => void) | undefined;
 
-  it('is not to be had when it loses a key on the way', async () => {
+  it('is not granted when it loses a key while it acquires the others', async () => {
     const { locks, backend } = startLocks();
     first = () => backend.leaseOn('a')?.lose(lost('a'));
     expect(await losing(locks).tryAcquire()).toBeNull();
@@ -164,7 +164,7 @@ describe('a set that does not wait', () => {
   });
 });
 
-describe('a set of which a call further out holds a key', () => {
+describe('a set with a key that an outer call holds', () => {
   it('rejects at once with the loss when that key is lost', async () => {
     const { locks, backend } = startLocks();
     await using _blocker = await locks.acquire('b');
@@ -179,7 +179,7 @@ describe('a set of which a call further out holds a key', () => {
     await expect(outer).rejects.toBe(gone);
   });
 
-  it('waits on when that key is revoked: only the call further out can give it back', async () => {
+  it('continues to wait when that key is revoked, since only the outer call can release it', async () => {
     const { locks, backend } = startLocks();
     const blocker = await locks.acquire('b');
     let revoked: Promise<void> | undefined;
@@ -198,7 +198,7 @@ describe('a set of which a call further out holds a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('rejects with the loss also where that key was revoked before', async () => {
+  it('rejects with the loss also when that key was revoked before', async () => {
     const { locks, backend } = startLocks();
     const blocker = await locks.acquire('b');
     const outer = locks.using('a', async () => {
@@ -212,7 +212,7 @@ describe('a set of which a call further out holds a key', () => {
     await expect(outer).rejects.toMatchObject({ code: 'LOCK_REVOKED' });
   });
 
-  it('gets that key itself when the call further out gives it back meanwhile', async () => {
+  it('acquires that key itself when the outer call releases it meanwhile', async () => {
     const { locks, backend } = startLocks();
     const blocker = await locks.acquire('b');
     await locks.using('a', async (outer) => {
@@ -228,8 +228,8 @@ describe('a set of which a call further out holds a key', () => {
   });
 });
 
-describe('the leases of a set that is not to be had', () => {
-  it('are all given back, and the caller is told why, also when a release fails', async () => {
+describe('the leases of a set that cannot be acquired', () => {
+  it('are all released, and the acquisition rejects with the cause even if a release fails', async () => {
     const { locks, backend } = startLocks();
     await using _blocker = await locks.acquire('c');
     const failing: Lock = {
@@ -257,7 +257,7 @@ describe('the leases of a set that is not to be had', () => {
 });
 
 describe('all segments', () => {
-  it('line up again at once when one of them is revoked while others are waited for', async () => {
+  it('are queued for again at once when one of them is revoked meanwhile', async () => {
     const { lock, others, other, backend } = startSegments(3);
     const held = await others.acquire({ only: [2] });
     const all = lock.withAll((leases) => leases.every((lease) => lease.isHeld() && !lease.signal.aborted));
@@ -271,7 +271,7 @@ describe('all segments', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('are acquired anew when one of them is lost while the count is read', async () => {
+  it('are acquired again when one of them is lost while the count is read', async () => {
     const { lock, backend } = startSegments(3);
     const tokens: bigint[] = [];
     const read = backend.records.read.bind(backend.records);

@@ -23,7 +23,7 @@ describe('several keys at once', () => {
     expect(lease.fencingToken).toBe(fencingTokenOf(3n));
   });
 
-  it('do not deadlock against themselves in opposite orders', async () => {
+  it('do not deadlock when acquired in opposite orders', async () => {
     const { locks, backend } = startLocks();
     let inside = 0;
     const transfer = (...keys: string[]) =>
@@ -37,7 +37,7 @@ describe('several keys at once', () => {
   });
 
   it.each(['acquire', 'tryAcquire', 'using'] as const)(
-    'leave a caller’s own reason as it is, a time-out of something else included: %s',
+    'reject with the caller’s own reason, even a timeout error of something else: %s',
     async (verb) => {
       const { locks } = startLocks();
       await using _held = await locks.acquire('b');
@@ -76,7 +76,7 @@ describe('several keys at once', () => {
     expect(backend.busyKeys).toEqual(['b']);
   });
 
-  it('share one deadline: each waits for what the ones before have left', async () => {
+  it('share one deadline: each key waits for the time that the previous ones left', async () => {
     const { locks } = startLocks();
     const waits: number[] = [];
     const slow = (key: string): Lock => ({
@@ -96,7 +96,7 @@ describe('several keys at once', () => {
     expect(third).toBeLessThanOrEqual(second - 5);
   });
 
-  it('ask once for the rest when the deadline has passed', async () => {
+  it('are requested once each, without waiting, when no time is left', async () => {
     const { locks, backend } = startLocks();
     await using _lease = await locks.multi(['a', 'b']).acquire({ waitMs: 0 });
     expect(backend.requests.map(({ wait }) => wait)).toEqual([false, false]);
@@ -111,7 +111,7 @@ describe('several keys at once', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('are lost with one of them, and tell so', async () => {
+  it('are lost together with one of them, with its reason', async () => {
     const { locks, backend } = startLocks();
     const lost = new LockLostError('b', 'test');
     const running = locks.multi(['a', 'b']).using((lease) => {
@@ -131,13 +131,13 @@ describe('several keys at once', () => {
     await expect(failing).rejects.toThrow(TypeError);
   });
 
-  it('must be some', () => {
+  it('must not be empty', () => {
     const { locks } = startLocks();
     expect(() => locks.multi([])).toThrow(LockConfigurationError);
     expect(() => locks.multi('ab' as unknown as string[])).toThrow('keys must be an array');
   });
 
-  it('have one waitMs that is checked before it is counted down', async () => {
+  it('have one waitMs that is validated before it is counted down', async () => {
     const { locks } = startLocks();
     const waitMs = '5' as unknown as number;
     await expect(locks.multi(['a']).acquire({ waitMs })).rejects.toThrow('waitMs must be a number of milliseconds');
@@ -145,7 +145,7 @@ describe('several keys at once', () => {
 });
 
 describe('several keys of which the caller holds some', () => {
-  it('are entered and acquired, and what was held before stays held', async () => {
+  it('are entered or acquired, and the keys that were held before stay held', async () => {
     const { locks, backend } = startLocks();
     await locks.using('b', async (outer) => {
       await locks.multi(['a', 'b']).using(() => expect(backend.leaseOn('a')?.isHeld()).toBe(true));
@@ -156,7 +156,7 @@ describe('several keys of which the caller holds some', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('leave no listener on the lease that outlives them', async () => {
+  it('leave no listener on a lease that outlives them', async () => {
     const { locks } = startLocks();
     await locks.using('b', async (outer) => {
       await locks.multi(['a', 'b']).using(() => expect(getEventListeners(outer.signal, 'abort')).toHaveLength(1));
@@ -164,7 +164,7 @@ describe('several keys of which the caller holds some', () => {
     });
   });
 
-  it('let single keys be entered inside', async () => {
+  it('can each be entered inside', async () => {
     const { locks, backend } = startLocks();
     await locks.multi(['a', 'b']).using(() => locks.using('b', () => locks.using('a', () => {})));
     expect(backend.requests).toHaveLength(2);

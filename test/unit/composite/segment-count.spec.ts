@@ -4,7 +4,7 @@ import { anotherService, keyOf, spyOnWarnings, startSegments } from './segments.
 const NAME = 'segments/stock';
 
 describe('the number of segments of a key', () => {
-  it('is recorded by the first who asks for it or for a segment', async () => {
+  it('is recorded by the first call that reads it or acquires a segment', async () => {
     for (const ask of ['count', 'acquire', 'withAll'] as const) {
       const { lock, backend } = startSegments(16);
       expect(await backend.records.read(NAME)).toBeUndefined();
@@ -14,7 +14,7 @@ describe('the number of segments of a key', () => {
     }
   });
 
-  it('is that of one of two who begin at once with different ones', async () => {
+  it('is one of two different numbers that are recorded at the same time', async () => {
     const warnings = spyOnWarnings();
     const { lock, other, backend } = startSegments(16);
     const eight = other.segmented('stock', { segments: 8 });
@@ -24,7 +24,7 @@ describe('the number of segments of a key', () => {
     expect([warnings().length, backend.busyKeys]).toEqual([1, []]);
   });
 
-  it('as recorded rules over the options; that they differ is said once', async () => {
+  it('overrides the options once recorded; a difference is logged once', async () => {
     const warnings = spyOnWarnings();
     const { lock, other, asked } = startSegments(8);
     await lock.using(() => {});
@@ -40,7 +40,7 @@ describe('the number of segments of a key', () => {
     ).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(keyOf));
   });
 
-  it('is guessed well from then on: no acquisition is made in vain', async () => {
+  it('is remembered, so that later acquisitions try no missing segment', async () => {
     spyOnWarnings();
     const { lock, other, asked } = startSegments(1);
     await lock.count();
@@ -54,7 +54,7 @@ describe('the number of segments of a key', () => {
     ).toEqual([keyOf(0)]);
   });
 
-  it('is read before `only` is judged', async () => {
+  it('is read before `only` is checked', async () => {
     spyOnWarnings();
     const { lock, other } = startSegments(16);
     await lock.count();
@@ -74,7 +74,7 @@ describe('the number of segments of a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('cannot be read: nobody holds anything then', async () => {
+  it('prevents every acquisition when it cannot be read', async () => {
     const { lock, backend } = startSegments(4);
     const unavailable = new Error('no server');
     vi.spyOn(backend.records, 'read').mockRejectedValue(unavailable);
@@ -84,7 +84,7 @@ describe('the number of segments of a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is waited for no longer than the caller waits', async () => {
+  it('is waited for no longer than waitMs', async () => {
     const { lock, backend } = startSegments(4);
     vi.spyOn(backend.records, 'read').mockReturnValue(new Promise(() => {}));
     const timeout = { name: 'LockTimeoutError', key: 'stock', waitMs: 5 };
@@ -94,7 +94,7 @@ describe('the number of segments of a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('belongs to one key', async () => {
+  it('is separate for each key', async () => {
     const { lock, locks, backend } = startSegments(16);
     await lock.count();
     expect(await locks.segmented('stock/sku1', { segments: 3 }).count()).toBe(3);

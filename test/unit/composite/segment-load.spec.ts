@@ -6,7 +6,7 @@ import { KnownCounts } from '../../../lib/composite/segment-count.js';
 import { SegmentLoad } from '../../../lib/composite/segment.js';
 
 describe('the load of segments', () => {
-  it('counts callers at each segment of each key, and forgets who has left', () => {
+  it('counts the callers at each segment of each key, and is dropped when they have left', () => {
     const load = new SegmentLoad();
     const [a, b] = [load.of('a'), load.of('b')];
     const leaving = [a.enter(1), a.enter(1), a.enter(2), b.enter(1)];
@@ -19,7 +19,7 @@ describe('the load of segments', () => {
     expect([a.callers().size, load.of('b').callers().size]).toEqual([0, 0]);
   });
 
-  it('lets a caller leave once', () => {
+  it('ignores a second leave of the same caller', () => {
     const load = new SegmentLoad().of('a');
     const [leave] = [load.enter(1), load.enter(1)];
     leave?.();
@@ -27,7 +27,7 @@ describe('the load of segments', () => {
     expect(load.callers().get(1)).toBe(1);
   });
 
-  it('remembers that tries were in vain, each time for longer, until one has success', async () => {
+  it('remembers vain tries, longer each time, until a try succeeds', async () => {
     const load = new SegmentLoad();
     const [a, b] = [load.of('a'), load.of('b')];
     const inVain = async () => {
@@ -46,8 +46,8 @@ describe('the load of segments', () => {
   });
 });
 
-describe('the known counts', () => {
-  it('are those that differ from what was expected, or once did', () => {
+describe('the known segment counts', () => {
+  it('are those that differ from the expected number, or once did', () => {
     const known = new KnownCounts();
     expect(known.note('a', 16, 16)).toBe(false);
     expect(known.get('a')).toBeUndefined();

@@ -35,7 +35,7 @@ describe('a change of the number of segments', () => {
     await others.withAll((leases) => expect(leases).toHaveLength(to));
   });
 
-  it('waits for whoever holds a segment, and those who wait for one choose among the new ones', async () => {
+  it('waits for each segment holder, and makes waiters choose among the new segments', async () => {
     spyOnWarnings();
     const { lock, others, other, backend } = startSegments(16);
     const byHash = other.segmented('stock', { segments: 16, route: 'hash' });
@@ -57,7 +57,7 @@ describe('a change of the number of segments', () => {
     expect([migrated, backend.busyKeys]).toEqual([true, []]);
   });
 
-  it('needs no migration, and to the same number there is none', async () => {
+  it('needs no migration, and runs none when the number stays the same', async () => {
     const { lock, backend } = startSegments(4);
     await lock.resize(6);
     await lock.resize(6, () => expect.unreachable());
@@ -65,7 +65,7 @@ describe('a change of the number of segments', () => {
     expect(await backend.records.read(NAME)).toMatchObject({ version: 2 });
   });
 
-  it('lets the migration enter segments, and refuses what could wait for it', async () => {
+  it('lets the migration enter segments, and refuses calls that would wait for it', async () => {
     const { lock, backend } = startSegments(4);
     await lock.resize(6, async () => {
       await lock.using(({ segment }) => expect(segment).toBe(5), { only: [5] });
@@ -75,7 +75,7 @@ describe('a change of the number of segments', () => {
     expect([await lock.count(), backend.busyKeys]).toEqual([6, []]);
   });
 
-  it('that somebody else is making as well is made after theirs', async () => {
+  it('is made after another one that is in progress', async () => {
     spyOnWarnings();
     const { lock, others, backend } = startSegments(4);
     const changes: string[] = [];
@@ -88,7 +88,7 @@ describe('a change of the number of segments', () => {
 });
 
 describe('a change that fails', () => {
-  it('in the migration rejects with its error and leaves the count and no trace', async () => {
+  it('in the migration rejects with its error, and leaves the count unchanged and no trace', async () => {
     const warnings = spyOnWarnings();
     const { lock, others, backend } = startSegments(4);
     for (const error of [new TypeError('its own'), new LockLostError('another', 'its own')]) {
@@ -104,7 +104,7 @@ describe('a change that fails', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('in the migration rejects with its error also when the way back fails', async () => {
+  it('in the migration rejects with its error also when the roll-back fails', async () => {
     spyOnWarnings();
     const { lock, others, backend } = startSegments(4);
     const error = new TypeError('its own');
@@ -116,7 +116,7 @@ describe('a change that fails', () => {
     await others.using(({ segments }) => expect(segments).toBe(4));
   });
 
-  it('because a segment was lost leaves the count; the next holder takes the mark away and says so', async () => {
+  it('by a lost segment leaves the count; the next holder removes the mark and logs it', async () => {
     const warnings = spyOnWarnings();
     const { lock, others, backend } = startSegments(4);
     const lost = new LockLostError('stock', 'test');
@@ -137,7 +137,7 @@ describe('a change that fails', () => {
     expect(await others.count()).toBe(8);
   });
 
-  it('before the migration does not migrate', async () => {
+  it('by a loss before the migration does not migrate', async () => {
     const { lock, backend } = startSegments(4);
     const lost = new LockLostError('stock', 'test');
     await lock.count();
@@ -150,7 +150,7 @@ describe('a change that fails', () => {
     expect(await lock.count()).toBe(4);
   });
 
-  it('is made by the next who tries, over the mark of one who died', async () => {
+  it('can be repeated over the mark that a dead process left', async () => {
     const warnings = spyOnWarnings();
     const { lock, backend } = startSegments(4);
     await backend.records.write([{ name: NAME, value: '{"segments":4,"resizingTo":9}' }]);
@@ -158,9 +158,9 @@ describe('a change that fails', () => {
     expect([await lock.count(), warnings()]).toEqual([8, []]);
   });
 
-  it('cannot be applied late: who has begun to work under the old count has taken its mark away', async () => {
+  it('cannot be applied late: a caller that works with the old count has removed its mark', async () => {
     spyOnWarnings();
-    // The planted defect is a lock that excludes nobody, as a resizer that is stopped for long finds it.
+    // A planted defect: a lock that excludes nobody, as it seems to a process that resizes and was paused for long.
     const backend = everybodyBackend();
     const [one, other] = [anotherService(backend), anotherService(backend)];
     const [lock, others] = [one.segmented('stock', { segments: 4 }), other.segmented('stock', { segments: 4 })];
@@ -175,7 +175,7 @@ describe('a change that fails', () => {
     expect(worked).toEqual([4, 4]);
   });
 
-  it('begins again when the record was written between its reading and its mark', async () => {
+  it('begins again when the record was written between the read and the mark', async () => {
     const { lock, backend } = startSegments(4);
     await lock.count();
     const write = backend.records.write.bind(backend.records);

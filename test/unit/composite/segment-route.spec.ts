@@ -22,7 +22,7 @@ describe('hash', () => {
     expect(hash(value)).toBe(expected);
   });
 
-  it('is a whole number of 32 bits, and the same for a number and its text', () => {
+  it('is a whole number of 32 bits, the same for a number and its text', () => {
     fc.assert(
       fc.property(values, (value) => {
         expect(hash(value)).toBe(hash(String(value)));
@@ -35,7 +35,7 @@ describe('hash', () => {
     const sizes = upTo(segments).map(() => 0);
     const perSegment = 200;
     for (let n = 0; n < segments * perSegment; n++) sizes[hash(`customer-${n}`) % segments]!++;
-    // Five standard deviations of what chance does.
+    // Five standard deviations of a random distribution.
     const most = 5 * Math.sqrt(perSegment);
     expect(Math.max(...sizes) - perSegment).toBeLessThan(most);
     expect(perSegment - Math.min(...sizes)).toBeLessThan(most);
@@ -43,7 +43,7 @@ describe('hash', () => {
 });
 
 describe('candidates', () => {
-  it('of a free route are all segments, each once, in an order that chance decides', () => {
+  it('of a free route are all segments, each once, in random order', () => {
     fc.assert(
       fc.property(counts, fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), (segments, lots) => {
         const found = candidates(free, segments, () => lots.next().value);
@@ -54,7 +54,7 @@ describe('candidates', () => {
     expect(new Set(firsts)).toEqual(new Set([0, 1, 2, 3]));
   });
 
-  it('begin with the one that the value names, whatever chance says', () => {
+  it('begin with the segment of the value, whatever the random order is', () => {
     fc.assert(
       fc.property(values, counts, (routeBy, segments) => {
         const named = hash(routeBy) % segments;
@@ -65,14 +65,14 @@ describe('candidates', () => {
     );
   });
 
-  it('are those of `only`, in its order, each once, as far as they exist', () => {
+  it('are the existing segments of `only`, in its order, each once', () => {
     expect(candidates({ route: 'free', only: [7, 2, 7, 5] }, 16)).toEqual([7, 2, 5]);
     expect(candidates({ route: 'free', only: [7, 2, 5] }, 6)).toEqual([2, 5]);
     expect(candidates({ route: 'free', only: [7] }, 6)).toEqual([]);
     expect(candidates({ route: 'hash', routeBy: 'a', only: [7] }, 6)).toEqual([]);
   });
 
-  it('of `only` and a value: the value decides among them', () => {
+  it('of `only` and a value begin with the one that the value selects', () => {
     fc.assert(
       fc.property(values, fc.uniqueArray(fc.nat(1_023), { minLength: 1 }), (routeBy, only) => {
         const named = only[hash(routeBy) % only.length];
@@ -85,7 +85,7 @@ describe('candidates', () => {
 });
 
 describe('leastBusy', () => {
-  it('is one with the fewest callers', () => {
+  it('is a segment with the fewest callers', () => {
     const callers = fc.dictionary(fc.nat(15).map(String), fc.integer({ min: 1, max: 9 }));
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(15), { minLength: 1 }), callers, (segments, counted) => {
@@ -97,7 +97,7 @@ describe('leastBusy', () => {
     );
   });
 
-  it('is any of several that are equally busy', () => {
+  it('is any of several equally busy segments', () => {
     const chosen = Array.from({ length: 300 }, () => leastBusy([0, 1, 2, 3], new Map([[1, 1]])));
     expect(new Set(chosen)).toEqual(new Set([0, 2, 3]));
   });
@@ -118,7 +118,7 @@ describe('checkRoute', () => {
   });
 
   it.each<Route>([free, { route: 'free', routeBy: 0, only: [1_023] }, { route: 'hash', routeBy: '' }])(
-    'takes %j',
+    'accepts %j',
     (route) => {
       expect(() => checkRoute(route)).not.toThrow();
     },

@@ -10,7 +10,7 @@ import type { Search, VisitLimits, VisitSegment } from '../../../lib/composite/s
 
 const SIXTEEN = upTo(16);
 
-/** Nothing is known: nobody of this process is anywhere, and nobody has tried. */
+/** The load when nothing is known: no caller of this process is at any segment, and none has tried. */
 const UNKNOWN: KeyLoad = {
   callers: () => new Map(),
   isFull: () => false,
@@ -23,7 +23,7 @@ function searchFor(search: Partial<Search> = {}): Search {
   return { candidates: SIXTEEN, load: UNKNOWN, waits: true, signal: NEVER, ...search };
 }
 
-/** Segments that are all busy until somebody waits; and who has asked for which, and how. */
+/** Segments that are all busy until a visit waits, with the visits and their time limits. */
 function busy() {
   const visits: { segment: number; waitMs: number }[] = [];
   const visit: VisitSegment<number> = async (segment, { waitMs }) => {
@@ -33,7 +33,7 @@ function busy() {
   return { visits, visit };
 }
 
-/** Segments that nobody ever gets. */
+/** A visit of a segment that is never granted. */
 const forEver = (_: number, { signal }: VisitLimits) => orAbort(new Promise<undefined>(() => {}), signal);
 
 function fakeTimers(): void {
@@ -41,8 +41,8 @@ function fakeTimers(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-describe('the search for a segment that can be had', () => {
-  it('takes the first that is free, in the order of the candidates', async () => {
+describe('the search for a free segment', () => {
+  it('takes the first free segment, in the order of the candidates', async () => {
     const visited: number[] = [];
     const free: VisitSegment<string> = async (segment) => {
       visited.push(segment);
@@ -52,7 +52,7 @@ describe('the search for a segment that can be had', () => {
     expect(visited).toEqual([9, 5]);
   });
 
-  it('tries three, then waits at one', async () => {
+  it('tries three segments, then waits at one', async () => {
     const { visits, visit } = busy();
     const found = await visitUntilFound(searchFor(), visit);
     expect(visits.map(({ waitMs }) => waitMs)).toEqual([0, 0, 0, Infinity]);
@@ -60,19 +60,19 @@ describe('the search for a segment that can be had', () => {
     expect(found).toEqual({ got: visits[3]?.segment });
   });
 
-  it('asks every candidate when it may not wait', async () => {
+  it('tries every candidate when it may not wait', async () => {
     const { visits, visit } = busy();
     expect(await visitUntilFound(searchFor({ waits: false }), visit)).toBeUndefined();
     expect(visits).toEqual(SIXTEEN.map((segment) => ({ segment, waitMs: 0 })));
   });
 
-  it('does not try the only candidate before it waits for it', async () => {
+  it('does not try an only candidate before it waits for it', async () => {
     const { visits, visit } = busy();
     expect(await visitUntilFound(searchFor({ candidates: [4] }), visit)).toEqual({ got: 4 });
     expect(visits).toEqual([{ segment: 4, waitMs: Infinity }]);
   });
 
-  it('tries none where callers of this process are, and waits where the fewest are', async () => {
+  it('skips tries where callers of this process are, and waits where the fewest are', async () => {
     const load = new SegmentLoad().of('k');
     for (const segment of SIXTEEN) load.enter(segment);
     for (const segment of SIXTEEN) if (segment !== 11) load.enter(segment);
@@ -85,7 +85,7 @@ describe('the search for a segment that can be had', () => {
     expect(asked.visits).toEqual([]);
   });
 
-  it('tries none for a moment after others here have tried in vain', async () => {
+  it('skips tries for a moment after other callers of the process tried in vain', async () => {
     const load = new SegmentLoad().of('k');
     await visitUntilFound(searchFor({ load }), busy().visit);
     const { visits, visit } = busy();
@@ -96,13 +96,13 @@ describe('the search for a segment that can be had', () => {
     expect(asked.visits).toHaveLength(16);
   });
 
-  it('passes on that there is another count, from a try and from a wait', async () => {
+  it('returns a different recorded count, from a try and from a wait', async () => {
     expect(await visitUntilFound(searchFor(), async () => ({ recorded: 8 }))).toEqual({ recorded: 8 });
     const waited: VisitSegment<never> = async (_, { waitMs }) => (waitMs === 0 ? undefined : { recorded: 8 });
     expect(await visitUntilFound(searchFor(), waited)).toEqual({ recorded: 8 });
   });
 
-  it('looks around again after a while, tries others, and has more patience after that', async () => {
+  it('stops waiting after a while, tries others, and then waits longer', async () => {
     fakeTimers();
     const [tried, begun]: [number[], number[]] = [[], []];
     const visit: VisitSegment<string> = async (segment, limits) => {
@@ -115,7 +115,7 @@ describe('the search for a segment that can be had', () => {
     expect(await found).toEqual({ got: 'at last' });
     const waited = begun.slice(1).map((time, place) => time - (begun[place] ?? 0));
     expect(waited).toEqual([500, 1_000, 2_000]);
-    // Three, six, twelve, and in the end each once: round and round.
+    // Three tries, six, twelve, and in the end one of each segment, in a circle.
     expect(tried).toEqual([...SIXTEEN, ...SIXTEEN, ...SIXTEEN].slice(0, 3 + 6 + 12 + 16));
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -123,7 +123,7 @@ describe('the search for a segment that can be had', () => {
   it.each([
     ['others here have just tried in vain', { ...UNKNOWN, isFull: () => true }],
     ['callers of this process are everywhere', { ...UNKNOWN, callers: () => new Map(SIXTEEN.map((one) => [one, 1])) }],
-  ])('keeps its place in line while %s', async (_, load) => {
+  ])('stays queued while %s', async (_, load) => {
     fakeTimers();
     let lines = 0;
     const visit: VisitSegment<never> = (segment, limits) => (lines++, forEver(segment, limits));
@@ -135,7 +135,7 @@ describe('the search for a segment that can be had', () => {
     expect([lines, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it('hears of a grant before the work under it has ended: no timer runs meanwhile', async () => {
+  it('is notified of a grant before its work has ended, so no timer runs meanwhile', async () => {
     fakeTimers();
     const load = new SegmentLoad().of('k');
     load.triedInVain();
@@ -150,7 +150,7 @@ describe('the search for a segment that can be had', () => {
     expect(await Promise.all([waited, tried])).toEqual([{ got: undefined }, { got: undefined }]);
   });
 
-  it('takes one that has become free meanwhile', async () => {
+  it('takes a segment that has become free meanwhile', async () => {
     fakeTimers();
     let isFree = false;
     const visit: VisitSegment<number> = async (segment, limits) => {
@@ -163,7 +163,7 @@ describe('the search for a segment that can be had', () => {
     expect(await found).toEqual({ got: 3 });
   });
 
-  it('stays in the line of the only candidate', async () => {
+  it('stays queued at an only candidate', async () => {
     fakeTimers();
     const limits: VisitLimits[] = [];
     const caller = new AbortController();
@@ -187,7 +187,7 @@ describe('the search for a segment that can be had', () => {
     expect([vi.getTimerCount(), getEventListeners(caller.signal, 'abort')]).toEqual([0, []]);
   });
 
-  it('rejects with what a visit rejects with', async () => {
+  it('rejects with the error of a visit', async () => {
     const failing = () => Promise.reject(new TypeError('its own'));
     await expect(visitUntilFound(searchFor(), failing)).rejects.toThrow(TypeError);
     await expect(visitUntilFound(searchFor({ candidates: [1] }), failing)).rejects.toThrow(TypeError);

@@ -17,7 +17,7 @@ import { keyOf, startSegments } from './segments.js';
 const takeAll = (count: number, acquire: () => Promise<SegmentLease>) =>
   Promise.all(Array.from({ length: count }, acquire));
 
-/** Whoever tries with everything busy around them may wait; one who does not wait asks everywhere. */
+/** Acquires segments by tryAcquire(), which tries all of them. A call that may wait could queue at a busy one. */
 async function takeOneByOne(count: number, lock: SegmentedLock): Promise<SegmentLease[]> {
   const leases: SegmentLease[] = [];
   while (leases.length < count) leases.push((await lock.tryAcquire()) ?? expect.unreachable());
@@ -25,7 +25,7 @@ async function takeOneByOne(count: number, lock: SegmentedLock): Promise<Segment
 }
 
 describe('a segment of a key', () => {
-  it('is a lease that knows its number, on a lock of its own', async () => {
+  it('is a lease with its number, on a separate lock', async () => {
     const { lock, locks } = startSegments(16);
     await using lease = await lock.acquire({ only: [7] });
     expect(lease).toMatchObject({ segment: 7, segments: 16, key: 'stock/#0007', mode: 'exclusive', state: 'held' });
@@ -45,7 +45,7 @@ describe('a segment of a key', () => {
     expect([seen.state, currentSegment()]).toEqual(['released', undefined]);
   });
 
-  it('can be had by as many at once as there are, and by nobody more', async () => {
+  it('can be held by as many callers as there are segments, and by no more', async () => {
     const { lock, others, backend } = startSegments(16);
     const leases = [...(await takeAll(8, () => lock.acquire())), ...(await takeOneByOne(8, others))];
     expect(leases.map(({ segment }) => segment).sort((a, b) => a - b)).toEqual(upTo(16));
@@ -68,7 +68,7 @@ describe('a segment of a key', () => {
     expect(backend.busyKeys).toHaveLength(3);
   });
 
-  it('is not asked for where a caller of the same process is', async () => {
+  it('is not requested where a caller of the same process holds it', async () => {
     const { lock, backend } = startSegments(16);
     await takeAll(15, () => lock.acquire());
     expect(backend.requests).toHaveLength(15);
@@ -78,7 +78,7 @@ describe('a segment of a key', () => {
     expect(backend.requests).toHaveLength(16);
   });
 
-  it('can be had again once its lease was lost, although its holder has forgotten it', async () => {
+  it('can be acquired again once its lease was lost, even without a release by its holder', async () => {
     const { lock, backend } = startSegments(1);
     await lock.acquire();
     backend.leaseOn(keyOf(0))?.lose(new LockLostError('stock', 'test'));
@@ -86,7 +86,7 @@ describe('a segment of a key', () => {
   });
 
   it.each(['at once', 'further out'])(
-    'can be had again once it was lost, while work goes on that took it %s',
+    'can be acquired again after a loss, while work continues that acquired it %s',
     async (where) => {
       const { lock, backend } = startSegments(1);
       const [begun, end] = [deferred(), deferred()];
@@ -104,29 +104,29 @@ describe('a segment of a key', () => {
   );
 });
 
-describe('where an acquisition goes', () => {
-  it('is to the first of `only` that is free', async () => {
+describe('the segment that an acquisition selects', () => {
+  it('is the first free one of `only`', async () => {
     const { lock, others } = startSegments(16);
     await others.acquire({ only: [9] });
     await lock.acquire({ only: [3] });
     expect(await lock.acquire({ only: [9, 3, 12, 1] })).toMatchObject({ segment: 12 });
   });
 
-  it('is nowhere but to those of `only`', async () => {
+  it('is one of `only`, and no other', async () => {
     const { lock, others } = startSegments(16);
     await takeAll(2, () => others.acquire({ only: [3, 9] }));
     expect(await lock.tryAcquire({ only: [3, 9] })).toBeNull();
     await expect(lock.acquire({ only: [3, 9], waitMs: 1 })).rejects.toBeInstanceOf(LockTimeoutError);
   });
 
-  it('begins where the value says, and goes elsewhere when that is busy', async () => {
+  it('is that of the routeBy value first, and another one when it is busy', async () => {
     const { lock } = startSegments(16);
     const first = await lock.acquire({ routeBy: 'customer-1' });
     expect(first.segment).toBe(hash('customer-1') % 16);
     expect((await lock.acquire({ routeBy: 'customer-1' })).segment).not.toBe(first.segment);
   });
 
-  it("is with route 'hash' always to the same", async () => {
+  it("is always the same with route 'hash'", async () => {
     const { locks, backend } = startSegments(16);
     const lock = locks.segmented('stock', { segments: 16, route: 'hash' });
     const events: string[] = [];
@@ -150,7 +150,7 @@ describe('where an acquisition goes', () => {
 });
 
 describe('the end of a wait for a segment', () => {
-  it('is its deadline, told with the key and the time that the caller wrote', async () => {
+  it('is a timeout with the key and the caller’s waitMs', async () => {
     const { lock, others, backend } = startSegments(2);
     await takeAll(2, () => others.acquire());
     const timeout = (waitMs: number) => ({ name: 'LockTimeoutError', key: 'stock', waitMs });
@@ -164,7 +164,7 @@ describe('the end of a wait for a segment', () => {
     expect([0, 1].map((segment) => backend.contenders(keyOf(segment)).length)).toEqual([1, 1]);
   });
 
-  it('is the caller’s signal, with its own reason, whatever that is', async () => {
+  it('is the reason of the caller’s signal, unchanged', async () => {
     const { lock, others, backend, asked } = startSegments(2);
     const reason = new LockTimeoutError('the caller’s own', 1);
     await expect(lock.acquire({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -188,7 +188,7 @@ describe('the end of a wait for a segment', () => {
     expect([0, 1].map((segment) => backend.contenders(keyOf(segment)).length)).toEqual([1, 1]);
   });
 
-  it('is not taken for a time-out that the work itself throws', async () => {
+  it('is not confused with a timeout error of the work itself', async () => {
     const { lock, backend } = startSegments(4);
     const own = new LockTimeoutError('made by hand', 1);
     await expect(lock.using(() => Promise.reject(own))).rejects.toBe(own);
@@ -198,7 +198,7 @@ describe('the end of a wait for a segment', () => {
 });
 
 describe('a nested call for a key of which a segment is held', () => {
-  it('enters that segment, and asks nobody', async () => {
+  it('enters that segment without a request', async () => {
     const { lock, others, backend } = startSegments(16);
     await lock.using(async (outer) => {
       await others.using(() => {});
@@ -228,7 +228,7 @@ describe('a nested call for a key of which a segment is held', () => {
     });
   });
 
-  it('is refused where it could wait for itself', async () => {
+  it('is refused when it would wait for itself', async () => {
     const { lock, locks, backend } = startSegments(16);
     const byHash = locks.segmented('stock', { segments: 16, route: 'hash' });
     const other = Array.from({ length: 100 }, (_, n) => n).find((n) => hash(n) % 16 !== hash('x') % 16);
@@ -258,7 +258,7 @@ describe('a nested call for a key of which a segment is held', () => {
     expect(backend.requests).toHaveLength(1);
   });
 
-  it('is told apart by key and by connection', async () => {
+  it('is identified by key and connection', async () => {
     const { lock, locks, others, backend } = startSegments(2);
     const another = locks.segmented('another', { segments: 2 });
     const elsewhere = startSegments(2);
@@ -268,7 +268,7 @@ describe('a nested call for a key of which a segment is held', () => {
     await lock.using(({ segment }) => others.using((lease) => expect(lease.segment).toBe(segment)));
   });
 
-  it('gets another segment when the one that it stood in line for is gone with the outer call', async () => {
+  it('gets another segment when the outer call has released the one that it waited for', async () => {
     const { lock, others, backend } = startSegments(16);
     const [entered, mayLeave] = [deferred(), deferred()];
     let late: Promise<SegmentLease> | undefined;
@@ -288,7 +288,7 @@ describe('a nested call for a key of which a segment is held', () => {
     expect([lease?.segments, Number(lease?.segment) < 8, backend.busyKeys]).toEqual([8, true, []]);
   });
 
-  it('hears that the segment was lost', async () => {
+  it('rejects when the segment is lost', async () => {
     const { lock, backend } = startSegments(4);
     const lost = new LockLostError('stock', 'test');
     const outer = lock.using(async ({ key }) => {
@@ -301,7 +301,7 @@ describe('a nested call for a key of which a segment is held', () => {
 });
 
 describe('a segment that is lost', () => {
-  it('before its count is known is not handed out: another one is acquired', async () => {
+  it('before its count is known is not returned, and another one is acquired', async () => {
     const { lock, backend, asked } = startSegments(1);
     const reading = vi.spyOn(backend.records, 'read').mockImplementationOnce(async () => {
       backend.leaseOn(keyOf(0))?.lose(new LockLostError('stock', 'test'));
@@ -318,7 +318,7 @@ describe('a segment that is lost', () => {
     expect(asked()).toHaveLength(4);
   });
 
-  it('while work is done rejects, unless told not to', async () => {
+  it('makes running work reject, unless onLost is ignore', async () => {
     const { lock, backend } = startSegments(4);
     const lose = ({ key }: SegmentLease) => backend.leaseOn(key)?.lose(new LockLostError(key, 'test'));
     await expect(lock.using((lease) => lose(lease))).rejects.toMatchObject({ code: 'LOCK_LOST' });
@@ -326,7 +326,7 @@ describe('a segment that is lost', () => {
   });
 });
 
-describe('what is wrong about segments', () => {
+describe('segmented() refuses', () => {
   it.each<[unknown, string]>([
     [{}, 'segments must be a whole number from 1 to 1024, got undefined'],
     [{ segments: 0 }, 'segments must be a whole number from 1 to 1024, got the number 0'],
@@ -339,17 +339,17 @@ describe('what is wrong about segments', () => {
       'segment options: unknown field "segment" (known: segments, route, warnHeldMs, maxHeldMs, overdueGraceMs)',
     ],
     [undefined, 'segment options must be an object, got undefined'],
-  ])('%j is told at once', (options, message) => {
+  ])('%j at once', (options, message) => {
     const { locks } = startSegments(1);
     expect(() => locks.segmented('stock', options as SegmentOptions)).toThrow(message);
   });
 
-  it('an absolute key, whose count would lie elsewhere for each base path', () => {
+  it('an absolute key, whose count would be elsewhere for each base path', () => {
     const { locks } = startSegments(1);
     expect(() => locks.segmented('/stock', { segments: 2 })).toThrow('must not be an absolute path, got "/stock"');
   });
 
-  it('options of one call, before anything is asked', async () => {
+  it('wrong options of one call, before any request', async () => {
     const { lock, locks, asked } = startSegments(4);
     const byHash = locks.segmented('stock', { segments: 4, route: 'hash' });
     const wrong = [
@@ -370,7 +370,7 @@ describe('what is wrong about segments', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('`only` that names none that there are', async () => {
+  it('an `only` without an existing segment', async () => {
     const { lock, backend } = startSegments(4);
     await expect(lock.acquire({ only: [4, 9] })).rejects.toThrow('only must name segments of "stock", which has 4');
     expect(backend.busyKeys).toEqual([]);
@@ -392,7 +392,7 @@ describe('every segment of a key', () => {
     expect(released).toEqual(upTo(12).map(keyOf).reverse());
   });
 
-  it('is waited for by one who wants all, and by nobody else held meanwhile', async () => {
+  it('is waited for while the segments after it are not held', async () => {
     const { lock, others, backend } = startSegments(4);
     const held = await others.acquire({ only: [2] });
     let isInside = false;
@@ -405,7 +405,7 @@ describe('every segment of a key', () => {
     expect([isInside, backend.busyKeys]).toEqual([true, []]);
   });
 
-  it('is entered by nested calls for one and for all', async () => {
+  it('can be entered by nested calls for one segment and for all', async () => {
     const { lock, backend } = startSegments(8);
     await lock.withAll(async (outer) => {
       expect(currentSegment()).toBeUndefined();
@@ -430,7 +430,7 @@ describe('every segment of a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is begun anew when one was lost while others were waited for', async () => {
+  it('is acquired again when one was lost while others were waited for', async () => {
     const { lock, others, backend } = startSegments(3);
     const held = await others.acquire({ only: [2] });
     const all = lock.withAll((leases) => leases.every((lease) => lease.isHeld()));
@@ -441,7 +441,7 @@ describe('every segment of a key', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('are as many as there can be', async () => {
+  it('can be acquired at the greatest possible number', async () => {
     const { lock, others, backend } = startSegments(1_024);
     await lock.withAll((leases) =>
       lock.withAll((again) => expect([leases.length, again.length]).toEqual([1_024, 1_024])),
@@ -450,7 +450,7 @@ describe('every segment of a key', () => {
     expect([await others.count(), backend.busyKeys]).toEqual([1, []]);
   });
 
-  it('does not deadlock those who want one and those who want all', async () => {
+  it('does not deadlock with callers of single segments', async () => {
     const { lock, others, backend } = startSegments(4);
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     const inside = new Set<number>();

@@ -4,7 +4,7 @@ import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from '../service/locks.js';
 
-/** A service on a backend, as another process has one: it knows nothing of who else is there. */
+/** A service on the backend, as in another process: it knows nothing about the other services. */
 export function anotherService(backend: LockBackend): LockService {
   const options = {
     localLine: false,
@@ -16,7 +16,7 @@ export function anotherService(backend: LockBackend): LockService {
   return new LockService(backend, options);
 }
 
-/** A key in segments as two processes see it, on a memory backend. */
+/** A segmented key as two processes use it, on a memory backend. */
 export function startSegments(segments: number, key = 'stock') {
   const { locks, backend } = startLocks();
   const other = anotherService(backend);
@@ -26,14 +26,14 @@ export function startSegments(segments: number, key = 'stock') {
     other,
     lock: locks.segmented(key, { segments }),
     others: other.segmented(key, { segments }),
-    /** The keys that were asked for, and whether the asker was ready to wait. */
+    /** The requested keys, and whether each request was willing to wait. */
     asked: () => backend.requests.map((request) => [request.key, request.wait] as const),
   };
 }
 
 export const keyOf = (segment: number) => `stock/#${String(segment).padStart(4, '0')}`;
 
-/** What is said to the operator from now on. */
+/** Records the warnings from now on. */
 export function spyOnWarnings(): () => string[] {
   const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
   onTestFinished(() => warn.mockRestore());

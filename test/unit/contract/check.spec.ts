@@ -7,11 +7,11 @@ class Basket {
 }
 
 describe('check', () => {
-  it('lets pass what is allowed', () => {
+  it('accepts an allowed value', () => {
     expect(() => check(true, 'parents', 'container', "'container'")).not.toThrow();
   });
 
-  it('names the field, the allowed values and what came instead', () => {
+  it('names the field, the allowed values and the actual value', () => {
     const checking = () => check(false, 'parents', 7, "'container' or 'persistent'");
     expect(checking).toThrow(LockConfigurationError);
     expect(checking).toThrow("parents must be 'container' or 'persistent', got the number 7");
@@ -19,11 +19,11 @@ describe('check', () => {
 });
 
 describe('checkFields', () => {
-  it.each([[{}], [{ waitMs: 1 }], [{ waitMs: 1, backend: undefined }]])('lets pass %j', (options) => {
+  it.each([[{}], [{ waitMs: 1 }], [{ waitMs: 1, backend: undefined }]])('accepts %j', (options) => {
     expect(() => checkFields('options', options, ['waitMs', 'backend'])).not.toThrow();
   });
 
-  it('refuses a misspelt field and names those that there are', () => {
+  it('refuses a misspelt field and lists the known fields', () => {
     const checking = () => checkFields('options', { waitMS: 1 }, ['waitMs', 'backend']);
     expect(checking).toThrow(LockConfigurationError);
     expect(checking).toThrow('options: unknown field "waitMS" (known: waitMs, backend)');
@@ -47,7 +47,7 @@ describe('checkFields', () => {
 });
 
 describe('checkMs', () => {
-  it.each([0, 1, 0.5, 2 ** 40, Infinity])('takes %d', (ms) => {
+  it.each([0, 1, 0.5, 2 ** 40, Infinity])('accepts %d', (ms) => {
     expect(() => checkMs('waitMs', ms)).not.toThrow();
   });
 
@@ -57,7 +57,7 @@ describe('checkMs', () => {
     expect(checking).toThrow(`waitMs must be a number of milliseconds, 0 or more, got ${describeValue(ms)}`);
   });
 
-  it('takes its limits themselves, and nothing outside', () => {
+  it('accepts its limits, and nothing outside', () => {
     const allowed = [9, 10, 20, 21].filter((ms) => {
       try {
         checkMs('waitMs', ms, 10, 20);
@@ -94,7 +94,7 @@ describe('the description of a value', () => {
     expect(describeValue(value)).toBe(expected);
   });
 
-  it('is no longer than it takes to find the value', () => {
+  it('truncates text after 40 characters', () => {
     expect(describeValue('x'.repeat(41))).toBe(`the string "${'x'.repeat(40)}…"`);
     expect(describeValue('x'.repeat(40))).toBe(`the string "${'x'.repeat(40)}"`);
   });

@@ -30,36 +30,36 @@ describe.each(ERRORS)('%s', (name, code, status, error) => {
     expect(String(error)).toBe(`${name}: ${error.message}`);
   });
 
-  it('carries the signature of http-errors: a web framework answers with the status, and not with the message', () => {
+  it('carries the signature of http-errors: a web framework answers with the status, not the message', () => {
     expect(error).toMatchObject({ status, statusCode: status, expose: false });
   });
 
-  it('has no cause when there was none', () => {
+  it('has no cause when none was given', () => {
     expect(error).not.toHaveProperty('cause');
   });
 });
 
-describe('what an error says', () => {
-  it('is the key and the wait of a timeout', () => {
+describe('the message of an error', () => {
+  it('has the key and the wait of a timeout', () => {
     const error = new LockTimeoutError('orders/42', 2_000);
     expect(error.message).toContain('"orders/42"');
     expect(error.message).toContain('2000 ms');
     expect(error.waitMs).toBe(2_000);
   });
 
-  it('is the key and the limit of a run that takes too long', () => {
+  it('has the key and the limit of a run that takes too long', () => {
     const error = new LockOverdueError('orders/42', 5_000);
     expect(error.message).toMatch(/"orders\/42".*5000 ms/);
     expect(error.atMostMs).toBe(5_000);
   });
 
-  it('is the key and the reason of a loss', () => {
+  it('has the key and the reason of a loss', () => {
     const error = new LockLostError('orders/42', 'the session expired');
     expect(error.message).toMatch(/"orders\/42".*the session expired/);
     expect(error.reason).toBe('the session expired');
   });
 
-  it('is the key and the reason of a re-entry', () => {
+  it('has the key and the reason of a re-entry', () => {
     expect(new LockReentrancyError('orders/42', 'a reader cannot write').message).toMatch(
       /"orders\/42".*a reader cannot write/,
     );
@@ -68,7 +68,7 @@ describe('what an error says', () => {
   it.each([
     ['all locks', undefined, 'locks'],
     ['one key', 'orders/42', '"orders/42"'],
-  ])('is the shutdown of %s', (_what, key, named) => {
+  ])('has the shutdown of %s', (_what, key, named) => {
     const error = new LockShutdownError(key);
     expect(error.message).toBe(`${named}: the application is shutting down`);
     expect(error.key).toBe(key);

@@ -6,7 +6,7 @@ import { granted } from './granting.js';
 const LOST = new LockLostError('orders/42', 'for a test');
 
 describe('a lease that was granted', () => {
-  it('is held, and shows what was granted', () => {
+  it('is held, and has the fields of its grant', () => {
     const before = Date.now();
     const lease = granted({ key: 'prices', mode: 'read', fencingToken: 99n });
     expect(lease).toMatchObject({ key: 'prices', mode: 'read', fencingToken: 99n, state: 'held' });
@@ -16,7 +16,7 @@ describe('a lease that was granted', () => {
     expect(lease.acquiredAt.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  it('asks the backend’s clock each time whether it stands', () => {
+  it('asks the backend’s clock on every query', () => {
     const isCurrent = vi.fn<() => boolean>(() => true);
     const lease = granted({ isCurrent });
     lease.isHeld();
@@ -34,7 +34,7 @@ describe('a lease that was granted', () => {
     expect(lease.signal.reason).toMatchObject({ key: 'orders/42', code: 'LOCK_LOST' });
   });
 
-  it('stays lost when the clock says otherwise later', () => {
+  it('stays lost when the clock reports it current again', () => {
     let isCurrent = false;
     const lease = granted({ isCurrent: () => isCurrent });
     lease.isHeld();
@@ -44,7 +44,7 @@ describe('a lease that was granted', () => {
 });
 
 describe('a suspended lease', () => {
-  it('is held all the same while its time runs', () => {
+  it('is held until its time runs out', () => {
     const lease = granted();
     lease.suspend();
     expect(lease.state).toBe('suspended');
@@ -68,7 +68,7 @@ describe('a suspended lease', () => {
 });
 
 describe('a revoked lease', () => {
-  it('is held, and its signal asks to give way', () => {
+  it('is held, and its signal asks for the release', () => {
     const lease = granted();
     lease.revoke();
     expect(lease.state).toBe('revoking');
@@ -103,7 +103,7 @@ describe('a revoked lease', () => {
 });
 
 describe('a lost lease', () => {
-  it('tells why, once', () => {
+  it('calls its listeners with the reason, once', () => {
     const lease = granted();
     const told = vi.fn<() => void>();
     lease.signal.addEventListener('abort', told);
@@ -122,7 +122,7 @@ describe('a lost lease', () => {
     expect(lease.signal.reason).toBe(LOST);
   });
 
-  it('is given back all the same, so that nothing is left behind', async () => {
+  it('is given back anyway, so that nothing is left behind', async () => {
     const giveBack = vi.fn<() => Promise<void>>(async () => {});
     const lease = granted({ giveBack });
     lease.lose(LOST);
@@ -133,7 +133,7 @@ describe('a lost lease', () => {
 });
 
 describe('a released lease', () => {
-  it('is not held from the moment of the call, and its signal is silent', async () => {
+  it('is not held from the moment of the call, and its signal does not abort', async () => {
     const { promise, resolve } = deferred();
     const lease = granted({ giveBack: () => promise });
     const releasing = lease.release();
@@ -158,7 +158,7 @@ describe('a released lease', () => {
     expect(giveBack).toHaveBeenCalledOnce();
   });
 
-  it('resolves `released` when it was given back and not before', async () => {
+  it('resolves `released` once it has been given back, not before', async () => {
     const { promise, resolve } = deferred();
     const lease = granted({ giveBack: () => promise });
     const told = vi.fn<() => void>();
@@ -179,7 +179,7 @@ describe('a released lease', () => {
     expect(lease.signal.aborted).toBe(false);
   });
 
-  it('cannot be lost any more', async () => {
+  it('cannot be lost', async () => {
     const lease = granted({ isCurrent: () => false });
     await lease.release();
     lease.lose(LOST);
@@ -188,7 +188,7 @@ describe('a released lease', () => {
     expect(lease.signal.aborted).toBe(false);
   });
 
-  it('is what `await using` leaves at the end of its block', async () => {
+  it('results from `await using` at the end of the block', async () => {
     const giveBack = vi.fn<() => Promise<void>>(async () => {});
     const lease = granted({ giveBack });
     await lease[Symbol.asyncDispose]();
@@ -198,7 +198,7 @@ describe('a released lease', () => {
 });
 
 describe('the signal of a lease', () => {
-  it('is the same however often it is asked for', () => {
+  it('is always the same object', () => {
     const lease = granted();
     expect(lease.signal).toBe(lease.signal);
   });
@@ -206,7 +206,7 @@ describe('the signal of a lease', () => {
   it.each([
     ['lost', LOST],
     ['revoked', expect.any(LockRevokedError)],
-  ])('that is first asked for afterwards says why it was %s', (how, reason) => {
+  ])('created afterwards has the reason: it was %s', (how, reason) => {
     const lease = granted();
     if (how === 'lost') lease.lose(LOST);
     else lease.revoke();
@@ -214,14 +214,14 @@ describe('the signal of a lease', () => {
     expect(lease.signal.reason).toEqual(reason);
   });
 
-  it('that is first asked for when it was revoked and lost keeps the first reason', () => {
+  it('created after revocation and loss keeps the first reason', () => {
     const lease = granted();
     lease.revoke();
     lease.lose(LOST);
     expect(lease.signal.reason).toBeInstanceOf(LockRevokedError);
   });
 
-  it('that is first asked for after the release is silent', async () => {
+  it('created after the release does not abort', async () => {
     const lease = granted();
     await lease.release();
     lease.lose(LOST);
@@ -238,7 +238,7 @@ describe('the signal of a lease', () => {
   });
 });
 
-describe('what stands on a lease', () => {
+describe('a follower of a lease', () => {
   const follower = () => ({
     suspend: vi.fn<() => void>(),
     resume: vi.fn<() => void>(),
@@ -246,7 +246,7 @@ describe('what stands on a lease', () => {
     lose: vi.fn<(reason: unknown) => void>(),
   });
 
-  it('is told what becomes of it, each once', () => {
+  it('is notified of each state change once', () => {
     const lease = granted();
     const [one, other] = [follower(), follower()];
     lease.addFollower(one);
@@ -264,7 +264,7 @@ describe('what stands on a lease', () => {
     }
   });
 
-  it('is not told any more once it was removed, nor after the release', async () => {
+  it('is not notified after its removal, nor after the release', async () => {
     const lease = granted();
     const [removed, staying] = [follower(), follower()];
     lease.addFollower(removed);
@@ -278,7 +278,7 @@ describe('what stands on a lease', () => {
     expect(staying.lose).not.toHaveBeenCalled();
   });
 
-  it('may be another lease, which follows it', () => {
+  it('may be another lease, whose state follows', () => {
     const [below, above] = [granted(), granted()];
     below.addFollower(above);
     below.suspend();
@@ -289,7 +289,7 @@ describe('what stands on a lease', () => {
     expect([above.state, above.signal.reason]).toEqual(['lost', LOST]);
   });
 
-  it('is told by the question that finds the time over', () => {
+  it('is notified by the query that finds the time over', () => {
     const lease = granted({ isCurrent: () => false });
     const told = follower();
     lease.addFollower(told);
@@ -297,7 +297,7 @@ describe('what stands on a lease', () => {
     expect(told.lose).toHaveBeenCalledOnce();
   });
 
-  it('may go while it is told, and others with it', () => {
+  it('may remove itself and others while it is notified', () => {
     const lease = granted();
     const [first, second] = [follower(), follower()];
     first.lose.mockImplementation(() => {
@@ -312,8 +312,8 @@ describe('what stands on a lease', () => {
   });
 });
 
-describe('who wants to know of a lease', () => {
-  it('that it was lost is told once, and not of a release', async () => {
+describe('a listener of a lease', () => {
+  it('is called once for a loss, and not for a release', async () => {
     const [lost, released] = [granted(), granted()];
     const told = vi.fn<(which: string) => void>();
     lost.onLost(() => told('lost'));
@@ -324,7 +324,7 @@ describe('who wants to know of a lease', () => {
     expect(told.mock.calls).toEqual([['lost']]);
   });
 
-  it('that it was lost is told at once to whoever asks later', () => {
+  it('is called at once when added after the loss', () => {
     const lease = granted();
     lease.lose(LOST);
     const told = vi.fn<() => void>();
@@ -332,7 +332,7 @@ describe('who wants to know of a lease', () => {
     expect(told).toHaveBeenCalledOnce();
   });
 
-  it('that it was given back is told then, lost or not', async () => {
+  it('is called when the lease has been given back, lost or not', async () => {
     const { promise, resolve } = deferred();
     const lease = granted({ giveBack: () => promise });
     const told = vi.fn<() => void>();
@@ -346,14 +346,14 @@ describe('who wants to know of a lease', () => {
     expect(told).toHaveBeenCalledOnce();
   });
 
-  it('may ask when it was given back long before', async () => {
+  it('may wait for `released` long after the release', async () => {
     const lease = granted();
     await lease.release();
     await expect(lease.released).resolves.toBeUndefined();
     expect(lease.released).toBe(lease.released);
   });
 
-  it('is not told that it is kept where nobody can be', () => {
+  it('notes a warm lease only where the backend supports it', () => {
     const noteKept = vi.fn<(isKept: boolean) => void>();
     granted().noteKept(true);
     granted({ noteKept }).noteKept(true);

@@ -36,12 +36,12 @@ describe('the holders of a key', () => {
     expect(holdersText(five)).toBe(`a ${since}, b ${since}, c ${since} and 2 more`);
   });
 
-  it('may be more than were asked for', () => {
+  it('may be more than the question asked for', () => {
     const many = Array.from({ length: MOST_HOLDERS }, () => holder());
     expect(holdersText(many)).toMatch(/ and at least 17 more$/);
   });
 
-  it('begin no other line and fill no log, whatever a client calls itself', () => {
+  it('cannot forge or flood a log line by a client’s label', () => {
     const text = holdersText([holder({ owner: { label: `a\nERROR forged\u001b[2K\u2028${'x'.repeat(10_000)}` } })]);
     expect(text).toMatch(/^a\?ERROR forged\?\[2K\?x+… since /);
     expect(text.length).toBeLessThan(200);
@@ -57,7 +57,7 @@ describe('a LockTimeoutError', () => {
     expect(error.holders).toEqual([holder()]);
   });
 
-  it('says so where none are known', () => {
+  it('has a general text where no holder is known', () => {
     const error = new LockTimeoutError('orders/42', 1_500);
     expect(error.message).toBe('"orders/42" is locked by somebody else (waited 1500 ms)');
     expect(error.holders).toEqual([]);

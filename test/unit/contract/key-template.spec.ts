@@ -36,7 +36,7 @@ describe('key`…`', () => {
     expect(decodeURIComponent(segment)).toBe(String(value));
   });
 
-  it('leaves the text of the template as it is', () => {
+  it('keeps the text of the template unchanged', () => {
     expect(key`a`).toBe('a');
     expect(key`100%/${1}/x`).toBe('100%/1/x');
     expect(key`/curator/${1}`).toBe('/curator/1');
@@ -44,7 +44,7 @@ describe('key`…`', () => {
     expect(key`.${'.'}`).toBe('.%2E');
   });
 
-  it('escapes the character that ends a value which is not the last of its segment', () => {
+  it('escapes the separator after a value that is not the last of its segment', () => {
     expect(key`${'a-b'}-${'c-d'}`).toBe('a%2Db-c-d');
     expect(key`${'a'}-${'b-c-d'}`).toBe('a-b-c-d');
     expect(key`${'a2/2'}2${'b'}`).toBe('a%32%2F%322b');
@@ -75,11 +75,11 @@ describe('key`…`', () => {
     );
   });
 
-  it('names the place of a value that nothing stands before', () => {
+  it('names the place of a value at the very beginning', () => {
     expect(() => key`${'' as string}/a`).toThrow('key`${…}/a`: value 1, with no text before it, must be');
   });
 
-  it('refuses values that cannot be told apart', () => {
+  it('refuses adjacent values, which could not be told apart', () => {
     expect(() => key`a/${'b'}${'c'}`).toThrow(
       'key`a/${…}${…}`: value 1, after "a/", has nothing between it and the next value: put a "/" or a "-" there',
     );
@@ -88,7 +88,7 @@ describe('key`…`', () => {
     );
   });
 
-  it('refuses a template that makes no key', () => {
+  it('refuses a template that gives an invalid key', () => {
     expect(() => key``).toThrow('key`` must be a string that is not empty');
     expect(() => key`a//${1}`).toThrow('key`a//${…}` has an empty segment (a slash too many)');
     expect(() => key`a/${1}/`).toThrow('has an empty segment');
@@ -139,7 +139,7 @@ describe('for any template and any values', () => {
     );
   });
 
-  it('the key may be used, and has the segments that the template has', () => {
+  it('the key is valid, and has as many segments as the template', () => {
     fc.assert(
       fc.property(texts, values, (template, some) => {
         const made = tagged(template, ...some);
@@ -160,7 +160,7 @@ describe('the compiler', () => {
     async transfer(_from: number, _to: bigint): Promise<void> {}
   }
 
-  it('takes a key wherever a key goes', () => {
+  it('accepts a key template wherever a key is expected', () => {
     const call = (locks: LockService) => locks.multi([key`a/${1}`, key`b/${true}`]);
     expect(Orders).toBeTypeOf('function');
     expect(call).toBeTypeOf('function');

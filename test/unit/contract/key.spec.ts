@@ -18,17 +18,17 @@ const REFUSED = [
 ] as const;
 
 describe('checkKey', () => {
-  it.each(['a', '/a', 'orders/42', '.a/..b', 'a%2Fb', 'x'.repeat(5_000), '😀/中 文'])('takes %j', (key) => {
+  it.each(['a', '/a', 'orders/42', '.a/..b', 'a%2Fb', 'x'.repeat(5_000), '😀/中 文'])('accepts %j', (key) => {
     expect(() => checkKey(key)).not.toThrow();
   });
 
-  it.each(REFUSED)('refuses %j and says why', (key, why) => {
+  it.each(REFUSED)('refuses %j with the reason', (key, why) => {
     expect(() => checkKey(key)).toThrow(LockConfigurationError);
     expect(() => checkKey(key)).toThrow(`key ${why}`);
     expect(() => checkKey(key, 'basePath')).toThrow(`basePath ${why}`);
   });
 
-  it('is what the locks in memory ask of a key as well', () => {
+  it('checks the keys of locks in memory as well', () => {
     for (const [key, why] of REFUSED) {
       expect(() => new MemoryBackend().identify(key as string)).toThrow(`key ${why}`);
     }
@@ -37,14 +37,14 @@ describe('checkKey', () => {
 
 describe('hasMissingValue', () => {
   it.each(['undefined', 'order/undefined', 'null/a', 'a/NaN/b', '/a/[object Object]', 'a/null'])(
-    'finds it in %j',
+    'finds a missing value in %j',
     (key) => {
       expect(hasMissingValue(key)).toBe(true);
     },
   );
 
   it.each(['undefinedness', 'order/undefined-1', 'nullable/a', 'a/nan', 'a/NaN1', '[object Object', 'a/Null'])(
-    'finds none in %j',
+    'finds no missing value in %j',
     (key) => {
       expect(hasMissingValue(key)).toBe(false);
     },

@@ -7,7 +7,7 @@ describe('the key of a segment', () => {
     ['stock/sku1', 1_023, 'stock/sku1/#1023'],
     ['a/#0001', 2, 'a/#0001/#0002'],
     ['line\nbreak', 7, 'line\nbreak/#0007'],
-  ])('is told from %j and %d, and tells both', (key, segment, text) => {
+  ])('is built from %j and %d, and parses into both', (key, segment, text) => {
     expect(segmentKey(key, segment)).toBe(text);
     expect(segmentOfKey(text)).toEqual({ key, number: text.slice(-4) });
   });
@@ -22,7 +22,7 @@ describe('the key of a segment', () => {
     'stock/#9999',
     'stock/#00001',
     'a#0001',
-  ])('is not %j', (text) => {
+  ])('is not parsed from %j', (text) => {
     expect(segmentOfKey(text)).toBeUndefined();
   });
 });

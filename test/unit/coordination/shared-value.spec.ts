@@ -9,7 +9,7 @@ import { LockService } from '../../../lib/service/lock.service.js';
 
 const OPTIONS = { connectionName: 'default', waitMs: 1_000, drainTimeoutMs: 0, connectOnStart: 'required' } as const;
 
-it('an update that was sent before its time ran out is no time-out', async () => {
+it('an update that was sent before its deadline does not time out', async () => {
   const answer = deferred<CellWrite>();
   const write = (_key: string, _change: unknown, signal: AbortSignal) => orAbort(answer.promise, signal);
   const cells = { read: async () => undefined, write };

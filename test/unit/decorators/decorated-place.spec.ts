@@ -12,7 +12,7 @@ import {
   WriteLock,
 } from '../../../lib/index.js';
 
-/** The decorators as plain functions: what stands here could not be compiled as a decorator. */
+/** The decorators as plain functions. The uses in this file would not compile as decorators. */
 const decorators: Record<string, (...args: unknown[]) => void> = {
   '@DistributedLock': DistributedLock('key') as never,
   '@ReadLock': ReadLock('key') as never,
@@ -52,7 +52,7 @@ describe.each(Object.keys(decorators))('%s refuses', (name) => {
   });
 });
 
-describe('options and keys are checked where the decorator stands', () => {
+describe('options and keys are checked at the decorator', () => {
   const decorating = (key: unknown, options: object, make: (key: never, options: never) => unknown) => () => {
     const decorator = make(key as never, options as never) as (...args: unknown[]) => void;
     decorator(Orders.prototype, 'place', { value: () => {} });
@@ -77,7 +77,7 @@ describe('options and keys are checked where the decorator stands', () => {
     expect(decorating('key', options, DistributedLock)).toThrow(`@DistributedLock on Orders.place: ${message}`);
   });
 
-  it('an option that nobody reads', () => {
+  it('an unknown option', () => {
     const message = ': unknown field "timeout" (known: waitMs, onContention,';
     expect(decorating('key', { timeout: 5 }, DistributedLock)).toThrow(`@DistributedLock on Orders.place${message}`);
     expect(decorating('key', { line: 'none' }, ReadLock)).toThrow('@ReadLock on Orders.place: unknown field "line"');
@@ -93,12 +93,12 @@ describe('options and keys are checked where the decorator stands', () => {
   });
 });
 
-/** Puts the decorator above `Orders.place`. */
+/** Applies the decorator to `Orders.place`. */
 const placing = (decorator: unknown) => () => {
   (decorator as (...args: unknown[]) => void)(Orders.prototype, 'place', { value: () => {} });
 };
 
-describe('a fixed key that no backend takes is refused where the decorator stands', () => {
+describe('a fixed key that is invalid on every backend is refused at the decorator', () => {
   const uses: readonly (readonly [title: string, field: string, make: (key: string) => unknown])[] = [
     ['@DistributedLock', 'the key', (key) => DistributedLock(key)],
     ['@DistributedLock', 'the key', (key) => DistributedLock(['fine', key])],
@@ -134,7 +134,7 @@ describe('a fixed key that no backend takes is refused where the decorator stand
   });
 });
 
-describe('what is given instead of the options is told as such', () => {
+describe('an argument of the wrong type in place of the options is named', () => {
   it.each([
     ['@DistributedLock', DistributedLock('key', 5_000 as never), 'an object, got the number 5000'],
     ['@ReadLock', ReadLock('key', '5s' as never), 'an object, got the string "5s"'],

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import * as lib from '../../../lib/index.js';
 import { InjectLockTesting } from '../../../lib/testing/index.js';
 
-// LockInterceptor makes a class for @UseInterceptors: test/nest/lock-interceptor.spec.ts has what it refuses.
+// LockInterceptor makes a class for @UseInterceptors. Its refusals are tested in test/nest/lock-interceptor.spec.ts.
 const { LockInterceptor: _interceptor, ...decorators } = lib;
 const api = { ...decorators, InjectLockTesting };
 const { LockConfigurationError } = lib;
 
 type Factory = (...args: unknown[]) => (...args: unknown[]) => void;
 
-/** A function that may be written above something: not a class, and with a capital. */
+/** Whether an export is a decorator factory: a function with a capital that is not a class. */
 const isFactory = (name: string, value: unknown) =>
   typeof value === 'function' &&
   /^[A-Z]/.test(name) &&
@@ -23,7 +23,7 @@ const FACTORIES = Object.entries(api).filter(([name, value]) => isFactory(name, 
   Factory,
 ][];
 
-/** How each is written. One that is missing here fails the first test. */
+/** How each decorator is written. The first test fails when one is missing here. */
 const WRITTEN: Readonly<Record<string, { readonly text: string; readonly args: readonly unknown[] }>> = {
   CronLock: { text: '@CronLock()', args: [] },
   DistributedLock: { text: "@DistributedLock('key')", args: ['key'] },
@@ -45,7 +45,7 @@ const WRITTEN: Readonly<Record<string, { readonly text: string; readonly args: r
   WriteLock: { text: "@WriteLock('key')", args: ['key'] },
 };
 
-/** Sources, and what the refusal calls the place; in standard decorators only a class and its members can be decorated. */
+/** Sources, and how the refusal names the place. Standard decorators can decorate only a class and its members. */
 const SOURCES = [
   ['a method', 'class Orders { @D async place() {} }', 'Orders.place'],
   ['a static method', 'class Orders { @D static async place() {} }', 'Orders.place'],
@@ -67,7 +67,7 @@ const COMPILERS = {
   'TypeScript, standard decorators': { experimentalDecorators: false },
 } as const;
 
-/** Loads the class as the compiler has made it, without a check of types. */
+/** Loads the class as the compiler emits it, without a type check. */
 function load(source: string, options: ts.CompilerOptions, decorator: unknown): void {
   const target = ts.ScriptTarget.ES2022;
   const { outputText } = ts.transpileModule(source, { compilerOptions: { target, ...options } });
@@ -87,7 +87,7 @@ describe.each(FACTORIES)('%s without parentheses', (name, factory) => {
     it.each(SOURCES.filter(([, source]) => !(isStandard && source.includes('(@D'))))(
       'on %s',
       (_what, source, place) => {
-        // A standard decorator is not told the class.
+        // A standard decorator does not get the class.
         const told = isStandard ? place.replace('Orders.', '') : place;
         const loading = () => load(source, options, factory);
         expect(loading).toThrow(LockConfigurationError);
@@ -123,7 +123,7 @@ describe.each(FACTORIES)('%s without parentheses', (name, factory) => {
     expect(onParameter).toThrow(refusal(name, 'a parameter of Orders.place'));
   });
 
-  it('called as other compilers do', () => {
+  it('called as by other compilers', () => {
     class Orders {
       async place() {}
     }
@@ -140,7 +140,7 @@ describe.each(FACTORIES)('%s without parentheses', (name, factory) => {
     expect(() => factory(undefined, { kind: 'field', name: 'place' })).toThrow(refusal(name, 'place'));
   });
 
-  it('in a decorator of the application that hands on what it is given', () => {
+  it('inside a decorator of the application that passes on its arguments', () => {
     class Orders {
       async place() {}
     }
@@ -157,7 +157,7 @@ describe.each(FACTORIES)('%s without parentheses', (name, factory) => {
     }
   });
 
-  it('is not taken for a use with parentheses', () => {
+  it('is not confused with a use with parentheses', () => {
     expect(() => factory(...(WRITTEN[name]?.args ?? []))).not.toThrow();
   });
 });
@@ -185,7 +185,7 @@ describe.each(FACTORIES.filter(([name]) => !name.startsWith('Inject')))('%s with
   });
 });
 
-describe('what looks like a place and is an argument', () => {
+describe('an argument that resembles a decorated place', () => {
   it.each([
     [['key', {}]],
     [[['a', 'b']]],

@@ -8,7 +8,7 @@ import { startLocks } from '../service/locks.js';
 
 const options = resolveLockingOptions({ title: '@DistributedLock on Orders.place', place: 'Orders.place' }, {}, []);
 
-/** A caller who goes away at the moments that a test of the whole cannot hit. */
+/** A caller that leaves at moments that an end-to-end test cannot hit. */
 function startCall(run: (leave: () => void) => unknown) {
   const { locks, backend } = startLocks();
   const gone = new AbortController();
@@ -23,8 +23,8 @@ function startCall(run: (leave: () => void) => unknown) {
   return { call, gone, backend, locks };
 }
 
-describe('a caller who goes away', () => {
-  it('between the grant and the method: the method does not run', async () => {
+describe('a caller that leaves', () => {
+  it('between the grant and the method prevents the method', async () => {
     let hasRun = false;
     const { call, gone, backend, locks } = startCall(() => (hasRun = true));
     const mutex = locks.mutex('a');
@@ -36,7 +36,7 @@ describe('a caller who goes away', () => {
     expect([hasRun, backend.busyKeys]).toEqual([false, []]);
   });
 
-  it('while the method runs: its stream is not begun, and the lease is given back', async () => {
+  it('while the method runs prevents its stream, and the lease is given back', async () => {
     let subscriptions = 0;
     const source = new Observable(() => void subscriptions++);
     const { call, gone, backend } = startCall((leave) => (leave(), source));
@@ -44,7 +44,7 @@ describe('a caller who goes away', () => {
     expect([subscriptions, backend.busyKeys]).toEqual([0, []]);
   });
 
-  it('before the stream has reached it: the lease is given back', async () => {
+  it('before the stream has started leaves no lease', async () => {
     const { call, gone, backend } = startCall(() => NEVER);
     await holdDuring(call, gone.signal);
     const released = deferred();

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-it('takes a file that is loaded again, as test runners do, for the same copy', async () => {
+it('treats a file that is loaded again, as by test runners, as the same copy', async () => {
   const { severalCopies } = await import('../../../lib/service/loaded-copies.js');
   expect(severalCopies()).toBeUndefined();
   vi.resetModules();

@@ -74,7 +74,7 @@ function makeOrders() {
 }
 
 describe('a locked method', () => {
-  it('looks like the method: name, length and own properties', () => {
+  it('has the name, length and own properties of the method', () => {
     const { place } = Orders.prototype;
     expect([place.name, place.length]).toEqual(['place', 2]);
     expect(Object.entries(place)).toEqual([
@@ -88,7 +88,7 @@ describe('a locked method', () => {
     expect(Orders.prototype[CONTEXT].name).toBe('[context]');
   });
 
-  it('keeps the metadata of decorators below, and takes that of decorators above', () => {
+  it('keeps the metadata of decorators below, and accepts metadata of decorators above', () => {
     const { place } = Orders.prototype;
     expect(Reflect.getOwnMetadataKeys(place)).toEqual(['note below', 'note above']);
     expect(Reflect.getMetadata('note below', place)).toBe('below');
@@ -104,7 +104,7 @@ describe('a locked method', () => {
     expect(main.backend.requests.at(-1)?.label).toBe('Orders.Symbol(context)');
   });
 
-  it('may be an atomic set, and then all that the call asks for', async () => {
+  it('may be an atomic set, and then refuses further acquisitions', async () => {
     const { orders, main } = makeOrders();
     expect(await orders.atOnce('b')).toBe('b/1, b/2');
     await expect(orders.atOnce('nested')).rejects.toBeInstanceOf(LockReentrancyError);
@@ -126,7 +126,7 @@ describe('a locked method', () => {
     ]);
   });
 
-  it('uses the connection that it names', async () => {
+  it('uses the named connection', async () => {
     const { orders, main, elsewhere } = makeOrders();
     expect(await orders.elsewhere()).toBe('write');
     expect([main.backend.requests.length, elsewhere.backend.requests.length]).toEqual([0, 1]);
@@ -142,7 +142,7 @@ describe('a locked method', () => {
     expect(main.backend.requests).toEqual([]);
   });
 
-  it('rejects what the method throws before it returns', async () => {
+  it('rejects with an error that the method throws synchronously', async () => {
     const { orders, main } = makeOrders();
     await expect(Promise.resolve(orders.sync())).rejects.toThrow('at once');
     expect(main.backend.busyKeys).toEqual([]);

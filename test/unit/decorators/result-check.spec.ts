@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CronLock, DistributedLock } from '../../../lib/index.js';
 import { LockTesting } from '../../../lib/testing/index.js';
 
-/** Of a method that a compiler would refuse that checks types. */
+/** Decorates a method that the type check would refuse. */
 const Unchecked = (key: string) => DistributedLock(key) as MethodDecorator;
 
 class Orders {
@@ -69,7 +69,7 @@ const CALLS: Readonly<Record<string, (orders: Orders) => unknown>> = {
   'a method that throws': (orders) => (orders.fail() as unknown as Promise<never>).catch(() => {}),
 };
 
-describe('a locked method is not warned about when it is', () => {
+describe('no warning is logged for a locked method that is', () => {
   it.each(Object.entries(CALLS))('%s', async (_what, call) => {
     const { orders, warn } = start();
     await call(orders);
@@ -85,7 +85,7 @@ describe('a locked method that returned no promise', () => {
     expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^@DistributedLock on Orders\.sync: .*async$/));
   });
 
-  it('is told to be a generator when it returned an iterable', async () => {
+  it('is advised to be a generator when it returned an iterable', async () => {
     const { orders, warn } = start();
     const stream = (await orders.iterable()) as AsyncGenerator<number>;
     expect(await stream.next()).toEqual({ value: 1, done: false });

@@ -7,7 +7,7 @@ import { SharedBackend } from './shared.backend.js';
 
 Logger.overrideLogger(false);
 
-/** Applications that take part in the same elections; closed when the test has finished. */
+/** Applications that take part in the same elections. They are closed when the test has finished. */
 export function startCandidates(count = 2) {
   const backend = new SharedBackend();
   const applications = Array.from({ length: count }, () => startCandidate(backend));

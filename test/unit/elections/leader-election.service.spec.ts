@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.js';
 import { startCandidate, startCandidates } from './candidates.js';
 
 describe('campaign()', () => {
-  it('elects one, then the next when that one resigns, with growing tokens', async () => {
+  it('elects one candidate, then the next after a resignation, with growing tokens', async () => {
     const { backend, one, other } = startCandidates();
     const first = await one.elections.campaign('poller');
     let isElected = false;
@@ -34,7 +34,7 @@ describe('campaign()', () => {
     expect((await other.elections.campaign('poller', { waitMs: 0 })).isHeld()).toBe(true);
   });
 
-  it.each([0, 20])('gives up after waitMs %d, and stands no longer', async (waitMs) => {
+  it.each([0, 20])('times out after waitMs %d, and leaves the queue', async (waitMs) => {
     const { backend, one, other } = startCandidates();
     await one.elections.campaign('poller');
     await expect(other.elections.campaign('poller', { waitMs })).rejects.toMatchObject({
@@ -45,7 +45,7 @@ describe('campaign()', () => {
     expect(backend.standing('poller')).toBe(1);
   });
 
-  it('gives up when it is told to, with the caller’s own reason', async () => {
+  it('rejects with the caller’s own reason when its signal aborts', async () => {
     const { backend, one, other } = startCandidates();
     await one.elections.campaign('poller');
     const abort = new AbortController();
@@ -57,13 +57,13 @@ describe('campaign()', () => {
     expect(backend.standing('poller')).toBe(1);
   });
 
-  it('does not stand at all when it was told before', async () => {
+  it('is not queued at all when its signal has aborted before', async () => {
     const { backend, one } = startCandidates();
     await expect(one.elections.campaign('poller', { signal: AbortSignal.abort('no') })).rejects.toBe('no');
     expect(backend.standing('poller')).toBe(0);
   });
 
-  it('tells the leader that its term is lost, and elects the next', async () => {
+  it('aborts the leader’s signal when the term is lost, and elects the next candidate', async () => {
     const { backend, one, other } = startCandidates();
     const term = await one.elections.campaign('poller');
     const waiting = other.elections.campaign('poller');
@@ -94,7 +94,7 @@ describe('campaign()', () => {
     });
   });
 
-  it('is refused at shutdown, and who waits is told', async () => {
+  it('is refused at shutdown, and waiting candidates are rejected', async () => {
     const { backend, one, other } = startCandidates();
     await one.elections.campaign('poller');
     const waiting = expect(other.elections.campaign('poller')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
@@ -104,7 +104,7 @@ describe('campaign()', () => {
     await expect(other.elections.campaign('poller')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
   });
 
-  it('has its name also on a backend that tells only keys', async () => {
+  it('sets the name of the term on a backend that returns only keys', async () => {
     const { backend } = startCandidates();
     const connection = backend.connection();
     const campaign: Elections['campaign'] = (request) =>
@@ -126,7 +126,7 @@ describe('campaign()', () => {
     expect(term.isHeld()).toBe(false);
   });
 
-  it('says which backend holds no elections', async () => {
+  it('names the backend when it supports no elections', async () => {
     const { backend } = startCandidates();
     const { elections: _, ...without } = backend.connection();
     const bare: LockBackend = { ...without, name: 'bare', state: 'connected' };
@@ -137,7 +137,7 @@ describe('campaign()', () => {
 });
 
 describe('leader()', () => {
-  it('tells who leads, since when, and what it proclaims', async () => {
+  it('returns the leader, its election time and its value', async () => {
     const { one, other } = startCandidates();
     expect(await one.elections.leader('poller')).toBeNull();
     const term = await one.elections.campaign('poller', { label: 'node-1', value: 'http://one' });
@@ -156,7 +156,7 @@ describe('leader()', () => {
     expect(await other.elections.leader('poller')).toBeNull();
   });
 
-  it('is told nothing by one whose term is over', async () => {
+  it('is not changed by a term that is over', async () => {
     const { one } = startCandidates();
     const term = await one.elections.campaign('poller');
     await term.resign();
@@ -166,7 +166,7 @@ describe('leader()', () => {
 });
 
 describe('term() and resign()', () => {
-  it('are about the terms of this application', async () => {
+  it('concern only the terms of this application', async () => {
     const { one, other } = startCandidates();
     const term = await one.elections.campaign('poller');
     expect(one.elections.term('poller')).toBe(term);
@@ -182,7 +182,7 @@ describe('term() and resign()', () => {
 });
 
 describe('observe()', () => {
-  it('tells who leads now, then each that follows, and what they proclaim', async () => {
+  it('yields the current leader, then each change of leader or value', async () => {
     const { one, other } = startCandidates();
     const seen: (string | undefined)[] = [];
     const leaders = one.elections.observe('poller')[Symbol.asyncIterator]();
@@ -198,7 +198,7 @@ describe('observe()', () => {
     expect(seen).toEqual([undefined, 'a', 'b', undefined]);
   });
 
-  it('leaves out what came and went meanwhile', async () => {
+  it('skips changes that happened between two reads', async () => {
     const { one } = startCandidates();
     const leaders = one.elections.observe('poller')[Symbol.asyncIterator]();
     expect((await leaders.next()).value).toBeNull();

@@ -22,7 +22,7 @@ function startApplication(backend: SharedBackend, drainTimeoutMs?: number) {
   return { ...application, leadership, log, hook, leads };
 }
 
-/** Resolves when its methods run. */
+/** Resolves when the application leads and its work is admitted. */
 async function untilOpen({ leadership }: Pick<ReturnType<typeof startApplication>, 'leadership'>): Promise<void> {
   await eventually(() => leadership.using(() => true).catch(() => undefined), 'work is admitted');
 }
@@ -57,7 +57,7 @@ describe('work of the leader', () => {
     });
   });
 
-  it('is refused with one line in the log for each time that the application begins to follow', async () => {
+  it('is refused with one log line each time the application becomes a follower', async () => {
     const { backend, one, other } = startTwo();
     const log = watchLog();
     const lines = async () => {
@@ -83,7 +83,7 @@ describe('work of the leader', () => {
     await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
   });
 
-  it('is told of a lost term, and its caller when it has ended', async () => {
+  it('is notified when the term is lost, and the call rejects when the work has ended', async () => {
     const { backend, one } = startTwo();
     one.elections.start();
     await untilOpen(one);
@@ -120,7 +120,7 @@ describe('an application', () => {
     expect(one.leadership.term?.fencingToken).toBeGreaterThan(fencingToken);
   });
 
-  it('hands over when it resigns, once its work has ended, and stands again', async () => {
+  it('hands over when it resigns, once its work has ended, and campaigns again', async () => {
     const { backend, one, other } = startTwo();
     one.elections.start();
     await untilOpen(one);
@@ -137,7 +137,7 @@ describe('an application', () => {
     await eventually(() => backend.standing('poller') === 2 || undefined, 'it stands again');
   });
 
-  it('can resign from inside its work, which is part of what it waits for', async () => {
+  it('can resign inside its own work without waiting for itself', async () => {
     const { backend, one, other } = startTwo();
     one.elections.start();
     await untilOpen(one);
@@ -151,7 +151,7 @@ describe('an application', () => {
     await untilOpen(other);
   });
 
-  it('shuts down when its work has ended, and what that calls is part of it', async () => {
+  it('shuts down after its work has ended, including nested calls', async () => {
     const { backend, one, other } = startTwo();
     one.hook('deposed', 'deposed', () => one.log.push(`deposed, held: ${currentTerm()?.isHeld()}`));
     one.elections.start();
@@ -215,7 +215,7 @@ describe('the hooks of an election', () => {
     expect(one.log.slice(3, 5)).toEqual(['third', 'fourth']);
   });
 
-  it('end before those of the other end begin, also when the term is lost meanwhile', async () => {
+  it('do not overlap: deposed hooks wait for elected hooks, even when the term is lost', async () => {
     const { backend, one } = startTwo();
     const begun = deferred();
     const mayEnd = deferred();
@@ -262,9 +262,9 @@ describe('the hooks of an election', () => {
     await expect(one.leadership.using(() => 1)).rejects.toMatchObject({ code: 'LOCK_NOT_LEADER' });
   });
 
-  it('begin no more once the shutdown has begun, whenever the election is won', async () => {
+  it('do not begin after the shutdown has begun, whenever the election is won', async () => {
     const logs: string[] = [];
-    // In one of these turns it is won and its hooks have not begun.
+    // In one of these turns the election is won, and its hooks have not begun.
     for (let turns = 0; turns < 40; turns++) {
       const one = startApplication(new SharedBackend());
       let isStopping = false;
@@ -279,7 +279,7 @@ describe('the hooks of an election', () => {
     expect(new Set(logs)).toEqual(new Set(['', 'elected,deposed']));
   });
 
-  it('are left out behind a resignation, and then those of the other end of the same object', async () => {
+  it('are skipped after a resignation, and so are the deposed hooks of the same object', async () => {
     const { one } = startTwo();
     const [first, second] = [{}, {}];
     one.hook('elected', 'first', () => (one.log.push('first'), void one.elections.resign('poller')), first);

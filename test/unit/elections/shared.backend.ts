@@ -10,11 +10,11 @@ class OpenMemory extends MemoryBackend {
   }
 }
 
-/** A backend in memory that several applications use, as processes use one ensemble. */
+/** A memory backend that several applications share, as processes share one ensemble. */
 export class SharedBackend {
   readonly memory = new OpenMemory();
 
-  /** What one application makes of it: closing it leaves the others theirs. */
+  /** The definition of one application's connection. Closing it leaves the others connected. */
   get definition(): LockBackendDefinition {
     return { name: 'shared memory', create: () => this.connection() };
   }
@@ -34,12 +34,12 @@ export class SharedBackend {
     };
   }
 
-  /** The leadership that stands, of an election of the service `test`. */
+  /** The current leadership in an election of the service `test`. */
   leaseOn(election: string): GrantedLease | undefined {
     return this.memory.candidatesOf(election).find(({ lease }) => lease)?.lease;
   }
 
-  /** How many stand for it, the leader included. */
+  /** The number of candidates in the election, the leader included. */
   standing(election: string): number {
     return this.memory.candidatesOf(election).length;
   }

@@ -12,10 +12,10 @@ export interface CallOptions extends Partial<AcquisitionOptions> {
   readonly keepMs?: number;
 }
 
-/** The callers of one process in front of a backend, and everything that they were told, in order. */
+/** The callers of one process in front of a backend, and all of their outcomes, in order. */
 export class Callers<Backend extends LockBackend> {
   readonly admission: AcquisitionGate;
-  /** `name: granted`, `name: null`, or `name:` and why it was rejected. */
+  /** `name: granted`, `name: null`, or `name:` and the reason of the rejection. */
   readonly told: string[] = [];
   readonly leases = new Map<string, GrantedLease>();
 
@@ -24,7 +24,7 @@ export class Callers<Backend extends LockBackend> {
     onTestFinished(() => this.admission.stopWaiting(0));
   }
 
-  /** Asks, and writes down what came of it under that name. */
+  /** Acquires, and records the outcome under that name. */
   ask(name: string, options: CallOptions = {}): Promise<GrantedLease | null> {
     const asked = this.acquire(options);
     asked.then(
@@ -46,26 +46,26 @@ export class Callers<Backend extends LockBackend> {
     return this.admission.tryAcquire(target, { waitMs, leftMs: waitMs, signal, label, isHandle: true });
   }
 
-  /** A caller that was granted a lease. */
+  /** The lease of a caller that was granted one. */
   lease(name: string): GrantedLease {
     const lease = this.leases.get(name);
     if (!lease) throw new Error(`${name} was not granted; told: ${this.told.join(', ')}`);
     return lease;
   }
 
-  /** Whether nothing is remembered of a key. */
+  /** Whether no state of a key is left. */
   forgot(key = 'k'): boolean {
     const modes = ['exclusive', 'read', 'write'] as const;
     return modes.every((mode) => this.admission.local.find(mode, this.backend.identify(key)) === undefined);
   }
 }
 
-/** Callers in front of a backend that does what the test says. */
+/** Callers in front of a backend that the test controls. */
 export function startCallers(): Callers<ScriptedBackend> {
   return new Callers(new ScriptedBackend());
 }
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Resolves when everything has happened that only waits for its turn. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
 }

@@ -4,7 +4,7 @@ import { settled, startCallers } from './callers.js';
 import type { Callers } from './callers.js';
 import type { ScriptedBackend } from './scripted.backend.js';
 
-// Time passes when a test says so.
+// The test sets the time.
 const clock = vi.hoisted(() => ({ ms: 1_000 }));
 vi.mock('../../../lib/async/clock.js', () => ({ now: () => clock.ms }));
 
@@ -20,7 +20,7 @@ describe('the hand-overs of one process', () => {
     handOvers = 0;
   });
 
-  /** Many callers, of which each takes as long as the test says; resolves when the first contender was granted. */
+  /** Many callers, each of which runs `work` while it holds. Resolves when the first contender is granted. */
   async function startWorkers(count: number, work: () => void = () => {}): Promise<void> {
     for (let place = 0; place < count; place++) {
       void callers
@@ -41,7 +41,7 @@ describe('the hand-overs of one process', () => {
     await settled();
   }
 
-  it('have no bound while no other process waits', async () => {
+  it('are not limited while no other process waits', async () => {
     await startWorkers(2_000, () => void (clock.ms += 1));
     await untilServed(2_000);
     expect(callers.backend.entries).toHaveLength(1);
@@ -59,7 +59,7 @@ describe('the hand-overs of one process', () => {
     expect(callers.backend.last.lease).toBeUndefined();
   });
 
-  it('wait at the bound until it is known whether another process waits', async () => {
+  it('pause at the limit until it is known whether another process waits', async () => {
     const answer = deferred<void>();
     await startWorkers(1_000, () => {
       if (handOvers === 1) callers.backend.last.demand.answering = answer.promise;
@@ -72,7 +72,7 @@ describe('the hand-overs of one process', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('end at the bound when another process turns out to wait', async () => {
+  it('end at the limit when another process turns out to wait', async () => {
     const answer = deferred<void>();
     await startWorkers(1_000, () => {
       if (handOvers === 1) callers.backend.last.demand.answering = answer.promise;
@@ -84,7 +84,7 @@ describe('the hand-overs of one process', () => {
     expect(handOvers).toBe(MOST_HAND_OVERS);
   });
 
-  it('give the key back when all have given up before that is known', async () => {
+  it('release the key when all callers have given up before that is known', async () => {
     const answer = deferred<void>();
     await startWorkers(MOST_HAND_OVERS, () => {
       if (handOvers === 1) callers.backend.last.demand.answering = answer.promise;
@@ -100,7 +100,7 @@ describe('the hand-overs of one process', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('are bounded by the time when another process waits', async () => {
+  it('are limited by time when another process waits', async () => {
     await startWorkers(100, () => {
       clock.ms += 2;
       if (handOvers === 1) callers.backend.last.demand.want();
@@ -112,7 +112,7 @@ describe('the hand-overs of one process', () => {
     expect(callers.backend.last.lease).toBeUndefined();
   });
 
-  it('end soon after another process has come, when the bounds were passed long before', async () => {
+  it('end soon after another process queues, when the limits were passed long before', async () => {
     await startWorkers(3_000, () => {
       if (handOvers === 2_000) callers.backend.last.demand.want();
     });
@@ -121,7 +121,7 @@ describe('the hand-overs of one process', () => {
     expect(handOvers).toBe(2_000);
   });
 
-  it('begin anew with the next contender', async () => {
+  it('are counted again for the next contender', async () => {
     await startWorkers(1_000, () => callers.backend.last.demand.want());
     for (let turn = 2; handOvers < 1_000; turn++) {
       const wanted = turn;
@@ -138,7 +138,7 @@ describe('the hand-overs of one process', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('line up again before they give way, and leave no watch', async () => {
+  it('queue a new contender before the release, and leave no watch', async () => {
     const standing: number[] = [];
     await startWorkers(20, () => {
       clock.ms += LONGEST_MS;
@@ -152,8 +152,8 @@ describe('the hand-overs of one process', () => {
   });
 });
 
-describe('readers whom a writer of another process waits for', () => {
-  it('are joined by nobody once the bounds are reached, and go together', async () => {
+describe('readers while a writer of another process waits', () => {
+  it('are joined by no reader once the limits are reached', async () => {
     const callers = startCallers();
     void callers.ask('a', { mode: 'read' });
     await settled();
@@ -162,7 +162,7 @@ describe('readers whom a writer of another process waits for', () => {
     clock.ms += LONGEST_MS;
     void callers.ask('b', { mode: 'read' });
     await settled();
-    // Nobody else was known to wait, so `b` came in; now somebody is.
+    // No waiting process was known, so `b` was admitted. From now on a process waits.
     expect(callers.told).toEqual(['a: granted', 'b: granted']);
     callers.backend.last.demand.want();
     void callers.ask('c', { mode: 'read' });

@@ -3,7 +3,7 @@ import { settled, startCallers } from './callers.js';
 import type { Callers } from './callers.js';
 import type { ScriptedBackend } from './scripted.backend.js';
 
-// Time passes when a test says so.
+// The test sets the time.
 const clock = vi.hoisted(() => ({ ms: 1_000 }));
 vi.mock('../../../lib/async/clock.js', () => ({ now: () => clock.ms }));
 
@@ -20,7 +20,7 @@ async function pass(ms: number): Promise<void> {
 
 const KEPT = { keepMs: 60_000 };
 
-/** Somebody has used the key, and it is kept. */
+/** A warm lease: the key was used and is kept. */
 async function whileKept(keepMs = KEPT.keepMs, mode: 'exclusive' | 'read' = 'exclusive') {
   const callers = startCallers();
   void callers.ask('first', { keepMs, mode });
@@ -33,8 +33,8 @@ async function whileKept(keepMs = KEPT.keepMs, mode: 'exclusive' | 'read' = 'exc
 
 const isKept = ({ backend }: Callers<ScriptedBackend>) => backend.entries.length === 1 && !backend.last.isGone;
 
-describe('a key that is kept', () => {
-  it('stays with the process when it is released, and the backend is told that it may', async () => {
+describe('a warm lease', () => {
+  it('stays with the process after a release, and the backend is notified', async () => {
     const callers = await whileKept();
     expect(callers.lease('first').state).toBe('released');
     expect(isKept(callers)).toBe(true);
@@ -42,7 +42,7 @@ describe('a key that is kept', () => {
     expect(callers.admission.local.find('exclusive', 'k')?.isKept).toBe(true);
   });
 
-  it.each([0, Infinity])('is taken again without the backend by one who waits for %d ms', async (waitMs) => {
+  it.each([0, Infinity])('is used again without the backend by a caller that waits for %d ms', async (waitMs) => {
     const callers = await whileKept();
     const { fencingToken } = callers.lease('first');
     const lease = await callers.acquire({ ...KEPT, waitMs });
@@ -52,7 +52,7 @@ describe('a key that is kept', () => {
     expect(isKept(callers)).toBe(true);
   });
 
-  it.each([0, Infinity])('is taken again as often as one likes in one turn, waiting for %d ms', async (waitMs) => {
+  it.each([0, Infinity])('is used again any number of times in one turn, by waits of %d ms', async (waitMs) => {
     const callers = await whileKept();
     for (let time = 0; time < 2_000; time++) {
       const lease = await callers.acquire({ ...KEPT, waitMs });
@@ -62,13 +62,13 @@ describe('a key that is kept', () => {
     expect(callers.backend.entries).toHaveLength(1);
   });
 
-  it('is not kept where nobody asked for that', async () => {
+  it('is not kept without keepMs', async () => {
     const callers = await whileKept(0);
     expect(callers.backend.standing).toEqual([]);
     expect(callers.forgot()).toBe(true);
   });
 
-  it('is given back by the last caller who does not want it kept', async () => {
+  it('is given back after the use by a caller without keepMs', async () => {
     const callers = await whileKept();
     const lease = await callers.acquire({ keepMs: 0 });
     await lease?.release();
@@ -76,7 +76,7 @@ describe('a key that is kept', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('is given up when its time is over, counted from the last use', async () => {
+  it('is given back when its time is over, counted from the last use', async () => {
     const callers = await whileKept(80);
     await pass(70);
     await (await callers.acquire({ keepMs: 80 }))?.release();
@@ -88,7 +88,7 @@ describe('a key that is kept', () => {
     expect(callers.backend.last.demand.watches).toBe(0);
   });
 
-  it('is not given up by the time while somebody uses it', async () => {
+  it('is not given back by the time while it is used', async () => {
     const callers = await whileKept(20);
     const lease = await callers.acquire({ keepMs: 20 });
     await pass(60);
@@ -98,7 +98,7 @@ describe('a key that is kept', () => {
     expect(callers.backend.standing).toEqual([]);
   });
 
-  it('is given up at once when another process asks', async () => {
+  it('is given back at once when another process waits', async () => {
     const callers = await whileKept();
     expect(callers.backend.last.demand.watches).toBe(1);
     callers.backend.last.demand.want();
@@ -107,7 +107,7 @@ describe('a key that is kept', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('is not kept any more once another process asks while it is used', async () => {
+  it('is not kept once another process has waited during its use', async () => {
     const callers = await whileKept();
     const lease = await callers.acquire(KEPT);
     callers.backend.last.demand.want();
@@ -118,7 +118,7 @@ describe('a key that is kept', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('is not kept by a caller behind whom another one waits', async () => {
+  it('is not kept by a caller while another one waits behind it', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name, KEPT);
     await settled();
@@ -131,7 +131,7 @@ describe('a key that is kept', () => {
     expect(isKept(callers)).toBe(true);
   });
 
-  it.each(['suspend', 'revoke', 'lose'] as const)('is given up when the backend says %s', async (verb) => {
+  it.each(['suspend', 'revoke', 'lose'] as const)('is given back when the backend reports %s', async (verb) => {
     const callers = await whileKept();
     if (verb === 'lose') callers.backend.last.lose();
     else callers.backend.last.lease?.[verb]();
@@ -156,7 +156,7 @@ describe('a key that is kept', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('is not taken again when the clock says that its time with the backend is over', async () => {
+  it('is not used again when its time with the backend is over by the clock', async () => {
     const callers = startCallers();
     void callers.ask('first', KEPT);
     await settled();
@@ -194,7 +194,7 @@ describe('a key that is kept', () => {
     await draining;
   });
 
-  it('is kept for readers as well, and taken again by several', async () => {
+  it('is kept for readers as well, and used again by several', async () => {
     const callers = await whileKept(KEPT.keepMs, 'read');
     const leases = await Promise.all([1, 2, 3].map(() => callers.acquire({ ...KEPT, mode: 'read' })));
     expect(leases.every((lease) => lease?.isHeld())).toBe(true);
@@ -206,8 +206,8 @@ describe('a key that is kept', () => {
   });
 });
 
-describe('what others are told of a key that is kept', () => {
-  it('is that it is only kept, once it is not used for a while, and that it is used again', async () => {
+describe('the idle note of a warm lease', () => {
+  it('is set after a while without use, and cleared by the next use', async () => {
     const callers = await whileKept();
     expect(callers.backend.last.notes).toEqual([]);
     await pass(100);
@@ -219,7 +219,7 @@ describe('what others are told of a key that is kept', () => {
     expect(callers.backend.last.notes).toEqual([true, false, true]);
   });
 
-  it('is nothing while it is used all the time', async () => {
+  it('is not set while the lease is used all the time', async () => {
     const callers = await whileKept();
     for (let time = 0; time < 20; time++) {
       const lease = await callers.acquire(KEPT);

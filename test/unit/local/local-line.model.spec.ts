@@ -43,7 +43,7 @@ async function play(steps: readonly Step[]): Promise<void> {
     const options: CallOptions = { mode, keepMs, waitMs: isTry ? 0 : Infinity, signal: abort.signal };
     const settle = isTry ? () => {} : referee.waits(each, number);
     const asked = (processes[process] ?? expect.unreachable()).acquire(options);
-    // Whoever has given up is not before anybody any more, also while its contender is still leaving.
+    // A caller that has given up is ahead of nobody, even while its contender is still being deleted.
     if (givesUpAfter !== undefined) void givingUp(givesUpAfter).then(() => (settle(), abort.abort(reason)));
     const outcome = await asked.catch((error: unknown) => {
       expect(error, 'only its own reason').toBe(reason);
@@ -72,7 +72,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   expect(watches, 'no watch stays').toEqual([]);
 }
 
-/** It is waited for later. */
+/** Marks a promise as handled that is awaited later. */
 function noticed(promise: Promise<void>): Promise<void> {
   promise.catch(() => {});
   return promise;
@@ -82,7 +82,7 @@ async function givingUp(turns: number): Promise<void> {
   for (let passed = 0; passed < turns; passed++) await turn();
 }
 
-/** What the backend says of one of its leases; one that is suspended is resumed or lost later, or not. */
+/** Suspends or loses one of the backend's leases. A suspended lease may be resumed or lost later. */
 function happen(backend: QueueingBackend, type: 'suspend' | 'lose', which: number): void {
   const held = backend.standing.filter(({ lease }) => lease);
   const entry = held[which % Math.max(1, held.length)];
@@ -90,8 +90,8 @@ function happen(backend: QueueingBackend, type: 'suspend' | 'lose', which: numbe
   else entry?.lease?.suspend();
 }
 
-describe('the local lines of two processes on one key', () => {
-  it('exclude, keep the order, forget nobody and leave nothing, whatever happens', { timeout: 120_000 }, async () => {
+describe('the local queues of two processes on one key', () => {
+  it('exclude, keep the order, serve all callers and leave no state, in any case', { timeout: 120_000 }, async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 40 });
     await expect(fc.assert(fc.asyncProperty(steps, play), { numRuns: 1_000 })).resolves.toBeUndefined();
   });

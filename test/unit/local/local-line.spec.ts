@@ -7,7 +7,7 @@ import { settled, startCallers } from './callers.js';
 const listenersOf = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
 describe('the callers of one process', () => {
-  it('stand behind one contender and are served in the order in which they came', async () => {
+  it('share one contender and are served in the order of their calls', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b', 'c', 'd']) void callers.ask(name);
     await settled();
@@ -50,7 +50,7 @@ describe('the callers of one process', () => {
     tokens.slice(1).forEach((token, place) => expect(token).toBeGreaterThan(tokens[place] ?? 0n));
   });
 
-  it('do not see each other’s keys and modes', async () => {
+  it('are separate for each key and mode', async () => {
     const callers = startCallers();
     void callers.ask('one', { key: 'one' });
     void callers.ask('other', { key: 'other' });
@@ -63,7 +63,7 @@ describe('the callers of one process', () => {
     ]);
   });
 
-  it('are told that the release is done when the backend has the key back', async () => {
+  it('are resolved from a release when the backend has the key back', async () => {
     const callers = startCallers();
     void callers.ask('a');
     await settled();
@@ -82,7 +82,7 @@ describe('the callers of one process', () => {
     await releasing;
   });
 
-  it('keep the key for one who comes while it is being handed on', async () => {
+  it('hand the key to a caller that queues during the hand-over', async () => {
     const callers = startCallers();
     void callers.ask('a');
     await settled();
@@ -96,8 +96,8 @@ describe('the callers of one process', () => {
   });
 });
 
-describe('a caller of its own', () => {
-  it('gives up at its own deadline, and the others stay', async () => {
+describe('a caller in the local queue', () => {
+  it('times out at its own deadline, and the others stay queued', async () => {
     const callers = startCallers();
     void callers.ask('patient');
     expect(await callers.ask('hasty', { waitMs: 5 })).toBeNull();
@@ -107,7 +107,7 @@ describe('a caller of its own', () => {
     expect(callers.told).toEqual(['hasty: null', 'patient: granted']);
   });
 
-  it('gives up by its own signal, whose listener goes with it', async () => {
+  it('gives up by its own signal, whose listener is removed', async () => {
     const callers = startCallers();
     const abort = new AbortController();
     void callers.ask('first', {});
@@ -127,7 +127,7 @@ describe('a caller of its own', () => {
     expect(callers.told.at(-1)).toBe('last: granted');
   });
 
-  it('is not disturbed by its signal once it holds', async () => {
+  it('is not affected by its signal once it holds', async () => {
     const callers = startCallers();
     const abort = new AbortController();
     void callers.ask('a', { signal: abort.signal });
@@ -139,7 +139,7 @@ describe('a caller of its own', () => {
     expect(callers.lease('a').isHeld()).toBe(true);
   });
 
-  it('loses nothing by a release that is made twice', async () => {
+  it('loses nothing by releasing twice', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b', 'c']) void callers.ask(name);
     await settled();
@@ -152,7 +152,7 @@ describe('a caller of its own', () => {
 });
 
 describe('the last waiter that gives up', () => {
-  it('takes the contender along, and is rejected when that has left', async () => {
+  it('aborts the contender, and rejects when that has left the queue', async () => {
     const callers = startCallers();
     callers.backend.leavesAtOnce = false;
     const abort = new AbortController();
@@ -169,7 +169,7 @@ describe('the last waiter that gives up', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('makes way for one who comes while the contender leaves', async () => {
+  it('is followed by a caller that queued while the contender leaves', async () => {
     const callers = startCallers();
     callers.backend.leavesAtOnce = false;
     const abort = new AbortController();
@@ -188,7 +188,7 @@ describe('the last waiter that gives up', () => {
     expect(callers.told.at(-1)).toBe('next: granted');
   });
 
-  it('is told as well when another one comes and gives up while the contender leaves', async () => {
+  it('rejects, too, when another caller queues and gives up while the contender leaves', async () => {
     const callers = startCallers();
     callers.backend.leavesAtOnce = false;
     const [first, second] = [new AbortController(), new AbortController()];
@@ -205,7 +205,7 @@ describe('the last waiter that gives up', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('hands a grant that crosses its leaving to one who came meanwhile', async () => {
+  it('leaves a grant that crosses its abort to a caller that queued meanwhile', async () => {
     const callers = startCallers();
     callers.backend.leavesAtOnce = false;
     const abort = new AbortController();
@@ -221,7 +221,7 @@ describe('the last waiter that gives up', () => {
     expect(callers.backend.standing).toEqual([]);
   });
 
-  it('gives a grant back that crosses its leaving, before it is told', async () => {
+  it('gives a grant back that crosses its abort, before it rejects', async () => {
     const callers = startCallers();
     callers.backend.leavesAtOnce = false;
     const abort = new AbortController();
@@ -240,8 +240,8 @@ describe('the last waiter that gives up', () => {
   });
 });
 
-describe('one who only tries', () => {
-  it('asks the backend once when nobody of this process is there', async () => {
+describe('a caller that only tries', () => {
+  it('sends one request when no other caller of this process is there', async () => {
     const callers = startCallers();
     const trying = callers.ask('try', { waitMs: 0 });
     expect(callers.backend.last.request.wait).toBe(false);
@@ -250,7 +250,7 @@ describe('one who only tries', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('is given the key when it is free, and others follow', async () => {
+  it('is granted the key when it is free, and waiters follow', async () => {
     const callers = startCallers();
     void callers.ask('try', { waitMs: 0 });
     void callers.ask('waiter');
@@ -264,7 +264,7 @@ describe('one who only tries', () => {
     expect(callers.told).toEqual(['try: granted', 'waiter: granted']);
   });
 
-  it('is joined, as a reader, by readers who came while it asked', async () => {
+  it('is joined, as a reader, by readers that queued during its request', async () => {
     const callers = startCallers();
     void callers.ask('try', { waitMs: 0, mode: 'read' });
     void callers.ask('reader', { mode: 'read' });
@@ -274,7 +274,7 @@ describe('one who only tries', () => {
     expect(callers.backend.entries).toHaveLength(1);
   });
 
-  it('lets those line up who came while it asked in vain', async () => {
+  it('is followed by a waiting contender when its request is refused', async () => {
     const callers = startCallers();
     const trying = callers.ask('try', { waitMs: 0 });
     void callers.ask('waiter');
@@ -297,7 +297,7 @@ describe('one who only tries', () => {
     expect(callers.lease('first').isHeld()).toBe(true);
   });
 
-  it('is told what becomes of the key by one that tried before it', async () => {
+  it('gets its answer from an earlier try that is granted', async () => {
     const callers = startCallers();
     const tries = ['first', 'second'].map((name) => callers.ask(name, { waitMs: 0 }));
     await settled();
@@ -307,7 +307,7 @@ describe('one who only tries', () => {
     expect(callers.backend.entries).toHaveLength(1);
   });
 
-  it('asks by itself when one that tried before it was refused: the key may be free by then', async () => {
+  it('sends its own request when an earlier try was refused', async () => {
     const callers = startCallers();
     const tries = ['first', 'second'].map((name) => callers.ask(name, { waitMs: 0 }));
     callers.backend.last.decline();
@@ -316,7 +316,7 @@ describe('one who only tries', () => {
     expect((await Promise.all(tries)).map((lease) => lease === null)).toEqual([true, false]);
   });
 
-  it('does not go before those who wait, when the key is handed on', async () => {
+  it('does not overtake waiters when the key is handed over', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name);
     await settled();
@@ -329,7 +329,7 @@ describe('one who only tries', () => {
     expect(callers.told).toContain('b: granted');
   });
 
-  it('is told of an error of the backend, and nobody else is', async () => {
+  it('alone rejects with an error of the backend', async () => {
     const callers = startCallers();
     const trying = callers.ask('try', { waitMs: 0 });
     void callers.ask('waiter');
@@ -343,7 +343,7 @@ describe('one who only tries', () => {
 });
 
 describe('an error of the backend', () => {
-  it('is told to all who were there when the contender set out, and not to those who came later', async () => {
+  it('rejects all callers that queued before the contender, and none that queued later', async () => {
     const callers = startCallers();
     const error = new LockUnavailableError('no server', { key: 'k' });
     void callers.ask('first');
@@ -351,7 +351,7 @@ describe('an error of the backend', () => {
     callers.backend.last.grant();
     await settled();
     const asked = [callers.ask('a'), callers.ask('b')];
-    // The first contender is lost, so another one sets out for `a` and `b`; `c` and `d` come later.
+    // The first contender is lost, so another one is created for `a` and `b`. `c` and `d` queue later.
     callers.backend.last.lose();
     asked.push(callers.ask('c'), callers.ask('d'));
     const outcomes = Promise.allSettled(asked);

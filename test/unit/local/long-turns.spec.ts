@@ -6,7 +6,7 @@ import type { ScriptedBackend } from './scripted.backend.js';
 // More than a process hands over in one turn of the event loop.
 const MANY = 300;
 
-/** One key is kept, which can be taken and released as often as one likes without leaving this turn. */
+/** Makes one key warm, which can be acquired and released any number of times in this turn. */
 async function whileOneIsKept(): Promise<Callers<ScriptedBackend>> {
   const callers = startCallers();
   void callers.ask('keeper', { key: 'kept', keepMs: 60_000 });
@@ -17,15 +17,15 @@ async function whileOneIsKept(): Promise<Callers<ScriptedBackend>> {
   return callers;
 }
 
-/** From now on, and until the next turn, whatever is handed over rests. */
+/** From now on, every hand-over waits for the next turn. */
 async function untilTurnIsLong({ admission, backend }: Callers<ScriptedBackend>): Promise<void> {
   const target = { key: 'kept', identity: backend.identify('kept'), mode: 'exclusive', keepMs: 60_000 } as const;
   for (let time = 0; time < MANY; time++) await admission.local.takeNow(target)?.release();
   expect(admission.local.takeNow(target)).toBeUndefined();
 }
 
-describe('a turn of the event loop in which much was handed over', () => {
-  it('is ended before the key goes on, and all are served in order', async () => {
+describe('a turn of the event loop with many hand-overs', () => {
+  it('ends before the next hand-over, and all callers are served in order', async () => {
     const callers = startCallers();
     const order: number[] = [];
     const works = Array.from({ length: MANY * 3 }, async (_, number) => {
@@ -43,7 +43,7 @@ describe('a turn of the event loop in which much was handed over', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('does not make one forgotten who waits when the key is lost and granted again in it', async () => {
+  it('drops no waiter when the key is lost and granted again in it', async () => {
     const callers = await whileOneIsKept();
     for (const name of ['a', 'b', 'c', 'd']) void callers.ask(name);
     await settled();
@@ -51,7 +51,7 @@ describe('a turn of the event loop in which much was handed over', () => {
     first.grant();
     await settled();
     await untilTurnIsLong(callers);
-    // `b` is to be served in the next turn; before that, there is another lease.
+    // `b` would be served in the next turn. Before that, another lease is granted.
     await callers.lease('a').release();
     first.lose();
     callers.backend.last.grant();
@@ -66,7 +66,7 @@ describe('a turn of the event loop in which much was handed over', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('leaves the line of one who only tries where others find it', async () => {
+  it('keeps the local queue of a try findable for other callers', async () => {
     const callers = await whileOneIsKept();
     const abort = new AbortController();
     const leaving = callers.ask('leaving', { signal: abort.signal });
@@ -91,7 +91,7 @@ describe('a turn of the event loop in which much was handed over', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('leaves nothing of one who gives up before it has asked', async () => {
+  it('leaves no state of a caller that gives up before its request', async () => {
     const callers = await whileOneIsKept();
     await untilTurnIsLong(callers);
     const abort = new AbortController();

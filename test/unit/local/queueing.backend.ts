@@ -4,7 +4,7 @@ import type { LockRequest } from '../../../lib/contract/lock-request.js';
 import { ScriptedBackend } from './scripted.backend.js';
 import type { ScriptedEntry } from './scripted.backend.js';
 
-/** A backend of one key that serves its line by itself, one turn of the event loop after each question. */
+/** A backend of one key that serves its queue by itself, one turn of the event loop after each request. */
 export class QueueingBackend extends ScriptedBackend {
   override leavesAtOnce = false;
 
@@ -16,7 +16,7 @@ export class QueueingBackend extends ScriptedBackend {
     return answer;
   }
 
-  /** As much as can happen by itself has happened. */
+  /** Serves every contender that can be served now. */
   advance(): void {
     for (const [place, entry] of this.standing.entries()) {
       const ahead = this.standing.slice(0, place).filter((other) => excludes(other, entry));
@@ -27,7 +27,7 @@ export class QueueingBackend extends ScriptedBackend {
     }
   }
 
-  /** Whoever gives up leaves the line a turn later, or is granted before that. */
+  /** Removes an aborted contender from the queue a turn later, unless it is granted before. */
   async #left(entry: ScriptedEntry): Promise<void> {
     await new Promise(setImmediate);
     if (!entry.lease) entry.leave();

@@ -5,7 +5,7 @@ import { MOST_HAND_OVERS } from '../../../lib/contract/fencing-token.js';
 import { settled, startCallers } from './callers.js';
 import type { CallOptions } from './callers.js';
 
-// Time passes when a test says so.
+// The test sets the time.
 const clock = vi.hoisted(() => ({ ms: 1_000 }));
 vi.mock('../../../lib/async/clock.js', () => ({ now: () => clock.ms }));
 
@@ -13,7 +13,7 @@ const PAST_THE_BOUNDS_MS = 16;
 const READ = { mode: 'read' } as const;
 const TRY = { ...READ, waitMs: 0 };
 
-/** A reader is inside for longer than a process hands a key on while another one waits. */
+/** A reader holds for longer than the time limit of hand-overs. */
 async function whileOneReads() {
   const callers = startCallers();
   void callers.ask('inside', READ);
@@ -24,7 +24,7 @@ async function whileOneReads() {
   return callers;
 }
 
-describe('a reader that comes while another one is inside', () => {
+describe('a reader that arrives while another one holds', () => {
   it('is let in at once while it is not known whether a writer waits', async () => {
     const callers = await whileOneReads();
     callers.backend.last.demand.answering = deferred().promise;
@@ -45,7 +45,7 @@ describe('a reader that comes while another one is inside', () => {
     expect(callers.told.at(-1)).toBe('reader: granted');
   });
 
-  it('asks the backend once a writer has waited, which knows whether it still does', async () => {
+  it('sends a request to the backend after a writer has waited', async () => {
     const callers = await whileOneReads();
     callers.backend.last.demand.want();
     await callers.acquire(TRY).then((lease) => lease?.release());
@@ -119,7 +119,7 @@ describe('callers that try at the same time', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('make no contender while a caller of their process holds the key, whoever else waits', async () => {
+  it('add no contender while a caller of their process holds', async () => {
     const callers = startCallers();
     void callers.ask('holder');
     await settled();
@@ -131,7 +131,7 @@ describe('callers that try at the same time', () => {
     expect(callers.backend.entries).toHaveLength(1);
   });
 
-  it('delay a caller that waits by one of them at most', async () => {
+  it('delay a waiting caller by one of them at most', async () => {
     const callers = startCallers();
     const keepTrying = async () => {
       while (!callers.told.includes('waits: granted')) {
@@ -163,7 +163,7 @@ describe('callers that try at the same time', () => {
   });
 });
 
-describe('a warm lease that nobody uses', () => {
+describe('an unused warm lease', () => {
   const KEPT = { keepMs: 60_000 };
 
   async function whileItIsKept(asking: CallOptions = {}) {
@@ -179,7 +179,7 @@ describe('a warm lease that nobody uses', () => {
     return { callers, answer, trying: callers.ask('try', { ...KEPT, ...asking, waitMs: 0 }) };
   }
 
-  it('is granted to a caller that tries, as soon as it is known that no other process waits', async () => {
+  it('is granted to a caller that tries, once no other process is known to wait', async () => {
     const { callers, answer, trying } = await whileItIsKept();
     await settled();
     expect(callers.told).toEqual(['first: granted']);
@@ -188,7 +188,7 @@ describe('a warm lease that nobody uses', () => {
     expect(callers.backend.entries).toHaveLength(1);
   });
 
-  it('goes to the process that waits, and the caller that tries asks the backend', async () => {
+  it('goes to a waiting process, and the caller that tries sends a request', async () => {
     const { callers, trying } = await whileItIsKept();
     callers.backend.last.demand.want();
     await settled();
@@ -209,7 +209,7 @@ describe('a warm lease that nobody uses', () => {
 });
 
 describe('a lease that is suspended', () => {
-  it('is still shown with its holder', async () => {
+  it('is still listed with its holder', async () => {
     const callers = startCallers();
     void callers.ask('holder', { label: 'me' });
     await settled();

@@ -3,19 +3,19 @@ import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 
 type Mode = 'exclusive' | 'read' | 'write';
 
-/** One who wants the key of a model, and what becomes of the wish. */
+/** A caller of the model, and what it does. */
 export interface Caller {
   readonly process: number;
   readonly mode: Mode;
   readonly isTry: boolean;
   readonly keepMs: number;
-  /** For how many turns of the event loop the key is used. */
+  /** The number of turns of the event loop for which it holds. */
   readonly holdsFor: number;
-  /** After how many turns the caller gives up; never: `undefined`. */
+  /** The number of turns after which the caller gives up. `undefined`: never. */
   readonly givesUpAfter: number | undefined;
 }
 
-/** What must be true whatever happens, checked at each grant. */
+/** The invariants, checked at each grant. */
 export class Referee {
   readonly #held: GrantedLease[] = [];
   readonly #waiting: { readonly caller: Caller; readonly number: number }[] = [];
@@ -37,7 +37,7 @@ export class Referee {
     const earlier = this.#waiting.filter(
       (each) => each.number < number && each.caller.process === process && each.caller.mode === mode,
     );
-    // Readers hold together: who of them is told first says nothing.
+    // Readers hold together, so the order in which they are notified does not matter.
     assert.deepEqual(isTry || mode === 'read' ? [] : earlier, [], 'somebody was before');
     const bound = mode === 'read' ? this.#largest.exclusive : this.#largest.any;
     assert.ok(lease.fencingToken > bound, 'the token does not grow');

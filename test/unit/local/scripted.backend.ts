@@ -7,10 +7,10 @@ import { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../lib/contract/lock-request.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 
-/** Whether others wait for a lease, as a test says it. */
+/** Whether other contenders wait for a lease, set by the test. */
 export class ScriptedDemand {
   readonly #watchers = new Set<() => void>();
-  /** What an answer waits for. */
+  /** Delays the answers. */
   answering: Promise<void> = Promise.resolve();
   #isWanted = false;
 
@@ -32,16 +32,16 @@ export class ScriptedDemand {
   }
 }
 
-/** One contender of the backend, and what a test can have happen to it. */
+/** One contender of the backend, which a test can control. */
 export class ScriptedEntry {
   readonly answer: Deferred<GrantedLease | null> = deferred();
   readonly demand = new ScriptedDemand();
   lease: GrantedLease | undefined;
-  /** Whether the contender is gone: it left the line, or its lease was given back. */
+  /** Whether the contender is gone: it left the queue, or its lease was given back. */
   isGone = false;
-  /** What others are told of whether the key is only kept. */
+  /** The idle notes about a warm lease, in order. */
   readonly notes: boolean[] = [];
-  /** What a release waits for. */
+  /** Delays the release. */
   givingBack: Promise<void> = Promise.resolve();
 
   constructor(
@@ -53,7 +53,7 @@ export class ScriptedEntry {
     return this.request.signal.aborted;
   }
 
-  /** Its turn has come. */
+  /** Grants the lease. */
   grant(isCurrent: () => boolean = () => true): GrantedLease {
     const { key, mode } = this.request;
     this.lease = new GrantedLease({
@@ -72,19 +72,19 @@ export class ScriptedEntry {
     return this.lease;
   }
 
-  /** The backend refuses. */
+  /** Rejects the request. */
   refuse(error: unknown): void {
     this.isGone = true;
     this.answer.reject(error);
   }
 
-  /** Somebody is ahead. */
+  /** Resolves the request with null, because another contender is ahead. */
   decline(): void {
     this.isGone = true;
     this.answer.resolve(null);
   }
 
-  /** Its own end of the wait has been told, and it has left the line. */
+  /** Removes the contender from the queue, once the end of its wait has been reported. */
   leave(): void {
     this.refuse(this.request.signal.reason);
   }
@@ -109,12 +109,12 @@ export class ScriptedBackend extends MemoryBackend {
     return entry.answer.promise;
   }
 
-  /** The contender that came last. */
+  /** The newest contender. */
   get last(): ScriptedEntry {
     return this.entries.at(-1) ?? missing();
   }
 
-  /** Those that stand in line or hold. */
+  /** The contenders that wait or hold. */
   get standing(): readonly ScriptedEntry[] {
     return this.entries.filter(({ isGone }) => !isGone);
   }

@@ -7,7 +7,7 @@ import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { Callers, settled, startCallers } from './callers.js';
 
 describe('a lease that is suspended', () => {
-  it('stays with its caller, is not handed on, and is given back when the caller has left', async () => {
+  it('stays with its caller, is not handed over, and is given back after the caller’s release', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name);
     await settled();
@@ -26,7 +26,7 @@ describe('a lease that is suspended', () => {
     expect(callers.told).toEqual(['a: granted', 'b: granted']);
   });
 
-  it('is its caller’s again when it is resumed, and is not handed on all the same', async () => {
+  it('is held by its caller again when it is resumed, and is still not handed over', async () => {
     const callers = startCallers();
     void callers.ask('a');
     await settled();
@@ -43,7 +43,7 @@ describe('a lease that is suspended', () => {
     expect(callers.told).toEqual(['a: granted']);
   });
 
-  it('asks its caller to give way when it is revoked, and is not handed on', async () => {
+  it('asks its caller to release when it is revoked, and is not handed over', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name);
     await settled();
@@ -60,12 +60,12 @@ describe('a lease that is suspended', () => {
   });
 });
 
-describe('a lease of which something is wrong before it has reached the line', () => {
+describe('a lease that is not intact when it reaches the local queue', () => {
   it.each([
     ['suspend', 'suspended'],
     ['revoke', 'revoking'],
     ['lose', 'lost'],
-  ] as const)('is its first caller’s, who is told, and nobody else’s (%s)', async (verb, state) => {
+  ] as const)('goes to the first caller with its state, and to no other (%s)', async (verb, state) => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name);
     await settled();
@@ -73,7 +73,7 @@ describe('a lease of which something is wrong before it has reached the line', (
     if (verb === 'lose') callers.backend.last.lose();
     else lease[verb]();
     await settled();
-    // Whoever is served by it at all knows; and a lease like this is not handed on.
+    // A caller that is served by it sees its state. Such a lease is not handed over.
     if (callers.told.length > 0) expect(callers.lease('a').state).toBe(state);
     expect(callers.told.slice(1)).toEqual([]);
     await callers.leases.get('a')?.release();
@@ -86,7 +86,7 @@ describe('a lease of which something is wrong before it has reached the line', (
 });
 
 describe('a lease that is lost', () => {
-  it('is lost to the caller that has it, and those who wait line up again', async () => {
+  it('is lost to its caller, and the waiters queue again', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b', 'c']) void callers.ask(name);
     await settled();
@@ -111,7 +111,7 @@ describe('a lease that is lost', () => {
     expect(callers.told.at(-1)).toBe('c: granted');
   });
 
-  it('is found out by the clock when nobody says so', async () => {
+  it('is detected by the clock without an event', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name);
     await settled();
@@ -127,7 +127,7 @@ describe('a lease that is lost', () => {
     expect(callers.backend.standing).toEqual([callers.backend.last]);
   });
 
-  it('is not handed on by a release that finds the time over', async () => {
+  it('is not handed over by a release that finds the time over', async () => {
     const callers = startCallers();
     for (const name of ['a', 'b']) void callers.ask(name);
     await settled();
@@ -143,7 +143,7 @@ describe('a lease that is lost', () => {
     expect(callers.told.at(-1)).toBe('b: granted');
   });
 
-  it('by one waiter’s contender does not end the waits of those who are on the way again', async () => {
+  it('does not end the waits of callers that queue again', async () => {
     const callers = startCallers();
     void callers.ask('a');
     await settled();
@@ -191,7 +191,7 @@ describe('readers', () => {
     expect(['a', 'b'].map((name) => callers.lease(name).state)).toEqual(['lost', 'lost']);
   });
 
-  it('who come after a suspension line up anew, and those inside stay', async () => {
+  it('queue again after a suspension, and the present holders keep the lease', async () => {
     const callers = startCallers();
     void callers.ask('a', reader);
     await settled();
@@ -211,8 +211,8 @@ describe('readers', () => {
   });
 });
 
-describe('at shutdown', () => {
-  it('who waits is turned away, who holds may finish, and nothing stays', async () => {
+describe('the local queue at shutdown', () => {
+  it('rejects waiters, lets holders finish, and leaves no state', async () => {
     const callers = startCallers();
     void callers.ask('a');
     const waiting = callers.ask('b');
@@ -228,7 +228,7 @@ describe('at shutdown', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('who holds for too long is ended', async () => {
+  it('ends the lease of a holder that takes too long', async () => {
     const callers = startCallers();
     void callers.ask('a');
     await settled();
@@ -240,7 +240,7 @@ describe('at shutdown', () => {
     expect(callers.forgot()).toBe(true);
   });
 
-  it('who waits for a contender that leaves is told when it has', async () => {
+  it('rejects waiters when their contender has left', async () => {
     const callers = startCallers();
     callers.backend.leavesAtOnce = false;
     const waiting = [callers.ask('a'), callers.ask('b')];
@@ -255,7 +255,7 @@ describe('at shutdown', () => {
 });
 
 describe('many hand-overs', () => {
-  it('end with the numbers that a grant has for them, also when nobody else waits', { timeout: 120_000 }, async () => {
+  it('end when the numbers of the grant are used up, even without other waiters', { timeout: 120_000 }, async () => {
     const callers = startCallers();
     let [tokens, last] = [0, 0n];
     const loop = async () => {
@@ -275,7 +275,7 @@ describe('many hand-overs', () => {
     await Promise.all(loops);
   });
 
-  it('let the event loop turn', async () => {
+  it('let the event loop continue', async () => {
     const callers = startCallers();
     let isOver = false;
     let handOvers = 0;
@@ -296,8 +296,8 @@ describe('many hand-overs', () => {
   });
 });
 
-describe('over the memory backend', () => {
-  it('the contenders of the backend are one a process, and all callers of both are served', async () => {
+describe('local queues over the memory backend', () => {
+  it('create one contender per process, and all callers of both are served', async () => {
     const backend = new MemoryBackend();
     const processes = [new Callers(backend), new Callers(backend)];
     let inside = 0;
@@ -315,14 +315,14 @@ describe('over the memory backend', () => {
     };
     await Promise.all(Array.from({ length: 200 }, (_, place) => work(processes[place % 2] ?? expect.unreachable())));
     expect([most, tokens.length, backend.contenders('k').length]).toEqual([1, 200, 0]);
-    // One that holds and one that lines up behind it, of each process.
+    // One contender that holds and one that is queued behind it, for each process.
     expect(contenders).toBeLessThanOrEqual(4);
     expect(tokens.toSorted((a, b) => Number(a - b))).toEqual(tokens);
     expect(processes.map((callers) => callers.forgot())).toEqual([true, true]);
   });
 });
 
-describe('a caller that is let in late', () => {
+describe('a caller that is admitted late', () => {
   it.each(['suspended', 'revoking', 'lost'] as const)('is told that the lease is %s', (state) => {
     const lease = new GrantedLease({
       key: 'k',

@@ -21,7 +21,7 @@ async function hold(backend: MemoryBackend, changes: Partial<LockRequest> = {}):
   return lease;
 }
 
-/** Asks for a lease, and writes down when it is granted. */
+/** Asks for a lease, and logs when it is granted. */
 function ask(backend: MemoryBackend, log: string[], name: string, changes: Partial<LockRequest> = {}) {
   const asked = hold(backend, changes);
   asked.then(
@@ -34,7 +34,7 @@ function ask(backend: MemoryBackend, log: string[], name: string, changes: Parti
 const settle = () => new Promise(setImmediate);
 
 describe('memory()', () => {
-  it('makes a backend of its own for every application', async () => {
+  it('makes a separate backend for every application', async () => {
     const definition = memory();
     const [one, other] = [definition.create(), definition.create()];
     await one.acquire(request());
@@ -42,7 +42,7 @@ describe('memory()', () => {
     expect([definition.name, one.name, one.state]).toEqual(['memory', 'memory', 'connected']);
   });
 
-  it('connects at once, and tells keys apart by their text', async () => {
+  it('connects at once, and identifies keys by their text', async () => {
     const backend = memory().create();
     await expect(backend.connect()).resolves.toBeUndefined();
     expect(backend.identify('orders/42')).toBe('orders/42');
@@ -50,7 +50,7 @@ describe('memory()', () => {
 });
 
 describe('an exclusive key', () => {
-  it('is granted to one, and to the next when released, first come first served', async () => {
+  it('is granted to one caller at a time, first come first served', async () => {
     const backend = new MemoryBackend();
     const log: string[] = [];
     const [first, second, third] = ['first', 'second', 'third'].map((name) => ask(backend, log, name));
@@ -70,7 +70,7 @@ describe('an exclusive key', () => {
     await expect(backend.acquire(request({ key: 'b', wait: false }))).resolves.not.toBeNull();
   });
 
-  it('is refused with null to whoever does not wait, who then leaves the line', async () => {
+  it('is refused with null to a request that does not wait, which then leaves the queue', async () => {
     const backend = new MemoryBackend();
     const lease = await hold(backend);
     await expect(backend.acquire(request({ wait: false }))).resolves.toBeNull();
@@ -79,7 +79,7 @@ describe('an exclusive key', () => {
     await expect(backend.acquire(request({ wait: false }))).resolves.not.toBeNull();
   });
 
-  it('grants with tokens that grow, and with the request’s key and mode', async () => {
+  it('is granted with growing tokens, and with the request’s key and mode', async () => {
     const backend = new MemoryBackend();
     const tokens: bigint[] = [];
     for (const mode of ['exclusive', 'read', 'write'] as const) {
@@ -92,7 +92,7 @@ describe('an exclusive key', () => {
     expect(tokens).toEqual([1n, 2n, 3n].map((grant) => fencingTokenOf(grant)));
   });
 
-  it('stays with the next when the last holder releases twice', async () => {
+  it('stays with the next holder when the last one releases twice', async () => {
     const backend = new MemoryBackend();
     const first = await hold(backend);
     await first.release();
@@ -149,7 +149,7 @@ describe('readers and writers', () => {
 });
 
 describe('a wait that is given up', () => {
-  it('rejects with the reason, untouched, and leaves the line', async () => {
+  it('rejects with the reason, untouched, and leaves the queue', async () => {
     const backend = new MemoryBackend();
     const holder = await hold(backend);
     const controller = new AbortController();
@@ -179,7 +179,7 @@ describe('a wait that is given up', () => {
     expect(backend.contenders('orders/42')).toEqual([]);
   });
 
-  it('is too late in the very turn in which the lease is granted', async () => {
+  it('is too late in the same turn in which the lease is granted', async () => {
     const backend = new MemoryBackend();
     const controller = new AbortController();
     const asking = backend.acquire(request({ signal: controller.signal }));
@@ -199,8 +199,8 @@ describe('a wait that is given up', () => {
   });
 });
 
-describe('the line of a key', () => {
-  it('shows the requests in order, holder first', async () => {
+describe('the wait queue of a key', () => {
+  it('lists the requests in order, the holder first', async () => {
     const backend = new MemoryBackend();
     const lease = await hold(backend, { label: 'holder' });
     const waiting = backend.acquire(request({ label: 'waiter' }));
@@ -214,7 +214,7 @@ describe('the line of a key', () => {
 });
 
 describe('closing', () => {
-  it('loses every lease, rejects every waiter and takes nobody any more', async () => {
+  it('loses every lease, rejects every waiter and refuses new requests', async () => {
     const backend = new MemoryBackend();
     const lease = await hold(backend);
     const waiting = backend.acquire(request());

@@ -15,7 +15,7 @@ describe('locks in memory: readers of one process', () => {
   });
 });
 
-/** Says that the key is taken whenever a contender is there, a reader's too. */
+/** A planted defect: the key counts as taken whenever there is a contender, even a reader. */
 class RefusingBackend extends MemoryBackend {
   override async acquire(request: LockRequest): Promise<GrantedLease | null> {
     const isRefused = !request.wait && this.contenders(request.key).length > 0;
@@ -23,7 +23,7 @@ class RefusingBackend extends MemoryBackend {
   }
 }
 
-/** Lets readers that wait in ahead of a writer that waits. */
+/** A planted defect: readers that wait overtake a waiting writer. */
 class OvertakingBackend extends MemoryBackend {
   override async acquire(request: LockRequest): Promise<GrantedLease | null> {
     const overtakes = request.wait && request.mode === 'read' && this.contenders(request.key).some(isWriter);
@@ -33,7 +33,7 @@ class OvertakingBackend extends MemoryBackend {
 
 const isWriter = ({ mode }: LockRequest) => mode === 'write';
 
-describe('the table finds', () => {
+describe('the table detects', () => {
   const failures = async (backend: MemoryBackend, pattern: RegExp): Promise<number> => {
     const cells = READERS_TABLE.filter(({ title }) => pattern.test(title));
     expect(cells.length).toBeGreaterThan(0);

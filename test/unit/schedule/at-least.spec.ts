@@ -9,13 +9,13 @@ import { jobWith } from './jobs.js';
 const EVERY_MINUTE: Schedule = { kind: 'interval', ms: 60_000 };
 const ONCE: Schedule = { kind: 'timeout', ms: 10 };
 
-// The memory backend's clock is the one that the servers have here; the nodes' own stand still.
+// The clock of the memory backend represents the servers' clock. The clocks of the nodes do not move.
 beforeEach(() => void vi.useFakeTimers({ now: 0, toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 const serversPass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 describe('atLeastMs', () => {
-  it("is counted on the servers' clock, from the beginning of the run before", async () => {
+  it("is counted on the servers' clock, from the beginning of the previous run", async () => {
     const { one, other } = cluster(2);
     const job = jobWith({ atLeastMs: 5_000 }, EVERY_MINUTE);
     const ran = vi.fn<() => Promise<void>>(async () => void serversPass(2_000));
@@ -28,7 +28,7 @@ describe('atLeastMs', () => {
     expect(ran).toHaveBeenCalledTimes(2);
   });
 
-  it('is not counted anew by whoever asks too early', async () => {
+  it('is not restarted by a firing that comes too early', async () => {
     const { one } = cluster(1);
     const job = jobWith({ atLeastMs: 5_000 }, EVERY_MINUTE);
     const ran = vi.fn<() => Promise<void>>(async () => {});
@@ -39,7 +39,7 @@ describe('atLeastMs', () => {
     expect(ran).toHaveBeenCalledTimes(3);
   });
 
-  it('counts from the beginning of a run that crashed, too', async () => {
+  it('counts from the beginning of a crashed run, too', async () => {
     const { one, other, backend } = cluster(2);
     const job = jobWith({ atLeastMs: 5_000 }, EVERY_MINUTE);
     const crashed = blocking();
@@ -55,7 +55,7 @@ describe('atLeastMs', () => {
     expect(other.skips).toEqual(['early', 'early', 'early', 'early']);
   });
 
-  it('keeps ticks apart as well', async () => {
+  it('limits the runs of different ticks as well', async () => {
     const { one, clock } = cluster(1);
     const job = jobWith({ atLeastMs: 2_500 });
     const ran = vi.fn<() => Promise<void>>(async () => {});
@@ -68,7 +68,7 @@ describe('atLeastMs', () => {
     expect(one.skips).toEqual(['early', 'early', 'early', 'early']);
   });
 
-  it('is the interval of an @Interval, less what timers may be off by', () => {
+  it('is the interval of an @Interval by default, less the inaccuracy of timers', () => {
     const atLeastMs = (schedule: Schedule, options: CronLockOptions = {}) =>
       scheduledJob('Reports.daily', { name: undefined, schedule }, resolveCronLockOptions('Reports.daily', options))
         .atLeastMs;
@@ -80,7 +80,7 @@ describe('atLeastMs', () => {
 });
 
 describe('a job without ticks', () => {
-  it('runs once for calls that meet, however short it is', async () => {
+  it('runs once for concurrent calls, however short it is', async () => {
     const { nodes, other } = cluster(5);
     const ran = vi.fn<() => Promise<void>>(async () => {});
     const job = jobWith({}, ONCE);

@@ -7,13 +7,13 @@ import { currentLease } from '../../../lib/service/held-leases.js';
 import { ObservedBackend } from '../service/observed.backend.js';
 import { startNode } from './jobs.js';
 
-/** The job's key, as the application has it. */
+/** The key of the job, as the application names it. */
 export const KEY = 'cron/daily';
-/** The key of the job's lock, as the backend has it. */
+/** The key of the job's lock, as the backend names it. */
 export const LOCK = '#jobs/test/cron/daily';
 export const TICK = Date.UTC(2026, 0, 1, 12);
 
-/** Some nodes on one backend, whose wall clocks stand still until they are set. */
+/** Several nodes on one backend. Their wall clocks move only when a test sets them. */
 export function cluster(count: number) {
   const backend = new ObservedBackend();
   const clock = { now: TICK + 5 };
@@ -21,7 +21,7 @@ export function cluster(count: number) {
   return { backend, clock, nodes, one: nodes[0]!, other: nodes.at(-1)! };
 }
 
-/** A body that says when it is inside, and stays there until it is told to end. */
+/** A body that resolves `entered` when it runs, and runs until the test ends it. */
 export function blocking() {
   const entered = deferred<{ lease: Lease | undefined; run: JobRun | undefined }>();
   const mayEnd = deferred<unknown>();
@@ -32,7 +32,7 @@ export function blocking() {
   return { body, entered: entered.promise, end: mayEnd.resolve, fail: mayEnd.reject };
 }
 
-/** The instance that holds the lock has died: the servers end its lease, and nobody hears of its run any more. */
+/** Simulates that the instance with the lock dies: the servers end its lease, and its run is never reported again. */
 export async function die(backend: ObservedBackend): Promise<void> {
   const lease = backend.leaseOn(LOCK);
   lease?.lose(new LockLostError(KEY, 'died'));

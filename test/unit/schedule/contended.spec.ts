@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cluster, KEY } from './cluster.js';
 import { jobWith } from './jobs.js';
 
-// Half a minute of the clock that patience is measured by.
+// The time limit for a contended lock is half a minute of this clock, which fake timers then control.
 vi.mock('../../../lib/async/clock.js', () => ({ now: () => Date.now() }));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('a lock that somebody has who runs nothing', () => {
-  it('is looked at for half a minute, and then the tick is skipped', async () => {
+describe('a job lock whose holder runs nothing', () => {
+  it('is waited for during half a minute, and then the tick is skipped', async () => {
     const { one, other } = cluster(2);
     const held = await other.locks.jobLock(KEY, 'fifo').acquire();
     const firing = one.jobs.fire(jobWith(), async () => 'ran');

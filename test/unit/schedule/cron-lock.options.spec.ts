@@ -7,7 +7,7 @@ import { scheduledJob } from '../../../lib/schedule/scheduled-job.js';
 const TITLE = '@CronLock on Reports.daily';
 
 describe('resolveCronLockOptions', () => {
-  it('fills in what is not said', () => {
+  it('fills in the defaults', () => {
     expect(resolveCronLockOptions(TITLE, {})).toEqual({
       key: undefined,
       atLeastMs: undefined,
@@ -47,13 +47,13 @@ describe('scheduledJob', () => {
       resolveCronLockOptions(TITLE, options),
     );
 
-  it('is called as its schedule says, else as its method', () => {
+  it('has the name of its schedule, else of its method', () => {
     expect(job('report')).toMatchObject({ name: 'report', key: 'cron/report' });
     expect(job(undefined)).toMatchObject({ name: 'Reports.daily', key: 'cron/Reports.daily' });
     expect(job('report', { key: 'rebuild' })).toMatchObject({ name: 'report', key: 'rebuild' });
   });
 
-  it('is refused when nothing says how often it runs', () => {
+  it('is refused without a schedule or atLeastMs', () => {
     const unscheduled = { name: undefined, schedule: undefined };
     const make = (options: CronLockOptions) =>
       scheduledJob('Reports.daily', unscheduled, resolveCronLockOptions(TITLE, options));

@@ -5,7 +5,7 @@ interface CronJobClass {
   from(options: object): { readonly cronTime: CronTime; stop(): unknown };
 }
 
-/** The `cron` that `@nestjs/schedule` runs by, wherever the package manager has put it. */
+/** The `cron` package that `@nestjs/schedule` runs on, wherever the package manager has put it. */
 const schedule = createRequire(import.meta.url).resolve('@nestjs/schedule');
 export const cron: { readonly CronTime: CronTimeClass; readonly CronJob: CronJobClass } =
   createRequire(schedule)('cron');

@@ -50,7 +50,7 @@ describe('a firing', () => {
     expect(other.skips).toEqual(['taken', 'taken']);
   });
 
-  it('leaves the lock alone when the tick is taken', async () => {
+  it('does not ask for the lock when the tick is taken', async () => {
     const { one, other, backend } = cluster(2);
     await one.jobs.fire(jobWith(), nothing);
     const asked = backend.requests.length;
@@ -59,7 +59,7 @@ describe('a firing', () => {
   });
 
   it.each<CronLockOptions>([{}, { onCrash: 'rerun' }])(
-    'is not lost to somebody who has the lock and only looks: %j',
+    'still runs after another instance held the lock only to look: %j',
     async (options) => {
       const { one, other, backend } = cluster(2);
       const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
@@ -70,7 +70,7 @@ describe('a firing', () => {
     },
   );
 
-  it('is not lost to somebody who looks where an earlier run has crashed', async () => {
+  it('still runs after another instance looked at a crashed earlier run', async () => {
     const { one, other, backend, clock } = cluster(2);
     const crashed = blocking();
     void one.jobs.fire(jobWith(), crashed.body).catch(() => {});
@@ -100,7 +100,7 @@ describe('a firing', () => {
     expect(await running).toBe('done');
   });
 
-  it('that is not decided gives way to the next', async () => {
+  it('is superseded by the next one while it is undecided', async () => {
     const { one, other, clock } = cluster(2);
     const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
     const first = one.jobs.fire(jobWith(), async () => 'first');
@@ -112,7 +112,7 @@ describe('a firing', () => {
     expect(one.skips).toEqual(['superseded']);
   });
 
-  it('is the current run of what it started no longer than it lasts', async () => {
+  it('is the current run of its calls only until it has ended', async () => {
     const { one } = cluster(1);
     const mayLook = deferred();
     let outlives: Promise<unknown> | undefined;
@@ -123,14 +123,14 @@ describe('a firing', () => {
     expect(await outlives).toBeUndefined();
   });
 
-  it('holds no lock that others may want by its key', async () => {
+  it('does not hold the lock that the application has under its key', async () => {
     const { one, other, backend } = cluster(2);
     await using _others = await other.locks.acquire(KEY);
     const body = async () => [await one.locks.tryAcquire(KEY), backend.leaseOn(LOCK)?.isHeld()];
     expect(await one.jobs.fire(jobWith(), body)).toEqual([null, true]);
   });
 
-  it('is not said to have crashed when it ends while somebody looks', async () => {
+  it('is not reported as crashed when it ends during a look-up', async () => {
     const { one, other, backend } = cluster(2);
     const { body, entered, end } = blocking();
     const running = one.jobs.fire(jobWith(), body);
@@ -144,7 +144,7 @@ describe('a firing', () => {
     expect(await other.runs.last('daily')).toMatchObject({ state: 'done' });
   });
 
-  it('writes over a marker that is none', async () => {
+  it('overwrites an invalid marker', async () => {
     const { one, backend } = cluster(1);
     await backend.records.write([{ name: 'cron/test/cron%2Fdaily', value: '{"name":1}' }]);
     expect(await one.runs.list()).toEqual([]);
@@ -154,7 +154,7 @@ describe('a firing', () => {
 });
 
 describe('an error of the method', () => {
-  it('reaches the caller as it is, is written down, and ends there', async () => {
+  it('reaches the caller unchanged, is recorded, and goes no further', async () => {
     const { one, clock } = cluster(1);
     const error = new LockUnavailableError('its own');
     await expect(one.jobs.fire(jobWith(), () => Promise.reject(error))).rejects.toBe(error);
@@ -171,7 +171,7 @@ describe('an error of the method', () => {
     expect(await one.runs.last('daily')).toMatchObject({ state: 'failed' });
   });
 
-  it('may be thrown, and may be what the lock itself throws', async () => {
+  it('may be thrown, and may be an error of the lock itself', async () => {
     const { one } = cluster(1);
     const fail = () => {
       throw new LockConfigurationError('its own');
@@ -192,7 +192,7 @@ describe('servers that cannot be asked', () => {
     expect(ran).not.toHaveBeenCalled();
   });
 
-  it("are the scheduler's to hear of with onUnavailable: 'throw'", async () => {
+  it("make the firing reject with onUnavailable: 'throw'", async () => {
     const { one, backend } = cluster(1);
     vi.spyOn(backend, 'acquire').mockRejectedValueOnce(unavailable);
     await expect(one.jobs.fire(jobWith({ onUnavailable: 'throw' }), nothing)).rejects.toMatchObject({
@@ -203,14 +203,14 @@ describe('servers that cannot be asked', () => {
     expect(one.skips).toEqual(['unavailable']);
   });
 
-  it('are asked again to write down how a run has ended, for as long as its lease stands', async () => {
+  it('are asked again to record the end of a run while its lease is held', async () => {
     const { one, backend } = cluster(1);
     const write = vi.spyOn(backend.records, 'write');
     await one.jobs.fire(jobWith(), async () => void write.mockRejectedValueOnce(unavailable));
     expect(await one.runs.last('daily')).toMatchObject({ state: 'done' });
   });
 
-  it('are not asked without a pause when the holder was told to give way meanwhile', async () => {
+  it('are asked again only after a pause, even when the lease was revoked meanwhile', async () => {
     const { one, backend } = cluster(1);
     const write = vi.spyOn(backend.records, 'write');
     let retries = 0;
@@ -229,7 +229,7 @@ describe('servers that cannot be asked', () => {
     expect(await one.runs.last('daily')).toMatchObject({ state: 'done' });
   });
 
-  it('never hide a mistake: a bad key is an error', async () => {
+  it('do not hide a configuration error: a bad key rejects', async () => {
     const { one, backend } = cluster(1);
     vi.spyOn(backend.records, 'read').mockRejectedValueOnce(new LockConfigurationError('bad key'));
     await expect(one.jobs.fire(jobWith(), nothing)).rejects.toThrow('bad key');
@@ -248,7 +248,7 @@ describe('a lease that is lost while the method runs', () => {
     return { one, running, lease };
   }
 
-  it('aborts its signal, and is told to the caller and to the registry', async () => {
+  it('aborts its signal, and is reported to the caller and to the registry', async () => {
     const { one, running, lease } = await lostRun({});
     expect(lease?.signal.reason).toBeInstanceOf(LockLostError);
     expect(lease?.isHeld()).toBe(false);
@@ -256,7 +256,7 @@ describe('a lease that is lost while the method runs', () => {
     expect(await one.runs.last('daily')).toMatchObject({ state: 'lost' });
   });
 
-  it('keeps the method from running when it is lost right before', async () => {
+  it('prevents the method when it is lost right before', async () => {
     const { one, backend } = cluster(1);
     const write = backend.records.write.bind(backend.records);
     vi.spyOn(backend.records, 'write').mockImplementationOnce((changes) => {
@@ -277,7 +277,7 @@ describe('a lease that is lost while the method runs', () => {
 });
 
 describe('a run that takes longer than atMostMs', () => {
-  it('is told to stop, and keeps its lock until it has', async () => {
+  it('is asked to stop by its signal, and keeps its lock until it has ended', async () => {
     const { one, other, clock } = cluster(2);
     const { body, entered, end } = blocking();
     const running = one.jobs.fire(jobWith({ atMostMs: 20 }), body);
@@ -293,7 +293,7 @@ describe('a run that takes longer than atMostMs', () => {
     expect(one.events.map(({ type }) => type)).toEqual(['started', 'overdue', 'finished']);
   });
 
-  it('is none when it ends in time: no timer is left', async () => {
+  it('leaves no timer when it ends in time', async () => {
     const { one } = cluster(1);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

@@ -29,13 +29,13 @@ export function jobWith(options: CronLockOptions = {}, schedule: Schedule | unde
   return scheduledJob('Reports.daily', { name: 'daily', schedule }, resolveCronLockOptions('@CronLock', options));
 }
 
-/** One process of a cluster: a LockService of its own on the backend that all share, and its own wall clock. */
+/** One process of a cluster: its own LockService on the shared backend, and its own wall clock. */
 export interface Node {
   readonly locks: LockService;
   readonly runs: CronRunsService;
   readonly jobs: GuardedJobs;
   readonly events: JobEvent[];
-  /** Why calls were skipped, in order. */
+  /** The reasons of skipped calls, in order. */
   readonly skips: SkipReason[];
 }
 

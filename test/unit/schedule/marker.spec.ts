@@ -20,7 +20,7 @@ const markers = fc.record<Marker>({
 });
 
 describe('a marker', () => {
-  it('is read as it was written', () => {
+  it('is decoded as it was encoded', () => {
     fc.assert(
       fc.property(markers, (marker) => {
         expect(decodeMarker(stored(encodeMarker(marker)))).toEqual(marker);
@@ -28,13 +28,13 @@ describe('a marker', () => {
     );
   });
 
-  it("begins when it was written, on the servers' clock, until that is written down as well", () => {
+  it("begins when it was written, on the servers' clock, until that time is recorded as well", () => {
     const [marker] = fc.sample(markers, 1) as [Marker];
     const read = decodeMarker(stored(encodeMarker({ ...marker, startedAt: undefined })));
     expect(read?.startedAt).toBe(writtenAt.getTime());
   });
 
-  it.each(['tick', 'startedAt'])('is none when its %s is no date', (field) => {
+  it.each(['tick', 'startedAt'])('is not decoded when its %s is no date', (field) => {
     const [marker] = fc.sample(markers, 1) as [Marker];
     const fields: object = JSON.parse(encodeMarker(marker));
     for (const value of ['soon', null, 1]) {
@@ -43,29 +43,29 @@ describe('a marker', () => {
   });
 
   it.each(['', 'x', 'null', '[]', '{}', '{"name":"a","key":"b","state":"done","runId":"c"}'])(
-    'is none, and no error: %s',
+    'is not decoded, without an error: %s',
     (value) => {
       expect(decodeMarker(stored(value))).toBeUndefined();
     },
   );
 
-  it('tells of the tick as a date that people can read', () => {
+  it('has its tick as a readable date', () => {
     const [marker] = fc.sample(markers, 1) as [Marker];
     const tick = Date.UTC(2026, 0, 1);
     expect(encodeMarker({ ...marker, tick })).toContain('"2026-01-01T00:00:00.000Z"');
     expect(runOf({ ...marker, tick }).tick).toEqual(new Date(tick));
   });
 
-  it('has a name not much longer than the key, in any script', () => {
+  it('has a name little longer than the key, in any script', () => {
     expect(markerName('cron/shop', 'ежедневный/отчёт 50%')).toBe('cron/shop/ежедневный%2Fотчёт 50%25');
   });
 
-  it('keeps an error short enough to be stored', () => {
+  it('truncates an error to a size that can be stored', () => {
     const [marker] = fc.sample(markers, 1) as [Marker];
     expect(encodeMarker({ ...marker, key: 'k', error: 'x'.repeat(100_000) }).length).toBeLessThan(5_000);
   });
 
-  it('has one segment in its folder, another for each key', () => {
+  it('has a name of one segment in its folder, different for each key', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (one, other) => {
         expect(markerName('f', one).split('/')).toHaveLength(2);

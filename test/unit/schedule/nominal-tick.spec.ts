@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const HOUR_MS = 3_600_000;
 const iso = (instant: number | undefined) => (instant === undefined ? undefined : new Date(instant).toISOString());
 
-/** What a job that runs from one instant to another fires at, and what each firing takes for its nominal tick. */
+/** Returns when a job fires in a period, and the nominal tick that each firing computes. */
 async function firings(expression: string, timeZone: string, from: string, lateMs: number) {
   vi.useFakeTimers({ now: new Date(from) });
   const fired: string[] = [];
@@ -23,7 +23,8 @@ async function firings(expression: string, timeZone: string, from: string, lateM
   return { fired, ticks };
 }
 
-// Each night as a job lives through it that was started before. What cron fires, odd as it may be, is what counts.
+// Each night as seen by a job that was started before it. The firings of `cron` are the reference, even where they
+// are odd.
 const NIGHTS = [
   ['New York, the hour that is not there', 'America/New_York', '2025-03-09T05:10:00Z', '0 */30 * * * *', 14],
   ['a job in the hour that is not there', 'America/New_York', '2025-03-09T05:10:00Z', '0 30 2 * * *', 1],
@@ -38,8 +39,8 @@ const NIGHTS = [
   ['half an hour that is there twice', 'Australia/Lord_Howe', '2025-04-05T13:10:00Z', '0 */10 * * * *', 42],
 ] as const;
 
-describe('a firing in a night of daylight saving', () => {
-  it.each(NIGHTS)('is of the tick that cron fires it for: %s (%s)', async (_what, zone, from, expression, atLeast) => {
+describe('a firing in a night with a daylight saving change', () => {
+  it.each(NIGHTS)('has the tick that cron fires it for: %s (%s)', async (_what, zone, from, expression, atLeast) => {
     const { fired, ticks } = await firings(expression, zone, from, 0);
     const late = await firings(expression, zone, from, 700);
     expect(fired.length).toBeGreaterThanOrEqual(atLeast);
@@ -60,7 +61,7 @@ const expressions = fc
   .map((fields) => fields.join(' '));
 
 describe('nominalTick', () => {
-  it('is the earlier tick, of any instant between two', () => {
+  it('is the earlier tick for any instant between two ticks', () => {
     const instants = fc.date({ min: new Date('2025-12-01'), max: new Date('2026-02-20'), noInvalidDate: true });
     const zones = fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Australia/Sydney');
     fc.assert(
@@ -76,7 +77,7 @@ describe('nominalTick', () => {
     );
   });
 
-  it('grows with the instant: a clock that is behind never sees a later tick', () => {
+  it('grows with the instant: a clock that is behind never gives a later tick', () => {
     const instants = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2026, 0, 3) });
     fc.assert(
       fc.property(expressions, instants, fc.integer({ min: 0, max: 10_000 }), (expression, instant, skewMs) => {
@@ -88,12 +89,12 @@ describe('nominalTick', () => {
     );
   });
 
-  it('looks back for years where it must', () => {
+  it('looks back for years if necessary', () => {
     const following = followingBy(new cron.CronTime('0 0 12 29 2 *', 'UTC'));
     expect(iso(nominalTick(following, Date.UTC(2026, 10, 22)))).toBe('2024-02-29T12:00:00.000Z');
   });
 
-  it('is none before the only date of a job', () => {
+  it('is undefined before the only date of a job', () => {
     const following = followingBy(new cron.CronTime(new Date('2030-01-01T00:00:00Z')));
     expect(nominalTick(following, Date.UTC(2029, 11, 31))).toBeUndefined();
     expect(iso(nominalTick(following, Date.UTC(2030, 0, 1)))).toBe('2030-01-01T00:00:00.000Z');

@@ -15,7 +15,7 @@ function nextEvent(node: Node, type: JobEvent['type']): Promise<JobEvent> {
   return heard.promise;
 }
 
-/** One node is in a run, the others have fired for the same tick. */
+/** One node is in a run, and the others have fired for the same tick. */
 async function running(others: number) {
   const all = cluster(others + 1);
   const holder = blocking();
@@ -42,7 +42,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(two.events.find(({ type }) => type === 'crashed')).toMatchObject({ run: { attempt: 1, state: 'crashed' } });
   });
 
-  it('is not when it ends well: who stood by goes home', async () => {
+  it('is not followed when its run ends well: the instances standing by leave the queue', async () => {
     const { backend, other, holder, held } = await running(1);
     const body = vi.fn<() => Promise<void>>(nothing);
     await other.jobs.fire(job, body);
@@ -53,7 +53,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  it('is not when the method fails', async () => {
+  it('is not followed when the method fails', async () => {
     const { backend, other, holder, held } = await running(1);
     await other.jobs.fire(job, nothing);
     await backend.standing(LOCK, 2);
@@ -63,7 +63,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(await other.runs.last('daily')).toMatchObject({ state: 'failed', attempt: 1 });
   });
 
-  it('has one of each process standing by, however often that fires', async () => {
+  it('has one firing of each process standing by, however often that fires', async () => {
     const { backend, other, clock } = await running(1);
     for (let second = 0; second < 3; second++) {
       await other.jobs.fire(job, nothing);
@@ -74,7 +74,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(backend.requests).toHaveLength(2);
   });
 
-  it('does not write over its successor, should it only have been paused', async () => {
+  it('does not overwrite the marker of its successor if it was only paused', async () => {
     const { backend, other, holder, held } = await running(1);
     const finished = nextEvent(other, 'finished');
     await other.jobs.fire(job, nothing);
@@ -94,7 +94,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(await finished).toMatchObject({ run: { tick: new Date(TICK), state: 'done', attempt: 2 } });
   });
 
-  it('is not followed where nothing has crashed, or nothing must be finished', async () => {
+  it('is not followed when nothing has crashed, or nothing must be finished', async () => {
     const { one, backend } = cluster(1);
     await one.jobs.resume(job, nothing);
     await one.jobs.fire(job, nothing);
@@ -103,7 +103,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(one.events.map(({ type }) => type)).toEqual(['started', 'finished']);
   });
 
-  it('is followed no more than `attempts` times, and then the next tick is run', async () => {
+  it('is followed at most `attempts` times, and then the next tick is run', async () => {
     const { one, other, backend, clock } = cluster(2);
     const twice = jobWith({ onCrash: 'rerun', attempts: 2 });
     const first = blocking();
@@ -126,7 +126,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(third).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps its tick ahead of those that came while it was dead', async () => {
+  it('has its tick finished before the ticks that fired meanwhile', async () => {
     const { backend, other, clock } = await running(1);
     clock.now += 2_000;
     await other.jobs.fire(job, nothing);
@@ -139,7 +139,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(await other.jobs.fire(job, async () => currentRun()?.tick)).toEqual(new Date(TICK + 3_000));
   });
 
-  it('costs no later tick: a firing that finds nobody at it finishes it, and goes on to its own', async () => {
+  it('costs no later tick: the next firing finishes its run, then runs its own', async () => {
     const { backend, other, clock } = await running(1);
     await die(backend);
     clock.now += 1_000;
@@ -162,7 +162,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(await other.jobs.fire(job, body)).toEqual(new Date(TICK + 1_000));
   });
 
-  it('gives way to a firing that comes while the earlier tick is finished', async () => {
+  it('is followed by a firing that supersedes one which has just finished the earlier tick', async () => {
     const { backend, other, clock } = await running(1);
     await die(backend);
     clock.now += 1_000;
@@ -185,7 +185,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(other.skips).toEqual(['superseded']);
   });
 
-  it('is logged when the run that follows it fails: nobody awaits that', async () => {
+  it('is logged when the run that follows it fails, since no caller awaits that run', async () => {
     const { backend, other } = await running(1);
     await die(backend);
     const finished = nextEvent(other, 'finished');
@@ -195,7 +195,7 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
 });
 
 describe('shutting down', () => {
-  it('lets no run begin, and gives up standing by', async () => {
+  it('prevents new runs, and ends standing by', async () => {
     const { backend, other } = await running(1);
     await other.jobs.fire(job, nothing);
     await backend.standing(LOCK, 2);
@@ -205,7 +205,7 @@ describe('shutting down', () => {
     expect(other.skips).toEqual(['taken', 'shutdown']);
   });
 
-  it.each(['fire', 'resume'] as const)('lets no run begin by a lock that comes right then: %s', async (call) => {
+  it.each(['fire', 'resume'] as const)('prevents a run whose lock is granted at that moment: %s', async (call) => {
     const { backend, other, clock } = await running(1);
     await die(backend);
     const acquire = backend.acquire.bind(backend);
@@ -222,7 +222,7 @@ describe('shutting down', () => {
     expect([body.mock.calls.length, other.skips]).toEqual([0, call === 'fire' ? ['shutdown'] : []]);
   });
 
-  it('ends what is not decided', async () => {
+  it('skips a firing that is undecided', async () => {
     const { one, other } = cluster(2);
     const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
     const firing = one.jobs.fire(jobWith(), nothing);
@@ -232,7 +232,7 @@ describe('shutting down', () => {
     await looking.release();
   });
 
-  it('ends the events when the last run has ended', async () => {
+  it('completes the events when the last run has ended', async () => {
     const { one, holder, held } = await running(0);
     const completed = deferred();
     one.runs.events.subscribe({ complete: () => completed.resolve() });

@@ -14,7 +14,7 @@ afterEach(() => void vi.useRealTimers());
 
 const virtual = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Answers as servers do: some milliseconds after they were asked, and some after they have done it. */
+/** A backend with latency: some milliseconds before each request is served, and some before its reply arrives. */
 class DistantBackend extends ObservedBackend {
   override readonly records: MemoryRecords;
 
@@ -55,7 +55,7 @@ class DistantRecords extends MemoryRecords {
   }
 }
 
-/** The planted defect: a store that remembers nothing leaves only the lock. */
+/** A planted defect: a store that remembers nothing, so that only the lock is left. */
 class Forgetful extends DistantRecords implements RecordStore {
   override async read(): Promise<undefined> {
     return undefined;
@@ -76,7 +76,7 @@ interface Cluster {
 
 const TICKS = 12;
 
-/** The ticks that were run, in the order of their runs, by nodes that all live from the first tick to the last. */
+/** The ticks that were run, in the order of their runs. All nodes run from the first tick to the last. */
 async function ticksRun(cluster: Cluster, isForgetful = false): Promise<number[]> {
   const { skewsMs, latenciesMs, latenessMs, workMs, options } = cluster;
   const latencyMs = circular(latenciesMs);
@@ -127,14 +127,14 @@ describe('five nodes whose clocks differ by up to 800 ms, each second', () => {
     );
   });
 
-  it('run ticks twice when the marker is planted forgetful: the test above can fail', async () => {
+  it('run ticks twice with a planted forgetful marker store, so the test above can fail', async () => {
     const cluster = { skewsMs: [0, 300, -350, 400, -400], latenciesMs: [3, 5], latenessMs: [0, 7], workMs: 20 };
     const ran = await ticksRun(cluster, true);
     expect(ran.length).toBeGreaterThan(2 * new Set(ran).size);
   });
 
   it.each([1, 5])(
-    'run some of them, each once, where servers answer later than ticks come: %i nodes',
+    'run only some of the ticks, each once, where replies take longer than a tick: %i nodes',
     async (count) => {
       const skewsMs = Array.from({ length: count }, (_, place) => place * 20);
       const ran = await ticksRun({ skewsMs, latenciesMs: [300], latenessMs: [0], workMs: 0 });

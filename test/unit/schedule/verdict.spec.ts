@@ -14,7 +14,7 @@ function markerOf(tick: number | undefined, state: Marker['state'] = 'done', att
   return { name: job.name, key: job.key, tick, state, runner, runId: 'id', attempt, startedAt: 0 };
 }
 
-/** The firing of a real expression at an instant, which is also what the clock says. */
+/** The firing of a real expression at an instant, which is also the time of the clock. */
 function firingAt(expression: string, timeZone: string, instant: string, inJob = job) {
   const now = Date.parse(instant);
   vi.useFakeTimers({ now, toFake: ['Date'] });
@@ -48,8 +48,8 @@ describe('tickStatusOf', () => {
     expect(tickStatusOf(marker, { ...hourly, job: jobWith({ onCrash: 'rerun' }) })).toBe(expected);
   });
 
-  it('lets a daily job run once in the night that has its hour twice, whoever is started in between', () => {
-    // Who is started in the second of the two hours is told by cron that 1:30 is still to come.
+  it('lets a daily job run once in a night with a repeated hour', () => {
+    // For an instance that is started in the second of the two hours, 1:30 is still to come according to cron.
     const second = firingAt('0 30 1 * * *', 'America/New_York', '2025-11-02T06:30:00.010Z');
     expect(second.tick).toBe(Date.parse('2025-11-02T06:30:00Z'));
     expect(tickStatusOf(markerOf(Date.parse('2025-11-02T05:30:00Z')), second)).toBe('taken');

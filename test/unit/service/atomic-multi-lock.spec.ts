@@ -16,13 +16,13 @@ import { startLocks } from './locks.js';
 const ATOMIC = { atomic: true };
 
 describe('an atomic set', () => {
-  it('stands in every line at once, and holds when it is first in all', async () => {
+  it('queues for all keys at once, and holds when it is first in every queue', async () => {
     const { locks, backend } = startLocks();
     const first = await locks.acquire('a');
     const waiting = locks.multi(['b', 'a', 'b'], ATOMIC).acquire();
     await backend.standing('b', 1);
     expect(backend.contenders('a')).toHaveLength(2);
-    // One behind it cannot get ahead of it on the other key.
+    // A contender behind it cannot get ahead of it on the other key.
     const behind = locks.multi(['a', 'b'], ATOMIC).acquire();
     await first.release();
     const set = await waiting;
@@ -37,7 +37,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it.each(['acquire', 'tryAcquire', 'using'] as const)('leaves every line when its time is up: %s', async (verb) => {
+  it.each(['acquire', 'tryAcquire', 'using'] as const)('leaves every queue when its time is up: %s', async (verb) => {
     const { locks, backend } = startLocks();
     await using _held = await locks.acquire('b');
     const both = locks.multi(['a', 'b'], ATOMIC);
@@ -49,7 +49,7 @@ describe('an atomic set', () => {
     }
   });
 
-  it('rejects with the caller’s own reason, a time-out of something else included', async () => {
+  it('rejects with the caller’s own reason, even a timeout error of something else', async () => {
     const { locks, backend } = startLocks();
     await using _held = await locks.acquire('b');
     const [caller, reason] = [new AbortController(), new LockTimeoutError('something else', 5)];
@@ -73,7 +73,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is all that its call may ask for', async () => {
+  it('refuses any further acquisition by its call', async () => {
     const { locks, backend } = startLocks();
     const refused = (asked: Promise<unknown>) => expect(asked).rejects.toBeInstanceOf(LockReentrancyError);
     const both = locks.multi(['a', 'b'], ATOMIC);
@@ -91,11 +91,11 @@ describe('an atomic set', () => {
     });
     await locks.using('c', () => refused(both.using(() => {})));
     expect(backend.busyKeys).toEqual([]);
-    // Whoever comes after it holds nothing, and may ask for anything.
+    // After it has ended the call holds nothing, and may acquire anything.
     await locks.using('c', () => {});
   });
 
-  it('may be asked for under a lease that nobody waits for, such as that of a cron tick', async () => {
+  it('may be acquired under a lease without waiters, such as that of a cron tick', async () => {
     const { locks } = startLocks();
     const tick = await locks.acquire('tick');
     const both = locks.multi(['a', 'b'], ATOMIC);
@@ -120,7 +120,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('lines up again for all of its keys when one is lost before it has the others', async () => {
+  it('queues again for all of its keys when one is lost before it has the others', async () => {
     const { locks, backend } = startLocks();
     const held = await locks.acquire('b');
     const waiting = locks.multi(['a', 'b'], ATOMIC).acquire();
@@ -134,7 +134,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gives way on a key that it only keeps from others until it has all, and lines up again', async () => {
+  it('releases a revoked key while it waits for the others, and queues again', async () => {
     const { locks, backend } = startLocks();
     const held = await locks.acquire('b');
     const waiting = locks.multi(['a', 'b'], ATOMIC).acquire();
@@ -149,7 +149,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('stays while work that was not awaited is inside', async () => {
+  it('keeps a key while work that was not awaited is inside', async () => {
     const { locks, backend } = startLocks();
     const mayEnd = deferred();
     let inner: Promise<unknown> | undefined;
@@ -164,7 +164,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is turned away at shutdown', async () => {
+  it('rejects at shutdown', async () => {
     const { locks, backend } = startLocks();
     await using _held = await locks.acquire('b');
     const waiting = locks.multi(['a', 'b'], ATOMIC).acquire();
@@ -175,7 +175,7 @@ describe('an atomic set', () => {
     expect(backend.busyKeys).toEqual(['b']);
   });
 
-  it('is refused with options that do not go with it, and where the backend has none', () => {
+  it('is refused with options that do not go with it, and by a backend without atomic sets', () => {
     const { locks } = startLocks();
     const wrong = (options: object, field: string) => {
       expect(() => locks.multi(['a'], options)).toThrow(LockConfigurationError);

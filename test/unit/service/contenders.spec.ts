@@ -5,24 +5,24 @@ import { withLocalCallers } from '../../../lib/service/contenders.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
 
-// However busy the machine is, the time in which a process hands a key on is not over.
+// The clock is fixed, so the time limit for hand-overs is never reached, however slow the machine is.
 vi.mock('../../../lib/async/clock.js', async (original) => ({ ...(await original<object>()), now: () => 1_000 }));
 
 const LOCAL = { localLine: true };
 
-/** What can be told without looking at a clock. */
+/** The fields that do not depend on a clock. */
 const shownBy = async (locks: ReturnType<typeof startLocks>['locks'], key = 'k') =>
   (await locks.contenders(key)).map(({ state, mode, owner, isLocal, isKept }) =>
     [state, mode, owner.label, ...(isLocal ? ['local'] : []), ...(isKept ? ['kept'] : [])].join(' '),
   );
 
 describe('the contenders of a key', () => {
-  it('are nobody where nobody is', async () => {
+  it('are empty for an unused key', async () => {
     const { locks } = startLocks(LOCAL);
     expect(await locks.contenders('k')).toEqual([]);
   });
 
-  it('are all callers of the process, those behind another one’s contender marked', async () => {
+  it('are all callers of the process; those in the local queue are marked', async () => {
     const { locks } = startLocks(LOCAL);
     const lease = await locks.acquire('k', { label: 'first' });
     const waits = ['second', 'third'].map((label) => locks.using('k', () => {}, { label }));
@@ -37,7 +37,7 @@ describe('the contenders of a key', () => {
     expect(await locks.contenders('k')).toEqual([]);
   });
 
-  it('are those of each mode behind the contender of that mode, in the order of the line', async () => {
+  it('include local callers of each mode behind the contender of that mode, in queue order', async () => {
     const { locks } = startLocks(LOCAL);
     const { read, write } = locks.readWriteLock('k');
     const readers = [await read.acquire({ label: 'r1' }), await read.acquire({ label: 'r2' })];
@@ -53,7 +53,7 @@ describe('the contenders of a key', () => {
     await Promise.all(waits);
   });
 
-  it('are each shown as it is in strict order', async () => {
+  it('are listed one by one in strict order', async () => {
     const { locks } = startLocks({ localLine: false });
     const lease = await locks.acquire('k', { label: 'first' });
     const wait = locks.using('k', () => {}, { label: 'second' });
@@ -63,7 +63,7 @@ describe('the contenders of a key', () => {
     await wait;
   });
 
-  it('have come when they came', async () => {
+  it('have the time of their calls', async () => {
     const { locks } = startLocks(LOCAL);
     const before = Date.now();
     const lease = await locks.acquire('k');
@@ -78,14 +78,14 @@ describe('the contenders of a key', () => {
   });
 });
 
-describe('the contenders of a key while the connection is away', () => {
-  /** Told by the backend of the lease that it granted last. */
+describe('the contenders of a key while the connection is suspended', () => {
+  /** Suspends the lease that the backend granted last. */
   const suspend = async ({ backend }: ReturnType<typeof startLocks>) => {
     backend.leaseOn('k')?.suspend();
     await settled();
   };
 
-  it('are still all readers that hold it together', async () => {
+  it('still include all readers that hold it together', async () => {
     const started = startLocks(LOCAL);
     const { read } = started.locks.readWriteLock('k');
     const readers = [await read.acquire({ label: 'r1' }), await read.acquire({ label: 'r2' })];
@@ -95,7 +95,7 @@ describe('the contenders of a key while the connection is away', () => {
     expect(await started.locks.contenders('k')).toEqual([]);
   });
 
-  it('are the caller that the key was handed on to, and those that come then', async () => {
+  it('are the caller that holds after a hand-over, and callers that queue later', async () => {
     const started = startLocks(LOCAL);
     const first = await started.locks.acquire('k', { label: 'first' });
     const second = started.locks.acquire('k', { label: 'second' });
@@ -110,7 +110,7 @@ describe('the contenders of a key while the connection is away', () => {
   });
 });
 
-describe('callers behind one contender', () => {
+describe('callers in a local queue', () => {
   const contender = (state: Contender['state']): Contender => {
     const owner = { label: 'the contender’s' };
     return { state, mode: 'exclusive', owner, since: new Date(), isOwn: true, isLocal: false, isKept: false };
@@ -121,11 +121,11 @@ describe('callers behind one contender', () => {
       [state, owner.label, ...(isLocal ? ['local'] : [])].join(' '),
     );
 
-  it('that wait do not hide that it holds', () => {
+  it('do not hide, while they wait, that their contender holds', () => {
     expect(shown([contender('held')], [caller('waiting', 'w')])).toEqual(['held the contender’s', 'waiting w local']);
   });
 
-  it('that hold are shown in its place, and those that wait behind them', () => {
+  it('are listed in place of their contender, the holders before the waiters', () => {
     expect(shown([contender('held')], [caller('held', 'h'), caller('waiting', 'w')])).toEqual([
       'held h',
       'waiting w local',

@@ -6,10 +6,10 @@ import type { Lease } from '../../../lib/contract/lease.js';
 import { assertHeld, currentLease } from '../../../lib/service/held-leases.js';
 import { startLocks } from './locks.js';
 
-describe.each([true, false])('from writing to reading, with localLine %s', (localLine) => {
+describe.each([true, false])('a downgrade from writing to reading, with localLine %s', (localLine) => {
   function prices() {
     const { locks, backend } = startLocks({ localLine });
-    // Calls in a context that holds nothing, as from another request.
+    // Calls in a context that holds nothing, as another request does.
     const elsewhere = AsyncLocalStorage.snapshot();
     const { read, write } = locks.readWriteLock('prices');
     return {
@@ -23,7 +23,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     };
   }
 
-  it('a lease given back early stays the reader’s: others read, nobody writes', async () => {
+  it('keeps the key for the reader after an early release: others may read, none may write', async () => {
     const { read, write, othersRead, othersWrite, backend } = prices();
     await write.using(async (writer) => {
       await read.using(async (reader) => {
@@ -48,7 +48,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('cannot be gone back: who reads on is refused to write, at once', async () => {
+  it('is final: the remaining reader is refused a write lease at once', async () => {
     const { locks, read, write } = prices();
     await write.using((writer) =>
       read.using(async () => {
@@ -62,7 +62,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     );
   });
 
-  it('is the way of work that reads on after the writer has ended', async () => {
+  it('happens when the writer’s work ends before the reader’s', async () => {
     const { read, write, othersRead, othersWrite, backend } = prices();
     const mayEnd = deferred();
     let reading: Promise<void> | undefined;
@@ -80,7 +80,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it.each(['acquire', 'tryAcquire'] as const)('hands out a lease to read on with: %s', async (verb) => {
+  it.each(['acquire', 'tryAcquire'] as const)('grants a lease to continue reading with: %s', async (verb) => {
     const { read, write, othersRead, othersWrite, waitToWrite, backend } = prices();
     let token = 0n;
     const reading = await write.using((writer) => ((token = writer.fencingToken), read[verb]()));
@@ -97,7 +97,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('hands out no such lease where there is no way down', async () => {
+  it('grants no read lease when a downgrade is not possible', async () => {
     const { locks, read, write } = prices();
     const refused = (lease: Promise<Lease | null>) => expect(lease).rejects.toBeInstanceOf(LockReentrancyError);
     await write.using(async () => {
@@ -109,7 +109,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     await locks.using('prices', () => refused(read.acquire()));
   });
 
-  it('tells the reader when the lease is lost, and not the writer that had given it back', async () => {
+  it('reports a loss to the reader, and not to the writer that has released', async () => {
     const { read, write, backend } = prices();
     const lost = new LockLostError('prices', 'test');
     const told = write.using(async (writer) => {
@@ -126,7 +126,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gives back by itself what was handed out and is lost', async () => {
+  it('gives a lost read lease back by itself', async () => {
     const { read, write, backend } = prices();
     const reading = await write.using(() => read.acquire());
     backend.leaseOn('prices')?.lose(new LockLostError('prices', 'test'));
@@ -134,7 +134,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     expect([reading.state, backend.busyKeys]).toEqual(['lost', []]);
   });
 
-  it('gives back by itself what was handed out, revoked, and then lost', async () => {
+  it('gives a read lease back by itself after a revocation and a loss', async () => {
     const { locks, read, write, backend } = prices();
     const reading = await write.using(() => read.acquire());
     await locks.revoke('prices', { graceMs: 1 });
@@ -145,7 +145,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     await vi.waitFor(() => expect(drained).toHaveBeenCalled(), 30_000);
   });
 
-  it('frees the key when nobody reads on', async () => {
+  it('frees the key when no reader is left', async () => {
     const { write, othersWrite } = prices();
     await write.using(async (writer) => {
       await writer.release();
@@ -156,7 +156,7 @@ describe.each([true, false])('from writing to reading, with localLine %s', (loca
     });
   });
 
-  it('ends what is written inside when the lease is given back, readers or not', async () => {
+  it('ends a nested write lease when the outer one is released, readers or not', async () => {
     const { read, write, othersWrite } = prices();
     await write.using((writer) =>
       write.using((inner) =>

@@ -8,7 +8,7 @@ import { startLocks } from './locks.js';
 
 const lost = (key: string) => new LockLostError(key, 'the test said so');
 
-/** A store that commits each write by itself, and refuses one with a token that is older than the row's. */
+/** A store that commits each write by itself, and refuses a token that is older than the row's. */
 class Store {
   readonly #rows = new Map<string, { readonly value: number; readonly token: bigint }>();
 
@@ -27,14 +27,14 @@ class Store {
   }
 }
 
-/** Takes from one row and adds to another, which is in another store. */
+/** Takes from one row and adds to another one, which is in another store. */
 class Transfers {
   readonly from = new Store({ a: 100 });
   readonly to = new Store({ b: 0 });
 
   constructor(readonly locks: LockService) {}
 
-  /** Both rows at the same instant of one transaction. */
+  /** Reads both rows in one transaction, at the same instant. */
   seen(): Promise<readonly number[]> {
     return this.locks.globalTransaction(async (transaction) => {
       await transaction.lock(['a', 'b']);
@@ -61,7 +61,7 @@ class Transfers {
 }
 
 describe('a global transaction over two stores', () => {
-  it('keeps its rows from the first touch until it has ended: another one sees neither half', async () => {
+  it('locks its rows from the first access to its end: another transaction sees no half state', async () => {
     const { locks, backend } = startLocks();
     const transfers = new Transfers(locks);
     const bank = deferred<void>();
@@ -76,7 +76,7 @@ describe('a global transaction over two stores', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('whose last step fails is rolled back in both, the latest branch first, and keeps its rows until the last has been', async () => {
+  it('rolls back both stores in reverse order when its last step fails, before it releases the rows', async () => {
     const { locks, backend } = startLocks();
     const stores = { a: new Store({ a: 100 }), b: new Store({ b: 0 }) };
     const undoingA = deferred<void>();
@@ -138,7 +138,7 @@ describe('a global transaction over two stores', () => {
     );
     const refused = expect(failing).rejects.toThrow('fast');
     await hasBegun.promise;
-    // After all that the failure of the other one brings about at once.
+    // Runs after everything that the failure of the other branch causes at once.
     setImmediate(() => slow.resolve());
     await refused;
     expect(rows).toEqual(['slow', 'slow undone']);
@@ -163,7 +163,7 @@ describe('a global transaction over two stores', () => {
     expect(first.undone).toBe(true);
   });
 
-  it('rolls the others back when one roll-back fails, says so in the log, and throws what the work threw', async () => {
+  it('rolls back the other branches when one roll-back fails, logs that, and throws the original error', async () => {
     const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
     onTestFinished(() => error.mockRestore());
     const { locks, backend } = startLocks();
@@ -192,8 +192,8 @@ describe('a global transaction over two stores', () => {
   });
 });
 
-describe('a lease of it that is lost', () => {
-  it('aborts the signal, begins no branch, and the commit is refused; the stores refuse what is stale', async () => {
+describe('a global transaction with a lost or revoked lease', () => {
+  it('aborts its signal, begins no branch and cannot commit; the stores refuse stale tokens', async () => {
     const { locks, backend } = startLocks();
     const transfers = new Transfers(locks);
     const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
@@ -213,7 +213,7 @@ describe('a lease of it that is lost', () => {
     });
     const refused = expect(failing).rejects.toBe(reason);
     await isLost.promise;
-    // Another holder of the row works on what is still to be rolled back.
+    // Another holder writes to the row that is still to be rolled back.
     await locks.using('a', ({ fencingToken }) => transfers.from.write('a', 1, fencingToken));
     isTaken.resolve();
     await refused;
@@ -236,7 +236,7 @@ describe('a lease of it that is lost', () => {
     await backend.standing('b', 1);
   });
 
-  it('and one that is asked to give way: the wait for another row ends, what is held may be committed', async () => {
+  it('ends the wait for another row on revocation, and may still commit', async () => {
     const { locks, backend } = startLocks();
     const result = locks.globalTransaction(async (transaction) => {
       await transaction.lock('a');
@@ -254,8 +254,8 @@ describe('a lease of it that is lost', () => {
   });
 });
 
-describe('its rows', () => {
-  it('are locked once each, with a token each, however often they are named', async () => {
+describe('the rows of a global transaction', () => {
+  it('are locked once each, with one token each, however often they are named', async () => {
     const { locks, backend } = startLocks();
     await locks.globalTransaction(async (transaction) => {
       const [first, again, other] = await transaction.lock(['a', 'a', 'b']);
@@ -270,7 +270,7 @@ describe('its rows', () => {
     expect(backend.requests.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
   });
 
-  it('are not given back early: not by release, nor by that of the current lease', async () => {
+  it('are not released early, neither by their lease nor by the current lease', async () => {
     const { locks, backend } = startLocks();
     await locks.globalTransaction(async (transaction) => {
       const lease = await transaction.lock('a');
@@ -282,7 +282,7 @@ describe('its rows', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('are entered by nested calls, whenever they were locked; the current lease is on all of them', async () => {
+  it('can be entered by nested calls at any time; the current lease covers all of them', async () => {
     const { locks, backend } = startLocks();
     await locks.using('outer', () =>
       locks.globalTransaction(async (transaction) => {
@@ -326,8 +326,8 @@ describe('its rows', () => {
   });
 });
 
-describe('waiting for rows', () => {
-  it('of two transactions that want each other`s rows, both end by their deadlines, and nothing stays locked', async () => {
+describe('the wait for rows', () => {
+  it('ends by the deadlines of two transactions that deadlock, and no row stays locked', async () => {
     const { locks, backend } = startLocks();
     const bothHold = deferred<void>();
     const crossing = (first: string, second: string) =>
@@ -342,13 +342,13 @@ describe('waiting for rows', () => {
       );
     const ends = await Promise.allSettled([crossing('a', 'b'), crossing('b', 'a')]);
     const failures = ends.filter((end) => end.status === 'rejected').map(({ reason }): unknown => reason);
-    // One may get its row when the other has given up.
+    // One transaction may get its row after the other has given up.
     expect(failures.length).toBeGreaterThan(0);
     for (const failure of failures) expect(failure).toBeInstanceOf(LockTimeoutError);
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('of two that name all rows at once, neither waits in a circle', async () => {
+  it('does not deadlock when two transactions name all rows at once', async () => {
     const { locks, backend } = startLocks();
     const naming = (...rows: string[]) =>
       locks.globalTransaction(async (transaction) => void (await transaction.lock(rows)));
@@ -356,7 +356,7 @@ describe('waiting for rows', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('shares one deadline; rows that a call could not all have are given back, those before stay', async () => {
+  it('has one deadline; a partly acquired set of rows is released, earlier rows stay locked', async () => {
     const { locks, backend } = startLocks();
     await using _held = await locks.acquire('c');
     await locks.globalTransaction(
@@ -364,7 +364,7 @@ describe('waiting for rows', () => {
         await transaction.lock('a');
         await expect(transaction.lock(['b', 'c'])).rejects.toMatchObject({ name: 'LockTimeoutError', key: 'c' });
         expect(backend.contenders('b')).toEqual([]);
-        // The time is used up: the next wait is none.
+        // The time is used up, so the next wait is 0.
         await expect(transaction.lock('c')).rejects.toMatchObject({ waitMs: 0 });
         expect((await transaction.lock('free')).isHeld()).toBe(true);
         expect(transaction.leases.map(({ key }) => key)).toEqual(['a', 'free']);
@@ -373,7 +373,7 @@ describe('waiting for rows', () => {
     );
   });
 
-  it('has no time left when a wait has run out, however early its timers were', async () => {
+  it('has no time left after a timeout, even if a timer fired early', async () => {
     const { locks, backend } = startLocks();
     const early = vi.spyOn(backend, 'acquire').mockRejectedValueOnce(new LockTimeoutError('c', 60_000));
     await locks.globalTransaction(
@@ -387,7 +387,7 @@ describe('waiting for rows', () => {
     );
   });
 
-  it('ends with the reason of the caller`s signal, which does not end what is locked', async () => {
+  it('ends with the reason of the caller`s signal, which does not end the locked rows', async () => {
     const { locks } = startLocks();
     await using _held = await locks.acquire('b');
     const giveUp = new AbortController();
@@ -406,7 +406,7 @@ describe('waiting for rows', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a global transaction refuses', () => {
   it.each([
     [{ waitMs: -1 }, 'waitMs must be a number of milliseconds'],
     [{ wait: 1 }, 'global transaction options: unknown field "wait" (known: waitMs, signal, label)'],
@@ -419,7 +419,7 @@ describe('what is refused', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('keys that are none, and branches without their two functions', async () => {
+  it('invalid keys, and branches without two functions', async () => {
     const { locks, backend } = startLocks();
     await locks.globalTransaction(async (transaction) => {
       await expect(transaction.lock([])).rejects.toThrow('lock: keys must be an array of at least one key');
@@ -431,14 +431,14 @@ describe('what is refused', () => {
     expect(backend.requests).toEqual([]);
   });
 
-  it('no work', async () => {
+  it('missing work', async () => {
     const { locks } = startLocks();
     await expect(locks.globalTransaction(undefined as never)).rejects.toThrow(
       'the work to run under the lock must be a function, as in globalTransaction(async (transaction) => …), got undefined',
     );
   });
 
-  it('a call when the transaction is over', async () => {
+  it('a call after the transaction is over', async () => {
     const { locks } = startLocks();
     let kept: GlobalTransaction | undefined;
     await locks.globalTransaction((transaction) => void (kept = transaction));
@@ -449,7 +449,7 @@ describe('what is refused', () => {
 });
 
 describe('a transaction that has failed', () => {
-  it.each([3_600_000, Infinity])('waits for no row any more (waitMs: %s)', async (waitMs) => {
+  it.each([3_600_000, Infinity])('waits for no further row (waitMs: %s)', async (waitMs) => {
     const { locks } = startLocks();
     const other = await locks.acquire('b');
     const undone = vi.fn();
@@ -468,7 +468,7 @@ describe('a transaction that has failed', () => {
   });
 });
 
-it('a signal that was taken before the last row was locked aborts with the others', async () => {
+it('a signal that was read before the last row was locked aborts with the others', async () => {
   const { locks, backend } = startLocks();
   const running = locks.globalTransaction(async (transaction) => {
     await transaction.lock(['a', 'b']);

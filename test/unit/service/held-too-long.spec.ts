@@ -9,7 +9,7 @@ import type { LockServiceOptions } from '../../../lib/service/lock-service.optio
 import { currentSegment } from '../../../lib/service/segments.js';
 import { startLocks } from './locks.js';
 
-// Time passes when a test says so.
+// The test sets the time.
 const clock = vi.hoisted(() => ({ ms: 1_000 }));
 vi.mock('../../../lib/async/clock.js', () => ({ now: () => clock.ms }));
 
@@ -36,7 +36,7 @@ async function pass(ms: number): Promise<void> {
 
 const start = (options: Partial<LockServiceOptions> = {}) => startLocks({ warnHeldMs: 1_000, ...options });
 
-/** Every kind of lock, and what the log calls what it grants. */
+/** Every kind of lock, and how the log describes its leases. */
 const KINDS: readonly (readonly [string, string, (locks: LockService) => Lock])[] = [
   ['a mutex', '"stock"', (locks) => locks.mutex('stock')],
   ['a mutex in the local line', '"stock"', (locks) => locks.mutex('stock', { localLine: true })],
@@ -53,7 +53,7 @@ const KINDS: readonly (readonly [string, string, (locks: LockService) => Lock])[
 const waiting = (lock: Lock) => (lock === undefined ? undefined : { waitMs: 0 });
 
 describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
-  it('is warned about once, with its label and the line of code, by acquire, tryAcquire and using', async () => {
+  it('is warned about once, with label and line of code, by acquire, tryAcquire and using', async () => {
     const { locks } = start();
     const lock = lockOf(locks);
     const end = deferred();
@@ -83,7 +83,7 @@ describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
     expect(warned).toHaveLength(3);
   });
 
-  it('is told to stop after maxHeldMs, and loses the key after the grace: acquire', async () => {
+  it('is revoked after maxHeldMs, and loses the key after the grace: acquire', async () => {
     const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500, warnHeldMs: false });
     const lock = lockOf(locks);
     const lease = await lock.acquire(waiting(lock));
@@ -109,7 +109,7 @@ describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
     expect(warned[1]).toMatch(new RegExp(`^lost \\d leases?: ".*Reason: ${reason}`));
   });
 
-  it('goes on to the next caller while the work of using still runs, which rejects when it has ended', async () => {
+  it('goes to the next caller while the work of using still runs, which rejects at its end', async () => {
     const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     const lock = lockOf(locks);
     const [end, begun] = [deferred(), deferred()];
@@ -132,7 +132,7 @@ describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('passes the error of its work, and with onLost: ignore its result', async () => {
+  it('rejects with the error of its work, and with onLost: ignore resolves with its result', async () => {
     const { locks } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     const lock = lockOf(locks);
     const failing = lock.using(async () => (await pass(2_500), Promise.reject(new Error('its own'))), waiting(lock));
@@ -141,7 +141,7 @@ describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
     expect(await patient).toBe('done');
   });
 
-  it('is a result like any other when it ends within the grace', async () => {
+  it('resolves normally when it ends within the grace', async () => {
     const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     const lock = lockOf(locks);
     const result = lock.using(async ({ signal }) => (await pass(2_400), signal.aborted), waiting(lock));
@@ -151,7 +151,7 @@ describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
 });
 
 describe('a caller of the same process', () => {
-  it.each(['exclusive', 'write'] as const)('is handed the key of an overdue holder: %s', async (mode) => {
+  it.each(['exclusive', 'write'] as const)('receives the key of an overdue holder: %s', async (mode) => {
     const { locks, backend } = start({ localLine: true, maxHeldMs: 2_000, overdueGraceMs: 500 });
     const lock = mode === 'write' ? locks.readWriteLock('k').write : locks.mutex('k');
     const end = deferred();
@@ -174,7 +174,7 @@ describe('a caller of the same process', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('who reads beside an overdue reader keeps its own lease', async () => {
+  it('keeps its own read lease beside an overdue reader', async () => {
     const { locks, backend } = start({ localLine: true, overdueGraceMs: 500 });
     const limited = await locks.readWriteLock('k', { maxHeldMs: 2_000 }).read.acquire();
     const other = await locks.readWriteLock('k').read.acquire();
@@ -187,7 +187,7 @@ describe('a caller of the same process', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('who enters what a call holds is told with it, and warned about once', async () => {
+  it('is notified together with the outer lease that it entered, and warned about once', async () => {
     const { locks } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     const states: string[] = [];
     const outer = locks.using('k', () =>
@@ -205,15 +205,15 @@ describe('a caller of the same process', () => {
     expect(warned.filter((line) => line.includes('for 1000 ms'))).toHaveLength(1);
   });
 
-  it('who enters with a set what a call holds is not watched twice', async () => {
+  it('is not watched twice when it enters a held lease with a set', async () => {
     const { locks } = start();
     await locks.multi(['a', 'b']).using(() => locks.multi(['b', 'a']).using(() => pass(1_500)));
     expect(warned).toEqual([expect.stringContaining('"a, b" has been held')]);
   });
 });
 
-describe('a limit', () => {
-  it('may be all that a holder is told, with an endless grace', async () => {
+describe('a limit for holding', () => {
+  it('only revokes the lease when the grace is endless', async () => {
     const { locks } = start({ maxHeldMs: 2_000, overdueGraceMs: Infinity });
     const lease = await locks.acquire('k');
     await pass(100_000);
@@ -221,7 +221,7 @@ describe('a limit', () => {
     await lease.release();
   });
 
-  it.each([false, 0, Infinity] as const)('is none with %o, also where the module has one', async (none) => {
+  it.each([false, 0, Infinity] as const)('is disabled by %o, even when the module has one', async (none) => {
     const { locks } = start({ maxHeldMs: 2_000 });
     const lease = await locks.mutex('k', { warnHeldMs: none, maxHeldMs: none }).acquire();
     await pass(100_000);
@@ -229,7 +229,7 @@ describe('a limit', () => {
     await lease.release();
   });
 
-  it('is the module’s unless the lock says', async () => {
+  it('is the module’s by default', async () => {
     const { locks } = start({ maxHeldMs: 2_000 });
     const short = await locks.mutex('short', { maxHeldMs: 10 }).acquire();
     const long = await locks.acquire('long');
@@ -240,7 +240,7 @@ describe('a limit', () => {
     await Promise.all([short.release(), long.release()]);
   });
 
-  it('comes after a lease was suspended, or asked to give way, as well', async () => {
+  it('applies to a suspended lease and to a revoked lease as well', async () => {
     const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     const lease = await locks.acquire('k');
     backend.leaseOn('k')?.suspend();
@@ -252,7 +252,7 @@ describe('a limit', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('ends a holder that keeps the application from closing', async () => {
+  it('ends a holder that prevents the application from closing', async () => {
     const { locks } = start({ maxHeldMs: 2_000, overdueGraceMs: 500, drainTimeoutMs: 60_000 });
     await locks.acquire('k');
     const closed = vi.fn();
@@ -264,8 +264,8 @@ describe('a limit', () => {
   });
 });
 
-describe('nobody is warned of', () => {
-  it('a key that is kept without being used', async () => {
+describe('no warning is logged about', () => {
+  it('a warm lease', async () => {
     const { locks } = start();
     const lease = await locks.mutex('k', { keepMs: 60_000 }).acquire();
     await lease.release();
@@ -313,7 +313,7 @@ describe('all segments of a key', () => {
 });
 
 describe('a set that has lost one of its keys', () => {
-  it.each([false, true])('is warned about and ended all the same (atomic: %s)', async (atomic) => {
+  it.each([false, true])('is warned about and ended anyway (atomic: %s)', async (atomic) => {
     const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     await locks.multi(['a', 'b'], { atomic }).acquire();
     backend.leaseOn('a')?.lose(new LockOverdueError('a', 1));
@@ -322,7 +322,7 @@ describe('a set that has lost one of its keys', () => {
     expect(warned.filter((line) => line.startsWith('"a, b" has been held'))).toHaveLength(2);
   });
 
-  it('is ended although work that was left inside still holds one', async () => {
+  it('is ended although work that was not awaited still holds one', async () => {
     const { locks, backend } = start({ maxHeldMs: 2_000, overdueGraceMs: 500 });
     let left: Promise<void> | undefined;
     await locks.multi(['a', 'b']).using(() => {
@@ -336,7 +336,7 @@ describe('a set that has lost one of its keys', () => {
 });
 
 describe('a lease', () => {
-  it('whose options inherit what they say has it', async () => {
+  it('takes options that are inherited', async () => {
     const { locks } = start();
     await locks.acquire('k');
     const refused = expect(locks.acquire('k', Object.create({ waitMs: 50 }))).rejects.toMatchObject({ waitMs: 50 });
@@ -344,7 +344,7 @@ describe('a lease', () => {
     await refused;
   });
 
-  it('that is given back leaves no watch, and one timer at most', async () => {
+  it('leaves no watch after its release, and one timer at most', async () => {
     const { locks } = start({ maxHeldMs: 2_000 });
     for (let time = 0; time < 100; time++) {
       const lease = await locks.acquire(`k${time}`);
@@ -356,7 +356,7 @@ describe('a lease', () => {
     expect(warned).toEqual([]);
   });
 
-  it('of a moment in which many are acquired may have no place, and is warned about all the same', async () => {
+  it('is warned about even when its code location was not recorded', async () => {
     const { locks } = start();
     const first = await locks.acquire('first', { label: 'one' });
     const second = await locks.acquire('second', { label: 'two' });

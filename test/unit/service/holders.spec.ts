@@ -21,7 +21,7 @@ function start(options: Partial<LockServiceOptions> = {}) {
   return { backend, locks };
 }
 
-/** The error of a lock that is not to be had. */
+/** The error of an acquisition that fails. */
 const refused = (lock: Pick<Lock, 'acquire'>, options?: Parameters<Lock['acquire']>[0]): Promise<LockTimeoutError> =>
   lock.acquire(options).then(
     () => expect.unreachable('it was granted'),
@@ -30,8 +30,8 @@ const refused = (lock: Pick<Lock, 'acquire'>, options?: Parameters<Lock['acquire
 
 const labels = ({ holders }: LockTimeoutError) => holders.map(({ owner }) => owner.label);
 
-describe('a wait that runs out behind another process', () => {
-  it('says who holds, where and since when', async () => {
+describe('a timeout behind another process', () => {
+  it('names the holder, its host and since when it holds', async () => {
     const { backend, locks } = start();
     await backend.other('k', 'Report.run');
     const error = await refused(locks.mutex('k'));
@@ -44,7 +44,7 @@ describe('a wait that runs out behind another process', () => {
     );
   });
 
-  it('says it of a writer to a reader, and of readers to a writer', async () => {
+  it('names a writer to a reader, and readers to a writer', async () => {
     const { backend, locks } = start();
     await backend.other('w', 'writer', { mode: 'write' });
     await backend.other('r', 'reader 1', { mode: 'read' });
@@ -58,7 +58,7 @@ describe('a wait that runs out behind another process', () => {
     expect(write.message).toMatch(/reader 1 \(host elsewhere, pid 7, reads\) since/);
   });
 
-  it('says it of permits, and of those alone', async () => {
+  it('names the holders of permits, and no others', async () => {
     const { backend, locks } = start();
     await backend.other('pool', 'mutex');
     await backend.other('pool', 'pair', { mode: 'permit', permits: { count: 2, of: { permits: 2 } } });
@@ -67,7 +67,7 @@ describe('a wait that runs out behind another process', () => {
     expect(error.message).toMatch(/pair \(host elsewhere, pid 7, 2 permits\)/);
   });
 
-  it('says it of the key of a set that is not to be had, in order and atomic', async () => {
+  it('names the holder of the unavailable key of a set, in order and atomic', async () => {
     const { backend, locks } = start();
     await backend.other('b', 'holder of b');
     const keys = ['a', 'b'];
@@ -76,7 +76,7 @@ describe('a wait that runs out behind another process', () => {
     expect([atomic.key, ...labels(atomic)]).toEqual(['a, b', 'holder of b']);
   });
 
-  it('says it of the segment that was waited for, and of all of them', async () => {
+  it('names the holder of the awaited segment, and of all segments', async () => {
     const { backend, locks } = start();
     await backend.other('stock/#0000', 'clerk');
     const stock = locks.segmented('stock', { segments: 1 });
@@ -85,15 +85,15 @@ describe('a wait that runs out behind another process', () => {
     expect(labels(all as LockTimeoutError)).toEqual(['clerk']);
   });
 
-  it('says it to the caller of tryAcquire with null, as before', async () => {
+  it('is still null for the caller of tryAcquire', async () => {
     const { backend, locks } = start();
     await backend.other('k', 'holder');
     expect(await locks.mutex('k').tryAcquire({ waitMs: WAIT_MS })).toBeNull();
   });
 });
 
-describe('a wait that runs out behind a caller of this process', () => {
-  it('says so, and asks nobody', async () => {
+describe('a timeout behind a caller of the same process', () => {
+  it('names the holder without a request to the backend', async () => {
     const { backend, locks } = start();
     await locks.acquire('k', { label: 'Orders.place' });
     const error = await refused(locks.mutex('k'));
@@ -102,14 +102,14 @@ describe('a wait that runs out behind a caller of this process', () => {
     expect(backend.questions).toEqual([]);
   });
 
-  it('says so at once to one that does not wait', async () => {
+  it('names the holder at once when the caller does not wait', async () => {
     const { backend, locks } = start();
     await locks.acquire('k', { label: 'Orders.place' });
     expect(labels(await refused(locks.mutex('k'), { waitMs: 0 }))).toEqual(['Orders.place']);
     expect(backend.questions).toEqual([]);
   });
 
-  it('says so between the branches of one call', async () => {
+  it('names the holder between the branches of one call', async () => {
     const { locks } = start();
     let end = () => {};
     await locks.using(
@@ -129,7 +129,7 @@ describe('a wait that runs out behind a caller of this process', () => {
     );
   });
 
-  it('says so of readers, with those of other processes', async () => {
+  it('names own readers and those of other processes', async () => {
     const { backend, locks } = start();
     const { read, write } = locks.readWriteLock('k');
     await read.acquire({ label: 'own reader' });
@@ -137,15 +137,15 @@ describe('a wait that runs out behind a caller of this process', () => {
     expect(labels(await refused(write))).toEqual(['own reader', 'reader elsewhere']);
   });
 
-  it('says so in strict order, where the backend knows', async () => {
+  it('names the holder in strict order, where the backend knows it', async () => {
     const { locks } = start({ localLine: false });
     await locks.acquire('k', { label: 'Orders.place' });
     expect((await refused(locks.mutex('k'))).message).toMatch(/Orders\.place \(this process\)/);
   });
 });
 
-describe('the question about holders', () => {
-  it('is asked anew where it was not answered before', async () => {
+describe('the request for holders', () => {
+  it('is repeated when the last one was not answered', async () => {
     const { backend, locks } = start();
     await backend.other('k', 'holder');
     backend.answer = () => new Promise(() => {});
@@ -155,7 +155,7 @@ describe('the question about holders', () => {
     await expect.poll(isNamed).toBe(1);
   });
 
-  it('is not asked for waits that are granted, nor by callers that do not wait', async () => {
+  it('is not sent for granted waits, nor for callers that do not wait', async () => {
     const { backend, locks } = start({ waitMs: 60_000 });
     const holder = await backend.other('k', 'holder');
     const waits = Array.from({ length: 100 }, () => locks.using('k', () => {}));
@@ -165,7 +165,7 @@ describe('the question about holders', () => {
     expect(backend.questions).toEqual([]);
   });
 
-  it('is asked a few times for 10,000 waits that run out, one at a time', async () => {
+  it('is sent a few times for 10,000 timeouts, one at a time', async () => {
     const { backend, locks } = start();
     await backend.other('k', 'holder');
     const begun = performance.now();
@@ -177,7 +177,7 @@ describe('the question about holders', () => {
     expect(errors.some((error) => labels(error)[0] === 'holder')).toBe(true);
   });
 
-  it('is asked about some keys at a time, and the other waits end without an answer', async () => {
+  it('is sent for a limited number of keys at a time; other waits get no answer', async () => {
     const { backend, locks } = start();
     const keys = Array.from({ length: 200 }, (_, at) => `k${at}`);
     for (const key of keys) await backend.other(key, 'holder');
@@ -205,7 +205,7 @@ describe('the question about holders', () => {
     expect(backend.questions).toHaveLength(1);
   });
 
-  it('is not asked while no server is connected', async () => {
+  it('is not sent while no server is connected', async () => {
     const { backend, locks } = start();
     await backend.other('k', 'holder');
     backend.isConnected = false;
@@ -213,7 +213,7 @@ describe('the question about holders', () => {
     expect(backend.questions).toEqual([]);
   });
 
-  it('ends by itself when there is no answer', async () => {
+  it('is aborted when there is no answer', async () => {
     const { backend, locks } = start();
     await backend.other('k', 'holder');
     backend.answer = ({ signal }) =>
@@ -223,7 +223,7 @@ describe('the question about holders', () => {
   });
 });
 
-describe('a holder of this process that stands outside of its local queue', () => {
+describe('a holder of this process outside the local queue', () => {
   it.each([
     ['an atomic set', (locks: LockService) => locks.multi(['k', 'l'], { atomic: true })],
     ['a mutex without one', (locks: LockService) => locks.mutex('k', { localLine: false })],

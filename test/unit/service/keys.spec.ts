@@ -7,14 +7,14 @@ import { Keys } from '../../../lib/service/service-names.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from './locks.js';
 
-/** What is written to the log as a warning, from now on. */
+/** Records what is logged as a warning from now on. */
 function watchWarnings() {
   const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
   onTestFinished(() => warn.mockRestore());
   return { keys: () => warn.mock.calls.map(([message]) => /the key "(.+?)"/.exec(String(message))?.[1]), warn };
 }
 
-/** Everything that takes a key. */
+/** Every call that takes a key. */
 const USES: readonly (readonly [string, (locks: LockService, key: string) => unknown])[] = [
   ['mutex', (locks, key) => locks.using(key, () => {})],
   ['readWriteLock', (locks, key) => locks.readWriteLock(key).read.using(() => {})],
@@ -63,8 +63,8 @@ describe('the key of a job', () => {
   );
 });
 
-describe('warnings', () => {
-  it('end when there have been many', () => {
+describe('warnings about keys', () => {
+  it('stop after a limit', () => {
     const told: string[] = [];
     const keys = new Keys({ identify: (name) => name }, (message) => told.push(message));
     for (let round = 0; round < 2; round++) {

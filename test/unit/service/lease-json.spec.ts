@@ -8,7 +8,7 @@ const elections = new LeaderElectionService(locks);
 
 const PLAIN = ['key', 'mode', 'fencingToken', 'acquiredAt', 'state'];
 
-/** Each kind of lease, and what its JSON has beside the fields of all. */
+/** Each kind of lease, and the fields that its JSON has beyond the common ones. */
 const KINDS: [string, string[], () => Promise<Lease>][] = [
   ['of a mutex', [], () => locks.acquire('a')],
   ['of a reader', [], () => locks.readWriteLock('b').read.acquire()],
@@ -37,14 +37,14 @@ describe.each(KINDS)('the JSON of a lease %s', (_kind, more, take) => {
   });
 });
 
-it('has the token of each of several keys', async () => {
+it('the JSON of a set has the token of each key', async () => {
   await using lease = await locks.multi(['m', 'n']).acquire();
   expect(lease.toJSON().leases.map(({ key, fencingToken }) => [key, BigInt(fencingToken)])).toEqual(
     lease.leases.map(({ key, fencingToken }) => [key, fencingToken]),
   );
 });
 
-it('says when the lease is no more', async () => {
+it('the JSON of a released lease has its final state', async () => {
   const lease = await locks.acquire('o');
   await lease.release();
   expect(lease.toJSON().state).toBe('released');

@@ -31,7 +31,7 @@ describe('acquire', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('rejects with LockTimeoutError, and leaves the line, when waitMs ran out', async () => {
+  it('rejects with LockTimeoutError, and leaves the queue, when waitMs ran out', async () => {
     const { locks, backend } = startLocks();
     await using _held = await locks.acquire('a');
     await expect(locks.acquire('a', { waitMs: 1 })).rejects.toMatchObject({
@@ -42,13 +42,13 @@ describe('acquire', () => {
     expect(backend.contenders('a')).toHaveLength(1);
   });
 
-  it('takes its waitMs from the connection', async () => {
+  it('takes its default waitMs from the connection', async () => {
     const { locks } = startLocks({ waitMs: 1 });
     await using _held = await locks.acquire('a');
     await expect(locks.acquire('a')).rejects.toMatchObject({ waitMs: 1 });
   });
 
-  it('waits without a limit when told so, with no timer that would overflow', async () => {
+  it('waits without a limit for Infinity, with no timer that would overflow', async () => {
     const { locks, backend } = startLocks();
     const held = await locks.acquire('a');
     const waiting = locks.acquire('a', { waitMs: Infinity });
@@ -78,7 +78,7 @@ describe('acquire', () => {
     expect(backend.contenders('a')).toHaveLength(1);
   });
 
-  it('leaves a granted lease alone when the signal aborts later', async () => {
+  it('keeps a granted lease when the signal aborts later', async () => {
     const { locks } = startLocks();
     const caller = new AbortController();
     await using lease = await locks.acquire('a', { signal: caller.signal });
@@ -88,7 +88,7 @@ describe('acquire', () => {
 });
 
 describe('tryAcquire', () => {
-  it('is null when somebody holds the key, and waits only when told to', async () => {
+  it('is null when the key is held, and waits only with waitMs', async () => {
     const { locks, backend } = startLocks();
     const held = await locks.acquire('a');
     expect(await locks.tryAcquire('a')).toBeNull();
@@ -99,14 +99,14 @@ describe('tryAcquire', () => {
     expect((await waiting)?.isHeld()).toBe(true);
   });
 
-  it('hands an abort on as it is', async () => {
+  it('rejects with the abort reason unchanged', async () => {
     const { locks } = startLocks();
     await expect(locks.tryAcquire('a', { signal: AbortSignal.abort('mine') })).rejects.toBe('mine');
   });
 });
 
 describe('using', () => {
-  it('hands the lease to the work, and has given it back when it returns the result', async () => {
+  it('passes the lease to the work, and has released it when it resolves with the result', async () => {
     const { locks, backend } = startLocks();
     let seen: Lease | undefined;
     expect(await locks.using('a', (lease) => ((seen = lease), 'result'))).toBe('result');
@@ -114,7 +114,7 @@ describe('using', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('rethrows an error of the work as it is, thrown or rejected', async () => {
+  it('rejects with the error of the work unchanged, thrown or rejected', async () => {
     const { locks, backend } = startLocks();
     const own = new TypeError('its own');
     const throwing = () => {
@@ -144,13 +144,13 @@ describe('using', () => {
     expect([hasEnded, backend.busyKeys]).toEqual([true, []]);
   });
 
-  it("returns the result of work whose lease was lost with onLost: 'ignore'", async () => {
+  it("resolves with the result of work whose lease was lost, with onLost: 'ignore'", async () => {
     const { locks, backend } = startLocks();
     const work = (lease: Lease) => (lose(lease, backend), 'result');
     expect(await locks.using('a', work, { onLost: 'ignore' })).toBe('result');
   });
 
-  it('puts the error of the work before the loss', async () => {
+  it('prefers the error of the work to the loss', async () => {
     const { locks, backend } = startLocks();
     const running = locks.using('a', async (lease) => {
       lose(lease, backend);
@@ -166,7 +166,7 @@ describe('using', () => {
 });
 
 describe('mutex, readWriteLock', () => {
-  it("stands in no line, and never waits, with line: 'none'", async () => {
+  it("is not queued, and never waits, with line: 'none'", async () => {
     const { locks, backend } = startLocks();
     const lock = locks.mutex('a', { line: 'none' });
     await using _held = await lock.acquire();
@@ -207,7 +207,7 @@ describe('options', () => {
     [{ label: 5 }, 'label must be a string'],
     [{ onLost: 'shrug' }, "onLost must be 'throw' or 'ignore'"],
     [{ timeout: 5 }, 'unknown field "timeout"'],
-  ])('%o is refused, and nothing is asked', async (wrong, message) => {
+  ])('%o is refused, and no request is made', async (wrong, message) => {
     const { locks, backend } = startLocks();
     const options = wrong as UsingOptions;
     for (const attempt of [
@@ -247,7 +247,7 @@ describe('starting and stopping', () => {
     await expect(locks.onModuleInit()).resolves.toBeUndefined();
   });
 
-  it('rejects who waits first, grants what is free, then nothing', async () => {
+  it('rejects waiters first, then grants what is free, then nothing', async () => {
     const { locks, backend } = startLocks();
     const held = await locks.acquire('a');
     const waiting = expect(locks.acquire('a')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN', key: 'a' });
@@ -265,7 +265,7 @@ describe('starting and stopping', () => {
     expect([backend.closes, backend.busyKeys]).toEqual([1, []]);
   });
 
-  it('ends what is not given back within drainTimeoutMs', async () => {
+  it('ends leases that are not released within drainTimeoutMs', async () => {
     const { locks, backend } = startLocks({ drainTimeoutMs: 1 });
     const lease = await locks.acquire('a');
     await locks.onApplicationShutdown();
@@ -273,7 +273,7 @@ describe('starting and stopping', () => {
     expect([lease.state, backend.closes, backend.busyKeys]).toEqual(['lost', 1, []]);
   });
 
-  it('gives back a grant that arrives when it has stopped', async () => {
+  it('gives back a lease that is granted after the stop', async () => {
     const { locks, backend } = startLocks();
     const arriving = expect(locks.acquire('a')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
     await locks.onApplicationShutdown();

@@ -3,10 +3,11 @@ import { LockService } from '../../../lib/service/lock.service.js';
 import type { LockServiceOptions } from '../../../lib/service/lock-service.options.js';
 import { ObservedBackend } from './observed.backend.js';
 
-/** A LockService on a memory backend of its own; whatever it still holds is ended when the test has finished. */
+/** Starts a LockService on its own memory backend. Leases that are left are ended when the test has finished. */
 export function startLocks(options: Partial<LockServiceOptions> = {}) {
   const backend = new ObservedBackend();
-  // Every caller is a contender of its own, so that the backend's are counted; test/unit/local has the local line.
+  // Every caller is a contender of its own here, so that contenders can be counted. test/unit/local tests the local
+  // queue.
   const defaults = {
     localLine: false,
     connectionName: 'default',

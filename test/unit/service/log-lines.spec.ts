@@ -28,7 +28,7 @@ const lose = (backend: MemoryBackend, keys: readonly string[], reason: string) =
   keys.forEach((key) => backend.leaseOn(key)?.lose(new LockLostError(key, reason)));
 
 describe('a lost lease', () => {
-  it('is one line with key, label, since when, and why', async () => {
+  it('is logged in one line with key, label, time of acquisition, and reason', async () => {
     const { locks, backend } = startLocks();
     await locks.acquire('orders/42', { label: 'Orders.place' });
     lose(backend, ['orders/42'], 'the session is over (expired)');
@@ -40,7 +40,7 @@ describe('a lost lease', () => {
     ]);
   });
 
-  it('is one line for all that are lost together, ten by name', async () => {
+  it('is logged in one line with all that are lost together, ten by name', async () => {
     const { locks, backend } = startLocks();
     const keys = Array.from({ length: 300 }, (_, at) => `k${at}`);
     for (const key of keys) await locks.acquire(key);
@@ -50,7 +50,7 @@ describe('a lost lease', () => {
     expect(lines()[0]).toMatch(/lost 300 leases: "k0".*"k9" \(held since [^"]*\) and 290 more\. Reason: /);
   });
 
-  it('is said of work under using(), and of callers that share a contender', async () => {
+  it('is logged for work under using(), and for callers that share a contender', async () => {
     const { locks, backend } = startLocks({ localLine: true });
     const work = locks.using(
       'k',
@@ -64,7 +64,7 @@ describe('a lost lease', () => {
     await expect(work).rejects.toMatchObject({ code: 'LOCK_LOST' });
   });
 
-  it('carries the connection’s name where it has one', async () => {
+  it('is logged with the name of its connection', async () => {
     const { locks, backend } = startLocks({ connectionName: 'reports' });
     await locks.acquire('k');
     lose(backend, ['k'], 'test');
@@ -74,7 +74,7 @@ describe('a lost lease', () => {
 });
 
 describe('close()', () => {
-  it('says once a second which leases it waits for, and nothing at the end when they were given back', async () => {
+  it('logs once a second which leases it waits for, and nothing more once they are released', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { locks } = startLocks();
     const leases = [await locks.acquire('a', { label: 'Orders.place' }), await locks.acquire('b')];
@@ -95,7 +95,7 @@ describe('close()', () => {
     expect(lines()).toHaveLength(2);
   });
 
-  it('names what it takes away after drainTimeoutMs, and calls that no loss', async () => {
+  it('logs the leases that it ends after drainTimeoutMs, without reporting a loss', async () => {
     const { locks } = startLocks({ drainTimeoutMs: 1 });
     await locks.acquire('a', { label: 'Orders.place' });
     await closeService(locks);
@@ -107,7 +107,7 @@ describe('close()', () => {
     ]);
   });
 
-  it('says nothing when nothing is held, or is given back at once', async () => {
+  it('logs nothing when no lease is held, or all are released at once', async () => {
     const { locks } = startLocks({ keepMs: 60_000, localLine: true });
     await locks.using('kept', () => {});
     const lease = await locks.acquire('a');
@@ -118,8 +118,8 @@ describe('close()', () => {
   });
 });
 
-describe('a connection that is not there at the start', () => {
-  /** Locks that no server grants. */
+describe('a connection that is missing at the start', () => {
+  /** A backend on which no server grants locks. */
   class UnreachableBackend extends MemoryBackend {
     constructor(readonly error: Error) {
       super();
@@ -134,7 +134,7 @@ describe('a connection that is not there at the start', () => {
     }
   }
 
-  it('is said when the application starts without it', async () => {
+  it('is logged when the application starts without it', async () => {
     const { locks, backend } = startLocks({ connectOnStart: 'background' });
     vi.spyOn(backend, 'connect').mockRejectedValue(new LockUnavailableError('no server answered'));
     await locks.onModuleInit();
@@ -142,7 +142,7 @@ describe('a connection that is not there at the start', () => {
     expect(lines()).toEqual([expect.stringMatching(/no connection yet: no server answered\. The application runs/)]);
   });
 
-  it('is said after two seconds, while the start waits for it', async () => {
+  it('is logged after two seconds, while the start waits for it', async () => {
     vi.useFakeTimers();
     const { locks, backend } = startLocks();
     const connected = deferred();
@@ -158,7 +158,7 @@ describe('a connection that is not there at the start', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  it('is not said when the application was closed meanwhile', async () => {
+  it('is not logged when the application was closed meanwhile', async () => {
     const { locks, backend } = startLocks({ connectOnStart: 'background' });
     vi.spyOn(backend, 'connect').mockRejectedValue(new LockShutdownError());
     await locks.onModuleInit();
@@ -176,7 +176,7 @@ describe('a connection that is not there at the start', () => {
     await expect(locks.tryAcquire('k')).rejects.toMatchObject(failure);
   });
 
-  it('leaves the reason that the caller gave up for as it is', async () => {
+  it('does not change the reason of a caller that gave up', async () => {
     const { locks } = startLocks({ localLine: true });
     await locks.acquire('k');
     const [caller, reason] = [new AbortController(), new LockUnavailableError('the caller’s own')];

@@ -12,7 +12,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const lost = (key: string) => new LockLostError(key, 'the test said so');
 
 describe('a lease that was lost before the work began', () => {
-  it('lets no nested work begin', async () => {
+  it('prevents nested work', async () => {
     const { locks, backend } = startLocks();
     let began = false;
     const outer = locks.using('z', async () => {
@@ -25,7 +25,7 @@ describe('a lease that was lost before the work began', () => {
     expect(began).toBe(false);
   });
 
-  it('lets no work on several keys begin before all of them are there again', async () => {
+  it('delays work on several keys until all of them are held again', async () => {
     const { locks, backend } = startLocks();
     const blocker = await locks.acquire('b');
     const set = locks.multi(['a', 'b']).using(({ leases }) => {
@@ -41,7 +41,7 @@ describe('a lease that was lost before the work began', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is not handed out as one of a set', async () => {
+  it('is not part of a set that is granted', async () => {
     const { locks, backend } = startLocks();
     const blocker = await locks.acquire('b');
     const set = locks.multi(['a', 'b']).acquire();
@@ -55,8 +55,8 @@ describe('a lease that was lost before the work began', () => {
   });
 });
 
-describe('a lease that was acquired by handle', () => {
-  it('is given back when it is lost, although its holder has forgotten it', async () => {
+describe('a lease from acquire()', () => {
+  it('is given back when it is lost, even without a release by its holder', async () => {
     const { locks, backend } = startLocks();
     const lease = await locks.acquire('k');
     backend.leaseOn('k')?.lose(lost('k'));
@@ -66,7 +66,7 @@ describe('a lease that was acquired by handle', () => {
 });
 
 describe('a lease that its work has released early', () => {
-  it('is not entered any more', async () => {
+  it('cannot be entered', async () => {
     const { locks, backend } = startLocks();
     await locks.using('k', async (lease) => {
       await lease.release();
@@ -78,11 +78,11 @@ describe('a lease that its work has released early', () => {
   });
 });
 
-describe('work that starts itself again and again', () => {
-  it('keeps nothing of what has ended', async () => {
+describe('work that starts itself repeatedly', () => {
+  it('retains no lease that has ended', async () => {
     const { locks } = startLocks();
     let first: WeakRef<object> | undefined;
-    // Keeps the context of the last round, and whatever that keeps.
+    // Retains the asynchronous context of the last round, with everything that it references.
     const last = await new Promise<AsyncResource>((resolve) => {
       const round = (rounds: number): Promise<void> =>
         locks.using('k', (lease) => {
@@ -91,7 +91,7 @@ describe('work that starts itself again and again', () => {
         });
       void round(20);
     });
-    // A WeakRef is not cleared in the turn in which it was made or read.
+    // A WeakRef is not cleared in the turn in which it was created or read.
     await new Promise(setImmediate);
     collectGarbage();
     expect(first?.deref()).toBeUndefined();

@@ -5,7 +5,7 @@ import type { LockRequest } from '../../../lib/contract/lock-request.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from './locks.js';
 
-/** The next lease that the backend grants is lost between its promise and the caller's. */
+/** The next lease that the backend grants is lost between the backend's promise and the caller's. */
 function startLosing(localLine: boolean) {
   const { locks, backend } = startLocks({ localLine });
   const acquire = backend.acquire.bind(backend);
@@ -26,10 +26,10 @@ const asking: Readonly<Record<string, (locks: LockService) => Promise<unknown>>>
   'acquire()': (locks) => locks.acquire('k'),
 };
 
-describe.each([false, true])('a lease that is lost on its way to the caller, local line: %s', (localLine) => {
-  it.each(Object.keys(asking))('is not handed out: %s', async (how) => {
+describe.each([false, true])('a lease that is lost before it reaches the caller, local queue: %s', (localLine) => {
+  it.each(Object.keys(asking))('is not returned: %s', async (how) => {
     const { locks, backend } = startLosing(localLine);
-    // With a local line, who waits lines up again.
+    // With a local queue, a caller that waits is queued again.
     const answer = await asking[how]!(locks).catch((error: unknown) => error);
     const isRetried = localLine && how === 'acquire()';
     if (isRetried) {
@@ -43,7 +43,7 @@ describe.each([false, true])('a lease that is lost on its way to the caller, loc
   });
 });
 
-it('a set of which one is lost on its way to the caller is not handed out', async () => {
+it('an atomic set is not returned when one lease is lost before it reaches the caller', async () => {
   const { locks, backend } = startLocks();
   const acquireAll = backend.acquireAll.bind(backend);
   backend.acquireAll = async (requests) => {

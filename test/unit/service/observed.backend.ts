@@ -30,7 +30,7 @@ export class ObservedBackend extends MemoryBackend {
     return super.close();
   }
 
-  /** Resolves when `count` contenders stand on the key, holders included. */
+  /** Resolves when the key has `count` contenders, holders included. */
   standing(key: string, count: number): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
@@ -43,7 +43,7 @@ export class ObservedBackend extends MemoryBackend {
     });
   }
 
-  /** The keys that somebody ever asked for and still holds or waits for. */
+  /** The keys that were ever requested and still have a contender. */
   get busyKeys(): string[] {
     return [...new Set(this.requests.map(({ key }) => key))].filter((key) => this.contenders(key).length > 0);
   }
@@ -53,7 +53,7 @@ export class ObservedBackend extends MemoryBackend {
   }
 }
 
-/** A backend definition, and every backend that was made from it. */
+/** A backend definition, and every backend that was created from it. */
 export function observed(): LockBackendDefinition & {
   readonly made: ObservedBackend[];
   readonly last: ObservedBackend;

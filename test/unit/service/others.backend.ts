@@ -6,20 +6,20 @@ import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 
 const OTHER = 'other:';
 
-/** Locks in memory, where other processes take part as well. It counts what it is asked about holders. */
+/** Locks in memory that other processes use too. It counts the requests for holders. */
 export class OthersBackend extends MemoryBackend {
   readonly questions: HoldersQuestion[] = [];
   pending = 0;
   mostPending = 0;
   isConnected = true;
-  /** In place of the answer. */
+  /** Replaces the answer. */
   answer: ((question: HoldersQuestion) => Promise<readonly Contender[]>) | undefined;
 
   override get state(): BackendState {
     return this.isConnected ? 'connected' : 'suspended';
   }
 
-  /** Another process asks for the key. */
+  /** Acquires the key for another process. */
   async other(key: string, label: string, changes: Partial<LockRequest> = {}): Promise<GrantedLease> {
     const { signal } = new AbortController();
     const request = { key, mode: 'exclusive', line: 'fifo', wait: true, signal, label: OTHER + label } as const;

@@ -19,7 +19,7 @@ describe('currentLease', () => {
     expect(currentLease()).toBeUndefined();
   });
 
-  it('is the innermost of several keys, and the outer one again after it', async () => {
+  it('is the innermost of several keys, and the outer one again afterwards', async () => {
     const { locks } = startLocks();
     await locks.using('a', async () => {
       await locks.using('b', () => expect(currentLease()?.key).toBe('b'));
@@ -27,14 +27,14 @@ describe('currentLease', () => {
     });
   });
 
-  it('is each caller’s own when several work at once', async () => {
+  it('is separate for concurrent callers', async () => {
     const { locks } = startLocks();
     const keys = ['a', 'b', 'c'];
     const seen = keys.map((key) => locks.using(key, async () => (await turn(), currentLease()?.key)));
     expect(await Promise.all(seen)).toEqual(keys);
   });
 
-  it('is nothing for work that was not awaited and outlived it', async () => {
+  it('is undefined for work that was not awaited and outlived its lease', async () => {
     const { locks } = startLocks();
     const mayLook = deferred();
     let detached: Promise<Lease | undefined> | undefined;
@@ -45,7 +45,7 @@ describe('currentLease', () => {
     expect(await detached).toBeUndefined();
   });
 
-  it('is not made by acquire(), which belongs to no work', async () => {
+  it('is not set by acquire(), which has no work', async () => {
     const { locks } = startLocks();
     await using _lease = await locks.acquire('a');
     expect(currentLease()).toBeUndefined();
@@ -53,7 +53,7 @@ describe('currentLease', () => {
 });
 
 describe('assertHeld', () => {
-  it('returns a lease that stands, and throws what ended one that does not', async () => {
+  it('returns a held lease, and throws the reason of a lost one', async () => {
     const { locks, backend } = startLocks();
     const lost = new LockLostError('a', 'test');
     expect(() => assertHeld()).toThrow(LockConfigurationError);
@@ -74,8 +74,8 @@ describe('assertHeld', () => {
   });
 });
 
-describe('a nested call for a key that is held', () => {
-  it('enters with the outer lease’s token, asking nothing, and cannot give it back', async () => {
+describe('a nested call for a held key', () => {
+  it('enters with the outer lease’s token without a request, and cannot release the key', async () => {
     const { locks, backend } = startLocks();
     await locks.using('a', async (outer) => {
       await locks.using('a', async (inner) => {
@@ -92,7 +92,7 @@ describe('a nested call for a key that is held', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('enters through other keys, and in other contexts waits like anybody', async () => {
+  it('enters also through other keys, and waits in other contexts', async () => {
     const { locks, backend } = startLocks();
     await locks.using('a', () => locks.using('b', () => locks.using('a', () => {})));
     expect(backend.requests.map(({ key }) => key)).toEqual(['a', 'b']);
@@ -103,7 +103,7 @@ describe('a nested call for a key that is held', () => {
     expect(await other).toBe('other');
   });
 
-  it('is told apart by connection: the same key elsewhere is another lock', async () => {
+  it('is identified per connection: the same key on another one is another lock', async () => {
     const [one, two] = [startLocks(), startLocks()];
     await one.locks.using('a', () => two.locks.using('a', () => {}));
     expect([one.backend.requests.length, two.backend.requests.length]).toEqual([1, 1]);
@@ -123,7 +123,7 @@ describe('a nested call for a key that is held', () => {
     expect(backend.requests).toHaveLength(1);
   });
 
-  it('lets the next sibling in when the one before has failed', async () => {
+  it('lets the next sibling in when the previous one has failed', async () => {
     const { locks } = startLocks();
     const results = await locks.using('a', () =>
       Promise.allSettled([locks.using('a', () => Promise.reject(new TypeError())), locks.using('a', () => 'in')]),
@@ -131,7 +131,7 @@ describe('a nested call for a key that is held', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  it('gives up waiting for a sibling by its own deadline or signal, and the line goes on', async () => {
+  it('stops waiting for a sibling by its own deadline or signal, and the next one is served', async () => {
     const { locks } = startLocks();
     const mayLeave = deferred();
     const caller = new AbortController();
@@ -159,7 +159,7 @@ describe('a nested call for a key that is held', () => {
     await read.using(() => expect(read.using(() => {}, { signal })).rejects.toBe('mine'));
   });
 
-  it('tells the inner caller too that the lease was lost', async () => {
+  it('reports the loss of the lease to the inner caller too', async () => {
     const { locks, backend } = startLocks();
     const inner = () =>
       locks.using('a', () => {
@@ -168,7 +168,7 @@ describe('a nested call for a key that is held', () => {
     await locks.using('a', () => expect(inner()).rejects.toMatchObject({ code: 'LOCK_LOST' }), { onLost: 'ignore' });
   });
 
-  it('is refused with reentrant: false, and by acquire() and tryAcquire(), which would wait for themselves', async () => {
+  it('is refused with reentrant: false, and by acquire() and tryAcquire(), which would deadlock', async () => {
     const { locks, backend } = startLocks();
     await locks.using('a', async (lease) => {
       await expect(locks.using('a', () => {}, { reentrant: false })).rejects.toBeInstanceOf(LockReentrancyError);
@@ -180,8 +180,8 @@ describe('a nested call for a key that is held', () => {
   });
 });
 
-describe('a mutex that is not to be entered again', () => {
-  it('refuses a nested acquisition at once, unless that one says otherwise', async () => {
+describe('a mutex with reentrant: false', () => {
+  it('refuses a nested acquisition at once, unless the call overrides it', async () => {
     const { locks, backend } = startLocks();
     const once = locks.mutex('a', { reentrant: false });
     await once.using(async () => {
@@ -211,7 +211,7 @@ describe('work that was not awaited', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gets a lease of its own when it comes too late', async () => {
+  it('gets its own lease when it begins too late', async () => {
     const { locks, backend } = startLocks();
     const mayEnter = deferred();
     let detached: Promise<boolean> | undefined;
@@ -226,7 +226,7 @@ describe('work that was not awaited', () => {
     expect([outer.state, backend.busyKeys]).toEqual(['released', []]);
   });
 
-  it('gets a lease of its own when its turn comes too late', async () => {
+  it('gets its own lease when its turn comes too late', async () => {
     const { locks, backend } = startLocks();
     const mayLeave = deferred();
     let detached: Promise<[void, boolean]> | undefined;
@@ -241,7 +241,7 @@ describe('work that was not awaited', () => {
 });
 
 describe('reading and writing by one caller', () => {
-  it('a reader that wants to write is told so at once', async () => {
+  it('refuses a reader that wants to write at once', async () => {
     const { locks } = startLocks();
     const { read, write } = locks.readWriteLock('a');
     for (const upgrade of [() => write.using(() => {}), () => locks.using('a', () => {})]) {
@@ -249,7 +249,7 @@ describe('reading and writing by one caller', () => {
     }
   });
 
-  it('a writer that reads keeps the writer’s token, and stays the writer', async () => {
+  it('keeps the writer’s token and mode for a writer that reads', async () => {
     const { locks, backend } = startLocks();
     const { read, write } = locks.readWriteLock('a');
     await write.using((writer) =>
@@ -261,7 +261,7 @@ describe('reading and writing by one caller', () => {
     expect(backend.requests).toHaveLength(1);
   });
 
-  it('readers inside a reader are not made to wait for each other', async () => {
+  it('does not make a nested reader wait for an outer reader', async () => {
     const { locks } = startLocks();
     const { read } = locks.readWriteLock('a');
     const bothIn = deferred();

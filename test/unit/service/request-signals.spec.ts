@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startLocks } from './locks.js';
 
-describe.each([true, false])('the signals of requests, with a local line: %s', (localLine) => {
+describe.each([true, false])('the signals of requests, with a local queue: %s', (localLine) => {
   async function signalsOf(releasesSignals: boolean | undefined) {
     const { locks, backend } = startLocks({ localLine });
     Object.assign(backend, { releasesSignals });
@@ -10,14 +10,14 @@ describe.each([true, false])('the signals of requests, with a local line: %s', (
   }
 
   it.each([undefined, false])(
-    'serve nobody else where the backend does not say that it is done with them: %s',
+    'are not reused where the backend does not declare that it has released them: %s',
     async (said) => {
       const [first, second] = await signalsOf(said);
       expect(second).not.toBe(first);
     },
   );
 
-  it('serve the next one where it does', async () => {
+  it('are reused where the backend releases them', async () => {
     const [first, second] = await signalsOf(true);
     expect(second).toBe(first);
   });

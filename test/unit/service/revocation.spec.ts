@@ -7,7 +7,7 @@ import { startLocks } from './locks.js';
 describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
   const start = () => startLocks({ localLine });
 
-  it('asks the holder, and ends with its release', async () => {
+  it('revokes the holder’s lease, and resolves with its release', async () => {
     const { locks } = start();
     const lease = await locks.acquire('k');
     let isOver = false;
@@ -20,7 +20,7 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     expect((await locks.acquire('k')).state).toBe('held');
   });
 
-  it('takes the key after the grace, and lets the next one in', async () => {
+  it('takes the key after the grace, and the next contender acquires it', async () => {
     const { locks } = start();
     const lease = await locks.acquire('k');
     const next = locks.acquire('k');
@@ -28,7 +28,7 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     expect([lease.state, lease.isHeld(), (await next).state]).toEqual(['lost', false, 'held']);
   });
 
-  it('asks all readers, and no writer who waits', async () => {
+  it('revokes all readers, and no waiting writer', async () => {
     const { locks } = start();
     const { read, write } = locks.readWriteLock('k');
     const readers = [await read.acquire(), await read.acquire()];
@@ -41,7 +41,7 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     expect((await writing).state).toBe('held');
   });
 
-  it('asks the holders of permits', async () => {
+  it('revokes the holders of permits', async () => {
     const { locks } = start();
     const pool = locks.semaphore('k', { permits: 2 });
     const leases = [await pool.acquire(), await pool.acquire()];
@@ -50,7 +50,7 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     expect((await pool.acquire({ permits: 2 })).state).toBe('held');
   });
 
-  it('is refused at once inside of what holds the key, and nobody is asked to give way', async () => {
+  it('is refused at once inside a hold of the key, and no lease is revoked', async () => {
     const { locks } = start();
     const refused = async (key: string, lease?: Lease) => {
       await expect(locks.revoke(key, { graceMs: Infinity })).rejects.toMatchObject({ code: 'LOCK_REENTRANCY', key });
@@ -63,7 +63,7 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     await locks.segmented('s', { segments: 1 }).using((lease) => refused('s/#0000', lease));
   });
 
-  it('is not refused beside it, nor once the lease was given back', async () => {
+  it('is allowed beside a hold, and after its release', async () => {
     const { locks } = start();
     const revoke = (key: string) => locks.revoke(key, { graceMs: Infinity });
     await expect(locks.using('k', () => revoke('other'))).resolves.toBeUndefined();
@@ -71,12 +71,12 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
     await expect(locks.semaphore('k', { permits: 2 }).using(() => revoke('other'))).resolves.toBeUndefined();
   });
 
-  it('is nothing where nobody holds', async () => {
+  it('does nothing when the key is not held', async () => {
     const { locks } = start();
     await expect(locks.revoke('k', { graceMs: 0 })).resolves.toBeUndefined();
   });
 
-  it('ends early with its signal, and takes nothing then', async () => {
+  it('ends early with its signal, and then takes no key', async () => {
     const { locks } = start();
     const lease = await locks.acquire('k');
     const abort = new AbortController();
@@ -98,8 +98,8 @@ describe.each([false, true])('revocation, with localLine: %s', (localLine) => {
   });
 });
 
-describe('a key that callers of one process hand on', () => {
-  it('goes to nobody behind the one who was asked, but to a new contender', async () => {
+describe('a revoked key with a local queue', () => {
+  it('is not handed over locally, but goes to a new contender', async () => {
     const { locks, backend } = startLocks({ localLine: true });
     const lease = await locks.acquire('k');
     const behind = locks.acquire('k');

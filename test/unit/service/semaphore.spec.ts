@@ -15,7 +15,7 @@ function startPool(permits = 2) {
 }
 
 describe('a semaphore', () => {
-  it('is held as often as there are permits', async () => {
+  it('is held as often as it has permits', async () => {
     const { pool } = startPool(2);
     const [first, second] = [await pool.acquire(), await pool.acquire()];
     expect([first.mode, first.key, second.isHeld()]).toEqual(['permit', 'pool', true]);
@@ -26,7 +26,7 @@ describe('a semaphore', () => {
     expect(await pool.tryAcquire()).not.toBeNull();
   });
 
-  it('gives all permits of one acquisition or none, in order', async () => {
+  it('grants all permits of an acquisition or none, in order', async () => {
     const { pool, backend } = startPool(3);
     const small = await pool.acquire();
     const log: string[] = [];
@@ -39,7 +39,7 @@ describe('a semaphore', () => {
     expect(log).toEqual(['big', 'late']);
   });
 
-  it('excludes no lock of the same key, nor do its holders hold that', async () => {
+  it('neither excludes nor holds a lock of the same key', async () => {
     const { locks, pool } = startPool(1);
     await pool.using(async () => {
       await locks.using('pool', () => {}, { reentrant: false });
@@ -47,7 +47,7 @@ describe('a semaphore', () => {
     });
   });
 
-  it('is resized for all who use it, also those who wait', async () => {
+  it('is resized for all users, waiters included', async () => {
     const { locks, pool, backend } = startPool(1);
     const held = await pool.acquire();
     const waiting = pool.acquire({ permits: 2 });
@@ -60,7 +60,7 @@ describe('a semaphore', () => {
     expect(await pool.tryAcquire()).toBeNull();
   });
 
-  it('tells the work its lease, and gives it back whatever happens', async () => {
+  it('passes the lease to the work, and releases it whatever happens', async () => {
     const { pool, backend } = startPool(1);
     const failing = pool.using((lease) => {
       expect(currentLease()).toBe(lease);
@@ -70,7 +70,7 @@ describe('a semaphore', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gives up when told to, and leaves nobody in line', async () => {
+  it('rejects when its signal aborts, and leaves no contender', async () => {
     const { pool, backend } = startPool(1);
     const lease = await pool.acquire();
     const abort = new AbortController();
@@ -83,7 +83,7 @@ describe('a semaphore', () => {
     await lease.release();
   });
 
-  it('is over with the application', async () => {
+  it('ends with the application', async () => {
     const { locks, pool } = startPool(1);
     const lease = await pool.acquire();
     const waiting = expect(pool.acquire()).rejects.toBeInstanceOf(LockShutdownError);
@@ -107,7 +107,7 @@ describe('a nested acquisition', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is refused at once where it could only wait for itself, whatever the options said', async () => {
+  it('is refused at once when it would wait for itself, whatever the options were', async () => {
     const { locks, pool } = startPool(3);
     const nested = pool.using(() => pool.acquire({ permits: 2 }), { permits: 2 });
     await expect(nested).rejects.toBeInstanceOf(LockReentrancyError);
@@ -122,7 +122,7 @@ describe('a nested acquisition', () => {
     await expect(pool.using(() => {}, { reentrant: false })).resolves.toBeUndefined();
   });
 
-  it('gives up when told to while it is not known yet how many permits there are', async () => {
+  it('rejects with its signal while the number of permits is being read', async () => {
     const { pool, backend } = startPool(9);
     await pool.using(async () => {
       backend.permitCounts.read = () => new Promise(() => {});
@@ -134,7 +134,7 @@ describe('a nested acquisition', () => {
     expect(backend.requests).toHaveLength(1);
   });
 
-  it('waits no longer than it was to, the question how many permits there are included', async () => {
+  it('includes the time to read the number of permits in its waitMs', async () => {
     const { pool, backend } = startPool(2);
     const read = backend.permitCounts.read.bind(backend.permitCounts);
     backend.permitCounts.read = async (...asked) => {
@@ -150,7 +150,7 @@ describe('a nested acquisition', () => {
     await other.release();
   });
 
-  it('of another key, or beside the first, is none', async () => {
+  it('does not include other keys, nor concurrent calls', async () => {
     const { locks, pool } = startPool(1);
     const other = locks.semaphore('other', { permits: 1 });
     await pool.using(() => other.using(() => {}));
@@ -171,7 +171,7 @@ describe('wrong input', () => {
     [{}, 'permits must be a whole number from 1 to 10000, got undefined'],
     [{ permits: 1, sharedCount: '' }, 'sharedCount must be a key'],
     [{ permits: 1, shared: '' }, 'unknown field "shared"'],
-  ])('in the options %j is named', (options, message) => {
+  ])('in the options is named: %j', (options, message) => {
     const { locks } = startLocks();
     expect(() => locks.semaphore('k', options as { permits: number })).toThrow(message);
   });
@@ -181,7 +181,7 @@ describe('wrong input', () => {
     [{ permits: 1_001 }, 'permits must be a whole number from 1 to 1000'],
     [{ count: 1 }, 'unknown field "count"'],
     [{ waitMs: -1 }, 'waitMs must be'],
-  ])('of one call %j is named, and nothing is asked', async (wrong, message) => {
+  ])('of one call is named, and no request is made: %j', async (wrong, message) => {
     const options = wrong as SemaphoreAcquireOptions;
     const { pool, backend } = startPool();
     await expect(pool.acquire(options)).rejects.toThrow(message);
@@ -190,12 +190,12 @@ describe('wrong input', () => {
     expect(backend.requests).toEqual([]);
   });
 
-  it('of a new number is named', async () => {
+  it('as a new number is named', async () => {
     const { pool } = startPool();
     await expect(pool.setPermits(-1)).rejects.toThrow('permits must be a whole number from 0 to 10000');
   });
 
-  it('is a backend without semaphores or revocation', async () => {
+  it('includes a backend without semaphores or revocation', async () => {
     class Plain extends MemoryBackend {
       override readonly permitCounts = undefined as never;
       override readonly revoke = undefined as never;

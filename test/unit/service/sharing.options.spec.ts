@@ -8,18 +8,18 @@ import type { SharingOptions } from '../../../lib/service/lock-service.options.j
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
 
-// However busy the machine is, the time in which a process hands a key on is not over.
+// The clock is fixed, so the time limit for hand-overs is never reached, however slow the machine is.
 vi.mock('../../../lib/async/clock.js', async (original) => ({ ...(await original<object>()), now: () => 1_000 }));
 
 const LONGEST_MS = 2 ** 31 - 1;
 
-describe('how the callers of one process share a key', () => {
-  it('is by a local line that keeps nothing, unless somebody says', () => {
+describe('the way in which callers of one process share a key', () => {
+  it('is a local queue without warm leases by default', () => {
     expect(resolveSharingOptions({}, SHARING_DEFAULTS)).toEqual({ localLine: true, keepMs: 0 });
     expect(Object.isFrozen(SHARING_DEFAULTS)).toBe(true);
   });
 
-  it('is the module’s, where a lock says nothing', () => {
+  it('is the module’s by default', () => {
     const module = { localLine: true, keepMs: 500 };
     expect(resolveSharingOptions({}, module)).toEqual(module);
     expect(resolveSharingOptions({ keepMs: 7 }, module)).toEqual({ localLine: true, keepMs: 7 });
@@ -27,7 +27,7 @@ describe('how the callers of one process share a key', () => {
     expect(resolveSharingOptions({ keepMs: LONGEST_MS }, module).keepMs).toBe(LONGEST_MS);
   });
 
-  it('is by a local line for a key that is to be kept, unless it says itself that it is not', () => {
+  it('is a local queue for a lock with keepMs, unless the lock disables it', () => {
     const module = { localLine: false, keepMs: 0 };
     expect(resolveSharingOptions({ keepMs: 7 }, module)).toEqual({ localLine: true, keepMs: 7 });
     expect(resolveSharingOptions({ keepMs: 0 }, module)).toEqual(module);
@@ -44,8 +44,8 @@ const WRONG: [options: object, message: string][] = [
   [{ localLine: false, keepMs: 5 }, 'keepMs must be 0 where localLine is false, got the number 5'],
 ];
 
-describe('a wrong way to share', () => {
-  it.each(WRONG)('is named by every lock: %o', (wrong, message) => {
+describe('a wrong sharing option', () => {
+  it.each(WRONG)('is refused by every lock: %o', (wrong, message) => {
     const { locks } = startLocks();
     const options = wrong as SharingOptions;
     const making = [
@@ -59,7 +59,7 @@ describe('a wrong way to share', () => {
     }
   });
 
-  it.each(WRONG)('is named by every decorator, with the place: %o', (wrong, message) => {
+  it.each(WRONG)('is refused by every decorator, with the place: %o', (wrong, message) => {
     const decorators = [DistributedLock, ReadLock, WriteLock].map((decorator) => () => {
       class Desk {
         async work(): Promise<void> {}
@@ -74,13 +74,13 @@ describe('a wrong way to share', () => {
     }
   });
 
-  it('is a field that is not known', () => {
+  it('is also an unknown field', () => {
     const { locks } = startLocks();
     expect(() => locks.mutex('k', { keepMS: 5 } as never)).toThrow('unknown field "keepMS"');
     expect(() => locks.readWriteLock('k', { line: 'fifo' } as never)).toThrow('unknown field "line"');
   });
 
-  it('is none that @SegmentLock takes and forgets', () => {
+  it('is also one that @SegmentLock does not support', () => {
     const decorate = () => {
       class Desk {
         async work(): Promise<void> {}
@@ -93,7 +93,7 @@ describe('a wrong way to share', () => {
 });
 
 describe('a lock', () => {
-  /** How many contenders the backend has for a holder and a waiter. */
+  /** Returns how many contenders the backend has for a holder and a waiter. */
   async function contendersOf(
     module: SharingOptions,
     lockOf: (locks: LockService) => { acquire(): Promise<{ release(): Promise<void> }> },
@@ -114,13 +114,13 @@ describe('a lock', () => {
     ['the module', { localLine: false }, {}, 2],
     ['the lock itself', { localLine: false }, { localLine: true }, 1],
     ['the lock itself', { localLine: true }, { localLine: false }, 2],
-  ])('stands in the line that %s says: module %o, lock %o', async (_who, module, own, contenders) => {
+  ])('uses the queue that is set by %s: module %o, lock %o', async (_who, module, own, contenders) => {
     expect(await contendersOf(module, (locks) => locks.mutex('k', own))).toBe(contenders);
     expect(await contendersOf(module, (locks) => locks.readWriteLock('k', own).write)).toBe(contenders);
     expect(await contendersOf(module, (locks) => locks.multi(['k'], own))).toBe(contenders);
   });
 
-  it('without a line has none in the process either', async () => {
+  it('without a wait queue has no local queue either', async () => {
     const { locks, backend } = startLocks({ localLine: true });
     const lock = locks.mutex('k', { line: 'none' });
     const lease = await lock.tryAcquire();
@@ -134,14 +134,14 @@ describe('a lock', () => {
     [{ keepMs: 9 }, {}, true],
     [{ keepMs: 9 }, { keepMs: 0 }, false],
     [{}, { keepMs: 9 }, true],
-  ])('tells the backend whether it may be kept: module %o, lock %o', async (module, own, keeps) => {
+  ])('marks its requests as keepable: module %o, lock %o', async (module, own, keeps) => {
     const { locks, backend } = startLocks({ localLine: true, ...module });
     await (await locks.mutex('k', own).acquire()).release();
     await (await locks.readWriteLock('k', own).read.acquire()).release();
     expect(backend.requests.map((request) => request.keeps ?? false)).toEqual([keeps, keeps]);
   });
 
-  it('of one key is shared by all who name it in the same mode', async () => {
+  it('of one key and mode is shared by all objects with that key', async () => {
     const { locks, backend } = startLocks({ localLine: true });
     const [mutex, writer, reader] = [locks.mutex('k'), locks.readWriteLock('k').write, locks.readWriteLock('k').read];
     const held = await mutex.acquire();
@@ -149,7 +149,7 @@ describe('a lock', () => {
     await settled();
     expect(backend.contenders('k').map(({ mode }) => mode)).toEqual(['exclusive', 'write', 'read']);
     await held.release();
-    // On a slow machine the other caller of the mutex may have been sent to the end of the line.
+    // On a slow machine the other caller of the mutex may have been sent to the end of the queue.
     await Promise.all(waits.map(async (wait) => (await wait).release()));
   });
 });

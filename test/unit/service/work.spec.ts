@@ -6,7 +6,7 @@ import { LockConfigurationError, LockLostError } from '../../../lib/index.js';
 import type { LockService } from '../../../lib/index.js';
 import { startLocks } from './locks.js';
 
-/** Whatever runs work under a lock, as somebody calls it who forgets the work. */
+/** Every call that runs work under a lock, called without the work. */
 const CALLS: readonly (readonly [string, (locks: LockService, work: never) => Promise<unknown>])[] = [
   ['using', (locks, work) => locks.using('a', work)],
   ['mutex', (locks, work) => locks.mutex('a').using(work)],
@@ -37,7 +37,7 @@ it.each(CALLS)('%s without work is refused before a lock is taken', async (_name
 });
 
 describe('work that ends because its lease’s signal aborted', () => {
-  it('rejects with the reason of the signal, in place of the AbortError that stands for it', async () => {
+  it('rejects with the signal’s reason in place of the AbortError caused by it', async () => {
     const { locks, backend } = startLocks();
     const begun = deferred();
     const running = locks.using('a', ({ signal }) => {
@@ -50,7 +50,7 @@ describe('work that ends because its lease’s signal aborted', () => {
     await expect(running).rejects.toBe(reason);
   });
 
-  it('rejects with an AbortError that stands for something else', async () => {
+  it('rejects with an AbortError that has another cause', async () => {
     const { locks } = startLocks();
     const own = AbortSignal.abort(new Error('its own'));
     const running = locks.using('a', () => setTimeout(3_600_000, undefined, { signal: own }));

@@ -4,7 +4,7 @@ import type { StockOptions } from '../../../lib/stock/stock.options.js';
 import { UnitLedger } from '../../support/unit-ledger.js';
 import { openShop, openShops } from './shops.js';
 
-/** One ledger, as several processes sell from it. */
+/** One ledger from which several processes sell. */
 export function openLeasedStock(levels: readonly number[], options: Partial<StockOptions> = {}, processes = 1) {
   const ledger = new UnitLedger(levels);
   const { backend, shops } = openShops(processes);
@@ -14,7 +14,7 @@ export function openLeasedStock(levels: readonly number[], options: Partial<Stoc
   return { ledger, stocks, stock, shops, backend, records: backend.records, stockOptions };
 }
 
-/** A process that dies: what it has begun it never ends, and after a while its leases are others'. */
+/** A process that dies: it never finishes what it has begun, and after a while its leases are granted to others. */
 export function openDoomedStock(levels: readonly number[], options: Partial<StockOptions> = {}) {
   const opened = openLeasedStock(levels, options);
   const dead = deferred<never>();

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.js';
 import { openDoomedStock, openLeasedStock } from './leased-shops.js';
 import { openShop } from './shops.js';
 
-describe('a stock kept by a store of the user’s', () => {
+describe('a stock kept by a user-defined store', () => {
   it('sells to the last unit and not one more, to buyers in several processes', async () => {
     const { stocks, ledger, stock, records } = openLeasedStock([100, 100, 100], {}, 4);
     const buyers = Array.from({ length: 400 }, (_, buyer) => stocks[buyer % 4]!.deduct(1));
@@ -21,7 +21,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect(await records.list('stock/sku/orders')).toHaveLength(300);
   });
 
-  it('turns nobody away while there is enough for them', async () => {
+  it('refuses no buyer while there is enough', async () => {
     const { stocks, ledger } = openLeasedStock(
       Array.from({ length: 16 }, () => 20),
       {},
@@ -59,14 +59,14 @@ describe('a stock kept by a store of the user’s', () => {
     ]);
   });
 
-  it('hands on from a dry segment to the next, and does not look there again at once', async () => {
+  it('goes from a dry segment to the next, and does not retry the dry one at once', async () => {
     const { stock, ledger } = openLeasedStock([1, 0, 0, 5]);
     for (let buyer = 0; buyer < 6; buyer++) expect((await stock.deduct(1, { routeBy: 'x' }))?.units).toBe(1);
     expect(ledger.calls.filter((call) => call === 'take 1').length).toBeLessThanOrEqual(1);
     expect(await stock.deduct(1, { routeBy: 'x' })).toBeNull();
   });
 
-  it('splits an order that is larger than a segment, when it may', async () => {
+  it('splits an order that is larger than a segment, unless split is false', async () => {
     const { stock, ledger } = openLeasedStock([10, 10, 10, 10]);
     expect(await stock.deduct(25, { split: false })).toBeNull();
     expect(ledger.levels).toEqual([10, 10, 10, 10]);
@@ -76,7 +76,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect(ledger.units).toBe(15);
   });
 
-  it('puts everything back when the last part of an order cannot be had', async () => {
+  it('puts everything back when the last part of an order is not available', async () => {
     const { stock, ledger } = openLeasedStock([3, 2, 4]);
     expect(await stock.deduct(10)).toBeNull();
     expect(ledger.levels).toEqual([3, 2, 4]);
@@ -85,7 +85,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect((await stock.deduct(9))?.units).toBe(9);
   });
 
-  it('finds those who come together at once that nothing is left, with few calls', async () => {
+  it('refuses concurrent buyers of a sold-out stock with few calls', async () => {
     const { stock, ledger } = openLeasedStock(Array.from({ length: 8 }, () => 0));
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => stock.deduct(2)));
     expect(outcomes.every((outcome) => outcome === null)).toBe(true);
@@ -96,7 +96,7 @@ describe('a stock kept by a store of the user’s', () => {
     const { stock, shops, ledger } = openLeasedStock([0, 0, 0, 1], {}, 2);
     const sale = await stock.deduct(1);
     expect(await stock.deduct(1)).toBeNull();
-    // From here on all but segment 3 are known to be dry.
+    // With this refund, all segments but number 3 are known to be dry.
     await stock.refund(sale!);
     await shops[1]!.segmented('sku', { segments: 4 }).resize(2, () => void ledger.levels.splice(0, 4, 3, 0));
     expect((await stock.deduct(1))?.parts).toEqual([{ segment: 0, units: 1 }]);
@@ -104,7 +104,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect((await stock.deduct(3))?.units).toBe(3);
   });
 
-  it('finds at once what was put into the store behind its back', async () => {
+  it('finds units at once that were added to the store directly', async () => {
     const { stock, ledger } = openLeasedStock([0, 0, 0]);
     expect(await stock.deduct(1)).toBeNull();
     ledger.levels[2] = 1;
@@ -122,7 +122,7 @@ describe('an order id', () => {
     expect([ledger.units, ledger.unitsTaken]).toEqual([57, 3]);
   });
 
-  it('is still sold when nothing is left, and names one order only', async () => {
+  it('is still reported as sold when nothing is left, and identifies one order only', async () => {
     const { stocks, stock } = openLeasedStock([3], {}, 2);
     const deduction = await stock.deduct(3, { orderId: 'last' });
     expect(await stock.deduct(1)).toBeNull();
@@ -130,7 +130,7 @@ describe('an order id', () => {
     await expect(stock.deduct(2, { orderId: 'last' })).rejects.toThrow(/was of 3 units, not 2/);
   });
 
-  it('that was denied can be ordered again', async () => {
+  it('can be ordered again after it was denied', async () => {
     const { stock, ledger } = openLeasedStock([1, 0]);
     expect(await stock.deduct(2, { orderId: 'patient' })).toBeNull();
     ledger.levels[1] = 1;
@@ -139,7 +139,7 @@ describe('an order id', () => {
 });
 
 describe('a refund', () => {
-  it('gives back once, to the segments that it came from', async () => {
+  it('gives units back once, to the segments that they came from', async () => {
     const { stocks, stock, ledger } = openLeasedStock([4, 4], {}, 3);
     const deduction = await stock.deduct(6);
     const refunds = await Promise.all(stocks.map((one) => one.refund(deduction!)));
@@ -149,14 +149,14 @@ describe('a refund', () => {
     expect(await stock.leftovers()).toEqual([]);
   });
 
-  it('of an order that nobody has heard of keeps it from being made later', async () => {
+  it('of an unknown order prevents that order later', async () => {
     const { stock, ledger } = openLeasedStock([4]);
     expect(await stock.refund('lost')).toBe(false);
     await expect(stock.deduct(1, { orderId: 'lost' })).rejects.toThrow(/"lost" was refunded/);
     expect(ledger.units).toBe(4);
   });
 
-  it('that fails half way leaves the units to be found, and put back', async () => {
+  it('that fails half way leaves units that can be found and put back', async () => {
     const { stock, ledger } = openLeasedStock([4, 4]);
     const deduction = await stock.deduct(6);
     const broken = new Error('the database is down');
@@ -175,7 +175,7 @@ describe('a refund', () => {
 describe('a store that fails', () => {
   const broken = new Error('the database is down');
 
-  it.each(['before', 'after'] as const)('%s it takes: the caller hears of it, and nothing is gone', async (when) => {
+  it.each(['before', 'after'] as const)('%s a take rejects the call, and no unit is lost', async (when) => {
     const { stock, ledger } = openLeasedStock([4, 4]);
     ledger[when] = async (call) => {
       if (call === 'take') throw broken;
@@ -187,7 +187,7 @@ describe('a store that fails', () => {
     expect((await stock.deduct(2, { orderId: 'x' }))?.units).toBe(2);
   });
 
-  it('and cannot put back either leaves the units to be found, and put back by the next who wants them', async () => {
+  it('and cannot put back either leaves units that the next caller finds and puts back', async () => {
     const { stock, ledger } = openLeasedStock([4, 4]);
     ledger.after = async () => {
       throw broken;
@@ -209,7 +209,7 @@ describe('a store that fails', () => {
     expect(ledger.unitsTaken).toBe(8);
   });
 
-  it('and answers nonsense is not believed', async () => {
+  it('and returns an invalid number is refused', async () => {
     for (const answer of [3, -1, 0.5, undefined, 1]) {
       const { stock, ledger } = openLeasedStock([4]);
       ledger.take = async () => answer as number;
@@ -223,7 +223,7 @@ describe('a store that fails', () => {
 
 describe('a process that dies', () => {
   it.each(['before', 'after'] as const)(
-    '%s it has taken leaves nothing that the next who wants it does not find',
+    '%s it has taken leaves units that the next caller finds and puts back',
     async (when) => {
       const { stock, ledger, die, expire, survivor } = openDoomedStock([4, 4]);
       ledger[when] = () => die();
@@ -237,7 +237,7 @@ describe('a process that dies', () => {
     },
   );
 
-  it('in the middle of a split order leaves nothing either', async () => {
+  it('in the middle of a split order leaves units that can be recovered', async () => {
     const { stock, ledger, die, expire, survivor } = openDoomedStock([4, 4, 4]);
     let takes = 0;
     ledger.after = async (call) => {
@@ -251,7 +251,7 @@ describe('a process that dies', () => {
     expect(ledger.levels).toEqual([4, 4, 4]);
   });
 
-  it('and comes back to life does not take what was put back meanwhile, nor say that it sold', async () => {
+  it('and continues later neither takes units that were put back nor reports a sale', async () => {
     const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
     const revived = deferred();
     let isFirst = true;
@@ -271,7 +271,7 @@ describe('a process that dies', () => {
     expect([ledger.units, ledger.unitsTaken]).toEqual([0, 4]);
   });
 
-  it('and comes back to life while its units are put back has not sold them', async () => {
+  it('and continues while its units are put back has not sold them', async () => {
     const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
     const [revived, heard] = [deferred(), deferred()];
     const isSale = (changes: readonly RecordChange[]) =>
@@ -296,7 +296,7 @@ describe('a process that dies', () => {
     expect([ledger.units, ledger.unitsTaken]).toEqual([1, 3]);
   });
 
-  it('after its order was sold has sold it', async () => {
+  it('after its order was recorded has sold it', async () => {
     const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
     records.afterWrite = async (changes) => {
       if (changes.some(({ name, value }) => name.includes('/orders/') && typeof value === 'string')) await die();
@@ -309,7 +309,7 @@ describe('a process that dies', () => {
     expect(ledger.unitsTaken).toBe(3);
   });
 
-  it('in the middle of a recovery is recovered from', async () => {
+  it('in the middle of a recovery leaves nothing unrecovered', async () => {
     const { stock, ledger, die, expire, survivor, stockOptions, backend } = openDoomedStock([4, 4]);
     ledger.after = () => die();
     void stock.deduct(3, { orderId: 'x' });
@@ -322,7 +322,7 @@ describe('a process that dies', () => {
   });
 });
 
-describe('who refunds an order that is at work', () => {
+describe('a refund of an order in progress', () => {
   it('waits until it is decided', async () => {
     const { stock, stocks, ledger, backend } = openLeasedStock([4], {}, 2);
     const [isTaking, mayGoOn] = [deferred(), deferred()];
@@ -343,7 +343,7 @@ describe('who refunds an order that is at work', () => {
 });
 
 describe('a call that cannot be served', () => {
-  it('gives up in time while a segment that it needs is held, and is not said to be sold out', async () => {
+  it('times out while a segment that it needs is held, and does not report sold out', async () => {
     const { stock, shops, ledger } = openLeasedStock([0, 4]);
     const lock = shops[0]!.segmented('sku', { segments: 2 });
     const lease = await lock.acquire({ only: [1] });
@@ -357,7 +357,7 @@ describe('a call that cannot be served', () => {
     expect(ledger.unitsTaken).toBe(1);
   });
 
-  it('gives up without the others with whom it waited', async () => {
+  it('times out alone, without the calls with which it waited', async () => {
     const { stock, shops } = openLeasedStock([0, 0]);
     const lease = await shops[0]!.segmented('sku', { segments: 2 }).acquire({ only: [1] });
     const patient = stock.deduct(5);
@@ -367,7 +367,7 @@ describe('a call that cannot be served', () => {
     expect(await patient).toBeNull();
   });
 
-  it('is told that the servers cannot be asked', async () => {
+  it('rejects when the servers are unavailable', async () => {
     const { stock, records, ledger } = openLeasedStock([4]);
     records.beforeWrite = () => Promise.reject(new LockUnavailableError('down'));
     await expect(stock.deduct(1)).rejects.toThrow('down');
@@ -379,7 +379,7 @@ describe('a call that cannot be served', () => {
 });
 
 describe('restocking', () => {
-  it('spreads over the segments, once an id, and is found at once', async () => {
+  it('spreads the units over the segments, once per id, and buyers find them at once', async () => {
     const { stock, ledger } = openLeasedStock([0, 0, 0]);
     expect(await stock.deduct(2)).toBeNull();
     await stock.restock(7, { restockId: 'lorry' });
@@ -389,7 +389,7 @@ describe('restocking', () => {
     expect((await stock.deduct(2))?.units).toBe(2);
   });
 
-  it('and counting need a store that can', async () => {
+  it('and counting need a store that supports them', async () => {
     const { take, putBack }: SegmentStore = { take: async () => 0, putBack: async () => 0 };
     const { stock } = openLeasedStock([0], { store: { take, putBack } });
     await expect(stock.restock(1)).rejects.toThrow(/restock needs a store with add\(\)/);

@@ -5,7 +5,7 @@ import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import type { StockOptions } from '../../../lib/stock/stock.options.js';
 import { openShops } from './shops.js';
 
-/** One stock, as several processes see it. */
+/** One stock, opened by several processes. */
 async function openStock(units: number, options: Partial<StockOptions> = {}, processes = 1) {
   const { backend, shops } = openShops(processes);
   const stocks = shops.map((shop) => shop.stock('sku', { segments: 4, ...options }));
@@ -28,7 +28,7 @@ describe('a stock kept in records', () => {
     expect(await stock.available()).toBe(0);
   });
 
-  it('turns nobody away while there is enough for them', async () => {
+  it('refuses no buyer while there is enough', async () => {
     const { stocks, stock } = await openStock(1_000, { segments: 16 }, 4);
     const orders = Array.from({ length: 260 }, (_, buyer) => (buyer % 10) + 1);
     const denied: number[] = [];
@@ -44,7 +44,7 @@ describe('a stock kept in records', () => {
     expect(left).toBeLessThan(Math.min(...denied));
   });
 
-  it('is empty before it was filled, and for every key its own', async () => {
+  it('is empty before the first delivery, and separate for every key', async () => {
     const { stock, shops } = await openStock(0);
     expect(await stock.deduct(1)).toBeNull();
     expect(await stock.available()).toBe(0);
@@ -54,7 +54,7 @@ describe('a stock kept in records', () => {
     expect(await stock.available()).toBe(0);
   });
 
-  it('hands on from a dry segment to the next', async () => {
+  it('goes from a dry segment to the next', async () => {
     const { stock } = await openStock(8);
     const parts = [];
     for (let buyer = 0; buyer < 8; buyer++)
@@ -63,7 +63,7 @@ describe('a stock kept in records', () => {
     expect(await stock.deduct(1, { routeBy: 'all alike' })).toBeNull();
   });
 
-  it('splits an order that is larger than a segment, when it may', async () => {
+  it('splits an order that is larger than a segment, unless split is false', async () => {
     const { stock } = await openStock(40);
     expect(await stock.deduct(25, { split: false })).toBeNull();
     const deduction = await stock.deduct(25, { orderId: 'large' });
@@ -72,7 +72,7 @@ describe('a stock kept in records', () => {
     expect(await stock.available()).toBe(15);
   });
 
-  it('moves what is left to fewer segments as it falls', async () => {
+  it('moves the remaining units to fewer segments as it falls', async () => {
     const { stock, records } = await openStock(9, { segments: 8, mergeBelow: 8 });
     const filled = async () => {
       const names = (await records.list('stock/sku')).filter((name) => /^\d+$/.test(name));
@@ -87,7 +87,7 @@ describe('a stock kept in records', () => {
     expect((await stock.deduct(8, { split: false }))?.parts).toHaveLength(1);
   });
 
-  it('asks no more of busy segments than it has to: others are always faster where it wants many', async () => {
+  it('writes to few busy segments when writes to many always conflict', async () => {
     const { stock, records } = await openStock(9, { segments: 8, mergeBelow: 8, waitMs: 5_000 });
     const isSegment = ({ name }: { name: string }) => /\/\d{4}$/.test(name);
     records.beforeWrite = async (changes) => {
@@ -102,7 +102,7 @@ describe('a stock kept in records', () => {
     expect(await stock.available()).toBe(12);
   });
 
-  it('serves those who come together in few writes', async () => {
+  it('serves concurrent callers in few writes', async () => {
     const { stock, records } = await openStock(400);
     const before = records.writes.length;
     await Promise.all(Array.from({ length: 100 }, () => stock.deduct(1)));
@@ -110,7 +110,7 @@ describe('a stock kept in records', () => {
     expect(await stock.available()).toBe(300);
   });
 
-  it('is the same to all who name it in one process', async () => {
+  it('is shared by all objects of one process with the same key', async () => {
     const { shops, records } = await openStock(10);
     await Promise.all(Array.from({ length: 10 }, () => shops[0]!.stock('sku', { segments: 4 }).deduct(1)));
     expect(records.writes.length).toBeLessThanOrEqual(3);
@@ -127,7 +127,7 @@ describe('an order id', () => {
     expect(await stock.available()).toBe(97);
   });
 
-  it('is still sold when nothing is left', async () => {
+  it('is still reported as sold when nothing is left', async () => {
     const { stock, stocks } = await openStock(3, {}, 2);
     const deduction = await stock.deduct(3, { orderId: 'last' });
     expect(await stock.deduct(1)).toBeNull();
@@ -135,14 +135,14 @@ describe('an order id', () => {
     expect(await stocks[1]!.deduct(3, { orderId: 'too late' })).toBeNull();
   });
 
-  it('that was denied can be ordered again', async () => {
+  it('can be ordered again after it was denied', async () => {
     const { stock } = await openStock(1);
     expect(await stock.deduct(2, { orderId: 'patient' })).toBeNull();
     await stock.restock(1);
     expect((await stock.deduct(2, { orderId: 'patient' }))?.units).toBe(2);
   });
 
-  it('names one order only', async () => {
+  it('identifies one order only', async () => {
     const { stock } = await openStock(10);
     await stock.deduct(2, { orderId: 'one' });
     await expect(stock.deduct(3, { orderId: 'one' })).rejects.toThrow(/"one" was of 2 units, not 3/);
@@ -151,7 +151,7 @@ describe('an order id', () => {
     expect(await stock.available()).toBe(10);
   });
 
-  it('can be anything that is short', async () => {
+  it('can be any short text', async () => {
     const { stock } = await openStock(10);
     for (const orderId of ['.', '..', 'a/b', '100%', '%2F', 'ä 🙂']) {
       const deduction = await stock.deduct(1, { orderId });
@@ -162,7 +162,7 @@ describe('an order id', () => {
 });
 
 describe('a refund', () => {
-  it('gives back once, whoever asks', async () => {
+  it('gives units back once, for concurrent callers', async () => {
     const { stocks, stock } = await openStock(10, {}, 3);
     const deduction = await stock.deduct(7);
     const refunds = await Promise.all(
@@ -173,7 +173,7 @@ describe('a refund', () => {
     expect(await stock.refund(deduction!)).toBe(false);
   });
 
-  it('of an order that nobody has heard of keeps it from being made later', async () => {
+  it('of an unknown order prevents that order later', async () => {
     const { stock } = await openStock(10);
     expect(await stock.refund('lost')).toBe(false);
     await expect(stock.deduct(1, { orderId: 'lost' })).rejects.toThrow(LockConfigurationError);
@@ -182,7 +182,7 @@ describe('a refund', () => {
 });
 
 describe('a delivery', () => {
-  it('is spread over the segments, with what was there', async () => {
+  it('is spread over the segments, together with the remaining units', async () => {
     const { stock, records } = await openStock(40);
     await stock.deduct(9, { routeBy: 1 });
     await stock.restock(10);
@@ -197,7 +197,7 @@ describe('a delivery', () => {
     expect(await stock.available()).toBe(10);
   });
 
-  it('brings a new number of segments, and leaves nothing behind in the old', async () => {
+  it('applies a new number of segments, and leaves no units in the old ones', async () => {
     const { shops, records } = await openStock(16, { segments: 8 });
     const fewer = shops[0]!.stock('sku', { segments: 2 });
     await fewer.restock(2);
@@ -210,8 +210,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('what is available', () => {
-  it('is counted at one moment: no unit is missed or counted twice while they move', async () => {
+describe('the number of available units', () => {
+  it('is read at one moment: no moving unit is missed or counted twice', async () => {
     const { stocks, stock } = await openStock(100, { segments: 8 }, 3);
     let isOver = false;
     const move = async (other: SegmentedStock) => {
@@ -226,7 +226,7 @@ describe('what is available', () => {
 });
 
 describe('a call that cannot be served', () => {
-  it('gives up in time while others are always faster, and is not said to be sold out', async () => {
+  it('times out while other writers are always faster, and does not report sold out', async () => {
     const { stock, records } = await openStock(10, { waitMs: 200 });
     const version = async () => (await records.read('stock/sku/0000'))?.version ?? 0;
     const [before] = [await version()];
@@ -242,7 +242,7 @@ describe('a call that cannot be served', () => {
     expect((await stock.deduct(1))?.units).toBe(1);
   });
 
-  it('ends with the caller’s own reason, unless it is being written then', async () => {
+  it('rejects with the caller’s own reason, unless its write is in progress', async () => {
     const { stock, records } = await openStock(10);
     await expect(stock.deduct(1, { signal: AbortSignal.abort(new Error('early')) })).rejects.toThrow('early');
     const abort = new AbortController();
@@ -266,7 +266,7 @@ describe('a call that cannot be served', () => {
     );
   });
 
-  it('that was given up while it was written in vain is not made again', async () => {
+  it('is not repeated when its caller gave up during a write that failed', async () => {
     const { stock, records } = await openStock(10);
     const abort = new AbortController();
     records.beforeWrite = async (changes) => {
@@ -280,7 +280,7 @@ describe('a call that cannot be served', () => {
     expect(await stock.available()).toBe(10);
   });
 
-  it('is told that the servers cannot be asked, and the next call is served', async () => {
+  it('rejects when the servers are unavailable, and the next call is served', async () => {
     const { stock, records } = await openStock(10);
     const down = new LockUnavailableError('down');
     records.beforeWrite = () => Promise.reject(down);
@@ -289,7 +289,7 @@ describe('a call that cannot be served', () => {
     expect((await stock.deduct(1))?.units).toBe(1);
   });
 
-  it('may have been served when its outcome was lost: its id tells', async () => {
+  it('may have been served when its reply was lost, which its id shows', async () => {
     const { stock, records } = await openStock(10);
     const lost = new LockUnavailableError('not known');
     records.afterWrite = () => Promise.reject(lost);
@@ -302,7 +302,7 @@ describe('a call that cannot be served', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe('a record of a stock', () => {
   it('can be forgotten: orders and deliveries, not units', async () => {
     const { stock, records } = await openStock(10);
     const { orderId } = (await stock.deduct(1))!;
@@ -316,7 +316,7 @@ describe('what is remembered', () => {
     expect(await stock.recover()).toBe(0);
   });
 
-  it('is not taken from others who wrote where it should be', async () => {
+  it('is refused when other software wrote it', async () => {
     const { stock, shops } = await openStock(10);
     await shops[0]!.records.write([{ name: 'stock/sku/0001', value: 'many' }]);
     const fresh = openShops(1).shops[0]!;
@@ -337,12 +337,12 @@ describe('bad input', () => {
     [{ segments: 4, mergeBelow: 0.5 }, /mergeBelow must be/],
     [{ segments: 4, store: { take: () => 1 } }, /store must be an object with take and putBack/],
     [{ segments: 4, merge: 1 }, /unknown field "merge"/],
-  ])('is refused of a stock: %j', (options, message) => {
+  ])('is refused for a stock: %j', (options, message) => {
     expect(stockWith(options)).toThrow(LockConfigurationError);
     expect(stockWith(options)).toThrow(message);
   });
 
-  it('is refused of a key', () => {
+  it('is refused for a key', () => {
     expect(() => openShops(1).shops[0]!.stock('/absolute', { segments: 1 })).toThrow(/must not be an absolute path/);
   });
 
@@ -362,7 +362,7 @@ describe('bad input', () => {
     ['orderId', (stock: SegmentedStock) => stock.refund(null as unknown as string)],
     ['olderThanMs', (stock: SegmentedStock) => stock.forget({ olderThanMs: -1 })],
     ['forget options', (stock: SegmentedStock) => stock.forget(undefined as never)],
-  ])('is refused of a call, before anything is written: %s', async (field, call) => {
+  ])('is refused for a call, before anything is written: %s', async (field, call) => {
     const { stock, records } = await openStock(1);
     const before = records.writes.length;
     await expect(call(stock)).rejects.toThrow(LockConfigurationError);

@@ -4,13 +4,13 @@ import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { MemoryRecords } from '../../../lib/memory/memory-records.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 
-/** Records that tests can hold up, look at and break. */
+/** Records that tests can delay, observe and break. */
 export class WatchedRecords implements RecordStore {
   readonly #inner = new MemoryRecords();
   readonly writes: (readonly RecordChange[])[] = [];
-  /** Called before each write; what it rejects with, the write does. */
+  /** Called before each write. The write rejects when this rejects. */
   beforeWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
-  /** Called after each write, before it is told; what it rejects with, the write does. */
+  /** Called after each write, before it resolves. The write rejects when this rejects. */
   afterWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
 
   async read(name: string): Promise<StoredRecord | undefined> {
@@ -38,27 +38,27 @@ export class WatchedRecords implements RecordStore {
   }
 }
 
-/** Locks and records that several services share, as processes share a ZooKeeper. */
+/** Locks and records that several services share, as processes share a ZooKeeper ensemble. */
 export class SharedBackend extends MemoryBackend {
   override readonly records = new WatchedRecords();
 }
 
-/** A service as another process would have it. */
+/** A service like that of another process. */
 export function openShop(backend: MemoryBackend, waitMs = 30_000): LockService {
-  // Every caller is a contender of its own, so that the backend's are counted.
+  // Every caller is a contender of its own, so that contenders can be counted.
   const localLine = false;
   const connectOnStart = 'required';
   return new LockService(backend, { connectionName: 'default', waitMs, drainTimeoutMs: 0, connectOnStart, localLine });
 }
 
-/** As many services as one likes on one backend, which is closed when the test has finished. */
+/** Any number of services on one backend, which is closed when the test has finished. */
 export function openShops(count: number): { backend: SharedBackend; shops: LockService[] } {
   const backend = new SharedBackend();
   onTestFinished(() => backend.close());
   return { backend, shops: Array.from({ length: count }, () => openShop(backend)) };
 }
 
-// Others get their turn, as they would during a round trip.
+// Lets other callers run, as during a round trip.
 function passing(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

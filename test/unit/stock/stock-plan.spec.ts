@@ -16,7 +16,7 @@ const quantity = fc.integer({ min: 1, max: 60 });
 const first = fc.nat({ max: 19 });
 
 describe('splitStock', () => {
-  it('gives out every unit, as evenly as whole units can be', () => {
+  it('distributes every unit, as evenly as whole units can be', () => {
     fc.assert(
       fc.property(fc.nat({ max: 10_000 }), fc.integer({ min: 1, max: 64 }), (total, segments) => {
         const split = splitStock(total, segments);
@@ -27,13 +27,13 @@ describe('splitStock', () => {
     );
   });
 
-  it('makes three times a hundred of 300 coupons', () => {
+  it('splits 300 coupons into three times a hundred', () => {
     expect(splitStock(300, 3)).toEqual([100, 100, 100]);
   });
 });
 
 describe('probingOrder', () => {
-  it('has every segment once, and begins where it is told', () => {
+  it('has every segment once, beginning with the given one', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 64 }), fc.nat({ max: 63 }), (segments, start) => {
         const order = probingOrder(segments, start % segments);
@@ -46,7 +46,7 @@ describe('probingOrder', () => {
 });
 
 describe('planTake', () => {
-  it('takes what was ordered, never more from a segment than it has, and from each once', () => {
+  it('takes exactly the ordered units, each part from another segment that has them', () => {
     fc.assert(
       fc.property(levels, quantity, first, fc.boolean(), (known, wanted, start, split) => {
         const parts = planTake(known, wanted, { first: start % known.length, split });
@@ -61,7 +61,7 @@ describe('planTake', () => {
     );
   });
 
-  it('finds what there is: it gives up only when there are too few, or no segment has all and it may not split', () => {
+  it('fails only when units are missing, or when one segment must have all and none has', () => {
     fc.assert(
       fc.property(levels, quantity, first, fc.boolean(), (known, wanted, start, split) => {
         const isThere = split ? unitsIn(known) >= wanted : known.some((level) => level >= wanted);
@@ -70,7 +70,7 @@ describe('planTake', () => {
     );
   });
 
-  it('takes from one segment when one has all, the first that it comes to', () => {
+  it('takes from one segment when one has all, the first in the order', () => {
     fc.assert(
       fc.property(levels, quantity, first, (known, wanted, start) => {
         const order = probingOrder(known.length, start % known.length);
@@ -89,14 +89,14 @@ describe('planTake', () => {
     ]);
   });
 
-  it('finds nothing where there is nothing', () => {
+  it('finds no units in an empty stock', () => {
     expect(planTake([], 1, { first: 0, split: true })).toBeUndefined();
     expect(planTake([0, 0], 1, { first: 1, split: true })).toBeUndefined();
   });
 });
 
 describe('merging', () => {
-  it('keeps every unit, in no more segments than before, each with enough to pay', () => {
+  it('keeps every unit, in no more segments than before, each with enough units', () => {
     fc.assert(
       fc.property(levels, fc.integer({ min: 1, max: 12 }), (known, fewest) => {
         const merged = mergeLevels(known, fewest);
@@ -126,7 +126,7 @@ describe('merging', () => {
     expect(merges).toBeLessThanOrEqual(4);
   });
 
-  it('leaves a stock alone that is large, or in one segment', () => {
+  it('does not change a large stock, or one in a single segment', () => {
     const large = splitStock(1_000, 16);
     expect(mergeLevels(large, 8)).toBe(large);
     expect(activeSegments(1_000, 16, 8)).toBe(16);

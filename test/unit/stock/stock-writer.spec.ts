@@ -9,7 +9,7 @@ import type { PlanHints, StockCommand } from '../../../lib/stock/stock-entry.js'
 import { StockWriter } from '../../../lib/stock/stock-writer.js';
 import { WatchedRecords } from './shops.js';
 
-/** Takes one unit from the segment that the till looks at first, and writes down what it was told. */
+/** Takes one unit from the segment that the writer prefers, and records the hints that it got. */
 class TakeOne implements StockCommand<string> {
   readonly told: PlanHints[] = [];
 
@@ -20,8 +20,8 @@ class TakeOne implements StockCommand<string> {
   }
 }
 
-describe('a till', () => {
-  it('goes elsewhere when another process is where it looks first', async () => {
+describe('a stock writer', () => {
+  it('tries another segment first when another process writes to the preferred one', async () => {
     const records = new WatchedRecords();
     const names = new StockNames('sku');
     await records.write([{ name: names.head, value: '{"segments":4}' }]);
@@ -74,8 +74,8 @@ describe('a till', () => {
   });
 });
 
-describe('what is shared by those who name a key', () => {
-  it('is the same until too many others were named, and never dropped while it is busy', () => {
+describe('a value shared by key', () => {
+  it('is the same until too many other keys were used, or while it is busy', () => {
     const shared = new SharedByKey<{ isIdle: boolean; name: string }>();
     const of = (key: string, isIdle = true) => shared.of(key, () => ({ isIdle, name: key }));
     const [busy, idle] = [of('busy', false), of('idle')];

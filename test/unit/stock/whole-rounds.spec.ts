@@ -4,13 +4,13 @@ import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import { eventually } from '../../support/eventually.js';
 import { openLeasedStock } from './leased-shops.js';
 
-describe('orders that no single segment has enough for', () => {
+describe('orders that are larger than every single segment', () => {
   /** Holds one segment until several orders wait for all of them. */
   async function whileHeld(levels: readonly number[], orders: (stock: SegmentedStock) => Promise<unknown>[]) {
     const opened = openLeasedStock(levels);
     const { stock, shops, backend } = opened;
     const lock = shops[0]!.segmented('sku', { segments: levels.length });
-    // Known to be dry, so that they do not look at each segment first.
+    // The segments are then known to be dry, so that the orders do not try each of them first.
     expect(await stock.deduct(1_000, { split: false })).toBeNull();
     const lease = await lock.acquire({ only: [levels.length - 1] });
     const outcomes = orders(stock);
@@ -20,7 +20,7 @@ describe('orders that no single segment has enough for', () => {
     return { ...opened, outcomes };
   }
 
-  it('are served one after another, each with what the one before has left or put back', async () => {
+  it('are served one after another, each with the units that earlier ones left or put back', async () => {
     const { outcomes, ledger } = await whileHeld([2, 2, 2], (stock) => [
       stock.deduct(3_000, { split: false }),
       stock.deduct(2_000),
@@ -32,7 +32,7 @@ describe('orders that no single segment has enough for', () => {
     expect(ledger.levels).toEqual([2, 2, 2]);
   });
 
-  it('find what others could not use', async () => {
+  it('receive units that earlier orders did not use', async () => {
     const { stock, shops, ledger, backend } = openLeasedStock([2, 2, 2]);
     expect(await stock.deduct(3, { split: false })).toBeNull();
     const lease = await shops[0]!.segmented('sku', { segments: 3 }).acquire({ only: [2] });
@@ -49,7 +49,7 @@ describe('orders that no single segment has enough for', () => {
     expect(ledger.units).toBe(1);
   });
 
-  it('are not waited for when all have given up', async () => {
+  it('leave the queue when all callers have given up', async () => {
     const { stock, shops, backend } = openLeasedStock([0, 0]);
     expect(await stock.deduct(1)).toBeNull();
     const lease = await shops[0]!.segmented('sku', { segments: 2 }).acquire({ only: [1] });
@@ -59,7 +59,7 @@ describe('orders that no single segment has enough for', () => {
     await lease.release();
   });
 
-  it('cannot be given up while units are being taken', async () => {
+  it('cannot be aborted while units are being taken', async () => {
     const { stock, ledger } = openLeasedStock([2, 2]);
     const abort = new AbortController();
     ledger.before = async (_call, { fencingToken }) => void (fencingToken && abort.abort(new Error('too late')));
@@ -71,7 +71,7 @@ describe('orders that no single segment has enough for', () => {
     expect(await stock.deduct(3, { signal: late.signal })).toMatchObject({ units: 3 });
   });
 
-  it('go on in the next round when a lease was lost in this one', async () => {
+  it('continue in the next round when a lease was lost in this one', async () => {
     const { stock, shops, ledger, backend } = openLeasedStock([2, 2]);
     expect(await stock.deduct(3, { split: false })).toBeNull();
     const lease = await shops[0]!.segmented('sku', { segments: 2 }).acquire({ only: [1] });
@@ -90,7 +90,7 @@ describe('orders that no single segment has enough for', () => {
     expect(await stock.leftovers()).toEqual([]);
   });
 
-  it('are served outside of what their callers hold', async () => {
+  it('are served outside the leases that their callers hold', async () => {
     const { stock, shops, backend } = openLeasedStock([0, 0]);
     expect(await stock.deduct(1)).toBeNull();
     const lock = shops[0]!.segmented('sku', { segments: 2 });
@@ -107,7 +107,7 @@ describe('orders that no single segment has enough for', () => {
     expect(await Promise.all([careless, innocent])).toEqual([null, null]);
   });
 
-  it('are not taken by one who has lost the lease before', async () => {
+  it('take no units once the lease has been lost', async () => {
     const { stock, ledger, records, backend } = openLeasedStock([4]);
     records.afterWrite = async (changes) => {
       if (!changes.some(({ name }) => name.includes('/open/'))) return;

@@ -21,7 +21,7 @@ function order(orderId: string, quantity: number): Order {
 }
 
 describe('a stock of which every segment is held', () => {
-  it('does not say sold out of an order that was sold while it waited, however little is left', async () => {
+  it('serves an order that was sold while it waited, however little is left', async () => {
     const store = new UnitLedger([2, 1]);
     const open = new OpenOrders(new MemoryRecords(), new StockNames('sku'));
     const tools = { key: 'sku', store, open };

@@ -11,7 +11,7 @@ type Acquire = (request: LockRequest) => Promise<GrantedLease | null>;
 
 const NEVER = new AbortController().signal;
 
-/** What the sound backend grants, changed. */
+/** The lease of the correct backend, with some fields changed. */
 function regranted(lease: GrantedLease | null, changes: Partial<Grant>): GrantedLease | null {
   if (!lease) return null;
   const { key, mode, fencingToken } = lease;
@@ -22,7 +22,7 @@ function regranted(lease: GrantedLease | null, changes: Partial<Grant>): Granted
   return made;
 }
 
-/** A backend whose acquire() is another. */
+/** A backend with another acquire(). */
 function acquiring(change: (request: LockRequest, sound: Acquire) => Promise<GrantedLease | null>): Memory {
   return class extends MemoryBackend {
     override acquire(request: LockRequest): Promise<GrantedLease | null> {
@@ -31,7 +31,7 @@ function acquiring(change: (request: LockRequest, sound: Acquire) => Promise<Gra
   };
 }
 
-/** Takes whatever it is given for a key. */
+/** Accepts any key. */
 export class TakesAnyKey extends MemoryBackend {
   override identify(key: string): string {
     return key;
@@ -116,7 +116,7 @@ export const NoLineIsNoLock = acquiring(async (request, sound) =>
     : sound(request),
 );
 
-/** Whoever came last goes first. */
+/** Serves the newest contender first. */
 export class LastComeFirstServed extends MemoryBackend {
   readonly #stack: (() => void)[] = [];
 
@@ -136,7 +136,7 @@ export class LastComeFirstServed extends MemoryBackend {
   }
 }
 
-/** Readers join those who read already, whoever waits. */
+/** Readers join a reader that holds, whoever waits. */
 export class ReadersOvertake extends MemoryBackend {
   override async acquire(request: LockRequest): Promise<GrantedLease | null> {
     const { key, mode } = request;
@@ -146,7 +146,7 @@ export class ReadersOvertake extends MemoryBackend {
 
   override async lineOf(key: string): Promise<readonly Contender[]> {
     const line = await super.lineOf(key);
-    // As if those who have overtaken stood there as well.
+    // Makes the readers that overtook appear in the queue as well.
     return line.length > 1 ? [...line, line[0]!, line[0]!] : line;
   }
 }
@@ -163,14 +163,14 @@ export class ShowsNobody extends MemoryBackend {
   }
 }
 
-/** Takes everybody who stands there for a holder. */
+/** Reports every contender as a holder. */
 export class ShowsWaitersAsHolders extends MemoryBackend {
   async holdersOf({ key, most }: HoldersQuestion): Promise<readonly Contender[]> {
     return (await this.lineOf(key)).slice(0, most);
   }
 }
 
-/** Shows the whole line, however many are asked for. */
+/** Reports all holders, however many are requested. */
 export class ShowsAllHolders extends MemoryBackend {
   async holdersOf({ key }: HoldersQuestion): Promise<readonly Contender[]> {
     return (await this.lineOf(key)).filter(({ state }) => state === 'held');
@@ -203,7 +203,7 @@ export class ClosesOnce extends MemoryBackend {
   }
 }
 
-/** Who asks at the right time gets a permit, whoever waits. */
+/** Grants a permit to every request that does not wait, ahead of the waiters. */
 export class PermitsWithoutLine extends MemoryBackend {
   override acquire(request: LockRequest): Promise<GrantedLease | null> {
     if (!request.permits || request.wait) return super.acquire(request);
@@ -221,7 +221,7 @@ export class PermitsAreLocks extends MemoryBackend {
   }
 }
 
-/** Who waits stands in the line, and goes on a moment later all the same. */
+/** Queues a waiting request, and grants it a moment later anyway. */
 export const GrantsToWhoWaits = acquiring((request, sound) => {
   const asked = sound(request);
   asked.catch(() => {});

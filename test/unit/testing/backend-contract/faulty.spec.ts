@@ -11,10 +11,10 @@ import * as options from './faulty-options.js';
 import * as records from './faulty-records.js';
 import { MemoryClient } from './memory-service.js';
 
-/** For what is planted: it must be found soon, and not because time ran out elsewhere. */
+/** The limit for a planted fault. It must be found soon, and not because of a timeout elsewhere. */
 const LIMIT_MS = 100;
 
-/** For what is sound: a busy machine may take its time. */
+/** The limit for a correct backend, which may be slow on a busy machine. */
 const SOUND_LIMIT_MS = 20_000;
 
 /** Runs one check by its title. */
@@ -24,7 +24,7 @@ async function run(title: string, subject: ContractSubject): Promise<void> {
   await check.run({ limitMs: LIMIT_MS, ...subject });
 }
 
-/** One client, that excludes nobody but itself. */
+/** One client, which excludes only itself. */
 const alone = (Backend: new () => LockBackend): ContractSubject => ({ open: () => new Backend(), isLocal: true });
 
 /** Clients of one service. */
@@ -33,7 +33,7 @@ function together(Client: new (service: MemoryBackend) => LockBackend): Contract
   return { open: () => new Client(service) };
 }
 
-/** What a check says; an error of its own if it could not go on, and so says nothing of what is wrong. */
+/** Returns the complaint of a check. Throws when the check itself failed, which proves no fault. */
 async function found(check: string, subject: ContractSubject): Promise<string | undefined> {
   const error = await run(check, subject).then(
     () => undefined,
@@ -50,7 +50,7 @@ const keeping = (Store: new () => RecordStore) =>
     override readonly records = new Store();
   };
 
-/** What is wrong, with the check that must find it. */
+/** The faults, each with the check that must find it. */
 const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend, check: string])[] = [
   ['TakesAnyKey', faulty.TakesAnyKey, 'refuses what is no key'],
   ['GrantsAll', faulty.GrantsAll, 'grants a key to one at a time'],
@@ -161,7 +161,7 @@ const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend
   ['TellsNothing', options.TellsNothing(), 'who watches a value is told of the next'],
 ];
 
-/** What shows only where there are two clients. */
+/** The faults that need two clients to show. */
 const PLANTED_CLIENTS: readonly (readonly [
   fault: string,
   Client: new (service: MemoryBackend) => LockBackend,
@@ -183,7 +183,7 @@ const PLANTED_CLIENTS: readonly (readonly [
   ['TokensOfEachClient', clients.TokensOfEachClient, 'has tokens that grow with every grant of a key, whoever gets it'],
 ];
 
-describe('the contract of a backend finds out', () => {
+describe('the contract of a backend detects', () => {
   it.each(PLANTED)('%s', async (_fault, Backend, check) => {
     expect(await found(check, alone(Backend))).toMatch(/\w/);
   });
@@ -192,7 +192,7 @@ describe('the contract of a backend finds out', () => {
     expect(await found(check, together(Client))).toMatch(/\w/);
   });
 
-  it('nothing in a sound one', async () => {
+  it('no fault in a correct backend', async () => {
     const patiently = (subject: ContractSubject) => ({ ...subject, limitMs: SOUND_LIMIT_MS });
     for (const { title } of BACKEND_CHECKS) {
       await expect(run(title, patiently(alone(MemoryBackend))), title).resolves.toBeUndefined();
@@ -200,12 +200,12 @@ describe('the contract of a backend finds out', () => {
     }
   });
 
-  it('something by every check', () => {
+  it('at least one fault by every check', () => {
     const proven = new Set([...PLANTED, ...PLANTED_CLIENTS].map(([, , check]) => check));
     expect(BACKEND_CHECKS.map(({ title }) => title).filter((title) => !proven.has(title))).toEqual([]);
   });
 
-  it('a promise that is broken, and says so although the backend cannot be closed either', async () => {
+  it('a broken promise, and reports it although the backend cannot be closed either', async () => {
     class Stuck extends faulty.GrantsAll {
       override close(): Promise<void> {
         return new Promise(() => {});

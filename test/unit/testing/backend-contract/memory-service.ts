@@ -8,7 +8,7 @@ import type { LockRequest } from '../../../../lib/contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../../../../lib/contract/revoke.options.js';
 import { MemoryBackend } from '../../../../lib/memory/memory.backend.js';
 
-/** One client of a service that others use, too: what it does is theirs to see, and closing it gives up what is its own. */
+/** One client of a shared service. Its locks and records are visible to the others. Closing it ends only its own. */
 export class MemoryClient implements LockBackend {
   readonly name = 'client of memory';
   readonly records;

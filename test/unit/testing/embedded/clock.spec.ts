@@ -7,7 +7,7 @@ import { eventually } from '../../../support/eventually.js';
 import { openService } from '../../../support/services.js';
 import { ANYONE, EMPTY, startServer } from './servers.js';
 
-describe('time that a test lets pass', () => {
+describe('the manual clock of an embedded server', () => {
   it('ends a session at the first tick after its timeout, and before advance() returns', async () => {
     const zookeeper = await startServer({ clock: 'manual' });
     const { client, next } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
@@ -20,7 +20,7 @@ describe('time that a test lets pass', () => {
     expect(await ended).toBe('expired');
   });
 
-  it('starts anew with every word of the client', async () => {
+  it('restarts a session timeout with every request of the client', async () => {
     const zookeeper = await startServer({ clock: 'manual' });
     const { client } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
@@ -31,7 +31,7 @@ describe('time that a test lets pass', () => {
     expect(zookeeper.ownerOf('/own')).toBeDefined();
   });
 
-  it('stands still otherwise: nobody expires while a debugger is looked at', async () => {
+  it('moves only by advance(), so no session expires at a breakpoint', async () => {
     const zookeeper = await startServer({ clock: 'manual', tickTimeMs: 10 });
     const { client } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 100 });
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
@@ -60,19 +60,19 @@ describe('time that a test lets pass', () => {
     ]);
   });
 
-  it.each([-1, NaN, Infinity])('does not pass by %d ms', async (ms) => {
+  it.each([-1, NaN, Infinity])('refuses to advance by %d ms', async (ms) => {
     const zookeeper = await startServer({ clock: 'manual' });
     expect(() => zookeeper.advance(ms)).toThrow(RangeError);
     zookeeper.advance(1);
   });
 
-  it('is refused by a clock that runs', async () => {
+  it('is needed for advance()', async () => {
     const zookeeper = await startServer();
     expect(() => zookeeper.advance(1)).toThrow("needs the option clock: 'manual'");
   });
 });
 
-describe('a process that was too busy to listen', () => {
+describe('a process whose event loop was blocked', () => {
   it('does not count that time', async () => {
     const clock = new RunningClock();
     const [before, startedAt] = [clock.now(), performance.now()];
@@ -85,7 +85,7 @@ describe('a process that was too busy to listen', () => {
     expect(passed - counted).toBeGreaterThan(1_900);
   });
 
-  it('ends nobody else’s session: leases outlive a stall that is longer than their timeout', async () => {
+  it('ends no session of others: leases outlive a block longer than their timeout', async () => {
     const zookeeper = await startServer({ minSessionTimeoutMs: 200, tickTimeMs: 100 });
     const { client, told } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
@@ -96,7 +96,7 @@ describe('a process that was too busy to listen', () => {
     expect(told).not.toContain('ended');
   });
 
-  it('ends the session of a client that stays silent all the same', async () => {
+  it('ends the session of a client that stays silent afterwards', async () => {
     const zookeeper = await startServer({ tickTimeMs: 100 });
     const locks = await openService({ connectString: zookeeper.connectString, sessionTimeoutMs: 1_000 });
     const lease = await locks.acquire('k');

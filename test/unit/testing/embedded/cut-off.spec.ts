@@ -5,7 +5,7 @@ import { BEHAVIOURS } from '../../../integration/ensemble/behaviours/behaviours.
 import type { Stage, StagedServer } from '../../../integration/ensemble/behaviours/stage.js';
 
 const TICK_MS = 1_000;
-/** Time passes in steps, so that whatever is said in one is heard in the next. */
+/** Time passes in steps, so that a message that is sent in one step arrives in the next. */
 const STEPS_PER_TICK = 10;
 
 async function embeddedStage(options: EmbeddedEnsembleOptions): Promise<Stage> {

@@ -27,8 +27,8 @@ describe('on an embedded ensemble, a lease is lost before the next one is grante
   });
 });
 
-describe('an embedded ensemble whose servers take time to hear each other', () => {
-  it('is idle when all that is on its way has arrived', async () => {
+describe('an embedded ensemble with delays between its servers', () => {
+  it('is idle when all messages have arrived', async () => {
     const ensemble = await startRunning();
     const [leader, follower] = ensemble.servers as Roles;
     const { client } = await connectClient(follower.connectString);

@@ -11,7 +11,7 @@ const EPHEMERAL = 1;
 const CONTAINER = 4;
 
 describe('messages between the servers of an embedded ensemble', () => {
-  it('take their time: to the leader and back for what a follower cannot answer alone', async () => {
+  it('take their time: to the leader and back for requests that a follower cannot answer alone', async () => {
     const ensemble = await startTimed({ peerDelayMs: 10 });
     const [leader, follower] = rolesOf(ensemble);
     const [near, far] = [await openAt(ensemble, leader), await openAt(ensemble, follower)];
@@ -24,7 +24,7 @@ describe('messages between the servers of an embedded ensemble', () => {
     expect(await took(again)).toBe(20);
   });
 
-  it('tell a follower of a write that much later, and in order', async () => {
+  it('report a write to a follower after the delay, and in order', async () => {
     const delays = [30, 0, 0];
     let isDrawn = false;
     const ensemble = await startTimed({ peerDelayMs: () => (isDrawn ? (delays.shift() ?? 0) : 1) });
@@ -40,17 +40,17 @@ describe('messages between the servers of an embedded ensemble', () => {
     expect([await far.client.read('/a'), await far.client.read('/b')]).toEqual([0, 0]);
   });
 
-  it('let requests be sent before the answers to earlier ones', async () => {
+  it('allow requests before the replies to earlier ones', async () => {
     const ensemble = await startTimed({ peerDelayMs: 10 });
     const { client } = await openAt(ensemble, rolesOf(ensemble)[1]);
     const answers = client.all(['/a', '/b', '/a/c', '/b/c'].map((path) => ({ create: path })));
     expect(await passUntil(ensemble, answers)).toEqual([20, [0, 0, 0, 0]]);
-    // A read is in its turn among the writes of its connection.
+    // A read is served in its order among the writes of its connection.
     const mixed = client.all([{ create: '/c' }, { read: '/c' }, { create: '/c' }]);
     expect(await passUntil(ensemble, mixed)).toEqual([20, [0, 0, -110]]);
   });
 
-  it('arrive when their follower is killed after it has sent them', async () => {
+  it('arrive even if their follower is killed after it has sent them', async () => {
     const ensemble = await startTimed({ peerDelayMs: 10 });
     const [leader, follower] = rolesOf(ensemble);
     const { client } = await openAt(ensemble, follower);
@@ -65,7 +65,7 @@ describe('messages between the servers of an embedded ensemble', () => {
 });
 
 describe('an election of an embedded ensemble', () => {
-  it('takes its time, in which nobody is served and no session ends', async () => {
+  it('takes its time, in which no client is served and no session ends', async () => {
     const ensemble = await startTimed({ electionMs: () => 10 * TICK_MS });
     const [leader, follower] = rolesOf(ensemble);
     const { client } = await openAt(ensemble, follower);
@@ -80,7 +80,7 @@ describe('an election of an embedded ensemble', () => {
     expect(follower.znode('/own')).toBeDefined();
   });
 
-  it('is not held without a majority, and begins anew with it', async () => {
+  it('is not held without a majority, and begins again with it', async () => {
     const ensemble = await startTimed({ electionMs: 100 });
     const [leader, one, other] = rolesOf(ensemble);
     await leader.kill();
@@ -101,7 +101,7 @@ describe('a session of an embedded ensemble', () => {
     [undefined, 1_000],
     [0, 0],
     [() => 1_700, 1_700],
-  ])('ends so much later than its timeout: %s', async (expiryDelayMs, ms) => {
+  ])('ends by this delay after its timeout: %s', async (expiryDelayMs, ms) => {
     const ensemble = await startTimed({ expiryDelayMs });
     const { session } = await openAt(ensemble, rolesOf(ensemble)[0]);
     expect([ensemble.nowMs, session.earliestEndMs]).toEqual([0, TIMEOUT_MS]);
@@ -111,7 +111,7 @@ describe('a session of an embedded ensemble', () => {
     expect(session.isOpen).toBe(false);
   });
 
-  it('ends by its last word, though that has drawn an earlier end than one before', async () => {
+  it('ends by the delay of its last request, not by an earlier and longer one', async () => {
     const delays = [5_000, 0];
     const ensemble = await startTimed({ expiryDelayMs: () => delays.shift() ?? 0 });
     const { client, session } = await openAt(ensemble, rolesOf(ensemble)[0]);
@@ -121,7 +121,7 @@ describe('a session of an embedded ensemble', () => {
     expect(session.isOpen).toBe(false);
   });
 
-  it('is renewed at once by what its client says to the leader', async () => {
+  it('is renewed at once by a request to the leader', async () => {
     const ensemble = await startTimed();
     const { client, session } = await openAt(ensemble, rolesOf(ensemble)[0]);
     await pass(ensemble, 100);
@@ -135,7 +135,7 @@ describe('a session of an embedded ensemble', () => {
     await pass(ensemble, 100 - ensemble.nowMs);
     const opened = session.earliestEndMs;
     await passUntil(ensemble, word === 'ping' ? client.ping() : client.create('/a'));
-    // The heartbeat is sent at half a tick, and its answer arrives two messages later.
+    // The heartbeat is sent at half a tick, and its reply arrives two messages later.
     await pass(ensemble, TICK_MS / 2 + 19 - ensemble.nowMs);
     expect(session.earliestEndMs).toBe(opened);
     await pass(ensemble, 1);
@@ -144,7 +144,7 @@ describe('a session of an embedded ensemble', () => {
     expect(session.earliestEndMs).toBe(TICK_MS / 2 + 20 + TIMEOUT_MS);
   });
 
-  it('is not renewed by what its follower has not passed on before it was killed', async () => {
+  it('is not renewed by a request that its follower did not pass on before a kill', async () => {
     const ensemble = await startTimed();
     const [, follower] = rolesOf(ensemble);
     const { client, session } = await openAt(ensemble, follower);
@@ -156,7 +156,7 @@ describe('a session of an embedded ensemble', () => {
     expect(session.earliestEndMs).toBe(TIMEOUT_MS);
   });
 
-  it('is renewed by the leader before its client is welcome again', async () => {
+  it('is renewed by the leader before its client is accepted again', async () => {
     const ensemble = await startTimed({ peerDelayMs: 10 });
     const [leader, follower] = rolesOf(ensemble);
     const { client, session } = await openAt(ensemble, leader);
@@ -182,7 +182,7 @@ describe('a session of an embedded ensemble', () => {
 });
 
 describe('a server of an embedded ensemble that is cut off', () => {
-  it('has a limit of its own each time', async () => {
+  it('draws another sync limit each time', async () => {
     const limits = [300, 100, 200];
     const ensemble = await startTimed({ syncLimitMs: () => limits.shift() ?? TICK_MS });
     const [, one, other] = rolesOf(ensemble);
@@ -198,8 +198,8 @@ describe('a server of an embedded ensemble that is cut off', () => {
     expect(other.znode('/a')).toBeDefined();
   });
 
-  it('may be a leader beside a newer one: it tells what was, and whom it hears does not count', async () => {
-    // Of a link that is cut the leader draws first.
+  it('may be a leader beside a newer one, which serves old data and renews no session', async () => {
+    // For a link that is cut, the leader draws its limit first.
     const limits = [9_000, 1_000, 9_000, 1_000];
     const ensemble = await startTimed({ syncLimitMs: () => limits.shift() ?? TICK_MS });
     const [old, one] = rolesOf(ensemble);
@@ -215,7 +215,7 @@ describe('a server of an embedded ensemble that is cut off', () => {
     expect([stale, moved].map(({ session }) => session.earliestEndMs)).toEqual([5_000, 5_000]);
     await pass(ensemble, 3_500 + TICK_MS);
     expect([stale, moved].map(({ session }) => session.isOpen)).toEqual([false, false]);
-    // It has not heard of that.
+    // The old leader has not been notified of that.
     expect([await stale.client.ping(), await RawClient.open(old, moved.client.session)]).toEqual([
       0,
       expect.anything(),
@@ -225,7 +225,7 @@ describe('a server of an embedded ensemble that is cut off', () => {
     expect(await RawClient.open(old, moved.client.session)).toBeUndefined();
   });
 
-  it('ends a session that it has given up when it is back: nobody else can tell it that one lives', async () => {
+  it('ends an expired session when it is back', async () => {
     const ensemble = await startTimed({ syncLimitMs: 20 * TICK_MS });
     const [leader, one] = rolesOf(ensemble);
     const { client, session } = await openAt(ensemble, one);
@@ -237,7 +237,7 @@ describe('a server of an embedded ensemble that is cut off', () => {
     expect([await client.ping(), session.isOpen]).toEqual(['closed', false]);
   });
 
-  it('is well after restore(), also when it stood still', async () => {
+  it('works after restore(), also when it stood still', async () => {
     const ensemble = await startTimed();
     const [leader, one, other] = rolesOf(ensemble);
     one.cutOff();
@@ -252,7 +252,7 @@ describe('a server of an embedded ensemble that is cut off', () => {
 });
 
 describe('containers', () => {
-  it('are looked at when a test says so', async () => {
+  it('are checked when a test calls reap()', async () => {
     const ensemble = await startTimed();
     const zookeeper = await startServer();
     for (const [server, reap] of [
@@ -269,7 +269,7 @@ describe('containers', () => {
     }
   });
 
-  it('are not removed by a leader that is cut off, before it is back', async () => {
+  it('are not removed by a leader that is cut off before it is back', async () => {
     const ensemble = await startTimed();
     const [leader, one] = rolesOf(ensemble);
     const client = (await RawClient.open(one))!;

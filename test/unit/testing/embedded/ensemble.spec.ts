@@ -16,7 +16,7 @@ const startEnsemble = async (servers = 3) => {
 };
 
 describe('an embedded ensemble', () => {
-  it('is one: what is written at one server is read at the others', async () => {
+  it('has common data: a write at one server is read at the others', async () => {
     const ensemble = await startEnsemble();
     const [one, other] = await Promise.all(
       ensemble.servers.slice(0, 2).map((server) => connectClient(server.connectString)),
@@ -55,8 +55,8 @@ describe('an embedded ensemble', () => {
     expect(after.czxid - before.czxid).toBeGreaterThan(1_000n);
   });
 
-  it('answers a sync after an election, also when nobody writes', async () => {
-    // No session may expire: the server's own write would do.
+  it('answers a sync after an election, also without a write', async () => {
+    // No session may expire, since that would be a write of the server.
     const ensemble = await EmbeddedEnsemble.start(3, { clock: 'manual' });
     onTestFinished(() => ensemble.stop());
     const { client, next } = await connectClient(ensemble.connectString);
@@ -66,7 +66,7 @@ describe('an embedded ensemble', () => {
     expect(await client.sync('/').then(() => 'answered')).toBe('answered');
   });
 
-  it('serves nobody without a majority, and lets no session expire meanwhile', async () => {
+  it('serves no client without a majority, and lets no session expire meanwhile', async () => {
     const ensemble = await startEnsemble();
     const { client, told, next } = await connectClient(ensemble.connectString, { sessionTimeoutMs: 1_000 });
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
@@ -83,7 +83,7 @@ describe('an embedded ensemble', () => {
     expect(ensemble.servers[0]!.znode('/own')?.kind).toBe('ephemeral');
   });
 
-  it('has servers that lag: they read what was, hear of nothing, and catch up with a sync', async () => {
+  it('has lagging servers: they read old data, send no events, and catch up with a sync', async () => {
     const ensemble = await startEnsemble();
     const [ahead, behind] = ensemble.servers as [EnsembleMember, EnsembleMember];
     const [writer, reader] = await Promise.all([
@@ -110,7 +110,7 @@ describe('an embedded ensemble', () => {
     await reader.client.read('/b');
   });
 
-  it('answers the writes of a server that lags when that knows of them', async () => {
+  it('answers the writes of a lagging server when that server has received them', async () => {
     const ensemble = await startEnsemble();
     const [, behind] = ensemble.servers as [EnsembleMember, EnsembleMember];
     const { client } = await connectClient(behind.connectString);
@@ -121,7 +121,7 @@ describe('an embedded ensemble', () => {
     await client.read('/a');
   });
 
-  it('has servers whose clients stay away when it has no leader, whatever is healed', async () => {
+  it('has servers that refuse clients while there is no leader, whatever is healed', async () => {
     const ensemble = await startEnsemble();
     await ensemble.loseQuorum();
     const [left] = ensemble.servers.filter(({ isRunning }) => isRunning);
@@ -156,7 +156,7 @@ describe('an embedded ensemble', () => {
     expect(ensemble.servers[0]!.znode('/used')).toBeUndefined();
   });
 
-  it('is idle when everybody knows what is written', async () => {
+  it('is idle when all servers have received all writes', async () => {
     const ensemble = await startEnsemble();
     const [, behind] = ensemble.servers as [EnsembleMember, EnsembleMember];
     const { client } = await connectClient(behind.connectString);
@@ -169,7 +169,7 @@ describe('an embedded ensemble', () => {
     await created;
   });
 
-  it.each([-1, NaN, 2 ** 31])('has no servers that lag by %d ms', async (ms) => {
+  it.each([-1, NaN, 2 ** 31])('refuses a lag of %d ms', async (ms) => {
     const ensemble = await startEnsemble(1);
     expect(() => ensemble.servers[0]!.lag(ms)).toThrow(LockConfigurationError);
   });

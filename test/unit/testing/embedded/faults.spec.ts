@@ -21,8 +21,8 @@ const holding = async () => {
   return { zookeeper, locks, lease, basePath, path };
 };
 
-describe('what may happen to a session', () => {
-  it('expires: its znode is gone at once, its lease is lost, and others get the lock', async () => {
+describe('a fault of a session', () => {
+  it('expires it: its znode is deleted, its lease is lost, and others get the lock', async () => {
     const { zookeeper, lease, path, basePath } = await holding();
     const other = await openService({ connectString: zookeeper.connectString, basePath });
     const lost = once(lease.signal, 'abort');
@@ -34,7 +34,7 @@ describe('what may happen to a session', () => {
     expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
   });
 
-  it.each(['fin', 'rst'] as const)('is disconnected and comes back: %s', async (how) => {
+  it.each(['fin', 'rst'] as const)('disconnects it, and it comes back: %s', async (how) => {
     const { zookeeper, client, told, next } = await connected();
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
     const again = next('connected');
@@ -44,21 +44,21 @@ describe('what may happen to a session', () => {
     expect(told).toEqual(['connected', 'disconnected', 'connected']);
   });
 
-  it('sees its lease through a half-open connection', async () => {
+  it('makes its connection half-open, and its lease survives', async () => {
     const { zookeeper, lease, path } = await holding();
     const session = zookeeper.session(path);
     const portOf = (cons: string) => new RegExp(`:(\\d+)\\[.*sid=0x${session.id.toString(16)},`).exec(cons)?.[1];
     const before = portOf(await zookeeper.ask('cons'));
     expect(before).toBeDefined();
     session.blackHole();
-    // Its client gives the silent connection up, and takes the session to another.
+    // The client drops the silent connection, and moves the session to another one.
     const another = async () => ![before, undefined].includes(portOf(await zookeeper.ask('cons'))) || undefined;
     await eventually(another, 'another connection');
     await eventually(() => lease.state === 'held' || undefined, 'the lease is held again');
     expect(zookeeper.ownerOf(path)).toBe(session.id);
   });
 
-  it('waits while it is paused', async () => {
+  it('delays its replies while it is paused', async () => {
     const { zookeeper, client } = await connected();
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
     const session = zookeeper.session('/own');
@@ -71,7 +71,7 @@ describe('what may happen to a session', () => {
     expect(await answer).toBe(true);
   });
 
-  it('hears late', async () => {
+  it('delays its replies by a time', async () => {
     const { zookeeper, client } = await connected();
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
     zookeeper.session('/own').delay(300);
@@ -80,7 +80,7 @@ describe('what may happen to a session', () => {
     expect(performance.now() - askedAt).toBeGreaterThan(290);
   });
 
-  it('is found by its id, by its znode, or not at all', async () => {
+  it('selects it by its id, by its znode, or throws', async () => {
     const { zookeeper, path } = await holding();
     const { id } = zookeeper.session(path);
     expect(zookeeper.session(id).ephemerals).toEqual([path]);
@@ -88,8 +88,8 @@ describe('what may happen to a session', () => {
   });
 });
 
-describe('what may happen to a request', () => {
-  it('is refused with a code, once, and not done', async () => {
+describe('a fault of a request', () => {
+  it('fails it with an error code, once, and does not execute it', async () => {
     const { zookeeper, client } = await connected();
     const create = (path: string) => client.create({ path, data: EMPTY, acl: ANYONE, mode: 0 });
     const happened = zookeeper.failNext({ op: 'create2', path: '/a' }, -110);
@@ -100,7 +100,7 @@ describe('what may happen to a request', () => {
     await create('/a');
   });
 
-  it('is done and its answer lost: a lock is taken all the same, with one contender', async () => {
+  it('executes it and loses its reply: a lock is still acquired, with one contender', async () => {
     const zookeeper = await startServer();
     const basePath = freshBasePath();
     const locks = await openService({ connectString: zookeeper.connectString, basePath });
@@ -112,7 +112,7 @@ describe('what may happen to a request', () => {
     await eventually(() => zookeeper.paths(`${basePath}/k`).length === 1 || undefined, 'nothing is left');
   });
 
-  it('is done, and who asked for it is told of a lost connection', async () => {
+  it('executes it, and its caller gets a connection loss', async () => {
     const { zookeeper, client } = await connected();
     const lost = zookeeper.loseReply({ op: 'create2', path: '/a' });
     const create = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
@@ -121,7 +121,7 @@ describe('what may happen to a request', () => {
     expect(zookeeper.znode('/a')?.kind).toBe('persistent');
   });
 
-  it('is meant by the type that it was sent with, also in a transaction', async () => {
+  it('selects it by the type that it was sent with, also in a transaction', async () => {
     const { zookeeper, client } = await connected();
     const failed = zookeeper.failNext({ op: 'create2', path: '/a' }, -102);
     const op = { type: 'create2', path: '/a', data: EMPTY, acl: ANYONE, flags: 0 } as const;
@@ -129,7 +129,7 @@ describe('what may happen to a request', () => {
     await failed;
   });
 
-  it('is meant by an expression wherever that has looked before', async () => {
+  it('selects it by a global regular expression, whatever its lastIndex', async () => {
     const { zookeeper, client } = await connected();
     const path = /^\/a/g;
     for (let round = 0; round < 4; round++) {
@@ -139,7 +139,7 @@ describe('what may happen to a request', () => {
     }
   });
 
-  it('is lost before it is done', async () => {
+  it('loses it before it is executed', async () => {
     const { zookeeper, client } = await connected();
     const lost = zookeeper.loseRequest({ op: 'create2' });
     const create = client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
@@ -149,7 +149,7 @@ describe('what may happen to a request', () => {
   });
 });
 
-describe('what may happen to the server', () => {
+describe('a fault of the server', () => {
   it('refuses connections, until it is healed', async () => {
     const { zookeeper, told, next } = await connected();
     zookeeper.refuse();
@@ -163,18 +163,18 @@ describe('what may happen to the server', () => {
     expect(told).toEqual(['connected', 'disconnected', 'connected']);
   });
 
-  it('keeps quiet while it is frozen; no session ends meanwhile', async () => {
+  it('silences it while it is frozen; no session ends meanwhile', async () => {
     const { zookeeper, lease, path } = await holding();
     zookeeper.freeze();
     const lost = once(lease.signal, 'abort');
-    // On its own clock: nobody tells it anything.
+    // The client detects it by its own clock, without any message.
     await lost;
     expect(zookeeper.ownerOf(path)).toBeDefined();
     zookeeper.thaw();
     await eventually(() => zookeeper.znode(path) === undefined || undefined, 'the lost lease is cleared away');
   });
 
-  it('answers late, also those who come later, until it is healed', async () => {
+  it('delays replies, also to later clients, until it is healed', async () => {
     const zookeeper = await startServer();
     zookeeper.delay(200);
     const startedAt = performance.now();
@@ -183,7 +183,7 @@ describe('what may happen to the server', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(390);
   });
 
-  it('swallows everything, until it is healed: then the connections are reset', async () => {
+  it('drops all bytes until it is healed, and then resets the connections', async () => {
     const { zookeeper, client, told, next } = await connected();
     zookeeper.blackHole();
     const read = client.read('/');
@@ -196,7 +196,7 @@ describe('what may happen to the server', () => {
     expect(told).toEqual(['connected', 'disconnected', 'connected']);
   });
 
-  it('keeps the events of a path', async () => {
+  it('holds back the events of a path', async () => {
     const { zookeeper, client } = await connected();
     await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
     const watch = await client.watch('/a');
@@ -214,7 +214,7 @@ describe('what may happen to the server', () => {
     await fired.promise;
   });
 
-  it('counts on from where a test says, and stays at the end of the range', async () => {
+  it('sets the next sequence number, up to the end of the range', async () => {
     const { zookeeper, client } = await connected();
     await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
     zookeeper.setSequence('/a', 2_147_483_646);

@@ -15,7 +15,7 @@ import { ANYONE, EMPTY, startServer } from './servers.js';
 afterEach(() => vi.unstubAllEnvs());
 
 describe('an embedded server', () => {
-  it('serves on loopback under its connect string, and is gone after the block that it belongs to', async () => {
+  it('serves on loopback under its connect string, and stops at the end of its block', async () => {
     let port: number;
     {
       await using zookeeper = await EmbeddedZooKeeper.start();
@@ -39,7 +39,7 @@ describe('an embedded server', () => {
     expect(await zookeeper.ask('ruok')).toBe('imok');
   });
 
-  it('says when a session lasts longer than was asked for', async () => {
+  it('logs when a session lasts longer than requested', async () => {
     const lines: string[] = [];
     const zookeeper = await startServer({ tickTimeMs: 2_000, log: (line) => lines.push(line) });
     await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
@@ -57,7 +57,7 @@ describe('an embedded server', () => {
     [{ tickTimeMs: 0 }, /tickTimeMs must be/],
     [{ minSessionTimeoutMs: 10, maxSessionTimeoutMs: 5 }, /maxSessionTimeoutMs must be/],
     [{ clock: 'sun' }, /clock must be/],
-    // Node's timers take no more, and fire at once; an int on the wire neither.
+    // Greater values overflow Node's timers, which then fire at once, and the int of the protocol.
     [{ containerCheckIntervalMs: Infinity }, /containerCheckIntervalMs must be/],
     [{ minSessionTimeoutMs: 2 ** 31 }, /minSessionTimeoutMs must be/],
     // All addresses.
@@ -69,7 +69,7 @@ describe('an embedded server', () => {
     await expect(start).rejects.toBeInstanceOf(LockConfigurationError);
   });
 
-  it('says that its port is taken', async () => {
+  it('rejects when its port is taken', async () => {
     const stranger = createServer().listen(0, '127.0.0.1');
     await once(stranger, 'listening');
     const { port } = stranger.address() as AddressInfo;
@@ -79,7 +79,7 @@ describe('an embedded server', () => {
 });
 
 describe('a restart', () => {
-  it.each(['stop', 'kill'] as const)('after %s() finds the znodes and the sessions that there were', async (end) => {
+  it.each(['stop', 'kill'] as const)('after %s() finds the previous znodes and sessions', async (end) => {
     const zookeeper = await startServer();
     const { client, told, next } = await connectClient(zookeeper.connectString);
     const created = await client.create({ path: '/own', data: Buffer.from('x'), acl: ANYONE, mode: 1 });
@@ -96,7 +96,7 @@ describe('a restart', () => {
     expect(told).not.toContain('ended');
   });
 
-  it('is not needed between tests: reset() leaves what a fresh server has', async () => {
+  it('is not needed between tests: reset() leaves the state of a fresh server', async () => {
     const zookeeper = await startServer();
     const { client, next } = await connectClient(zookeeper.connectString);
     const before = await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
@@ -110,7 +110,7 @@ describe('a restart', () => {
     expect(after.czxid).toBeGreaterThan(before.czxid);
   });
 
-  it('resets also what a test has done to the znodes that every server has, and below them', async () => {
+  it('resets also the znodes that every server has, and those below them', async () => {
     const zookeeper = await startServer();
     const { client } = await connectClient(zookeeper.connectString);
     await client.multi([{ type: 'setData', path: '/', data: Buffer.from('x') }]);
@@ -132,12 +132,12 @@ describe('a restart', () => {
     const zookeeper = await startServer({ tickTimeMs: 100 });
     zookeeper.freeze();
     await zookeeper[thaw]();
-    // It says nothing by itself.
+    // The client sends nothing by itself.
     const client = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 200 });
     expect(await client.next('ended')).toBe('expired');
   });
 
-  it('of the whole process, with nothing kept, is noticed by a client: its session is over', async () => {
+  it('of the whole process without its data ends the client’s session', async () => {
     const first = await EmbeddedZooKeeper.start({ tickTimeMs: 500 });
     const { client, next } = await connectClient(first.connectString);
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });

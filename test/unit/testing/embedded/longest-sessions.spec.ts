@@ -12,10 +12,10 @@ const SHORT_MS = 5_000;
 /** 20 ticks. */
 const MOST_MS = 20_000;
 
-/** A leader that grants long sessions, a follower that grants short ones, and one that has no limit of its own. */
+/** A leader that grants long sessions, a follower that grants short ones, and a follower without its own limit. */
 const startUnlike = () => startTimed({ longestSessionsMs: [LONG_MS, SHORT_MS], expiryDelayMs: 0 });
 
-/** The session timeout that a new client is told, and that its session has. */
+/** The session timeout in the reply to a new client, and that of its session. */
 async function granted(server: EnsembleMember, timeoutMs: number): Promise<[toldMs: number, timeoutMs: number]> {
   const raw = await openRaw(server);
   raw.write(handshakeFrame({ timeoutMs }));
@@ -24,7 +24,7 @@ async function granted(server: EnsembleMember, timeoutMs: number): Promise<[told
 }
 
 describe('longestSessionsMs of an embedded ensemble', () => {
-  it('is what each server grants at most, in their order; the others go by maxSessionTimeoutMs', async () => {
+  it('limits what each server grants, in their order; the others use maxSessionTimeoutMs', async () => {
     const ensemble = await startUnlike();
     const all = await Promise.all(ensemble.servers.map((server) => granted(server, 2 * MOST_MS)));
     expect(all).toEqual([
@@ -34,7 +34,7 @@ describe('longestSessionsMs of an embedded ensemble', () => {
     ]);
   });
 
-  it('lets shorter sessions be as they are', async () => {
+  it('does not change shorter sessions', async () => {
     const ensemble = await startUnlike();
     const all = await Promise.all(ensemble.servers.map((server) => granted(server, SHORT_MS)));
     expect(all).toEqual([
@@ -44,7 +44,7 @@ describe('longestSessionsMs of an embedded ensemble', () => {
     ]);
   });
 
-  it('makes a session shorter that comes back there, until there is a new leader', async () => {
+  it('shortens a session that reconnects there, until there is a new leader', async () => {
     const ensemble = await startUnlike();
     const [leader, one] = rolesOf(ensemble);
     const { client, session } = await openAt(ensemble, leader, LONG_MS);
@@ -55,7 +55,7 @@ describe('longestSessionsMs of an embedded ensemble', () => {
     expect([session.timeoutMs, session.earliestEndMs]).toEqual([LONG_MS, LONG_MS]);
     await pass(ensemble, SHORT_MS + 1);
     expect(session.isOpen).toBe(true);
-    // The new leader is that server: from now on it goes by its own limit.
+    // The new leader is that server, so its own limit applies from now on.
     expect(await RawClient.open(one, asked)).toBeDefined();
     await pass(ensemble, SHORT_MS - 1);
     expect(session.isOpen).toBe(true);
@@ -63,14 +63,14 @@ describe('longestSessionsMs of an embedded ensemble', () => {
     expect(session.isOpen).toBe(false);
   });
 
-  it('makes a session longer that comes back there, for as long as there is no new leader', async () => {
+  it('lengthens a session that reconnects there, until there is a new leader', async () => {
     const ensemble = await startUnlike();
     const [leader, one] = rolesOf(ensemble);
     const { client, session } = await openAt(ensemble, one, LONG_MS);
     const back = await RawClient.open(leader, { ...client.session, timeoutMs: LONG_MS });
     expect(back).toBeDefined();
     expect([session.firstTimeoutMs, session.timeoutMs]).toEqual([SHORT_MS, LONG_MS]);
-    // A new leader may come at any moment, and knows of the first timeout alone.
+    // A new leader may be elected at any moment. It has only the first timeout.
     expect(session.earliestEndMs).toBe(SHORT_MS);
     await pass(ensemble, LONG_MS - 1);
     expect(session.isOpen).toBe(true);
@@ -90,7 +90,7 @@ describe('longestSessionsMs of an embedded ensemble', () => {
     ['no list', LONG_MS],
     ['a text for a list', 'long'],
     ['null', null],
-  ])('is checked: %s', async (_what, longestSessionsMs) => {
+  ])('is validated: %s', async (_what, longestSessionsMs) => {
     const start = EmbeddedEnsemble.start(3, { longestSessionsMs } as EmbeddedEnsembleOptions);
     await expect(start).rejects.toThrow(/^longestSessionsMs must be/);
     await expect(start).rejects.toBeInstanceOf(LockConfigurationError);

@@ -8,10 +8,10 @@ import { ANYONE, EMPTY } from './servers.js';
 
 const FRESH = ['/', '/zookeeper', '/zookeeper/config', '/zookeeper/quota'];
 const EPHEMERAL = 1;
-/** An election counts on by the time, where no data was lost: by so much in so long. */
+/** Without a data loss, an election derives the next zxid from the time. This is the time that passes here. */
 const LATER_MS = 100;
 
-/** Some znodes, one after the other. Answers the number of the last transaction. */
+/** Creates some znodes, one after the other. Returns the zxid of the last transaction. */
 async function fill(ensemble: EmbeddedEnsemble): Promise<bigint> {
   const [leader] = rolesOf(ensemble);
   const { client } = await openAt(ensemble, leader);
@@ -25,7 +25,7 @@ async function loseAndRestore(ensemble: EmbeddedEnsemble): Promise<void> {
 }
 
 describe('loseData() of an embedded ensemble', () => {
-  it('ends all servers, which nobody reaches before they are restored', async () => {
+  it('stops all servers, which are unreachable until they are restored', async () => {
     const ensemble = await startTimed();
     const [leader, one] = rolesOf(ensemble);
     const { client } = await openAt(ensemble, one);
@@ -37,7 +37,7 @@ describe('loseData() of an embedded ensemble', () => {
     expect(await RawClient.open(one)).toBeDefined();
   });
 
-  it('ends them also where some have ended before', async () => {
+  it('stops them also when some have stopped before', async () => {
     const ensemble = await startTimed();
     await ensemble.loseQuorum();
     await loseAndRestore(ensemble);
@@ -56,14 +56,14 @@ describe('loseData() of an embedded ensemble', () => {
     expect(session.isOpen).toBe(false);
     expect(await RawClient.open(one, client.session)).toBeUndefined();
     expect(await (await openAt(ensemble, one)).client.create('/kept')).toBe(0);
-    // What would have ended the lost session does no harm to the new ones.
+    // The expiry of the lost session does not affect the new ones.
     await pass(ensemble, TICK_MS);
     expect(one.sessions()).toHaveLength(1);
     await pass(ensemble, TIMEOUT_MS);
     expect(one.sessions()).toEqual([]);
   });
 
-  it('leaves nothing on a server that heard of it late, or was cut off', async () => {
+  it('leaves no data on a server that lagged or was cut off', async () => {
     const ensemble = await startTimed({ peerDelayMs: 10 });
     const [leader, one, other] = rolesOf(ensemble);
     const { client } = await openAt(ensemble, leader);
@@ -77,7 +77,7 @@ describe('loseData() of an embedded ensemble', () => {
     expect((await passUntil(ensemble, back.create('/kept')))[1]).toBe(0);
   });
 
-  it('counts from the beginning: numbers are given again', async () => {
+  it('restarts the zxids at the beginning, so that they are used again', async () => {
     const startedAt = Date.now();
     const ensemble = await startTimed();
     const first = await fill(ensemble);
@@ -88,7 +88,7 @@ describe('loseData() of an embedded ensemble', () => {
     expect(await fill(ensemble)).toBeLessThanOrEqual(first);
   });
 
-  it('turns a client away that remembers more, until it gives that up', async () => {
+  it('refuses a client with a greater last zxid, until it connects without one', async () => {
     const ensemble = await startTimed();
     const [leader] = rolesOf(ensemble);
     for (let times = 0; times < 3; times++) {
@@ -105,7 +105,7 @@ describe('loseData() of an embedded ensemble', () => {
     expect(await RawClient.open(leader)).toBeDefined();
   });
 
-  it('is noticed by a client of this package, which can make a new session', async () => {
+  it('is detected by a client of this package, which can create a new session', async () => {
     const ensemble = await startTimed({ clock: 'running', tickTimeMs: 500 });
     const { client, next, told } = await connectClient(ensemble.connectString, { sessionTimeoutMs: 1_000 });
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: EPHEMERAL });

@@ -21,7 +21,7 @@ const openSocket = async ({ port }: EmbeddedZooKeeper): Promise<Socket> => {
   return socket;
 };
 
-/** A client that has asked for more than a network holds, and reads none of it. */
+/** A client that has requested more than the socket buffers hold, and reads none of it. */
 const openGreedy = async (zookeeper: EmbeddedZooKeeper) => {
   const { client } = await connectClient(zookeeper.connectString);
   await client.create({ path: '/large', data: Buffer.alloc(1_000_000), acl: ANYONE, mode: 0 });
@@ -34,18 +34,18 @@ const openGreedy = async (zookeeper: EmbeddedZooKeeper) => {
 };
 
 describe('a server that stops does not wait', () => {
-  it.each(['stop', 'kill'] as const)('for somebody who has said nothing yet: %s()', async (end) => {
+  it.each(['stop', 'kill'] as const)('for a client that has sent nothing yet: %s()', async (end) => {
     const zookeeper = await startServer();
     const socket = await openSocket(zookeeper);
     const closed = once(socket, 'close');
-    // Served after it, so that the first has been taken as well.
+    // This client is served after the first socket, so that one has been accepted as well.
     await connectClient(zookeeper.connectString);
     await zookeeper[end]();
     await closed;
     expect(socket.destroyed).toBe(true);
   });
 
-  it('for a client that takes nothing', async () => {
+  it('for a client that reads nothing', async () => {
     const zookeeper = await startServer();
     await openGreedy(zookeeper);
     await zookeeper.stop();
@@ -53,7 +53,7 @@ describe('a server that stops does not wait', () => {
     expect(await eventually(isAlone, 'nobody is connected')).toBe(true);
   });
 
-  it('for what a delay still keeps', async () => {
+  it('for replies that a delay holds back', async () => {
     const zookeeper = await startServer();
     const { client } = await connectClient(zookeeper.connectString);
     zookeeper.delay(100_000);
@@ -64,7 +64,7 @@ describe('a server that stops does not wait', () => {
 });
 
 describe('a connection that has lost its session', () => {
-  it('watches nothing from then on, also when it takes nothing', async () => {
+  it('has no watches from then on, also when it reads nothing', async () => {
     const zookeeper = await startServer();
     const { sessionId } = await openGreedy(zookeeper);
     const session = zookeeper.session(sessionId);
@@ -75,7 +75,7 @@ describe('a connection that has lost its session', () => {
     await eventually(isClosed, 'it is closed all the same');
   });
 
-  it('does nothing for it any more, however late it hears of that', async () => {
+  it('executes no further request, however late it is notified', async () => {
     const zookeeper = await startServer();
     const { client } = await connectClient(zookeeper.connectString);
     await client.create({ path: '/a', data: EMPTY, acl: ANYONE, mode: 0 });
@@ -90,8 +90,8 @@ describe('a connection that has lost its session', () => {
   });
 });
 
-describe('a network that is slow', () => {
-  it('keeps the order of what is said, also when it becomes quicker', async () => {
+describe('a slow network', () => {
+  it('keeps the order of messages, also when it becomes faster', async () => {
     const heard: string[] = [];
     const allHeard = deferred();
     const write = (bytes: Buffer) => heard.push(String(bytes)) === 3 && allHeard.resolve();
@@ -118,14 +118,14 @@ describe('a network that is slow', () => {
     }
   });
 
-  it.each([-1, NaN, Infinity, 2 ** 31])('is not late by %d ms', async (ms) => {
+  it.each([-1, NaN, Infinity, 2 ** 31])('refuses a delay of %d ms', async (ms) => {
     const zookeeper = await startServer();
     expect(() => zookeeper.delay(ms)).toThrow(LockConfigurationError);
   });
 });
 
 describe.each(['pause', 'blackHole'] as const)('a client cut off by %s()', (cutOff) => {
-  it('does not hear that its session has expired, until it is heard again', async () => {
+  it('is not notified that its session has expired until the connection is restored', async () => {
     const zookeeper = await startServer();
     const { client, told, next } = await connectClient(zookeeper.connectString);
     await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
@@ -141,7 +141,7 @@ describe.each(['pause', 'blackHole'] as const)('a client cut off by %s()', (cutO
     expect(await ended).toBe('expired');
   });
 
-  it('is not even told that the server is well', async () => {
+  it('gets no reply to ruok either', async () => {
     const zookeeper = await startServer();
     zookeeper[cutOff]();
     const socket = await openSocket(zookeeper);

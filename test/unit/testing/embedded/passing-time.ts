@@ -6,7 +6,7 @@ import { RawClient } from '../../../integration/ensemble/behaviours/raw-client.j
 /** The tick of ensembles whose time passes only by `advance()`. */
 export const TICK_MS = 1_000;
 
-/** Of a session, unless another one is asked for. */
+/** The default timeout of a session. */
 export const TIMEOUT_MS = 4_000;
 
 export async function startTimed(options: EmbeddedEnsembleOptions = {}, servers = 3): Promise<EmbeddedEnsemble> {
@@ -15,19 +15,19 @@ export async function startTimed(options: EmbeddedEnsembleOptions = {}, servers 
   return ensemble;
 }
 
-/** The leader of the beginning, and the others. */
+/** The first leader, and the others. */
 export function rolesOf({ servers }: EmbeddedEnsemble): [EnsembleMember, EnsembleMember, EnsembleMember] {
   return servers as [EnsembleMember, EnsembleMember, EnsembleMember];
 }
 
-/** A new session at this server, and how long it took to open it. */
+/** A new session at this server, and the time that it took to open it. */
 export async function openAt(ensemble: EmbeddedEnsemble, server: EnsembleMember, timeoutMs = TIMEOUT_MS) {
   const [ms, client] = await passUntil(ensemble, RawClient.open(server, { timeoutMs }));
   if (!client) throw new Error('turned away');
   return { ms, client, session: server.session(client.session.sessionId) };
 }
 
-/** Time passes, a millisecond at a time, until it is settled. Answers how much has passed, and with what it ended. */
+/** Advances the time by milliseconds until the promise is settled. Returns the time that passed, and the value. */
 export async function passUntil<T>(ensemble: EmbeddedEnsemble, promise: Promise<T>): Promise<[ms: number, value: T]> {
   const startedAt = ensemble.nowMs;
   let isSettled = false;
@@ -41,7 +41,7 @@ export async function passUntil<T>(ensemble: EmbeddedEnsemble, promise: Promise<
   }
 }
 
-/** Time passes, and everything that happens in it is heard. */
+/** Advances the time, and waits until everything that this causes has happened. */
 export async function pass(ensemble: EmbeddedEnsemble, ms: number): Promise<void> {
   ensemble.advance(ms);
   await ensemble.idle();

@@ -5,14 +5,14 @@ import { RawConnection } from '../../../conformance/wire/raw-connection.js';
 
 const PATIENCE_MS = 20_000;
 
-/** A connection that is given up when the test has finished. */
+/** A connection that is closed when the test has finished. */
 export async function openRaw({ port }: { readonly port: number }): Promise<RawConnection> {
   const raw = await RawConnection.open({ port, patienceMs: PATIENCE_MS });
   onTestFinished(() => raw.destroy());
   return raw;
 }
 
-/** A connection that has shaken hands, and the session that it speaks for. */
+/** A connection after its handshake, with its session. */
 export async function openRawSession(server: { readonly port: number }, handshake: Handshake = {}) {
   const raw = await openRaw(server);
   raw.write(handshakeFrame(handshake));

@@ -6,7 +6,7 @@ import { startServer } from './servers.js';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** As another process has it: without what this one has counted. */
+/** The module as another process has it, without the counters of this process. */
 async function anotherProcess() {
   vi.resetModules();
   return import('../../../../lib/testing/embedded/database/zxids.js');
@@ -15,7 +15,7 @@ async function anotherProcess() {
 async function tokenOf({ connectString }: { readonly connectString: string }): Promise<bigint> {
   const locks = await openService({ connectString });
   const { fencingToken } = await locks.acquire('k');
-  // While its server is still there: it has something to say to it.
+  // The session is closed while its server is running, since that sends a request.
   await closeService(locks);
   return fencingToken;
 }
@@ -37,7 +37,7 @@ describe('the fencing tokens of an embedded server', () => {
     expect(BigInt.asIntN(64, token)).toBe(token);
   });
 
-  it('grow when the server begins anew on the same port', async () => {
+  it('grow when the server is started again on the same port', async () => {
     const first = await startServer();
     const before = await tokenOf(first);
     await first.stop();
@@ -53,14 +53,14 @@ describe('the first zxid of an embedded server', () => {
     expect(BigInt.asIntN(64, token)).toBe(token);
   });
 
-  it('lies above a million transactions of an earlier server of this process, however quick they were', async () => {
+  it('is above a million transactions of an earlier server of this process, however fast they were', async () => {
     const { firstZxid, nextZxid } = await anotherProcess();
     let last = firstZxid(Date.now());
     for (let count = 0; count < 1_000_000; count++) last = nextZxid(last);
     expect(firstZxid(Date.now())).toBeGreaterThan(last);
   });
 
-  it('lies above those of an earlier process that did 128,000 transactions a second', async () => {
+  it('is above those of an earlier process that did 128,000 transactions a second', async () => {
     const [startedAt, seconds] = [Date.now(), 8];
     const earlier = await anotherProcess();
     let last = earlier.firstZxid(startedAt);
@@ -69,7 +69,7 @@ describe('the first zxid of an embedded server', () => {
     expect(later.firstZxid(startedAt + 1_000 * seconds)).toBeGreaterThan(last);
   });
 
-  it('grows in this process when the clock is set back, also to a time before the first number', async () => {
+  it('grows when the clock is set back, also to a time before the first zxid', async () => {
     const { firstZxid, nextZxid, zxidAfterElection } = await anotherProcess();
     const now = Date.now();
     const first = nextZxid(firstZxid(now));

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper, FaultProxy } from '../../../../lib/testing/index.js';
 import { connectClient } from '../../../integration/driver/support/observed-client.js';
 
-it('complains when the server is gone whose sessions are to expire, and leaves nothing unhandled', async () => {
+it('rejects when the server of the sessions to expire is gone, and leaves no unhandled rejection', async () => {
   const zookeeper = await EmbeddedZooKeeper.start();
   onTestFinished(() => zookeeper.stop());
   const proxy = await FaultProxy.open(zookeeper.port);
