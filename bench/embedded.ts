@@ -1,8 +1,8 @@
 /**
- * How fast the embedded ZooKeeper is: how long it takes to start, and how many znodes are created and deleted in a second
- * over loopback, by clients in the same process, each of which has several requests on their way.
+ * Measures the embedded ZooKeeper: its start, and how many znodes are created and deleted per second over loopback. The
+ * clients run in the same process, and each has several requests in flight.
  * `npm run bench:embedded -- [--seconds 3] [--clients 4] [--pipelined 64]`
- * Ends with 1 when a start takes 50 ms or fewer than 10 000 pairs a second are done.
+ * Ends with 1 when a start takes 50 ms or fewer than 10 000 pairs per second are done.
  */
 import { parseArgs } from 'node:util';
 import { EmbeddedZooKeeper } from '../lib/testing/index.js';

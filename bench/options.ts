@@ -7,12 +7,12 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly windowMs: number;
   readonly warmUpMs: number;
-  /** How long sessions that do nothing are watched before each window. */
+  /** The time for which idle sessions are observed before each window. */
   readonly idleMs: number;
   readonly isShort: boolean;
-  /** Whether claims that are missed fail the run. */
+  /** Whether missed claims fail the run. */
   readonly isAsserting: boolean;
-  /** Those that were asked for; all when nobody was. */
+  /** The requested ones; all if none were requested. */
   readonly shapes: readonly string[];
   readonly contenders: readonly ContenderId[];
   /** The file of results, and the directory of charts. */

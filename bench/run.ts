@@ -1,4 +1,4 @@
-/** `npm run bench`: what locks cost, ours and those of others, in one run on one machine. */
+/** `npm run bench`: measures the cost of these locks and of others, in one run on one machine. */
 import { conductAll } from './conduct/conduct-all.js';
 import { parseOptions, USAGE } from './options.js';
 import type { BenchOptions } from './options.js';
@@ -27,7 +27,7 @@ try {
 async function run(options: BenchOptions): Promise<number> {
   const results = await conductAll(options);
   const summaries = summarise(SHAPES, results);
-  // What takes a fraction of a second says nothing about speed.
+  // A run of a fraction of a second says nothing about speed.
   const verdicts = options.isShort ? [] : judge(CLAIMS, summaries);
   printTables(summaries);
   printVerdicts(verdicts);

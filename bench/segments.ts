@@ -1,7 +1,8 @@
 /**
- * What segments are worth: 64 workers of four instances want the same key, and each holds what it gets for 5 ms.
+ * Measures the benefit of segments: 64 workers of four instances want the same key, and each holds what it gets for 5
+ * ms.
  * `npm run bench:segments -- [--rounds 5] [--seconds 4] [--workers 64] [--instances 4]`
- * Ends with 1 when 16 segments let fewer than 8 times as many through as one does, or when a lock was held twice.
+ * Ends with 1 when 16 segments grant fewer than 8 times as many as one does, or when a lock was held twice.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,7 +33,7 @@ const [workers, instanceCount] = [Number(values.workers), Number(values.instance
 
 interface Round {
   readonly segments: number;
-  /** How many were let through in a second. */
+  /** Resolves with the number of grants per second. */
   readonly rate: number;
   readonly waitP50Ms: number;
   readonly waitP99Ms: number;
@@ -43,7 +44,7 @@ await using server = await ZooKeeperServer.start();
 const instances = await openInstances(instanceCount, server.connectString);
 const results: Round[] = [];
 for (let round = 0; round < rounds; round++) {
-  // Interleaved, so that a slow minute of the machine is everybody's.
+  // Interleaved, so that a slow minute of the machine affects all.
   for (const segments of SEGMENTS) results.push(await measure(segments));
 }
 await closeInstances(instances);

@@ -4,34 +4,34 @@ interface ShapeBase {
   readonly id: string;
   readonly title: string;
   readonly contenders: readonly ContenderId[];
-  /** Whose figures are 1 in the column of ratios. */
+  /** The contender whose figures are 1 in the column of ratios. */
   readonly reference: ContenderId;
-  /** ZooKeeper's servers: one, or an ensemble. */
+  /** The number of ZooKeeper servers: one, or an ensemble. */
   readonly nodes: 1 | 3;
 }
 
-/** Processes with callers each, that take and give back as fast as they can. */
+/** Processes with several callers each, which acquire and release as fast as they can. */
 export interface LoopShape extends ShapeBase {
   readonly kind: 'loop';
   readonly processes: number;
-  /** In each process. */
+  /** The number of callers per process. */
   readonly callers: number;
-  /** One key for everybody, or one for each caller. */
+  /** One key for all callers, or one per caller. */
   readonly keys: 'one' | 'own';
   readonly insideMs: number;
-  /** Which share of the acquisitions only reads. */
+  /** The share of the acquisitions that only read. */
   readonly readShare: number;
-  /** Which share of the usual time it gets. */
+  /** The share of the usual time that this shape gets. */
   readonly timeShare: number;
 }
 
-/** Waiters of one process on one key that is held, and then all get it. */
+/** Waiters of one process on one held key, which then all get it. */
 export interface QueueShape extends ShapeBase {
   readonly kind: 'queue';
   readonly callers: number;
 }
 
-/** A process takes a key, gives it back, and then another one asks for it. */
+/** A process acquires and releases a key, and then another one requests it. */
 export interface TakeOverShape extends ShapeBase {
   readonly kind: 'take-over';
   readonly times: number;
@@ -42,10 +42,10 @@ export type Shape = LoopShape | QueueShape | TakeOverShape;
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
-/** Not kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
+/** Without kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
 
-/** One caller that takes one key; what a shape does not say is so. */
+/** The defaults of a shape: one caller that takes one key. */
 const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   kind: 'loop',
   nodes: 1,
@@ -63,7 +63,7 @@ export const SHAPES: readonly Shape[] = [
   loop('1x1', 'One caller, one key', { contenders: ['floor', ...ON_ONE_KEY.filter((id) => id !== 'curator-shared')] }),
   loop('kept', 'A key that the same caller had last', {
     contenders: ['ours', 'ours-kept', 'curator'],
-    // So many acquisitions that more of them would need more memory than they would tell.
+    // More acquisitions would need more memory without giving more information.
     timeShare: 0.25,
   }),
   loop('64-keys', '64 callers of one process, a key each', {
@@ -76,7 +76,7 @@ export const SHAPES: readonly Shape[] = [
   loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
   loop('16x1', 'One key, 16 processes, a caller each', { processes: 16 }),
   loop('16x16', 'One key, 16 processes, 16 callers each', {
-    // Not etcd3: 256 callers that ask again and again are more than its connections bear.
+    // Without etcd3: its connections cannot bear 256 callers that ask again and again.
     contenders: ON_ONE_KEY.filter((id) => id !== 'etcd3'),
     processes: 16,
     callers: 16,
@@ -123,7 +123,7 @@ export const SHAPES: readonly Shape[] = [
   }),
 ];
 
-/** The same shape with few of everything: enough to see that it runs. */
+/** Returns the same shape with few of everything, enough to check that it runs. */
 export function shortened(shape: Shape): Shape {
   switch (shape.kind) {
     case 'loop':

@@ -1,6 +1,6 @@
 /**
- * How fast a stock sells: 200 buyers in four sessions want a unit each, again and again, out of one segment and out of 16, kept
- * in ZooKeeper and in a store that answers at once.
+ * Measures how fast a stock sells. 200 buyers in four sessions want a unit each, again and again, from one segment and
+ * from 16. The stock is kept in ZooKeeper and in a store that answers at once.
  * `npm run bench:stock -- [--rounds 5] [--seconds 4] [--buyers 200] [--instances 4]`
  * Ends with 1 when a unit was sold twice, or is missing.
  */
@@ -34,9 +34,9 @@ interface Setting {
 }
 
 interface Round extends Setting {
-  /** How many orders were sold in a second. */
+  /** The number of orders sold per second. */
   readonly rate: number;
-  /** How many units are neither there nor sold; below zero, how many were sold twice. */
+  /** The number of units that are neither left nor sold; below zero, the number that were sold twice. */
   readonly missing: number;
 }
 
@@ -46,7 +46,7 @@ await using server = await ZooKeeperServer.start();
 const instances = await openInstances(instanceCount, server.connectString);
 const results: Round[] = [];
 for (let round = 0; round < rounds; round++) {
-  // Interleaved, so that a slow minute of the machine is everybody's.
+  // Interleaved, so that a slow minute of the machine affects all.
   for (const setting of SETTINGS) results.push(await measure(setting));
 }
 await closeInstances(instances);

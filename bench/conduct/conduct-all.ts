@@ -11,10 +11,10 @@ import { Progress } from './progress.js';
 import { failureOf } from './result.js';
 import type { Result } from './result.js';
 
-// How many times the usual warm-up of a client a new server needs.
+// The warm-up of a new server, as a multiple of the usual warm-up of a client.
 const SERVER_BREAK_IN = 10;
 
-/** Every contender's turn at every shape, as often as there are rounds. */
+/** Runs every contender on every shape, as often as there are rounds. */
 export async function conductAll(options: BenchOptions): Promise<Result[]> {
   await using servers = new Servers(SERVER_BREAK_IN * options.warmUpMs);
   const crews = new Crews();
@@ -45,11 +45,14 @@ function shapesOf({ shapes, isShort }: BenchOptions): Shape[] {
   return isShort ? running.map(shortened) : running;
 }
 
-/** Rounds are interleaved, so that a slow minute of the machine is everybody's; and nobody is always first. */
+/**
+ * Returns the turns in interleaved rounds, so that a slow minute of the machine affects everybody. No contender is
+ * always first.
+ */
 function turnsOf(shape: Shape, { rounds, contenders }: BenchOptions): Turn[] {
   const isWanted = (id: ContenderId) => contenders.length === 0 || contenders.includes(id) || id === shape.reference;
   const ids = [...shape.contenders.filter(isWanted), ...contenders.filter((id) => id === 'no-lock')];
-  // The reference comes first: until its processes are warm, the server is, too.
+  // The reference comes first: the server is warm only when the reference's processes are.
   const inOrder = [shape.reference, ...[...CONTENDERS.keys()].filter((id) => id !== shape.reference)];
   const running = inOrder.filter((id) => ids.includes(id)).map((id) => CONTENDERS.get(id)!);
   return Array.from({ length: rounds }, (_, round) => {

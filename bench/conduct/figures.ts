@@ -4,30 +4,33 @@ import { quantile } from '../support/statistics.js';
 import type { Acquisition } from '../support/tenure-file.js';
 import { handOvers } from '../support/tenures.js';
 
-/** What is measured. Not every shape has all of it. */
+/** The measured figures. Not every shape has all of them. */
 export interface Figures {
-  /** Acquisitions in a second. */
+  /** Acquisitions per second. */
   readonly rate?: number;
-  /** To ask for it, get it and give it back, in microseconds. */
+  /** The time to request, acquire and release, in microseconds. */
   readonly p50Us?: number;
   readonly p99Us?: number;
-  /** To ask for it and get it, in microseconds. */
+  /** The time to request and acquire, in microseconds. */
   readonly acquireP50Us?: number;
-  /** From the end of one tenure to the begin of the next, in microseconds. */
+  /** The hand-over: from the end of one hold to the begin of the next, in microseconds. */
   readonly handOverP50Us?: number;
   readonly handOverP99Us?: number;
-  /** From getting it to beginning to give it back, where callers stay for a while, in microseconds. */
+  /**
+   * The time from the acquisition to the begin of the release, in microseconds. Only where callers hold the lock for a
+   * while.
+   */
   readonly insideP50Us?: number;
-  /** The acquisitions of the process that had fewest, by those of the one that had most. */
+  /** The acquisitions of the process with the fewest, divided by those of the process with the most. */
   readonly fairness?: number;
-  /** Processor time of the clients for one acquisition, in microseconds. */
+  /** The clients' processor time per acquisition, in microseconds. */
   readonly cpuUs?: number;
-  /** Messages to the server and from it for one acquisition. */
+  /** Messages to and from the server per acquisition. */
   readonly packetsTo?: number;
   readonly packetsFrom?: number;
-  /** Until so many callers stood in line, in milliseconds. */
+  /** The time until so many callers were queued, in milliseconds. */
   readonly enqueueMs?: number;
-  /** Of the waiting callers' process, what grew by each of them. */
+  /** The memory growth of the waiting callers' process, per waiter. */
   readonly heapBytes?: number;
   readonly residentBytes?: number;
 }
@@ -41,14 +44,14 @@ export interface Sample {
 export interface Observed {
   readonly beginAt: number;
   readonly endAt: number;
-  /** Whether all of them want the same key, for themselves. */
+  /** Whether all callers want the same key exclusively. */
   readonly isOneLine: boolean;
-  /** Whether callers stay inside for a while. */
+  /** Whether callers hold the lock for a while. */
   readonly isStaying: boolean;
-  /** Of each process. */
+  /** The work of each process. */
   readonly workers: readonly Worked[];
   readonly samples: readonly [Sample, Sample];
-  /** Messages of sessions that do nothing, in a nanosecond. */
+  /** Messages of idle sessions per nanosecond. */
   readonly idle: Packets;
 }
 
@@ -85,7 +88,10 @@ function within(acquisitions: readonly Acquisition[], beginAt: number, endAt: nu
   return acquisitions.filter(({ from }) => from >= beginAt && from < endAt);
 }
 
-/** Each process looks at its clock when it can, so each is divided by what it did between. */
+/**
+ * Returns the processor time per acquisition. Each process reads its clock when it can, so its time is divided by its
+ * acquisitions between its own readings.
+ */
 function cpuOf(workers: readonly Worked[]): number {
   let [cpuUs, count] = [0, 0];
   for (const { acquisitions, marks } of workers) {

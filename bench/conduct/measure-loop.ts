@@ -11,15 +11,21 @@ import { figuresOf } from './figures.js';
 import type { Sample } from './figures.js';
 import type { Measured, Stage } from './stage.js';
 
-/** Orders have to arrive before anything begins. */
+/** Orders must arrive before anything begins. */
 const AHEAD_MS = 20;
-/** How long callers may stand in line after the end of the window: the slowest do, many to a key. */
+/**
+ * The longest time that callers may be queued after the end of the window. The slowest ones are, with many callers per
+ * key.
+ */
 const PATIENCE_MS = 120_000;
-/** Tenures that last no time would never meet: this many last a millisecond, shared by all callers, in the warm-up. */
+/**
+ * The number of holds in the warm-up that last a millisecond, shared by all callers. Holds of no duration would never
+ * overlap.
+ */
 const LINGERS = 128;
 const MOST_LINGERS = 5;
 
-/** Lets the callers of all workers have their window. */
+/** Runs one window for the callers of all workers. */
 export async function measureLoop(shape: LoopShape, stage: Stage): Promise<Measured> {
   const { workers, server } = stage;
   const idle = await stage.idlePackets();

@@ -12,13 +12,13 @@ import type { Figures } from './figures.js';
 import type { Measured, Stage } from './stage.js';
 
 const POLL_MS = 20;
-/** A line that has sent and received nothing for so long stands. */
+/** A wait queue is complete when nothing was sent or received for this long. */
 const STILL_MS = 200;
 const PATIENCE_MS = 600_000;
-/** Tenures that last no time would never meet. */
+/** Holds of no duration would never overlap. */
 const LINGERS = { times: 5, ms: 1 };
 
-/** Lets many callers of one process stand in line, looks what they cost, and lets them through. */
+/** Queues many callers of one process, measures what they cost, and lets them through. */
 export async function measureQueue({ callers }: QueueShape, stage: Stage): Promise<Measured> {
   const { workers, server, dir, isLocalLine } = stage;
   const worker = workers[0]!;
@@ -28,7 +28,7 @@ export async function measureQueue({ callers }: QueueShape, stage: Stage): Promi
     { do: 'queue', key: randomUUID(), callers, lingers: LINGERS },
     PATIENCE_MS,
   );
-  // The holder's, and one of each waiter unless they share a place.
+  // One znode of the holder, and one of each waiter unless the waiters share one.
   const enqueueMs = ((await formed(server, ephemerals + (isLocalLine ? 1 : 1 + callers))) - beganAt) / 1e6;
   const standing = await stillness(server);
   const memory = await worker.ask({ do: 'memory' });
@@ -65,7 +65,7 @@ function drainFigures(acquisitions: readonly Acquisition[], standing: Packets, d
   };
 }
 
-/** When there were so many ephemeral znodes. @throws Error when there are not for a long time */
+/** Resolves with the time at which there were so many ephemeral znodes. @throws Error when it takes too long */
 async function formed(server: Server, ephemerals: number): Promise<number> {
   for (const startedAt = performance.now(); performance.now() - startedAt < PATIENCE_MS; await pause(POLL_MS)) {
     if ((await countsOf(server)).ephemerals >= ephemerals) return monotonicNs();
@@ -77,7 +77,7 @@ async function stillness(server: Server): Promise<Packets> {
   for (let counts = await countsOf(server); ;) {
     await pause(STILL_MS);
     const now = await countsOf(server);
-    // Now and then a session says that it is there.
+    // Idle sessions send a ping now and then.
     if (now.received - counts.received <= 2) return now;
     counts = now;
   }

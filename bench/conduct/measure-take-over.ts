@@ -6,12 +6,12 @@ import { quantile } from '../support/statistics.js';
 import { overlaps } from '../support/tenures.js';
 import type { Measured, Stage } from './stage.js';
 
-/** Long enough for whatever the first process still has to send after its release. */
+/** Long enough for all that the first process still sends after its release. */
 const BETWEEN_MS = 5;
-/** The first ones are warm-up. */
+/** The share of rounds that are warm-up. They come first. */
 const UNCOUNTED = 0.2;
 
-/** Lets one process take a key and give it back, then the other; with another key each time. */
+/** Lets one process acquire and release a key, then the other. Each round uses a new key. */
 export async function measureTakeOver({ times }: TakeOverShape, { workers }: Stage): Promise<Measured> {
   const [first, second] = workers;
   const reports: { readonly lock: string; readonly report: OnceReport; readonly isSecond: boolean }[] = [];

@@ -18,19 +18,19 @@ import type { Measured, Stage } from './stage.js';
 
 const FEWEST_SHARING = 4;
 
-/** The servers and processes that all performances share. */
+/** The servers and processes that all measurements share. */
 export interface House {
   readonly servers: Servers;
   readonly crews: Crews;
   readonly options: BenchOptions;
 }
 
-/** One contender's turn at a shape. */
+/** Measures one contender on a shape. */
 export async function perform(house: House, shape: Shape, contender: Contender): Promise<Measured> {
   const { servers, crews, options } = house;
   const name = serverOf(shape, contender);
   const server = await servers.get(name);
-  // What a process has been through before is not to be seen in its memory.
+  // The earlier work of a process must not show in its memory figures.
   if (shape.kind === 'queue') await crews.dismiss(contender.program);
   const workers = crews.take(contender.program, processesOf(shape));
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
@@ -53,7 +53,7 @@ export async function perform(house: House, shape: Shape, contender: Contender):
     for (const worker of workers) worker.hasWorked(module, performance.now() - startedAt);
     return measured;
   } catch (error) {
-    // Nobody knows what they are still at, or whether that server still serves.
+    // It is unknown what the workers are still doing, and whether the server still works.
     await Promise.all([crews.dismiss(contender.program), servers.stop(name)]);
     throw error;
   } finally {
@@ -62,8 +62,11 @@ export async function perform(house: House, shape: Shape, contender: Contender):
 }
 
 /**
- * As much processor time for each process as one alone has, and what the newest to these locks still needs: whoever has just
- * connected, or done nothing for a while, runs what it does as if for the first time.
+ * Returns the warm-up time.
+ * - Each process gets as much processor time as a single one would have.
+ * - The process with the least experience of these locks gets the rest of its break-in time.
+ *
+ * A process that has just connected, or was idle for a while, runs its code as if for the first time.
  */
 function warmUpMs(
   workers: readonly WorkerProcess[],

@@ -1,6 +1,6 @@
 import type { Result } from './result.js';
 
-/** Says what has just been done, and how long the rest will take; a full run takes long. */
+/** Reports the completed turn and the remaining time, because a full run takes long. */
 export class Progress {
   readonly #startedAt = performance.now();
   readonly #turns: number;

@@ -2,16 +2,19 @@ import type { ContenderId } from '../contenders/contender.js';
 import type { BenchOptions } from '../options.js';
 import type { Measured } from './stage.js';
 
-/** What came of one turn. */
+/** The result of one turn. */
 export interface Result extends Measured {
   readonly shape: string;
   readonly contender: ContenderId;
   readonly round: number;
-  /** Why there is nothing to show. */
+  /** The reason why there are no figures. */
   readonly failure?: string;
 }
 
-/** A window in which nobody got the lock is none to draw a median from; one of a short run may just be too short. */
+/**
+ * Returns a failure for a window without any acquisition, which has no median. In a short run the window may just be
+ * too short.
+ */
 export function failureOf(
   { figures }: Pick<Measured, 'figures'>,
   { isShort }: Pick<BenchOptions, 'isShort'>,

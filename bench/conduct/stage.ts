@@ -2,24 +2,24 @@ import type { WorkerProcess } from '../crew/worker-process.js';
 import type { Packets, Server } from '../servers/server.js';
 import type { Figures } from './figures.js';
 
-/** What a contender is measured on: its processes, with their connections open, and its server. */
+/** The environment in which a contender is measured: its processes, with open connections, and its server. */
 export interface Stage {
   readonly workers: readonly WorkerProcess[];
   readonly server: Server;
-  /** Where the workers' files go. */
+  /** The directory of the workers' files. */
   readonly dir: string;
   readonly warmUpMs: number;
   readonly windowMs: number;
-  /** Whether waiters of one process share a place in the server's line. */
+  /** Whether the waiters of one process share one contender in the server's wait queue. */
   readonly isLocalLine: boolean;
-  /** Messages of the open sessions while they do nothing, in a nanosecond. */
+  /** Resolves with the messages of the open, idle sessions per nanosecond. */
   idlePackets(): Promise<Packets>;
 }
 
 export interface Measured {
   readonly figures: Figures;
-  /** How many were checked, warm-up included. */
+  /** The number of checked acquisitions, warm-up included. */
   readonly acquisitions: number;
-  /** How many of them began while another one of the same key was not over. */
+  /** The number of acquisitions that began while another hold of the same key was not over. */
   readonly overlaps: number;
 }

@@ -2,17 +2,17 @@ import type { ProgramName } from '../crew/programs.js';
 import type { ServerName } from '../servers/servers.js';
 import type { ContenderOptions } from './node/contender.js';
 
-/** Somebody whose locks are measured. */
+/** A lock implementation that is measured. */
 export interface Contender {
-  /** What the command line, the file of results and the claims call it. */
+  /** Its name on the command line, in the file of results and in the claims. */
   readonly id: ContenderId;
   readonly label: string;
   readonly program: ProgramName;
-  /** What its program calls it. */
+  /** Its name in its program. */
   readonly module: string;
   readonly options?: ContenderOptions;
   readonly server: ServerName;
-  /** Whether all waiters of one process stand in one place of the server's line. */
+  /** Whether all waiters of one process share one place in the server's wait queue. */
   readonly isLocalLine?: boolean;
 }
 

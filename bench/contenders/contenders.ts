@@ -22,5 +22,5 @@ const ALL: readonly Contender[] = [
   { id: 'no-lock', label: 'no lock, to be found out', program: 'node', module: 'no-lock', server: 'zookeeper' },
 ];
 
-/** In the order in which they are shown. */
+/** All contenders, in the order of the tables. */
 export const CONTENDERS: ReadonlyMap<ContenderId, Contender> = new Map(ALL.map((one) => [one.id, one]));

@@ -3,13 +3,13 @@ import type { ProgramName } from './programs.js';
 import { WorkerProcess } from './worker-process.js';
 
 /**
- * The worker processes of all programs. They stay for the next contender and the next round: sixteen fresh Java
- * machines would be busy with themselves for longer than what is measured takes.
+ * The worker processes of all programs. They are reused for the next contender and the next round: sixteen new Java
+ * machines would need longer to start than the measurement takes.
  */
 export class Crews {
   readonly #crews = new Map<ProgramName, WorkerProcess[]>();
 
-  /** So many processes of a program; those that are there already first. */
+  /** Returns so many processes of a program. Existing ones come first. */
   take(program: ProgramName, count: number): readonly WorkerProcess[] {
     const crew = this.#crews.get(program) ?? [];
     while (crew.length < count) crew.push(new WorkerProcess(PROGRAMS[program]()));
@@ -17,7 +17,10 @@ export class Crews {
     return crew.slice(0, count);
   }
 
-  /** Ends the processes of a program, or of all: what has failed, or is to be measured from its start, starts anew. */
+  /**
+   * Ends the processes of a program, or of all programs. The next ones start fresh, after a failure or for a
+   * measurement from the start.
+   */
   async dismiss(program?: ProgramName): Promise<void> {
     const leaving = program === undefined ? [...this.#crews.keys()] : [program];
     const workers = leaving.flatMap((name) => this.#crews.get(name) ?? []);

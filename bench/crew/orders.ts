@@ -1,6 +1,9 @@
 import type { ContenderOptions } from '../contenders/node/contender.js';
 
-/** What a worker is told, a line of JSON each; it answers each with one line. Times: nanoseconds, on the shared clock. */
+/**
+ * An order to a worker, as one line of JSON. The worker answers each with one line. Times are in nanoseconds, on the
+ * shared clock.
+ */
 export type Order = OpenOrder | LoopOrder | QueueOrder | MemoryOrder | DrainOrder | OnceOrder | CloseOrder;
 
 export interface OpenOrder {
@@ -10,22 +13,22 @@ export interface OpenOrder {
   readonly options: ContenderOptions;
 }
 
-/** Callers that take and give back, one after the other, until `endAt`. What is before `beginAt` is warm-up. */
+/** Callers that acquire and release, one after the other, until `endAt`. The time before `beginAt` is warm-up. */
 export interface LoopOrder {
   readonly do: 'loop';
-  /** One for all, or one for each caller. */
+  /** One key for all callers, or one per caller. */
   readonly keys: readonly string[];
-  /** What the keys are called in the file; as many as there are keys. */
+  /** The numbers of the keys in the file, in the order of `keys`. */
   readonly locks: readonly number[];
   readonly callers: number;
   readonly insideMs: number;
-  /** How many of its first tenures each caller spends so long in, to be met there by whoever should not come in. */
+  /** The first holds of each caller, which last for a while so that a wrongly granted caller would overlap them. */
   readonly lingers: Lingers;
-  /** Which share of the acquisitions only reads. */
+  /** The share of the acquisitions that only read. */
   readonly readShare: number;
   readonly beginAt: number;
   readonly endAt: number;
-  /** Where the acquisitions go. */
+  /** The file to which the acquisitions are written. */
   readonly file: string;
 }
 
@@ -44,12 +47,12 @@ export interface CpuMark {
   readonly cpuUs: number;
 }
 
-/** Takes the key, and then asks for it so many times more without waiting. Answered when all have asked. */
+/** Acquires the key, and then requests it so many times more without waiting. Answered when all have been requested. */
 export interface QueueOrder {
   readonly do: 'queue';
   readonly key: string;
   readonly callers: number;
-  /** Of these callers the first ones. */
+  /** Applies to the first of these callers. */
   readonly lingers: Lingers;
 }
 
@@ -58,7 +61,7 @@ export interface QueueReport {
   readonly beganAt: number;
 }
 
-/** What the process uses after a collection of its garbage. */
+/** Asks for the memory use of the process after a garbage collection. */
 export interface MemoryOrder {
   readonly do: 'memory';
 }
@@ -68,13 +71,13 @@ export interface Memory {
   readonly residentBytes: number;
 }
 
-/** Gives the key back, and so does everybody who gets it. Answered when nobody is left. */
+/** Releases the key, as does every caller that gets it. Answered when no caller is left. */
 export interface DrainOrder {
   readonly do: 'drain';
   readonly file: string;
 }
 
-/** Takes a key and gives it back. */
+/** Acquires a key and releases it. */
 export interface OnceOrder {
   readonly do: 'once';
   readonly key: string;

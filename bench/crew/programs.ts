@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A program that can run contenders, in the language of these. */
+/** A program that can run contenders, in their language. */
 export type ProgramName = 'node' | 'java' | 'python';
 
-/** How many times the usual warm-up each contender needs in a new process, until its machine has compiled what runs often. */
+/**
+ * The warm-up of a contender in a new process, as a multiple of the usual one. By then its machine has compiled the hot
+ * code.
+ */
 export const BREAK_IN: Readonly<Record<ProgramName, number>> = { node: 5, java: 5, python: 0.1 };
 
 export interface Program {
@@ -16,17 +19,17 @@ const JARS = ['curator-recipes', 'jackson-databind', 'slf4j-nop'].map((name) => 
 const PYTHON = '/usr/bin/python3';
 
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-/** This file runs from build/bench/js/bench/crew. */
+/** The root of the repository. This file runs from build/bench/js/bench/crew. */
 const REPOSITORY = fromHere('../../../../../');
 export const JAVA_CLASSES = `${REPOSITORY}build/bench/java`;
 
-/** How each is started. @throws Error that says what to install */
+/** The command that starts each program. @throws Error that says what to install */
 export const PROGRAMS: Readonly<Record<ProgramName, () => Program>> = {
   node: () => ({ argv: [process.execPath, '--expose-gc', fromHere('../contenders/node/worker.js')] }),
   java: () => {
     must(JARS[0]!, 'libcurator-recipes-java');
     must(`${JAVA_CLASSES}/Worker.class`, 'default-jdk-headless');
-    // A heap as small as that of the other programs: otherwise sixteen of them are more than a small machine has.
+    // The heap is as small as that of the other programs: sixteen larger ones would not fit on a small machine.
     return { argv: ['java', '-Xmx64m', '-cp', [JAVA_CLASSES, ...JARS].join(':'), 'Worker'] };
   },
   python: () => {

@@ -9,7 +9,7 @@ import type { Program } from './programs.js';
 
 const LAST_WORDS = 4_000;
 
-/** One process of a contender. It is told orders, one at a time, and answers each. */
+/** One process of a contender. It gets one order at a time, and answers each. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
@@ -29,7 +29,7 @@ export class WorkerProcess {
     });
   }
 
-  /** Gives an order. @throws Error with what the worker said, when it fails or takes longer than `withinMs` */
+  /** Sends an order. @throws Error with the worker's message, when it fails or takes longer than `withinMs` */
   async ask<T extends Order>(order: T, withinMs = 60_000): Promise<Reports[T['do']]> {
     if (this.#fault) throw this.#fault;
     const answer = deferred<object>();
@@ -41,7 +41,9 @@ export class WorkerProcess {
     return report as Reports[T['do']];
   }
 
-  /** For how long it has been busy with a contender's locks: nobody's code is compiled by what others do. */
+  /**
+   * Returns how long it has worked with a contender's locks. Work of other contenders does not compile this one's code.
+   */
   workedMs(module: string): number {
     return this.#workedMs.get(module) ?? 0;
   }
@@ -50,7 +52,7 @@ export class WorkerProcess {
     this.#workedMs.set(module, this.workedMs(module) + ms);
   }
 
-  /** Lets it end, or ends it. */
+  /** Asks the process to end, and kills it after `withinMs`. */
   async end(withinMs = 2_000): Promise<void> {
     this.#child.stdin!.end();
     const lastResort = setTimeout(() => this.#child.kill('SIGKILL'), withinMs);

@@ -1,4 +1,4 @@
-/** A bar: its label, its length, and what stands at its end. */
+/** A bar: its label, its length, and the text at its end. */
 export interface Bar {
   readonly label: string;
   readonly value: number;
@@ -6,7 +6,7 @@ export interface Bar {
   readonly tone: Tone;
 }
 
-/** Ours; another one on the same server; one on another server. */
+/** This package, another library on the same server, or one on another server. */
 export type Tone = 'ours' | 'peer' | 'elsewhere';
 
 export interface BarChart {
@@ -23,12 +23,12 @@ const ROW = 26;
 const BAR = 16;
 const TOP = 62;
 const BOTTOM = 62;
-/** From here on the shortest bar would be a hair: lengths go by powers of ten then. */
+/** The ratio from which on the scale is logarithmic, because the shortest bar would be too thin otherwise. */
 const WIDE_RANGE = 40;
-/** How much the shortest bar then stands for, in powers of ten. */
+/** The length of the shortest bar on a logarithmic scale, in powers of ten. */
 const SHORTEST = 0.4;
 
-// Of a lightness that can be read on white and on black: a picture in a README does not know what it stands on.
+// A grey that is readable on white and on black, because a picture in a README does not know its background.
 const TEXT = '#768390';
 const FILL: Readonly<Record<Tone, string>> = { ours: '#3b82f6', peer: '#8b949e', elsewhere: '#b08bd0' };
 
@@ -39,7 +39,7 @@ const LEGEND: readonly (readonly [tone: Tone, meaning: string])[] = [
 ];
 const LEGEND_STEP = 210;
 
-/** Horizontal bars as SVG, for a page of unknown colour. */
+/** Returns horizontal bars as SVG, for a page of unknown colour. */
 export function barChart({ title, subtitle, footer, bars }: BarChart): string {
   const height = TOP + bars.length * ROW + BOTTOM;
   const scale = scaleOf(bars.map(({ value }) => value));
@@ -61,7 +61,7 @@ export function barChart({ title, subtitle, footer, bars }: BarChart): string {
 interface Scale {
   readonly isByTens: boolean;
   readonly ticks: readonly number[];
-  /** How long a bar of a value is. */
+  /** Returns the length of a value's bar. */
   length(value: number): number;
 }
 

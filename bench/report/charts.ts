@@ -56,7 +56,7 @@ export function drawCharts(
   });
 }
 
-/** The best first. */
+/** Returns the bars, best first. */
 function barsOf(lines: readonly Line[], { figure, isLessBetter = false }: Chart): Bar[] {
   const bars = lines.flatMap(({ contender, label, figures }) => {
     const value = figures[figure];

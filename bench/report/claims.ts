@@ -2,12 +2,12 @@ import type { ContenderId } from '../contenders/contender.js';
 import { CONTENDERS } from '../contenders/contenders.js';
 import type { Figure } from './summary.js';
 
-/** Something that is to be true of the medians of one run. */
+/** A requirement on the medians of one run. */
 export interface Claim {
   readonly shape: string;
   readonly contender: ContenderId;
   readonly figure: Figure;
-  /** Whose figure it is divided by; without, it is taken as it is. */
+  /** The contender whose figure is the divisor. Without it, the figure is compared as it is. */
   readonly against?: ContenderId;
   readonly atLeast?: number;
   readonly atMost?: number;
@@ -16,7 +16,7 @@ export interface Claim {
 const ONE_SERVER: readonly Claim[] = [
   { shape: '1x1', contender: 'ours', figure: 'p50Us', against: 'curator', atMost: 0.85 },
   { shape: '1x1', contender: 'ours', figure: 'p50Us', against: 'floor', atMost: 1.05 },
-  // Three, and the heartbeats of a lease that is held.
+  // Three requests, and the heartbeats of a held lease.
   { shape: '1x1', contender: 'ours', figure: 'packetsTo', atMost: 3.05 },
   { shape: '64-keys', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 1.8 },
   { shape: '64-keys', contender: 'ours', figure: 'cpuUs', against: 'curator', atMost: 0.5 },
@@ -39,7 +39,7 @@ const ONE_SERVER: readonly Claim[] = [
 ];
 
 const ON_THREE_NODES = ['1x1', '64-keys', '4x16', '2ms', 'reads'];
-/** How much worse the ratios of an ensemble may be. */
+/** The share by which the ratios of an ensemble may be worse. */
 const ENSEMBLE = 0.2;
 
 export const CLAIMS: readonly Claim[] = [...ONE_SERVER, ...ONE_SERVER.filter(isOfThreeNodes).map(onThreeNodes)];

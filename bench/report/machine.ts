@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 
-/** On what a run was made: absolute figures mean nothing without it. */
+/** The machine of a run. Absolute figures mean nothing without it. */
 export interface Machine {
   readonly cpus: number;
   readonly cpu: string;
   readonly memoryGb: number;
   readonly kernel: string;
-  /** Of everything that took part. */
+  /** The versions of everything that took part. */
   readonly versions: Readonly<Record<string, string>>;
 }
 

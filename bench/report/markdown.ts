@@ -22,7 +22,7 @@ export function writeTables(dir: string, { machine, options, summaries, verdicts
   return file;
 }
 
-/** Laid out as the repository's formatter does it. The first column holds words, the others numbers. */
+/** Returns the table in the layout of the repository's formatter. The first column holds words, the others numbers. */
 export function markdownTable(rows: readonly Row[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? '-')))];

@@ -1,4 +1,7 @@
-/** A number with three digits that mean something, or all of them before the point; a dash when there is none, or no end to it. */
+/**
+ * Returns a number with three significant digits, or with all digits before the point. A missing or infinite number is
+ * a dash.
+ */
 export function shortNumber(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '-';
   const size = Math.abs(value);

@@ -14,7 +14,7 @@ export interface Report {
   readonly results: readonly Result[];
 }
 
-/** Keeps everything that was measured, round by round, and on what. */
+/** Writes all measured results, round by round, together with the machine. */
 export function writeReport(file: string, report: Report): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify({ at: new Date(), ...report }, null, 2)}\n`);

@@ -7,13 +7,13 @@ import { median } from '../support/statistics.js';
 
 export type Figure = keyof Figures;
 
-/** A contender's rounds at a shape, put together. */
+/** A contender's rounds on a shape, combined. */
 export interface Line {
   readonly contender: ContenderId;
   readonly label: string;
   /** The medians of its rounds. */
   readonly figures: Figures;
-  /** All that were checked, and how many of them overlapped. */
+  /** The number of checked acquisitions, and the number that overlapped. */
   readonly acquisitions: number;
   readonly overlaps: number;
   readonly failures: readonly string[];
@@ -24,7 +24,7 @@ export interface ShapeSummary {
   readonly lines: readonly Line[];
 }
 
-/** The shapes that were run, with those who ran them. */
+/** Returns the shapes that were run, with their contenders. */
 export function summarise(shapes: readonly Shape[], results: readonly Result[]): ShapeSummary[] {
   return shapes.flatMap((shape) => {
     const own = results.filter((result) => result.shape === shape.id);
@@ -36,7 +36,7 @@ export function summarise(shapes: readonly Shape[], results: readonly Result[]):
   });
 }
 
-/** By what a figure of one line is to be multiplied to make that of another one; NaN where one has no such figure. */
+/** Returns the factor from one line's figure to the other's; NaN if either has no such figure. */
 export function ratio(of: Line | undefined, to: Line | undefined, figure: Figure): number {
   return (of?.figures[figure] ?? Number.NaN) / (to?.figures[figure] ?? Number.NaN);
 }

@@ -4,7 +4,7 @@ import { shortNumber } from './number.js';
 import { ratio, referenceOf } from './summary.js';
 import type { Figure, Line, ShapeSummary } from './summary.js';
 
-/** Column by column: a figure, what stands above it, and whether it is also shown as a multiple of the reference's. */
+/** The columns: a figure, its heading, and whether it is also shown as a multiple of the reference's. */
 const COLUMNS: readonly (readonly [figure: Figure, heading: string, isCompared?: 'compared'])[] = [
   ['rate', 'per s', 'compared'],
   ['p50Us', 'p50 us', 'compared'],
@@ -34,7 +34,7 @@ export function titleOf(summary: ShapeSummary): string {
   return `${title} (${id}; in brackets: times ${referenceOf(summary)?.label ?? reference})`;
 }
 
-/** The medians of a shape, and in brackets how many times the reference's they are. */
+/** Returns the medians of a shape, with the multiple of the reference's in brackets. */
 export function tableOf(summary: ShapeSummary): Row[] {
   return summary.lines.map((line) => rowOf(line, summary, referenceOf(summary)));
 }
@@ -42,7 +42,7 @@ export function tableOf(summary: ShapeSummary): Row[] {
 function rowOf(line: Line, { lines }: ShapeSummary, reference: Line | undefined): Row {
   const row: Record<string, string> = { contender: line.label };
   for (const [figure, heading, isCompared] of COLUMNS) {
-    // What nobody has in this shape needs no column.
+    // A figure that no contender has in this shape needs no column.
     if (lines.every(({ figures }) => figures[figure] === undefined)) continue;
     const value = shortNumber(line.figures[figure]);
     row[heading] = isCompared ? `${value} (${shortNumber(ratio(line, reference, figure))})` : value;

@@ -4,14 +4,14 @@ import { shortNumber } from './number.js';
 import { ratio } from './summary.js';
 import type { Line, ShapeSummary } from './summary.js';
 
-/** What became of a claim. */
+/** A claim with its measured value. */
 export interface TickStatus {
   readonly claim: Claim;
   readonly measured: number;
   readonly isTrue: boolean;
 }
 
-/** Of the claims whose shapes and contenders were run; one who failed at it has not made good a claim. */
+/** Checks the claims whose shapes and contenders were run. A contender that failed does not fulfil its claim. */
 export function judge(claims: readonly Claim[], summaries: readonly ShapeSummary[]): TickStatus[] {
   return claims.flatMap((claim) => {
     const lines = summaries.find(({ shape }) => shape.id === claim.shape)?.lines ?? [];
@@ -27,7 +27,7 @@ function measure({ figure, against }: Claim, own: Line, other: Line | undefined)
   return against ? ratio(own, other, figure) : (own.figures[figure] ?? Number.NaN);
 }
 
-/** NaN is nothing of the kind. */
+/** Returns whether the measured value is in the range of the claim. NaN is not. */
 function isTrue({ atLeast = -Infinity, atMost = Infinity }: Claim, measured: number): boolean {
   return measured >= atLeast && measured <= atMost;
 }

@@ -6,8 +6,8 @@ const AT_A_TIME = 8;
 const LONGEST_ANSWER_MS = 10_000;
 
 /**
- * Lets new servers work for so long. Until their machines have compiled what runs often they are slow, and an ensemble
- * stalls now and then in its first seconds, or hangs up.
+ * Gives new servers work for the given time. They are slow until their machines have compiled the hot code. An ensemble
+ * also stalls now and then in its first seconds, or closes connections.
  */
 export async function brokenIn(started: Promise<Server>, ms: number): Promise<Server> {
   const server = await started;
@@ -22,7 +22,7 @@ function portsOf({ address }: Server): number[] {
 
 async function exercise(port: number, prefix: string, until: number): Promise<void> {
   const client = await PipeliningClient.open(port);
-  // One that was cut off is never answered.
+  // A request whose connection was cut is never answered.
   const limitMs = until - performance.now() + LONGEST_ANSWER_MS;
   await settledWithin(client.createAndDelete(prefix, AT_A_TIME, until), limitMs);
   client.close();

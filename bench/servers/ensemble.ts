@@ -11,8 +11,8 @@ const NODES = 3;
 const ATTEMPTS = 3;
 
 /**
- * Three ZooKeeper servers that talk to each other directly. `ZooKeeperEnsemble` would put a network that can be cut
- * between them, in this process, and each write would wait for that.
+ * Three ZooKeeper servers that communicate directly. `ZooKeeperEnsemble` would route their traffic through a network in
+ * this process, and each write would wait for that.
  */
 export async function startEnsemble(): Promise<Server> {
   for (let attempt = 1; ; attempt++) {

@@ -8,17 +8,17 @@ import type { Server } from './server.js';
 
 export interface LoopbackServer {
   readonly program: string;
-  /** What brings it, for whoever does not have it. */
+  /** The Debian package that contains the program. */
   readonly debianPackage: string;
-  /** Its options, for a directory and two ports that are free. */
+  /** Returns its options, for a directory and two free ports. */
   settings(dir: string, ports: readonly [number, number]): Readonly<Record<string, string | number>>;
-  /** Whether it serves at the first of them. */
+  /** Resolves with whether it serves at the first port. */
   serves(port: number): Promise<boolean>;
 }
 
 const START_WITHIN_MS = 30_000;
 
-/** Starts a server of its own that does not outlive this process. @throws Error with its output, or what to install */
+/** Starts a new server that does not outlive this process. @throws Error with its output, or what to install */
 export async function startLoopback(server: LoopbackServer): Promise<Server> {
   const [port, other] = (await freeServerPorts(2)) as [number, number];
   const dir = mkdtempSync(join(tmpdir(), `${server.program}-`));

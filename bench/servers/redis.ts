@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { Server } from './server.js';
 import { startLoopback } from './loopback-process.js';
 
-/** Redis that keeps nothing, or (`'always'`) writes each change to the disk before it answers. */
+/** Redis without persistence, or (`'always'`) with a disk write for each change before the answer. */
 export function startRedis(fsync: 'no' | 'always'): Promise<Server> {
   return startLoopback({
     program: 'redis-server',

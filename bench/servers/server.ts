@@ -2,18 +2,18 @@
 export interface Server {
   /** `host:port`, or several of them with commas. */
   readonly address: string;
-  /** `undefined` where nothing of this is counted. */
+  /** The counts, or `undefined` for a server that does not count. */
   counts(): Promise<Counts> | undefined;
   stop(): Promise<void>;
 }
 
-/** What clients have sent and were sent so far. */
+/** The messages that clients have sent and received so far. */
 export interface Packets {
   readonly received: number;
   readonly sent: number;
 }
 
 export interface Counts extends Packets {
-  /** Znodes that end with their session. */
+  /** Znodes that are deleted with their session. */
   readonly ephemerals: number;
 }

@@ -15,17 +15,17 @@ const START: Readonly<Record<ServerName, (breakInMs: number) => Promise<Server>>
   etcd: startEtcd,
 };
 
-/** The servers that this run has started. Others that run on this machine are never used. */
+/** The servers that this run has started. Other servers on this machine are never used. */
 export class Servers implements AsyncDisposable {
   readonly #started = new Map<ServerName, Promise<Server>>();
   readonly #breakInMs: number;
 
-  /** @param breakInMs for how long those on Java machines work before anybody is measured on them */
+  /** @param breakInMs how long servers on Java machines work before the first measurement on them */
   constructor(breakInMs: number) {
     this.#breakInMs = breakInMs;
   }
 
-  /** Starts it when it is asked for the first time. @throws Error that says what to install */
+  /** Returns the server, and starts it on the first request. @throws Error that says what to install */
   get(name: ServerName): Promise<Server> {
     const started = this.#started.get(name) ?? START[name](this.#breakInMs);
     this.#started.set(name, started);

@@ -3,16 +3,16 @@ import type { Counts } from './server.js';
 
 const asked = new WeakMap<ZooKeeperServer, number>();
 
-/** What these servers count together; their messages to each other are not in it. */
+/** Returns the combined counts of these servers, without the messages between them. */
 export async function countsOf(servers: readonly ZooKeeperServer[]): Promise<Counts> {
   const each = await Promise.all(servers.map(countsOfOne));
   const sum = (field: keyof Counts) => each.reduce((total, counts) => total + counts[field], 0);
-  // Of ephemeral znodes each server of an ensemble knows all.
+  // Each server of an ensemble knows all ephemeral znodes.
   return { received: sum('received'), sent: sum('sent'), ephemerals: each[0]?.ephemerals ?? 0 };
 }
 
 async function countsOfOne(server: ZooKeeperServer): Promise<Counts> {
-  // The question is a message itself, which the server counts before it answers.
+  // This request is a message itself, which the server counts before it answers.
   const questions = (asked.get(server) ?? 0) + 1;
   asked.set(server, questions);
   const answer = await server.ask('mntr');

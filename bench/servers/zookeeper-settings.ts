@@ -1,10 +1,12 @@
-/** What the server of the tests leaves out, and a server that must not forget has: each write waits for the disk. */
+/**
+ * The difference from the server of the tests: each write waits for the disk, as on a server that must not lose data.
+ */
 export const SETTINGS = { forceSync: 'yes', preAllocSize: 65_536 };
 
-/** As much heap as ZooKeeper's own script gives it. Of the flags that a Java machine is started with, these count last. */
+/** The heap that ZooKeeper's own script configures. Of repeated flags of a Java machine, the last one wins. */
 const FLAGS = '-Xmx1000m -XX:TieredStopAtLevel=4';
 
-/** The servers of the tests are started to be there soon, these to serve for long. */
+/** The servers of the tests start quickly; these are configured for a long run. */
 export async function asInProduction<T>(start: () => Promise<T>): Promise<T> {
   const before = process.env['_JAVA_OPTIONS'];
   process.env['_JAVA_OPTIONS'] = FLAGS;

@@ -1,4 +1,4 @@
-/** CLOCK_MONOTONIC in nanoseconds: the clock that Node, Java and Python share on one Linux machine. */
+/** Returns CLOCK_MONOTONIC in nanoseconds: the clock that Node, Java and Python share on one Linux machine. */
 export function monotonicNs(): number {
   return Number(process.hrtime.bigint());
 }

@@ -3,10 +3,10 @@ import { DEFAULTS } from '../../lib/lock.options.js';
 import { LockService } from '../../lib/service/lock.service.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
 
-// Answers are lines on the standard output: nothing else may be there.
+// Answers are lines on the standard output, so nothing else may be written there.
 Logger.overrideLogger(['error']);
 
-/** Services with a session each, as so many instances of an application have. */
+/** Returns services with a session each, like so many instances of an application. */
 export async function openInstances(count: number, connectString: string): Promise<readonly LockService[]> {
   const { create } = zookeeper({ connectString, basePath: '/bench', sessionTimeoutMs: 30_000 });
   const instances = Array.from({ length: count }, () => new LockService(create(), OPTIONS));

@@ -10,7 +10,7 @@ const ANYONE = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const SESSION_MS = 10_000;
 const PASSWORD_BYTES = 16;
 
-/** A session that has many requests on their way: what a server does, and nothing that a real client would add. */
+/** A session with many requests in flight. It shows the work of a server without the work of a real client. */
 export class PipeliningClient {
   readonly #socket: Socket;
   readonly #splitter = new FrameSplitter();
@@ -33,7 +33,7 @@ export class PipeliningClient {
     return client;
   }
 
-  /** Creates a znode and deletes it, over and over, so many at a time. Resolves with how many pairs were done. */
+  /** Creates and deletes a znode, over and over, with so many requests in flight. Resolves with the number of pairs. */
   createAndDelete(prefix: string, atATime: number, until: number): Promise<number> {
     let [done, open] = [0, atATime * 2];
     return new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ export class PipeliningClient {
     this.#socket.destroy();
   }
 
-  /** So many pairs, in one piece; answers how many requests that is. */
+  /** Writes so many pairs in one piece. Returns the number of requests. */
   #send(prefix: string, pairs: number): number {
     const frames = Array.from({ length: pairs }, (_, at) => this.#pair(`${prefix}${at}`)).flat();
     this.#socket.write(Buffer.concat(frames));

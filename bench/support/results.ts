@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** One line of a table: a column's name and what stands there. */
+/** One line of a table: the cells by the names of their columns. */
 export type Row = Readonly<Record<string, string | number>>;
 
-/** Prints rows under each other, numbers to the right. */
+/** Prints rows as a table, with numbers aligned to the right. */
 export function printTable(rows: readonly Row[]): void {
   const columns = Object.keys(rows[0] ?? {});
   const lines = [columns, ...rows.map((row) => columns.map((column) => String(row[column])))];
@@ -12,7 +12,7 @@ export function printTable(rows: readonly Row[]): void {
   for (const line of lines) console.log(line.map((cell, place) => cell.padStart(widths[place] ?? 0)).join('  '));
 }
 
-/** Keeps what was measured, and on what, in `build/bench/<name>.json`. */
+/** Writes the results and the machine to `build/bench/<name>.json`. */
 export function writeResults(name: string, results: object): void {
   const machine = { node: process.version, cpus: cpus().length, cpu: cpus()[0]?.model };
   const file = `build/bench/${name}.json`;

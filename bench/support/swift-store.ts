@@ -1,6 +1,6 @@
 import type { AddRequest, PutBackRequest, SegmentStore, TakeRequest } from '../../lib/index.js';
 
-/** A store that answers at once: what is measured with it is what its stock costs. */
+/** A store that answers at once, so that only the cost of its stock is measured. */
 export class SwiftStore implements SegmentStore {
   readonly #units = new Map<number, number>();
   readonly #taken = new Map<string, number>();

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import type { ReentrantHold } from './tenures.js';
 
 /**
- * What a worker, in whichever language, notes of every acquisition: numbers of 8 bytes in this machine's order, on
- * CLOCK_MONOTONIC, which all processes of the machine share.
+ * The fields that a worker of any language writes for each acquisition: numbers of 8 bytes in this machine's byte
+ * order. Times are on CLOCK_MONOTONIC, which all processes of the machine share.
  */
 export const FIELDS = ['lock', 'isShared', 'asked', 'from', 'to', 'released'] as const;
 
 /** One acquisition. Times are in nanoseconds. */
 export interface Acquisition extends ReentrantHold {
-  /** When it was asked for. */
+  /** The time of the request. */
   readonly asked: number;
-  /** When giving it back was done. */
+  /** The time when the release was complete. */
   readonly released: number;
 }
 
@@ -23,7 +23,7 @@ export function readAcquisitions(file: string): Acquisition[] {
   );
 }
 
-/** There may be millions of them. */
+/** Reads one acquisition directly from the array, because there may be millions of them. */
 function acquisitionAt(numbers: Float64Array, place: number): Acquisition {
   const at = place * FIELDS.length;
   return {

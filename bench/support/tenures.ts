@@ -1,18 +1,23 @@
-/** From when to when somebody had a lock, on one clock. */
+/** The period in which a caller held a lock, on one clock. */
 export interface ReentrantHold {
   readonly lock: string | number;
   readonly from: number;
   readonly to: number;
-  /** A reader's: others of its kind may have the lock at the same time. */
+  /** A reader's hold: other readers may hold the lock at the same time. */
   readonly isShared?: boolean;
 }
 
-/** How many began while another one of the same lock was not over. Of a lock that works, none. */
+/**
+ * Returns the number of holds that began while another one of the same lock was not over. It is 0 for a working lock.
+ */
 export function overlaps(tenures: readonly ReentrantHold[]): number {
   return byLock(tenures).reduce((sum, ofOne) => sum + overlapsOfOne(ofOne), 0);
 }
 
-/** How long each lock was nobody's between two tenures of it; a reader's that begins beside others has no such time. */
+/**
+ * Returns the times between two holds of each lock in which it was free. A reader's hold that begins beside others has
+ * none.
+ */
 export function handOvers(tenures: readonly ReentrantHold[]): number[] {
   return byLock(tenures).flatMap((ofOne) => {
     let freeSince = Number.NaN;

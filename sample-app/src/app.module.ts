@@ -16,15 +16,15 @@ import { settings } from './settings.js';
 import { StockModule } from './stock/stock.module.js';
 import { TransfersModule } from './transfers/transfers.module.js';
 
-// Shops with different files must not wait for each other, also where they share a ZooKeeper.
+// Shops with different files share no data, so they must not wait for each other on a shared ZooKeeper.
 const backend = settings.isLocked
   ? zookeeper({ basePath: `/${basename(settings.shopDir)}` })
   : noLocks(settings.shopDir);
 
 @Module({
   imports: [
-    // watched() is for the live view only; an application of yours says `backend: zookeeper({ … })`.
-    // Without locks there is no local line either: it would keep the callers of one instance apart.
+    // watched() exists only for the live view. In your application this is `backend: zookeeper({ … })`.
+    // Without locks there is no local queue either: it would still serialise the callers of one instance.
     LockModule.forRoot({
       service: 'shop',
       backend: watched(backend),

@@ -8,7 +8,7 @@ import { WarmProcess } from './driver/warm-process.js';
 import { provideZooKeeper } from './driver/zookeeper.js';
 
 const INTERRUPTED = 130;
-// No scene takes so long: something hangs.
+// No scene takes this long: a run that reaches the limit hangs.
 const END_WITHIN_MS = 180_000;
 
 async function run(signal: AbortSignal): Promise<void> {
@@ -42,10 +42,10 @@ function verdict(locked: readonly Row[], unlocked: readonly Row[]): string {
   return `${green('With locks nothing went wrong.')} ${without}`;
 }
 
-/** Ctrl-C is a reason to stop like any other: what was started is ended on the way out. */
+/** Treats Ctrl-C like any other reason to stop, so that all started processes are ended. */
 function interruption(): AbortSignal {
   const interrupted = new AbortController();
-  // Everything that goes on listens to it.
+  // Everything that is still running listens to this signal.
   setMaxListeners(0, interrupted.signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 const { INSTANCE = 'A', PORT = '3000', SHOP_DIR = join(tmpdir(), 'shop'), LOCKS = 'on' } = process.env;
 
-/** What one instance of the shop is told by its environment. ZOOKEEPER_CONNECT is read by the library itself. */
+/** The settings of one instance of the shop, from its environment. The library reads ZOOKEEPER_CONNECT itself. */
 export const settings = {
   instance: INSTANCE,
   port: Number(PORT),
-  /** Where all instances keep their files. */
+  /** The directory of the files that all instances share. */
   shopDir: SHOP_DIR,
   isLocked: LOCKS !== 'off',
 };

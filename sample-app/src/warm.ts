@@ -6,8 +6,8 @@ import 'nestjs-distributed-lock';
 import { once } from 'node:events';
 
 /**
- * How the conductor starts an instance: what takes long to load is loaded while the conductor still starts ZooKeeper;
- * then this process is told its environment, and is an instance as if it had been started with it.
+ * The entry point with which the conductor starts an instance. It loads the slow modules while the conductor still
+ * starts ZooKeeper. Then it receives its environment, and continues as an instance that was started with it.
  */
 const [env] = (await once(process, 'message')) as [Readonly<Record<string, string>>];
 Object.assign(process.env, env);

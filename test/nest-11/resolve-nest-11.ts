@@ -5,8 +5,8 @@ const FRAMEWORK = /^(@nestjs\/|rxjs$|rxjs\/|reflect-metadata$)/;
 const HERE = fileURLToPath(new URL('./package.json', import.meta.url));
 
 /**
- * Resolves the framework as a file of this folder would, for lib and tests alike: one Nest in one process. Not an
- * alias: an alias to a folder ignores `exports`, and a second copy of rxjs would come in through the side door.
+ * Resolves the framework as a file in this folder would, for lib and tests alike: one Nest in one process. An alias
+ * would not work: an alias to a folder ignores `exports`, and a second copy of rxjs would be loaded.
  */
 export function nest11(): Plugin {
   return {

@@ -12,14 +12,15 @@ export interface LockedApp {
   readonly backend: ObservedBackend;
 }
 
-/** A started Nest application with a LockModule on a memory backend of its own; closed when the test has finished. */
+/** Starts a Nest application with a LockModule on its own memory backend. It is closed when the test has finished. */
 export async function startApp(
   metadata: ModuleMetadata,
   options: Partial<LockModuleOptions> = {},
   configure: (app: INestApplication) => unknown = () => {},
 ): Promise<LockedApp> {
   const definition = observed();
-  // Every caller is a contender of its own, so that the backend's are counted; test/nest/local-line.spec.ts has the other.
+  // Each caller is a separate contender, so that tests can count them. test/nest/local-line.spec.ts covers the local
+  // queue.
   const imports = [
     LockModule.forRoot({ service: 'test', backend: definition, localLine: false, ...options }),
     ...(metadata.imports ?? []),

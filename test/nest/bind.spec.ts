@@ -106,7 +106,7 @@ class Poller {
 const bank = { charge: async () => {} };
 
 describe('LockTesting.bind', () => {
-  it('has the methods of an instance made with new run under their locks', async () => {
+  it('runs the methods of an instance made with new under their locks', async () => {
     const orders: Orders = LockTesting.bind(new Orders(bank));
     expect(await orders.place('42')).toEqual(['42', 'order/42']);
     expect([await orders.both(), await orders.quote()]).toEqual(['a, b', 'read']);
@@ -114,7 +114,7 @@ describe('LockTesting.bind', () => {
     expect(await lastValueFrom(orders.watch())).toBe('stream');
   });
 
-  it('runs them one at a time', async () => {
+  it('runs calls of one key one at a time', async () => {
     let [inside, most] = [0, 0];
     const charge = async () => {
       most = Math.max(most, ++inside);
@@ -126,7 +126,7 @@ describe('LockTesting.bind', () => {
     expect(most).toBe(1);
   });
 
-  it('has done to the locks what the test says', async () => {
+  it('applies what the test does to the locks', async () => {
     const locks = new LockTesting({ longestWaitMs: 20 });
     const orders = LockTesting.bind(new Orders({ charge: async () => locks.loseLease('order/42') }), locks);
     const other = locks.contend('order/42');
@@ -147,7 +147,7 @@ describe('LockTesting.bind', () => {
     expect(await Promise.all([one.place('42'), other.place('42')])).toHaveLength(2);
   });
 
-  it('takes that of an application', async () => {
+  it('accepts the LockTesting of an application', async () => {
     const app = await started(Test.createTestingModule({ imports: [LockTestingModule.forRoot()] }).compile());
     const locks = app.get(LockTesting);
     const orders = LockTesting.bind(new Orders(bank), locks);
@@ -155,7 +155,7 @@ describe('LockTesting.bind', () => {
     expect(locks.journal.where({ key: 'order/42', event: 'acquired' })).toHaveLength(1);
   });
 
-  it('takes one for each connection; one that is not named has its own', async () => {
+  it('accepts one LockTesting per connection; an unnamed connection has its own', async () => {
     const reports = new LockTesting({ longestWaitMs: 20 });
     const copying = LockTesting.bind(new Copying(), { reports });
     reports.contend('other');
@@ -176,21 +176,21 @@ describe('LockTesting.bind', () => {
     expect(bind).toThrow(message);
   });
 
-  it('runs each call of a @Cron job, and an @Interval job no sooner than its interval', async () => {
+  it('runs each call of a @Cron job, and an @Interval job at most once per interval', async () => {
     const jobs = LockTesting.bind(new Jobs());
     expect([await jobs.yearly(), await jobs.yearly(), await jobs.yearly()]).toEqual(['ran', 'ran', 'ran']);
     expect(new Set(jobs.ticks.map(Number)).size).toBe(3);
     expect([await jobs.sweep(), await jobs.sweep()]).toEqual(['ran', undefined]);
   });
 
-  it('does not run a job that another instance runs', async () => {
+  it('skips a job that another instance runs', async () => {
     const locks = new LockTesting();
     const jobs = LockTesting.bind(new Jobs(), locks);
     await locks.contend('cron/Jobs.sweep', 'job').held;
     expect(await jobs.sweep()).toBeUndefined();
   });
 
-  it('campaigns for methods with @LeaderOnly, and gives the leadership up when it is closed', async () => {
+  it('campaigns for methods with @LeaderOnly, and resigns when it is closed', async () => {
     const locks = new LockTesting();
     const poller = LockTesting.bind(new Poller(), locks);
     const term = await eventually(() => poller.poll(), 'it leads');
@@ -200,7 +200,7 @@ describe('LockTesting.bind', () => {
     expect(await poller.poll()).toBeUndefined();
   });
 
-  it('refuses calls, and those that wait, once it is closed', async () => {
+  it('rejects new and waiting calls once it is closed', async () => {
     const locks = new LockTesting();
     const orders = LockTesting.bind(new Orders(bank), locks);
     locks.contend('a');

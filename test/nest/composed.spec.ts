@@ -36,7 +36,7 @@ const Transactional = (): MethodDecorator => (_target, _name, descriptor: TypedP
 
 const OrderLock = () => DistributedLock((order: Order) => key`order/${order.id}`, { waitMs: 0 });
 
-/** `applyDecorators` applies the first in its list first: the last one goes around all. */
+/** `applyDecorators` applies its list from first to last, so the last one is outermost. */
 const OrderTransaction = () => applyDecorators(Transactional(), SetMetadata('kind', 'order'), OrderLock());
 
 const OrderRoute = (path: string) =>
@@ -72,8 +72,8 @@ class OrdersController {
   }
 }
 
-describe('lock decorators in a decorator of the application', () => {
-  it('lock, keep the metadata, and go around what stands before them in the list', async () => {
+describe('lock decorators in a composed decorator', () => {
+  it('lock, keep the metadata, and wrap the decorators before them in the list', async () => {
     const { app, backend } = await startApp({ imports: [ScheduleModule.forRoot()], providers: [Orders] });
     const orders = app.get(Orders);
     log.length = 0;
@@ -85,7 +85,7 @@ describe('lock decorators in a decorator of the application', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('make a route', async () => {
+  it('work on a route', async () => {
     const { app, url } = await serve({ controllers: [OrdersController] });
     const answer = await fetch(`${url}/orders`, { method: 'POST' });
     expect([answer.status, await answer.json()]).toEqual([202, { key: 'orders' }]);
@@ -93,7 +93,7 @@ describe('lock decorators in a decorator of the application', () => {
     expect((await fetch(`${url}/orders`, { method: 'POST' })).status).toBe(423);
   });
 
-  it('are as good as their factories: a mistake names the method', () => {
+  it('report a mistake with the name of the method', () => {
     const Broken = () => applyDecorators(DistributedLock('a//b'));
     const load = () => {
       class Broke {

@@ -127,7 +127,7 @@ async function collected<T>(source: AsyncIterable<T>): Promise<T[]> {
   return values;
 }
 
-/** Somebody else holds the desk, whatever it is wanted for. */
+/** An application in which other callers hold the desk in every mode. */
 async function startBusyDesk(options: Partial<LockModuleOptions> = {}) {
   seen.length = 0;
   const { app, backend } = await startApp({ providers: [Desk] }, { drainTimeoutMs: 0, ...options });
@@ -141,8 +141,8 @@ async function startBusyDesk(options: Partial<LockModuleOptions> = {}) {
   return { desk: app.get(Desk), backend, letGo };
 }
 
-describe('a handler of contention', () => {
-  it('is told the key, the label, the error, the call and where it was, and its result is the call’s', async () => {
+describe('a contention handler', () => {
+  it('gets key, label, error, arguments and method, and its result is the call’s', async () => {
     const { desk } = await startBusyDesk();
     expect(await desk.byName('desk', 7)).toBe('busy: desk');
     expect(seen).toEqual([
@@ -157,7 +157,7 @@ describe('a handler of contention', () => {
     ]);
   });
 
-  it('is not asked when the key is free', async () => {
+  it('is not called when the key is free', async () => {
     const { desk, letGo } = await startBusyDesk();
     expect(await desk.byName('free')).toBe('free');
     await letGo();
@@ -171,19 +171,19 @@ describe('a handler of contention', () => {
     await expect(desk.conflicting()).rejects.toMatchObject({ status: 409, cause: { code: 'LOCK_TIMEOUT' } });
   });
 
-  it.each(['pair', 'read', 'write', 'permit', 'segment'] as const)('goes with every decorator: %s', async (method) => {
+  it.each(['pair', 'read', 'write', 'permit', 'segment'] as const)('works with every decorator: %s', async (method) => {
     const { desk } = await startBusyDesk();
     expect(await desk[method]()).toBe('busy: desk');
   });
 
-  it('is not asked about an error of the method itself', async () => {
+  it('is not called for an error of the method itself', async () => {
     const { desk, letGo } = await startBusyDesk();
     await letGo();
     await expect(desk.failing()).rejects.toMatchObject({ key: 'its own' });
     expect(seen).toEqual([]);
   });
 
-  it('yields the value of an Observable, or another one', async () => {
+  it('provides the value of an Observable, or another Observable', async () => {
     const { desk, letGo } = await startBusyDesk();
     const values = () => Promise.all([desk.value(), desk.stream()].map((one) => lastValueFrom(one.pipe(toArray()))));
     expect(await values()).toEqual([['busy: desk'], ['x', 'y']]);
@@ -191,7 +191,7 @@ describe('a handler of contention', () => {
     expect(await lastValueFrom(desk.value().pipe(toArray()))).toEqual(['a', 'b']);
   });
 
-  it('yields what an async generator iterates instead, or nothing', async () => {
+  it('provides what an async generator iterates instead, or nothing', async () => {
     const { desk, letGo } = await startBusyDesk();
     expect(await collected(desk.generated())).toEqual(['x', 'y']);
     expect(await collected(desk.iterated())).toEqual(['x', 'y']);
@@ -200,7 +200,7 @@ describe('a handler of contention', () => {
     expect(await collected(desk.generated())).toEqual(['a']);
   });
 
-  it('of a leader is told that it does not lead', async () => {
+  it('of @LeaderOnly is called when the instance does not lead', async () => {
     const { desk, backend } = await startBusyDesk();
     await backend.close();
     await expect.poll(() => desk.led()).toBe('busy: poller');
@@ -209,7 +209,7 @@ describe('a handler of contention', () => {
 });
 
 describe('the module’s onContention', () => {
-  it("is 'skip' for those who do not say, who ask once", async () => {
+  it("is the default of decorators, and 'skip' makes them ask only once", async () => {
     const { desk, backend } = await startBusyDesk({ onContention: 'skip' });
     expect(await desk.unsaid()).toBeUndefined();
     expect(backend.requests.at(-1)?.wait).toBe(false);
@@ -217,14 +217,14 @@ describe('the module’s onContention', () => {
     expect(await desk.promised()).toBe('later: desk');
   });
 
-  it('is a handler for those who do not say', async () => {
+  it('may be a handler, the default of decorators', async () => {
     const { desk } = await startBusyDesk({ onContention: busy, waitMs: 1 });
     expect(await desk.unsaid()).toBe('busy: desk');
     expect(seen[0]).toMatchObject({ label: 'Desk.unsaid', className: 'Desk', methodName: 'unsaid', args: [] });
     await expect(desk.strict()).rejects.toBeInstanceOf(LockTimeoutError);
   });
 
-  it('does not concern @LeaderOnly, whose followers skip', async () => {
+  it('does not apply to @LeaderOnly, whose followers skip', async () => {
     const { desk, backend } = await startBusyDesk({ onContention: busy });
     await backend.close();
     await expect.poll(() => desk.led()).toBe('busy: poller');

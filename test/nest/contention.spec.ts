@@ -109,14 +109,14 @@ async function startDesk() {
 }
 
 describe('onContention', () => {
-  it("'throw', the default: rejects with what was waited for, and does not run", async () => {
+  it("'throw', the default: rejects with key and waiting time, and does not run", async () => {
     const { desk, locks } = await startDesk();
     await using _held = await locks.acquire('desk');
     await expect(desk.impatient()).rejects.toMatchObject({ name: 'LockTimeoutError', key: 'desk', waitMs: 1 });
     expect(desk.ran).toBe(0);
   });
 
-  it("'skip': asks once, does not run, resolves to undefined, and leaves a line at debug level", async () => {
+  it("'skip': asks once, does not run, resolves to undefined, and logs at debug level", async () => {
     const debug = vi.spyOn(Logger.prototype, 'debug').mockReturnValue();
     onTestFinished(() => debug.mockRestore());
     const { desk, locks, backend } = await startDesk();
@@ -137,7 +137,7 @@ describe('onContention', () => {
     expect(await waiting).toBe('ran');
   });
 
-  it("'skip': what the method itself throws is no contention, not even a LockTimeoutError", async () => {
+  it("'skip': an error of the method itself is no contention, not even a LockTimeoutError", async () => {
     const { desk, locks, backend } = await startDesk();
     await using _held = await locks.acquire('other');
     await expect(desk.contendedInside()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', key: 'other' });
@@ -145,7 +145,7 @@ describe('onContention', () => {
     expect(backend.busyKeys).toEqual(['other']);
   });
 
-  it("'skip': an error of the key function passes through", async () => {
+  it("'skip': rejects with an error of the key function", async () => {
     const { desk } = await startDesk();
     wrongKey = () => {
       throw new LockTimeoutError('in the key function', 1);
@@ -157,22 +157,22 @@ describe('onContention', () => {
   });
 });
 
-describe('what a locked call asks for', () => {
-  it('is labelled with its place unless it has a label', async () => {
+describe('the request of a locked call', () => {
+  it('is labelled with its class and method unless it has a label', async () => {
     const { desk, backend } = await startDesk();
     await desk.impatient();
     await desk.inner('a');
     expect(backend.requests.map(({ label }) => label)).toEqual(['Desk.impatient', 'the inner one']);
   });
 
-  it("stands in no line with line: 'none'", async () => {
+  it("has no place in a queue with line: 'none'", async () => {
     const { desk, backend } = await startDesk();
     await desk.racing();
     expect(backend.requests[0]).toMatchObject({ line: 'none', wait: false });
     expect(backend.requests[1]).toMatchObject({ line: 'fifo' });
   });
 
-  it('is all of several keys, in one order, with the instance as this of the key function', async () => {
+  it('contains all keys in one order, and calls the key function with the instance as this', async () => {
     const { desk, backend } = await startDesk();
     expect(await desk.transfer('b', 'a')).toEqual(['account/a', 'account/b']);
     expect(await desk.transfer('a', 'b')).toEqual(['account/a', 'account/b']);
@@ -180,15 +180,15 @@ describe('what a locked call asks for', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is one line for all: opposite transfers at once do not deadlock', async () => {
+  it('locks keys in one order, so opposite transfers do not deadlock', async () => {
     const { desk } = await startDesk();
     const both = [desk.transfer('a', 'b'), desk.transfer('b', 'a')];
     expect(await Promise.all(both)).toHaveLength(2);
   });
 });
 
-describe('a locked method inside another of the same key', () => {
-  it('enters with the same lease, siblings one after another', async () => {
+describe('a locked method that calls another of the same key', () => {
+  it('uses the same lease, and siblings run one after another', async () => {
     const { desk, backend } = await startDesk();
     expect(await desk.outer()).toEqual([
       ['a', fencingTokenOf(1n)],
@@ -205,7 +205,7 @@ describe('a locked method inside another of the same key', () => {
 });
 
 describe('@ReadLock and @WriteLock', () => {
-  it('let readers in together, and the writer alone', async () => {
+  it('run readers concurrently, and the writer alone', async () => {
     const { desk, backend } = await startDesk();
     const [bothIn, oneIn] = [deferred(), deferred()];
     let inside = 0;
@@ -224,7 +224,7 @@ describe('@ReadLock and @WriteLock', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('let a writer read, and refuse a reader to write', async () => {
+  it('let a writer read, and reject a reader that wants to write', async () => {
     const { desk } = await startDesk();
     let seen: unknown;
     await desk.write('a', async () => (seen = await desk.read('a', () => {})));

@@ -35,7 +35,7 @@ class Mailer {
 }
 
 describe('CoordinationService', () => {
-  it('is injected by its type, and serves loops until the application shuts down', async () => {
+  it('is injected by its type, and runs loops until the application shuts down', async () => {
     const { app } = await startApp({ providers: [Mailer] });
     const mailer = app.get(Mailer);
     await app.get(CoordinationService).queue('mail').putAll(['a', 'b']);
@@ -46,7 +46,7 @@ describe('CoordinationService', () => {
     expect(mailer.sent).toEqual(['a', 'b', 'c']);
   });
 
-  it('is one for each connection, by name', async () => {
+  it('exists once per connection, by name', async () => {
     @Injectable()
     class Both {
       @InjectCoordination('stock') readonly stock!: CoordinationService;
@@ -64,7 +64,7 @@ describe('CoordinationService', () => {
     expect((await main.counter('c').get()).value).toBe(0);
   });
 
-  it('has those who wait know of the shutdown, and lets work on what was taken end', async () => {
+  it('rejects waiting calls at shutdown, and lets work on taken items end', async () => {
     const { app } = await startApp({}, { drainTimeoutMs: 10_000 });
     const service = app.get(CoordinationService);
     await service.queue('q').put('taken');
@@ -86,7 +86,7 @@ describe('CoordinationService', () => {
     await closing;
   });
 
-  it('gives up what is not acknowledged in time, and takes nothing after that', async () => {
+  it('gives up items that are not acknowledged in time, and takes none afterwards', async () => {
     const { app } = await startApp({}, { drainTimeoutMs: 0 });
     const service = app.get(CoordinationService);
     await service.queue('q').put('slow');
@@ -96,7 +96,7 @@ describe('CoordinationService', () => {
     await expect(service.queue('q').take({ waitMs: 0 })).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
   });
 
-  it('says so where the backend has locks only', async () => {
+  it('rejects calls when the backend has locks only', async () => {
     class LocksOnly extends MemoryBackend implements LockBackend {
       override readonly coordination = undefined as never;
     }

@@ -28,7 +28,7 @@ const imports = [ScheduleModule.forRoot()];
 const start = (metadata: ModuleMetadata) =>
   startApp({ ...metadata, imports: [...imports, ...(metadata.imports ?? [])] });
 
-/** What several applications share, as they would their servers: it does not end with one of them. */
+/** The state that several applications share, like their servers. It does not end with one of them. */
 class Servers extends ObservedBackend {
   override async close() {}
 }
@@ -40,7 +40,7 @@ class PickyServers extends ObservedBackend {
   }
 }
 
-/** One application of a cluster. */
+/** Starts one application of a cluster. */
 function join(servers: ObservedBackend, metadata: ModuleMetadata) {
   const backend = { name: 'shared', create: () => servers };
   const locks = LockModule.forRoot({ service: 'test', backend, drainTimeoutMs: 60_000 });
@@ -104,7 +104,7 @@ class EveryKind {
 }
 
 describe('@CronLock', () => {
-  it('stands above or below what schedules the method, and is called as that says', async () => {
+  it('works above and below the scheduling decorator, and runs on its schedule', async () => {
     const { app } = await start({ providers: [EveryKind] });
     expect(await Promise.all([...app.get(EveryKind).ran.values()].map(({ promise }) => promise))).toEqual([
       ['cron/above', 'above', true],
@@ -117,7 +117,7 @@ describe('@CronLock', () => {
     expect([...app.get(SchedulerRegistry).getCronJobs().keys()]).toContain('above');
   });
 
-  it('runs a tick on one of two applications, and either tells of it', async () => {
+  it('runs a tick on one of two applications, and both report it', async () => {
     const ran = vi.fn<(tick: Date | undefined) => void>();
     @Injectable()
     class Reports {
@@ -171,7 +171,7 @@ describe('@CronLock', () => {
     });
   });
 
-  it('follows a job whose time is set anew, and the time zone of one', async () => {
+  it('follows the time zone of a job, and a changed time', async () => {
     @Injectable()
     class Reports {
       @Cron('0 0 8 * * *', { name: 'daily', timeZone: 'Asia/Kolkata' })
@@ -197,7 +197,7 @@ describe('@CronLock', () => {
     expect(await reports.daily()).toBe('09:00:00.000Z');
   });
 
-  it('finishes, when the application starts, what another did not', async () => {
+  it('finishes at start the run that another application did not finish', async () => {
     const finished = deferred<unknown>();
     @Injectable()
     class Reports {
@@ -247,7 +247,7 @@ describe('two jobs with one key', () => {
     );
   });
 
-  it('are no such when they are on two connections, or one has another key', async () => {
+  it('are allowed on two connections, or when one has another key', async () => {
     @Injectable()
     class Elsewhere {
       @Timeout('report', 60_000)
@@ -266,7 +266,7 @@ describe('two jobs with one key', () => {
     expect(await app.get(CronRunsService).list()).toEqual([]);
   });
 
-  it('are no such when two classes inherit one method, or one class is provided twice', async () => {
+  it('are allowed when two classes inherit one method, or one class is provided twice', async () => {
     abstract class Base {
       @Timeout(60_000)
       @CronLock()
@@ -290,7 +290,7 @@ describe('two jobs with one key', () => {
   });
 });
 
-describe('a name that makes no key', () => {
+describe('a name that is not a valid key', () => {
   it('keeps the application from starting', async () => {
     @Injectable()
     class Reports {
@@ -304,7 +304,7 @@ describe('a name that makes no key', () => {
   });
 });
 
-describe('a method that nothing schedules', () => {
+describe('a method without a schedule', () => {
   it('keeps the application from starting', async () => {
     @Injectable()
     class Reports {
@@ -316,7 +316,7 @@ describe('a method that nothing schedules', () => {
     );
   });
 
-  it('may have atLeastMs instead', async () => {
+  it('is allowed with atLeastMs', async () => {
     @Injectable()
     class Reports {
       @CronLock({ atLeastMs: 60_000 })
@@ -329,7 +329,7 @@ describe('a method that nothing schedules', () => {
     expect(await app.get(Reports).byHand()).toBeUndefined();
   });
 
-  it('may override one that is scheduled', async () => {
+  it('is allowed to override a scheduled method', async () => {
     class Base {
       @Timeout(60_000)
       @CronLock()
@@ -347,7 +347,7 @@ describe('a method that nothing schedules', () => {
     expect(await app.get(Sub).run()).toBe('Sub.run');
   });
 
-  it('may override one that is a job itself, and call it: both are one run', async () => {
+  it('is allowed to override a job and to call it: both are one run', async () => {
     class Base {
       @Timeout('nightly', 60_000)
       @CronLock()
@@ -367,7 +367,7 @@ describe('a method that nothing schedules', () => {
     expect(await app.get(Sub).run()).toBe('cron/nightly');
   });
 
-  it('does not run where no scheduler knows its ticks', async () => {
+  it('does not run without a scheduler that knows its ticks', async () => {
     @Injectable()
     class Reports {
       @Cron(HOURLY)
@@ -383,7 +383,7 @@ describe('a method that nothing schedules', () => {
   });
 });
 
-describe('where instances come from', () => {
+describe('the origin of an instance', () => {
   it('does not matter: request scope, another name, a Proxy around everything', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class PerRequest {
@@ -416,7 +416,7 @@ describe('where instances come from', () => {
 });
 
 describe('app.close()', () => {
-  it('lets a run finish, begins none, and tells of both', async () => {
+  it('lets a run finish, starts no other, and reports both', async () => {
     const entered = deferred();
     const mayEnd = deferred();
     @Injectable()
@@ -446,7 +446,7 @@ describe('app.close()', () => {
   });
 });
 
-describe('what cannot be a job', () => {
+describe('a method that cannot be a job', () => {
   const decorated = (name: string, target: object, method: string) => () => {
     const descriptor = Object.getOwnPropertyDescriptor(target, method)!;
     (CronLock() as (...args: unknown[]) => void)(target, method, descriptor);

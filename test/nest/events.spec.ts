@@ -27,7 +27,7 @@ class Listener {
 }
 
 describe('a lock on an event listener', () => {
-  it('is taken above and below @OnEvent', async () => {
+  it('is acquired above and below @OnEvent', async () => {
     const { app } = await startApp({ imports: [EventEmitterModule.forRoot()], providers: [Listener] });
     await app.get(EventEmitter2).emitAsync('placed', { id: 3 });
     expect(app.get(Listener).heard.toSorted()).toEqual(['3: above/3', '3: below/3']);

@@ -80,7 +80,7 @@ async function answerOf(url: string, path: string, init?: RequestInit) {
 }
 
 describe.each(Object.keys(PLATFORMS) as Platform[])('a LockError in an HTTP handler on %s', (platform) => {
-  it('is answered without a filter of the application, and names no key', async () => {
+  it('is answered without a filter of the application, and contains no key', async () => {
     const { app, url } = await serve({ controllers }, {}, undefined, platform);
     await using _held = await app.get(LockService).acquire('secret/42');
     const answer = await answerOf(url, '/orders/42', { method: 'POST' });
@@ -104,20 +104,20 @@ describe.each(Object.keys(PLATFORMS) as Platform[])('a LockError in an HTTP hand
     ['shutdown', 503, 'LOCK_SHUTDOWN', '1'],
     ['reentrancy', 500, 'LOCK_REENTRANCY', null],
     ['configuration', 500, 'LOCK_CONFIGURATION', null],
-  ])('%s: %i %s, to be retried after %s', async (how, status, code, retryAfter) => {
+  ])('%s: %i %s, with Retry-After %s', async (how, status, code, retryAfter) => {
     const { url } = await serve({ controllers }, {}, undefined, platform);
     const answer = await answerOf(url, `/orders/fails/${how}`);
     expect(answer).toMatchObject({ status, retryAfter, body: { statusCode: status, code } });
     expect(answer.text).not.toContain('secret');
   });
 
-  it('names the key where the application wants it, but for mistakes in the program', async () => {
+  it('contains the key if the application wants it, except for programming mistakes', async () => {
     const { url } = await serve({ controllers }, { exceptionFilter: { exposeKey: true } }, undefined, platform);
     expect((await answerOf(url, '/orders/fails/timeout')).body.key).toBe('secret/42');
     expect((await answerOf(url, '/orders/fails/configuration')).text).not.toContain('secret');
   });
 
-  it('in a stream of events that has begun tells the client no message', async () => {
+  it('hides its message from the client when a stream of events has begun', async () => {
     const { url } = await serve({ controllers }, {}, undefined, platform);
     const text = await (await fetch(`${url}/orders/stream`)).text();
     expect(text).toContain('data: first');
@@ -156,7 +156,7 @@ class FilteredHandlerController {
 @Module({ providers: [{ provide: APP_FILTER, useClass: CatchAll }] })
 class FilterModule {}
 
-describe('a filter of the application wins', () => {
+describe('a filter of the application takes precedence', () => {
   const useGlobal = (app: INestApplication) => app.useGlobalFilters(new CatchAll(app.get(HttpAdapterHost).httpAdapter));
 
   it.each<[string, string, { providers?: object[]; imports?: Type[] }, ((app: INestApplication) => unknown)?]>([
@@ -181,7 +181,7 @@ describe('a filter of the application wins', () => {
     expect(answer).toMatchObject({ status: 418, body: { message: 'caught by the application' } });
   });
 
-  it('unless it hands the error to LockExceptionFilter, which can be injected', async () => {
+  it('unless it passes the error to LockExceptionFilter, which can be injected', async () => {
     const configure = (app: INestApplication) => {
       useGlobal(app);
       app.useGlobalFilters(app.get(LockExceptionFilter));
@@ -201,7 +201,7 @@ describe('exceptionFilter: false', () => {
   });
 });
 
-describe('what is logged', () => {
+describe('the log', () => {
   it.each([
     ['timeout', 'debug', 'LockTimeoutError: "secret/42" is locked by somebody else (waited 5 ms)'],
     ['follower', 'debug', 'LockNotLeaderError: this instance does not lead "secret"'],
@@ -216,7 +216,7 @@ describe('what is logged', () => {
     expect(contexts).toEqual(['LockExceptionFilter']);
   });
 
-  it.each(['configuration', 'reentrancy'])('of a mistake, such as %s: an error with its stack', async (how) => {
+  it.each(['configuration', 'reentrancy'])('contains an error with its stack for a mistake such as %s', async (how) => {
     const { url } = await serve({ controllers });
     const log = watchLog();
     await answerOf(url, `/orders/fails/${how}`);
@@ -225,16 +225,16 @@ describe('what is logged', () => {
   });
 });
 
-describe('the setting', () => {
+describe('the exceptionFilter option', () => {
   it.each([
     [true, 'LockModule: exceptionFilter must be false, or options such as { exposeKey: true }, got the boolean true'],
     [{ exposeKeys: true }, 'unknown field "exposeKeys" (known: exposeKey)'],
     [{ exposeKey: 'yes' }, 'LockModule: exceptionFilter.exposeKey must be true or false, got the string "yes"'],
-  ])('%j is refused', (exceptionFilter, message) => {
+  ])('refuses %j', (exceptionFilter, message) => {
     expect(() => LockModule.forRoot({ backend: memory(), exceptionFilter: exceptionFilter as never })).toThrow(message);
   });
 
-  it('is given once, however many connections there are', async () => {
+  it('can be set for one connection only', async () => {
     const named = (name: string) => LockModule.forRoot({ name, backend: memory(), exceptionFilter: false });
     await expect(serve({ imports: [named('a'), named('b')] })).rejects.toThrow(
       'exceptionFilter is given for the connections "a", "b": it is the application\'s, so give it to one of them',
@@ -243,7 +243,7 @@ describe('the setting', () => {
     expect((await answerOf(url, '/orders/fails/timeout')).body.code).toBeUndefined();
   });
 
-  it('is also one of LockTestingModule and of forRootAsync', async () => {
+  it('is also an option of LockTestingModule and of forRootAsync', async () => {
     const asynchronous = LockModule.forRootAsync({
       name: 'a',
       exceptionFilter: { exposeKey: true },
@@ -256,7 +256,7 @@ describe('the setting', () => {
     expect((await answerOf(quiet.url, '/orders/fails/timeout')).body.code).toBeUndefined();
   });
 
-  it('does no harm in an application that answers nobody', async () => {
+  it('has no effect in an application without a server', async () => {
     const context = await NestFactory.createApplicationContext(LockModule.forRoot({ backend: memory() }), {
       logger: false,
     });
@@ -265,7 +265,7 @@ describe('the setting', () => {
   });
 });
 
-describe('a LockError out of a middleware', () => {
+describe('a LockError from a middleware', () => {
   it.each(Object.keys(PLATFORMS) as Platform[])(
     'is answered with its status and Retry-After, on %s',
     async (platform) => {

@@ -100,8 +100,8 @@ const METHODS = [
   ['segment', 'segment 0 of "stock"'],
 ] as const;
 
-describe('a decorated method that does not let go', () => {
-  it.each(METHODS)('is warned about with its class and name: %s', async (method, title) => {
+describe('a decorated method that holds its lease too long', () => {
+  it.each(METHODS)('is reported in a warning with its class and name: %s', async (method, title) => {
     const { desk, lines } = await startDesk({ warnHeldMs: 5 });
     const end = deferred();
     const call = desk[method](() => end.promise);
@@ -114,7 +114,7 @@ describe('a decorated method that does not let go', () => {
     expect(lines()[0]).toContain(`Desk.${method}`);
   });
 
-  it('is named by its label as well', async () => {
+  it('is reported with its label as well', async () => {
     const { desk, lines } = await startDesk({ warnHeldMs: 5 });
     const end = deferred();
     const call = desk.labelled(() => end.promise);
@@ -137,7 +137,7 @@ describe('a decorated method that does not let go', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('may be excepted from the module’s limits', async () => {
+  it('can be excluded from the module’s limits', async () => {
     const { desk, lines } = await startDesk({ maxHeldMs: 5, warnHeldMs: 5, overdueGraceMs: 0 });
     const held = desk.unlimited(async () => {
       const lease = currentLease();
@@ -150,7 +150,7 @@ describe('a decorated method that does not let go', () => {
 });
 
 describe('the module’s onLost', () => {
-  it("holds for decorated methods and for using: 'ignore'", async () => {
+  it("applies to decorated methods and to using(): 'ignore'", async () => {
     const { desk, locks, backend } = await startDesk({ onLost: 'ignore' });
     const lose = (key: string) => backend.leaseOn(key)?.lose(new LockOverdueError(key, 1));
     await desk.one(() => lose('one'));
@@ -161,7 +161,7 @@ describe('the module’s onLost', () => {
     await expect(locks.using('k', () => lose('k'), { onLost: 'throw' })).rejects.toBeInstanceOf(LockOverdueError);
   });
 
-  it("is 'throw' unless it is said", async () => {
+  it("is 'throw' by default", async () => {
     const { desk, backend } = await startDesk();
     const lost = desk.one(() => backend.leaseOn('one')?.lose(new LockOverdueError('one', 1)));
     await expect(lost).rejects.toBeInstanceOf(LockOverdueError);

@@ -36,7 +36,7 @@ async function startDesk() {
   return { desk: app.get(Desk), testing: app.get(LockTesting) };
 }
 
-it('a decorated method is told which method of this process has the key', async () => {
+it('a timeout of a decorated method names the method of this process that holds the key', async () => {
   const { desk } = await startDesk();
   const holding = desk.hold();
   await desk.entered.promise;
@@ -46,7 +46,7 @@ it('a decorated method is told which method of this process has the key', async 
   await holding;
 });
 
-it('a decorated method is told that another process has the key', async () => {
+it('a timeout of a decorated method says that another process holds the key', async () => {
   const { desk, testing } = await startDesk();
   await testing.contend('desk').held;
   const error = await errorOf(desk.impatient());

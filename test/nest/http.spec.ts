@@ -94,7 +94,7 @@ describe('a lock on an HTTP handler', () => {
     });
   }
 
-  it('answers 423 when somebody else holds the key, without its name', async () => {
+  it('answers 423 when another caller holds the key, without its name', async () => {
     const { app, http } = await startStock();
     await using _held = await app.get(LockService).acquire('busy');
     const answer = await http.post('/stock/busy');

@@ -29,19 +29,19 @@ async function startReports(options: LockTestingModuleOptions = {}) {
 }
 
 describe('@CronLock under LockTestingModule', () => {
-  it('runs, and the journal has it by the key of the job', async () => {
+  it('runs, and the journal contains it under the key of the job', async () => {
     const { reports, testing } = await startReports();
     expect(await reports.daily()).toBe('held');
     const rows = testing.journal.where({ key: 'cron/Reports.daily' });
     expect(rows.map(({ event }) => event)).toEqual(['asked', 'acquired', 'released']);
   });
 
-  it('has the service test, also where the options name none', async () => {
+  it('belongs to the service "test", even when the options name none', async () => {
     const { reports } = await startReports({ service: undefined });
     expect(await reports.daily()).toBe('held');
   });
 
-  it('may have a path for a key, and does not run while somebody else runs it', async () => {
+  it('may have a path as its key, and does not run while another instance runs it', async () => {
     @Injectable()
     class Shared {
       @CronLock({ key: '/shared/report', atLeastMs: 60_000 })
@@ -59,7 +59,7 @@ describe('@CronLock under LockTestingModule', () => {
     expect(await running).toBe('ran');
   });
 
-  it('does not run while somebody else runs it, until the test has them let go', async () => {
+  it('does not run while another instance runs it, until the test releases that one', async () => {
     const { reports, testing } = await startReports();
     const other = testing.contend('cron/Reports.daily', 'job');
     await other.held;
@@ -69,13 +69,13 @@ describe('@CronLock under LockTestingModule', () => {
     expect(await firing).toBe('held');
   });
 
-  it('is not kept from running by somebody who has a lock of that key', async () => {
+  it('runs while another caller holds a lock of the same key', async () => {
     const { reports, testing } = await startReports();
     testing.contend('cron/Reports.daily');
     expect(await reports.daily()).toBe('held');
   });
 
-  it('waits for somebody else with mode contended', async () => {
+  it('waits for other holders with mode contended', async () => {
     const { reports, testing } = await startReports({ mode: 'contended', keys: ['cron/Reports.daily'] });
     const firing = reports.daily();
     await testing.journal.seen({ event: 'timed out', key: 'cron/Reports.daily' });
@@ -83,7 +83,7 @@ describe('@CronLock under LockTestingModule', () => {
     expect(await firing).toBe('held');
   });
 
-  it('loses the lease that the test has lost, by the key of the job', async () => {
+  it('loses the lease that the test makes lost, by the key of the job', async () => {
     const { reports, testing } = await startReports();
     const mayEnd = deferred();
     reports.end = mayEnd.promise;

@@ -74,7 +74,7 @@ class Poller {
   }
 }
 
-/** Applications that share a backend, as instances of a cluster do. */
+/** Starts applications that share a backend, like the instances of a cluster. */
 async function startInstance(backend: SharedBackend, metadata: object = {}) {
   const imports = [ScheduleModule.forRoot(), LockModule.forRoot({ service: 'test', backend: backend.definition })];
   const app = await started(Test.createTestingModule({ imports, providers: [Poller], ...metadata }).compile());
@@ -102,7 +102,7 @@ describe('@LeaderOnly', () => {
     expect(await leader.poller.pollTwice()).toEqual(['polled 1', 'polled 2']);
   });
 
-  it('leaves the log to the election, which says once that this instance does not lead', async () => {
+  it('logs nothing; the election logs once that this instance does not lead', async () => {
     const { follower } = await startTwo();
     const log = watchLog();
     for (let call = 0; call < 3; call++) await follower.poller.poll('a');
@@ -110,14 +110,14 @@ describe('@LeaderOnly', () => {
     expect(log.contexts).not.toContain('DistributedLock');
   });
 
-  it('goes above @Interval and below @Cron', async () => {
+  it('works above @Interval and below @Cron', async () => {
     const { leader } = await startTwo();
     const { fencingToken } = leader.elections.term('poller') ?? expect.unreachable();
     expect(await leader.poller.polled.promise).toBe(fencingToken);
     expect(await leader.poller.ticked.promise).toBe(fencingToken);
   });
 
-  it('goes over to the next instance when the leader shuts down, once its run has ended', async () => {
+  it('moves to the next instance when the leader shuts down and its run has ended', async () => {
     const { leader, follower } = await startTwo();
     const mayEnd = deferred();
     leader.poller.release = mayEnd.promise;
@@ -136,7 +136,7 @@ describe('@LeaderOnly', () => {
     expect(follower.poller.log[0]).toBe('elected true');
   });
 
-  it('goes over when the term is lost; the run is told, and the hooks are called', async () => {
+  it('moves when the term is lost; the run is notified, and the hooks are called', async () => {
     const { backend, leader, follower } = await startTwo();
     const mayEnd = deferred();
     leader.poller.release = mayEnd.promise;
@@ -150,7 +150,7 @@ describe('@LeaderOnly', () => {
     await eventually(() => backend.standing('poller') === 2 || undefined, 'it stands again');
   });
 
-  it('runs on controllers, with the status of a service that is unavailable elsewhere', async () => {
+  it('works on controllers, and other instances answer 503', async () => {
     @Controller()
     class Admin {
       @Get('run')
@@ -168,7 +168,7 @@ describe('@LeaderOnly', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 503]);
   });
 
-  it('makes every application campaign that has such a method, also when a factory made it', async () => {
+  it('lets every application with such a method campaign, even when a factory made the instance', async () => {
     const backend = new SharedBackend();
     const factory = { provide: Poller, useFactory: () => new Poller() };
     const { poller: made } = await startInstance(backend, { providers: [factory] });
@@ -176,7 +176,7 @@ describe('@LeaderOnly', () => {
     expect(made.log).toEqual(['elected true']);
   });
 
-  it('joins at its first call when its provider is made for each request', async () => {
+  it('joins at its first call when its provider is request-scoped', async () => {
     @Controller({ scope: 2 })
     class PerRequest {
       @Get('run')
@@ -213,8 +213,8 @@ describe('@LeaderOnly', () => {
   });
 });
 
-describe('a hook', () => {
-  it('is that of the class which overrides it, once', async () => {
+describe('an election hook', () => {
+  it('is called once, on the class that overrides it', async () => {
     class Overriding extends Poller {
       @OnElected('poller')
       override begin() {
@@ -252,7 +252,7 @@ describe('start-up', () => {
     ],
     [() => LeaderOnly('x', { waitMs: 1 } as never), /unknown field "waitMs"/],
     [() => OnDeposed('x', { connection: '' }), /connection must be a name/],
-  ])('refuses what is wrong when the class is made (%#)', (decorate, message) => {
+  ])('refuses wrong arguments when the class is loaded (%#)', (decorate, message) => {
     class X {
       async run() {}
     }

@@ -37,13 +37,13 @@ async function start(options: LockTestingModuleOptions = {}) {
 }
 
 describe('@LeaderOnly under LockTestingModule', () => {
-  it('runs: the application leads', async () => {
+  it('runs, because the application leads', async () => {
     const { elected, elections } = await start();
     const term = await elected();
     expect(await elections.leader('poller')).toMatchObject({ isOwn: true, fencingToken: term.fencingToken });
   });
 
-  it('is skipped while somebody else leads, until the test has them let go', async () => {
+  it('is skipped while another candidate leads, until the test ends that term', async () => {
     for (const keys of [undefined, ['poller']]) {
       const { poller, elected, testing } = await start({ mode: 'contended', ...(keys && { keys }) });
       await expect(poller.strict()).rejects.toBeInstanceOf(LockNotLeaderError);
@@ -53,7 +53,7 @@ describe('@LeaderOnly under LockTestingModule', () => {
     }
   });
 
-  it('sees a term that the test has lost, and then the next one', async () => {
+  it('gets a lost term from the test, and then the next one', async () => {
     const { elected, testing } = await start();
     const first = await elected();
     testing.loseLease('poller');
@@ -62,7 +62,7 @@ describe('@LeaderOnly under LockTestingModule', () => {
     expect((await elected()).fencingToken).toBeGreaterThan(first.fencingToken);
   });
 
-  it('leads on while no server answers, and nothing can be proclaimed or looked up', async () => {
+  it('keeps leading while no server answers, but cannot proclaim or look up anything', async () => {
     const { elected, testing, elections } = await start();
     const term = await elected();
     testing.unavailable();
@@ -74,7 +74,7 @@ describe('@LeaderOnly under LockTestingModule', () => {
     expect([term.state, (await elections.leader('poller'))?.value]).toEqual(['held', 'here']);
   });
 
-  it('is skipped while there was no server from the start, and leads once there is one', async () => {
+  it('is skipped without a server from the start, and leads once there is one', async () => {
     const { poller, elected, testing } = await start({ mode: 'unavailable' });
     expect(await poller.poll()).toBeUndefined();
     testing.available();

@@ -15,7 +15,7 @@ import {
 import type { Lease } from '../../lib/index.js';
 import { startApp } from './app.js';
 
-// However busy the machine is, the time in which a process hands a key on is not over.
+// Long enough that the hand-over time of a process does not end, however busy the machine is.
 vi.mock('../../lib/async/clock.js', async (original) => ({ ...(await original<object>()), now: () => 1_000 }));
 
 @Injectable()
@@ -88,13 +88,13 @@ const turns = async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 };
 
-/** An application as it is by default: its callers stand in a local line. */
+/** Starts an application with the default options: its callers use a local queue. */
 async function startTill(drainTimeoutMs = 60_000, keepMs = 0) {
   const { app, backend } = await startApp({ providers: [Till] }, { localLine: true, drainTimeoutMs, keepMs });
   return { app, till: app.get(Till), backend };
 }
 
-/** One call is inside, and as many as that wait. */
+/** Starts one call that runs, and the given number of waiting calls. */
 async function whileCounting(waiting: number, drainTimeoutMs?: number) {
   const started = await startTill(drainTimeoutMs);
   const calls = Array.from({ length: waiting + 1 }, (_, number) => started.till.count(number));
@@ -116,7 +116,7 @@ describe('calls of one application', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('have a label each, and are all shown by contenders()', async () => {
+  it('have a label each, and are all listed by contenders()', async () => {
     const { app, till, outcomes } = await whileCounting(2);
     const shown = await app.get(LockService).contenders('till');
     expect(shown.map(({ state, isLocal, owner }) => [state, isLocal, owner.label])).toEqual([
@@ -128,10 +128,10 @@ describe('calls of one application', () => {
     await outcomes;
   });
 
-  it('are skipped where others wait already, and run when nobody does', async () => {
+  it('are skipped when others already wait, and run when none do', async () => {
     const { till, backend, outcomes } = await whileCounting(1);
     expect(await till.maybe()).toBeUndefined();
-    // The call that waits may have lined up as well, when the time of the holder's process was over.
+    // The waiting call may have its own contender as well, when the hand-over time of the holder's process was over.
     expect(backend.requests.filter(({ wait }) => !wait)).toEqual([]);
     till.open();
     await outcomes;
@@ -140,7 +140,7 @@ describe('calls of one application', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('time out by themselves, and those behind them do not', async () => {
+  it('time out alone, without the calls behind them', async () => {
     const { till, outcomes, backend } = await whileCounting(0);
     const hasty = till.hastily();
     const patient = till.count(7);
@@ -152,9 +152,10 @@ describe('calls of one application', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('that ask for strict order stand in the line of all', async () => {
+  it('have their own contenders with strict order', async () => {
     const { till, outcomes, backend } = await whileCounting(1);
-    // Asked in that very turn: the call that waits lines up as well when the holder's time in the local line is up.
+    // Requested in the same turn: the waiting call gets its own contender, too, when the holder's hand-over time is
+    // over.
     const two = backend.standing('till', 2);
     const strict = till.strictly();
     await two;
@@ -163,7 +164,7 @@ describe('calls of one application', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('say whether the key may be kept, or the module says it', async () => {
+  it('request a warm lease by decorator or by module option', async () => {
     const keeps = ({ backend }: Awaited<ReturnType<typeof startTill>>) =>
       backend.requests.map((request) => request.keeps);
     const started = await startTill();
@@ -177,7 +178,7 @@ describe('calls of one application', () => {
     expect(keeps(keeping)).toEqual([true, false]);
   });
 
-  it('read together, and never beside one that writes', async () => {
+  it('read concurrently, and never beside a writer', async () => {
     const { till, backend } = await startTill();
     const calls = Array.from({ length: 40 }, (_, number) => (number % 4 === 3 ? till.write() : till.read()));
     const seen = await Promise.all(calls);
@@ -188,14 +189,14 @@ describe('calls of one application', () => {
   });
 });
 
-describe('a lease that is lost', () => {
-  it('is the loss of the call that has it, and the others line up again', async () => {
+describe('a lost lease', () => {
+  it('is lost for the call that has it, and the others are queued again', async () => {
     const { till, backend, calls, outcomes } = await whileCounting(2);
     const lost = backend.leaseOn('till');
     lost?.lose(new LockLostError('till', 'test'));
     expect(till.leases[0]?.signal.reason).toBeInstanceOf(LockLostError);
     await turns();
-    // The memory backend forgets nobody: the lost contender stands until it is given back.
+    // The memory backend deletes no contender: the lost one stays queued until it is released.
     expect(till.order).toEqual([0]);
     till.open();
     await expect(calls[0]).rejects.toBeInstanceOf(LockLostError);
@@ -206,7 +207,7 @@ describe('a lease that is lost', () => {
 });
 
 describe('app.close()', () => {
-  it('rejects all who wait in the local line, lets who works finish, and leaves nothing', async () => {
+  it('rejects calls in the local queue, lets the running one finish, and leaves nothing', async () => {
     const { app, till, backend, calls, outcomes } = await whileCounting(3);
     const closing = app.close();
     for (const call of calls.slice(1)) await expect(call).rejects.toBeInstanceOf(LockShutdownError);
@@ -218,7 +219,7 @@ describe('app.close()', () => {
     await expect(till.maybe()).rejects.toBeInstanceOf(LockShutdownError);
   });
 
-  it('ends the lease of one that is not done in time', async () => {
+  it('ends the lease of a call that has not finished in time', async () => {
     const { app, till, backend, outcomes } = await whileCounting(1, 1);
     await app.close();
     expect(till.leases[0]?.state).toBe('lost');

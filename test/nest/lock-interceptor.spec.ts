@@ -30,7 +30,7 @@ let log: string[] = [];
 let placing = () => {};
 const note = (what: string) => log.push(`${what}, ${currentLease()?.key ?? 'unlocked'}`);
 
-/** A transaction as an ORM's interceptor has one: it is committed, or rolled back, before the answer goes out. */
+/** A transaction like that of an ORM's interceptor: it is committed or rolled back before the answer is sent. */
 @Injectable()
 class TransactionInterceptor implements NestInterceptor {
   async #end(how: string) {
@@ -125,14 +125,14 @@ async function startShop() {
 }
 
 describe('LockInterceptor above an HTTP handler', () => {
-  it('holds the lease until the transaction of the interceptor after it is committed', async () => {
+  it('holds the lease until the transaction of the next interceptor is committed', async () => {
     const { ask, backend } = await startShop();
     expect(await ask('POST', '/orders/42')).toEqual({ status: 201, body: { id: 42, key: 'order/42' } });
     expect(log).toEqual(['begin, order/42', 'place, order/42', 'commit, order/42', 'answered 201, unlocked']);
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gives the lease back after the commit, and before the client is answered', async () => {
+  it('releases the lease after the commit, and before the client is answered', async () => {
     const { ask, backend } = await startShop();
     placing = () => void backend.leaseOn('order/42')?.released.then(() => log.push('released'));
     onTestFinished(() => void (placing = () => {}));
@@ -147,20 +147,20 @@ describe('LockInterceptor above an HTTP handler', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is what a decorator of the same key inside enters', async () => {
+  it('shares its lease with a decorator of the same key inside', async () => {
     const { ask, backend } = await startShop();
     expect((await ask('POST', '/orders/42/inside')).body).toEqual({ token: expect.stringMatching(/^\d+$/) });
     expect(backend.requests).toHaveLength(1);
   });
 
-  it('refuses the request when somebody else holds the key, and runs nothing', async () => {
+  it('refuses the request when another caller holds the key, and runs nothing', async () => {
     const { app, ask } = await startShop();
     await using _held = await app.get(LockService).acquire('order/42');
     expect(await ask('POST', '/orders/42')).toMatchObject({ status: 423, body: { code: 'LOCK_TIMEOUT' } });
     expect(log).toEqual(['answered 423, unlocked']);
   });
 
-  it('comes after guards and before pipes', async () => {
+  it('runs after guards and before pipes', async () => {
     const { ask, backend } = await startShop();
     expect((await ask('POST', '/orders/42?as=stranger')).status).toBe(403);
     expect(backend.requests).toEqual([]);
@@ -169,7 +169,7 @@ describe('LockInterceptor above an HTTP handler', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('goes above a class, and into request scope', async () => {
+  it('works above a class, and in request scope', async () => {
     const { ask } = await startShop();
     expect((await ask('GET', '/class')).body).toEqual({ key: 'whole-class' });
     expect((await ask('GET', '/scoped/7')).body).toEqual({ key: 'order/7' });
@@ -182,7 +182,7 @@ describe('LockInterceptor above an HTTP handler', () => {
     expect(backend.requests.map(({ label }) => label)).toEqual(['OrdersController.place', 'by hand']);
   });
 
-  it("with onContention: 'skip' answers nothing and leaves a line at debug level", async () => {
+  it("with onContention: 'skip' answers nothing and logs at debug level", async () => {
     const { app, ask } = await startShop();
     expect((await ask('GET', '/skipping')).body).toEqual({ ran: true });
     await using _held = await app.get(LockService).acquire('skipped');
@@ -191,7 +191,7 @@ describe('LockInterceptor above an HTTP handler', () => {
     expect(lines.debug).toEqual([[expect.stringMatching(/^SkippingController.get was skipped: "skipped" /)]]);
   });
 
-  it('can be one of the whole application', async () => {
+  it('can apply to the whole application', async () => {
     const providers = [{ provide: APP_INTERCEPTOR, useClass: LockInterceptor('everything') }];
     @Controller()
     class AnyController {
@@ -224,7 +224,7 @@ class StockGateway {
 }
 
 describe('LockInterceptor above other handlers', () => {
-  it('holds the lease for all that a message handler sends', async () => {
+  it('holds the lease for everything that a message handler sends', async () => {
     const { app, backend } = await serve({ controllers: [StockHandler] }, {}, async (made) => {
       const options = { host: '127.0.0.1', port: 0 };
       made.connectMicroservice<MicroserviceOptions>({ transport: Transport.TCP, options });
@@ -269,7 +269,7 @@ describe('LockInterceptor above other handlers', () => {
   });
 });
 
-/** An interceptor in front, as Nest calls it, of a handler whose stream the test has in hand. */
+/** An interceptor, called as Nest calls it, around a handler whose stream the test controls. */
 async function startIntercepting(handled: Observable<unknown>) {
   const Interceptor = LockInterceptor('stream');
   const { app, backend } = await serve({ providers: [Interceptor] });
@@ -280,7 +280,7 @@ async function startIntercepting(handled: Observable<unknown>) {
 }
 
 describe('the lease of a LockInterceptor', () => {
-  it('is given back when nobody is subscribed any more', async () => {
+  it('is released when the last subscriber has left', async () => {
     const [subscribed, unsubscribed] = [deferred(), deferred()];
     const handled = new Observable(() => {
       subscribed.resolve();
@@ -297,7 +297,7 @@ describe('the lease of a LockInterceptor', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is one for each subscription: what subscribes again waits for a lease of its own', async () => {
+  it('is separate for each subscription: a second one waits for its own lease', async () => {
     const keys = defer(async () => currentLease()?.fencingToken);
     const { backend, result } = await startIntercepting(keys);
     const [first, second] = [await lastValueFrom(result), await lastValueFrom(result)];
@@ -306,7 +306,7 @@ describe('the lease of a LockInterceptor', () => {
   });
 });
 
-describe('a LockInterceptor that is used wrongly', () => {
+describe('a wrongly used LockInterceptor', () => {
   const compile = (type: ReturnType<typeof LockInterceptor>, imports: ReturnType<typeof LockModule.forRoot>[]) => {
     @Controller()
     class Orders {
@@ -317,7 +317,7 @@ describe('a LockInterceptor that is used wrongly', () => {
     return Test.createTestingModule({ imports, controllers: [Orders] }).compile();
   };
 
-  it('keeps the application from starting without LockModule, and says what to import', async () => {
+  it('keeps the application from starting without LockModule, and names the missing import', async () => {
     await expect(compile(LockInterceptor('a'), [])).rejects.toThrow(
       'LockService of connection "default", for LockInterceptor: import LockModule.forRoot({…}) in the root module',
     );
@@ -330,7 +330,7 @@ describe('a LockInterceptor that is used wrongly', () => {
     );
   });
 
-  it('takes a lock of the connection that it names', async () => {
+  it('acquires a lock of the named connection', async () => {
     @Controller()
     class Reports {
       @Get()
@@ -354,7 +354,7 @@ describe('a LockInterceptor that is used wrongly', () => {
     expect(make).toThrow(message);
   });
 
-  it('without a key, or as a decorator, says how it is written', async () => {
+  it('without a key, or as a decorator, reports the correct form', async () => {
     const message = "LockInterceptor needs a key: write @UseInterceptors(LockInterceptor('key'))";
     await expect(compile(LockInterceptor as never, [])).rejects.toThrow(message);
     const bare = LockInterceptor as unknown as MethodDecorator;

@@ -105,7 +105,7 @@ describe('LockTestingModule', () => {
     expect(await service.tryAcquire('order/43')).not.toBeNull();
   });
 
-  it('takes the options of LockModule', async () => {
+  it('accepts the options of LockModule', async () => {
     const { service } = await start({ waitMs: 0, localLine: false });
     await using _held = await service.acquire('a');
     await expect(service.acquire('a')).rejects.toMatchObject({ waitMs: 0 });
@@ -117,7 +117,7 @@ describe('LockTestingModule', () => {
     expect(orders.placed).toEqual([]);
   });
 
-  it('stands side by side under several names', async () => {
+  it('can be imported several times under different names', async () => {
     const imports = [LockTestingModule.forRoot(), LockTestingModule.forRoot({ name: 'stock', mode: 'contended' })];
     @Injectable()
     class Both {
@@ -136,7 +136,7 @@ describe('LockTestingModule', () => {
     expect(app.get(Both).stock.journal.where({ event: 'acquired' })).toEqual([]);
   });
 
-  it('gives every application locks of its own, also where one registration is used twice', async () => {
+  it('gives every application separate locks, even when one registration is used twice', async () => {
     const metadata = { imports: [LockTestingModule.forRoot()] };
     const [one, other] = await Promise.all([1, 2].map(() => started(Test.createTestingModule(metadata).compile())));
     await using _held = await one!.get(LockService).acquire('a');
@@ -175,7 +175,7 @@ describe('replaceIn', () => {
   })
   class AppModule {}
 
-  it('lets an application start with nobody else there, with its other options as they are', async () => {
+  it('lets an application start without servers, with its other options unchanged', async () => {
     const locks = new LockTesting();
     const app = await started(locks.replaceIn(Test.createTestingModule({ imports: [AppModule] })).compile());
     locks.contend('a');
@@ -184,7 +184,7 @@ describe('replaceIn', () => {
     expect(locks.journal.where({ key: 'order/42', event: 'acquired' })).toHaveLength(1);
   });
 
-  it('keeps the application from starting while nobody answers, as it says itself', async () => {
+  it('keeps the application from starting while no server answers, as its own options require', async () => {
     const locks = new LockTesting({ mode: 'unavailable' });
     const start = started(locks.replaceIn(Test.createTestingModule({ imports: [AppModule] })).compile());
     await expect(start).rejects.toThrow(LockUnavailableError);
@@ -198,8 +198,8 @@ describe('replaceIn', () => {
   });
 });
 
-describe('somebody else', () => {
-  it('holds a key until it lets go', async () => {
+describe('a foreign contender', () => {
+  it('holds a key until the test releases it', async () => {
     const { orders, locks } = await start();
     const other = locks.contend('order/42');
     await other.held;
@@ -213,7 +213,7 @@ describe('somebody else', () => {
     expect(other.isHolding).toBe(false);
   });
 
-  it('stands in line behind the application, and before its next call', async () => {
+  it('waits behind the application, and before its next call', async () => {
     const { service, locks } = await start({ localLine: false });
     const lease = await service.acquire('a');
     const other = locks.contend('a');
@@ -229,7 +229,7 @@ describe('somebody else', () => {
     expect((await next).isHeld()).toBe(true);
   });
 
-  it('may read along, and leave the line', async () => {
+  it('may read concurrently, and leave the queue', async () => {
     const { orders, locks, service } = await start({ longestWaitMs: 5 });
     const reader = locks.contend('prices', 'read');
     expect(await orders.quote()).toBe('read');
@@ -242,7 +242,7 @@ describe('somebody else', () => {
     expect(await service.contenders('prices')).toEqual([]);
   });
 
-  it('holds whatever is asked for with mode contended, until the test has it let go', async () => {
+  it('holds every requested key with mode contended, until the test releases it', async () => {
     const { orders, locks } = await start({ mode: 'contended', longestWaitMs: 5 });
     await expect(orders.place('42')).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 5 });
     expect(await orders.skippable()).toBeUndefined();
@@ -256,7 +256,7 @@ describe('somebody else', () => {
     expect(orders.placed).toEqual(['42', '43', '44']);
   });
 
-  it('holds only the keys that are given', async () => {
+  it('holds only the given keys', async () => {
     const { orders } = await start({ mode: 'contended', keys: ['order/42'], longestWaitMs: 5 });
     await orders.place('1');
     await expect(orders.place('42')).rejects.toThrow(LockTimeoutError);
@@ -265,7 +265,7 @@ describe('somebody else', () => {
 });
 
 describe('servers that do not answer', () => {
-  it('let nobody in, and no method run', async () => {
+  it('grant nothing, and no method runs', async () => {
     const { app, orders, service } = await start({ mode: 'unavailable' });
     await expect(orders.place('42')).rejects.toThrow(LockUnavailableError);
     await expect(orders.skippable()).rejects.toThrow(LockUnavailableError);
@@ -280,7 +280,7 @@ describe('servers that do not answer', () => {
     await expect(start({ mode: 'unavailable', connectOnStart: 'required' })).rejects.toThrow(LockUnavailableError);
   });
 
-  it.each([true, false])('suspend what is held, and may come back (localLine: %s)', async (localLine) => {
+  it.each([true, false])('suspend held leases, and may become reachable again (localLine: %s)', async (localLine) => {
     const { service, locks } = await start({ localLine });
     const lease = await service.acquire('a');
     const waiting = service.acquire('a', { waitMs: 5 });
@@ -295,8 +295,8 @@ describe('servers that do not answer', () => {
   });
 });
 
-describe('a lease that is lost', () => {
-  it.each([true, false])('aborts its signal, and the next has the key (localLine: %s)', async (localLine) => {
+describe('a lost lease', () => {
+  it.each([true, false])('aborts its signal, and the next caller gets the key (localLine: %s)', async (localLine) => {
     const { service, locks } = await start({ localLine });
     const lease = await service.acquire('a');
     const next = service.acquire('a');
@@ -308,7 +308,7 @@ describe('a lease that is lost', () => {
     expect(eventsOf(locks, 'a')).toEqual(['asked', 'acquired', 'asked', 'lost', 'acquired']);
   });
 
-  it('is told to the caller of a decorated method when that has ended', async () => {
+  it('is reported to the caller of a decorated method when that has ended', async () => {
     const { orders, locks } = await start();
     const lost = locks.journal.next({ event: 'lost' });
     const working = orders.workUntil(lost);
@@ -319,7 +319,7 @@ describe('a lease that is lost', () => {
     expect(eventsOf(locks, 'work')).toEqual(['asked', 'acquired', 'lost']);
   });
 
-  it('leaves the key to others at once, also while the method goes on', async () => {
+  it('frees the key at once, even while the method continues', async () => {
     const { orders, locks } = await start();
     let end = () => {};
     const working = expect(orders.workUntil(new Promise<void>((resolve) => (end = resolve)))).rejects;
@@ -330,7 +330,7 @@ describe('a lease that is lost', () => {
     await working.toThrow(LockLostError);
   });
 
-  it('must be one that the application holds', async () => {
+  it('must be a lease that the application holds', async () => {
     const { locks } = await start();
     locks.contend('a');
     expect(() => locks.loseLease('a')).toThrow('the application does not hold "a"');
@@ -339,7 +339,7 @@ describe('a lease that is lost', () => {
 });
 
 describe('the journal', () => {
-  it('says what was locked by whom, in order', async () => {
+  it('contains all acquisitions with their labels, in order', async () => {
     const { orders, service, locks } = await start();
     await orders.place('42');
     await orders.quote();
@@ -351,7 +351,7 @@ describe('the journal', () => {
       '1 asked order/42 exclusive Orders.place',
       '2 acquired order/42 exclusive Orders.place',
       '3 released order/42 exclusive Orders.place',
-      // That quote() calls reread() is no second acquisition.
+      // The call of reread() by quote() is no second acquisition.
       '4 asked prices read Orders.quote',
       '5 acquired prices read Orders.quote',
       '6 released prices read Orders.quote',
@@ -361,13 +361,13 @@ describe('the journal', () => {
     expect(locks.journal.entries.at(-1)).toMatchObject({ fencingToken });
   });
 
-  it.each([true, false])('tells the callers of one key apart (localLine: %s)', async (localLine) => {
+  it.each([true, false])('distinguishes the callers of one key (localLine: %s)', async (localLine) => {
     const { orders, locks } = await start({ localLine });
     await Promise.all([orders.place('1'), orders.place('1')]);
     expect(eventsOf(locks, 'order/1')).toEqual(['asked', 'asked', 'acquired', 'released', 'acquired', 'released']);
   });
 
-  it('has each of several keys, and the segment', async () => {
+  it('contains each of several keys, and the segment', async () => {
     const { orders, locks } = await start();
     await orders.render();
     expect(locks.journal.where({ mode: 'permit' }).map(({ event }) => event)).toEqual([
@@ -386,7 +386,7 @@ describe('the journal', () => {
     expect(locks.journal.where({ event: 'released' })).toHaveLength(3);
   });
 
-  it('says how acquisitions ended that got nothing', async () => {
+  it('contains the end of acquisitions without a lease', async () => {
     const { service, locks } = await start();
     locks.contend('a');
     await service.tryAcquire('a');
@@ -402,7 +402,7 @@ describe('the journal', () => {
     expect(ends.at(-1)?.error).toBe(reason);
   });
 
-  it('can be begun anew', async () => {
+  it('can be cleared', async () => {
     const { orders, locks } = await start();
     await orders.place('1');
     locks.journal.clear();
@@ -411,7 +411,7 @@ describe('the journal', () => {
   });
 });
 
-it('a work that fails is no acquisition that fails', async () => {
+it('failed work is not journalled as a failed acquisition', async () => {
   const { service, locks } = await start();
   await expect(service.using('a', () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
   expect(eventsOf(locks, 'a')).toEqual(['asked', 'acquired', 'released']);

@@ -64,7 +64,7 @@ async function loseWhile(method: 'strict' | 'lenient') {
 }
 
 describe('a lease that is lost while the method runs', () => {
-  it('tells the method at once, and the caller when the method has ended', async () => {
+  it('aborts the signal at once, and rejects when the method has ended', async () => {
     const { jobs, backend, running } = await loseWhile('strict');
     expect(jobs.lease?.signal.aborted).toBe(true);
     expect(jobs.lease?.signal.reason).toBeInstanceOf(LockLostError);
@@ -84,7 +84,7 @@ describe('a lease that is lost while the method runs', () => {
     expect(await running).toBe('result');
   });
 
-  it('leaves the method its own error', async () => {
+  it('keeps the method’s own error', async () => {
     const { jobs, running } = await loseWhile('strict');
     jobs.fail(new TypeError('its own'));
     await expect(running).rejects.toThrow(TypeError);
@@ -92,7 +92,7 @@ describe('a lease that is lost while the method runs', () => {
 });
 
 describe('app.close()', () => {
-  it('rejects who waits, lets who works finish, and leaves nothing', async () => {
+  it('rejects waiting calls, lets running ones finish, and leaves nothing', async () => {
     const { app, jobs, backend } = await startJobs();
     const running = jobs.strict();
     await jobs.entered.promise;
@@ -109,7 +109,7 @@ describe('app.close()', () => {
     await expect(jobs.strict()).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
   });
 
-  it('ends the leases of those who are not done after drainTimeoutMs', async () => {
+  it('ends the leases of calls that run longer than drainTimeoutMs', async () => {
     const { app, jobs, backend } = await startJobs(1);
     const running = expect(jobs.untilAborted()).rejects.toBeInstanceOf(LockShutdownError);
     await jobs.entered.promise;
@@ -119,7 +119,7 @@ describe('app.close()', () => {
     expect([backend.closes, backend.busyKeys]).toEqual([1, []]);
   });
 
-  // Nest waits for open requests before it tells anybody that the application has shut down.
+  // Nest waits for open requests before it reports the shutdown of the application.
   it.each(['express', 'fastify'] as const)('ends the leases of requests that stay open, on %s', async (platform) => {
     const entered = deferred();
     @Controller()

@@ -51,14 +51,14 @@ async function connect() {
 }
 
 describe('a lock on a message handler', () => {
-  it('is taken above and below @MessagePattern, over TCP', async () => {
+  it('is acquired above and below @MessagePattern, over TCP', async () => {
     const { client, backend } = await connect();
     expect(await firstValueFrom(client.send('above', 'a'))).toBe('a: above/a');
     expect(await firstValueFrom(client.send('below', 'b'))).toBe('b: below/b');
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('is held by a streaming handler, whose every value arrives', async () => {
+  it('is held by a streaming handler until its last value is sent', async () => {
     const { client, backend } = await connect();
     expect(await lastValueFrom(client.send('stream', 'a').pipe(toArray()))).toEqual(['a: stream', 'end']);
     expect(backend.busyKeys).toEqual([]);

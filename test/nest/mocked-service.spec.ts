@@ -64,7 +64,7 @@ const lockWith = (using: unknown) => {
   return { mutex: () => lock, multi: () => lock, segmented: () => lock, readWriteLock: () => ({ read: lock }) };
 };
 
-/** As `jest` and `vitest` make it of a class: every method is there, and returns nothing. */
+/** An automatic mock as `jest` and `vitest` create it from a class: every method exists and returns nothing. */
 const autoMock = () => {
   const names = Object.getOwnPropertyNames(LockService.prototype).filter((name) => name !== 'constructor');
   return Object.fromEntries(names.map((name) => [name, vi.fn()]));
@@ -95,19 +95,19 @@ describe.each([
   });
 });
 
-it('a LockService that is made by hand and does call the work serves', async () => {
+it('a hand-made LockService that calls the work is accepted', async () => {
   const orders = await withStandIn(lockWith((work: () => unknown) => work()));
   for (const [place, method] of METHODS.entries()) expect(await orders[method]()).toBe(place + 1);
 });
 
-it('a spy on the real service that makes no lock is no reason to skip the method', async () => {
+it('with a spy on the real service that returns no lock, the method still runs', async () => {
   const imports = [LockModule.forRoot({ backend: memory() })];
   const app = await started(Test.createTestingModule({ imports, providers: [Orders] }).compile());
   vi.spyOn(app.get(LockService), 'mutex').mockReturnValue(undefined as unknown as Lock);
   await expect(app.get(Orders).place()).rejects.toThrow(/did not run.*no using\(\)/s);
 });
 
-it('a job whose LockService is a stand-in does not run, and says so', async () => {
+it('a job with a mocked LockService does not run, and reports it', async () => {
   @Injectable()
   class Reports {
     @CronLock()

@@ -58,7 +58,7 @@ describe('LockModule.forRoot', () => {
     await expect(app.get(LockService).acquire('a')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
   });
 
-  it('works in an application context without HTTP, for whoever imports nothing', async () => {
+  it('works in an application context without HTTP, without further imports', async () => {
     @Module({ providers: [Orders] })
     class Feature {}
     @Module({ imports: [Feature, LockModule.forRoot({ backend: observed() })] })
@@ -68,7 +68,7 @@ describe('LockModule.forRoot', () => {
     await app.close();
   });
 
-  it('is connected before any other provider is initialised, whatever stands first', async () => {
+  it('connects before any other provider is initialised, in any order of imports', async () => {
     const definition = observed();
     @Injectable()
     class Early {
@@ -103,7 +103,7 @@ describe('LockModule.forRoot', () => {
     await expect(boot({ imports: [Inside, Outside] })).rejects.toThrow("can't resolve dependencies of the Orders");
   });
 
-  it('has bound what factories made before any module is initialised, also with isGlobal: false', async () => {
+  it('has bound factory-made instances before any module is initialised, also with isGlobal: false', async () => {
     class Early extends Orders {
       key: string | undefined;
 
@@ -121,7 +121,7 @@ describe('LockModule.forRoot', () => {
     expect(app.get('made')).toMatchObject({ key: 'order' });
   });
 
-  it('hands its options on', async () => {
+  it('passes its options on', async () => {
     const { app } = await startApp({}, { waitMs: 0 });
     await using _held = await app.get(LockService).acquire('a');
     await expect(
@@ -146,7 +146,7 @@ describe('LockModule.forRoot', () => {
     await expect(start()).rejects.toThrow(message);
   });
 
-  it('refuses what is no options at all', () => {
+  it('refuses a value that is not an options object', () => {
     const forRoot = () => LockModule.forRoot(undefined as never);
     expect(forRoot).toThrow(LockConfigurationError);
     expect(forRoot).toThrow('LockModule options must be an object, got undefined');
@@ -154,7 +154,7 @@ describe('LockModule.forRoot', () => {
 });
 
 describe('LockModule.forRootAsync', () => {
-  it('takes its options from a factory with injected values', async () => {
+  it('gets its options from a factory with injected values', async () => {
     @Module({ providers: [{ provide: 'wait', useValue: 0 }], exports: ['wait'] })
     class ConfigModule {}
     const backend = observed();
@@ -170,7 +170,7 @@ describe('LockModule.forRootAsync', () => {
     expect(backend.made).toHaveLength(1);
   });
 
-  it('takes them from a class, and a name beside it', async () => {
+  it('gets its options from a class, with a separate name', async () => {
     const backend = observed();
     class Config {
       createLockOptions() {
@@ -189,7 +189,7 @@ describe('LockModule.forRootAsync', () => {
 });
 
 describe('several connections', () => {
-  it('stand side by side, each with its backend and its services by name', async () => {
+  it('coexist, each with its backend and its services by name', async () => {
     const [main, stock] = [observed(), observed()];
     const app = await boot({
       imports: [LockModule.forRoot({ backend: main }), LockModule.forRoot({ backend: stock, name: 'stock' })],
@@ -211,7 +211,7 @@ describe('several connections', () => {
     await expect(boot({ imports })).rejects.toThrow('LockModule is registered twice as "default"');
   });
 
-  it('one registration may be imported in several places', async () => {
+  it('may share one registration that is imported in several places', async () => {
     const backend = observed();
     const locks = LockModule.forRoot({ backend });
     @Module({ imports: [locks] })
@@ -221,8 +221,8 @@ describe('several connections', () => {
   });
 });
 
-describe('an application that lacks what a method needs does not start', () => {
-  it('without LockModule, Nest names the class, the method and what to import', async () => {
+describe('an application without the connection of a method does not start', () => {
+  it('without LockModule, the error names the class, the method and the missing import', async () => {
     const start = boot({ providers: [Orders] });
     await expect(start).rejects.toThrow(/can't resolve dependencies of the Orders/);
     await expect(start).rejects.toThrow(
@@ -230,14 +230,14 @@ describe('an application that lacks what a method needs does not start', () => {
     );
   });
 
-  it('without the named connection, Nest names it', async () => {
+  it('without the named connection, the error names it', async () => {
     const start = boot({ imports: [LockModule.forRoot({ backend: observed() })], providers: [Stock] });
     await expect(start).rejects.toThrow(
       `for @DistributedLock on Stock.take: import LockModule.forRoot({ name: 'stock', … })`,
     );
   });
 
-  it('without the named connection of an instance from a factory, naming those that exist', async () => {
+  it('without the named connection of an instance from a factory, the error lists the existing ones', async () => {
     const start = boot({
       imports: [LockModule.forRoot({ backend: observed() }), LockModule.forRoot({ backend: observed(), name: 'b' })],
       providers: [{ provide: 'made', useFactory: () => new Stock() }],

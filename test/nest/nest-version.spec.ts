@@ -4,23 +4,23 @@ import { Test } from '@nestjs/testing';
 import { LockModule } from 'nestjs-distributed-lock';
 import { expect, it } from 'vitest';
 
-/** The Nest that this project says it runs on: 11 or 12. */
+/** The version of Nest that this test project declares: 11 or 12. */
 const WANTED = process.env['NEST_MAJOR'];
 
-it('runs the tests on the NestJS of its project', async () => {
+it('the tests run on the NestJS of their project', async () => {
   let stack: string | undefined;
   const useFactory = () => (stack = new Error('who calls?').stack);
   await Test.createTestingModule({ providers: [{ provide: 'spy', useFactory }] }).compile();
   expect(majorsOn(stack!, 'core')).toEqual([WANTED]);
 });
 
-it('runs lib on that NestJS too', () => {
-  // Refused in a function that Nest calls, so its stack tells which Nest it is that lib got to see.
+it('lib runs on that NestJS too', () => {
+  // The error is thrown in a function that Nest calls, so its stack shows which Nest lib has loaded.
   const { stack } = errorOf(() => LockModule.forRoot({ backend: undefined!, name: '' }));
   expect(majorsOn(stack!, 'common')).toEqual([WANTED]);
 });
 
-/** The major versions of the Nest package whose files are on a stack. */
+/** Returns the major versions of the Nest package whose files are on a stack. */
 function majorsOn(stack: string, name: 'common' | 'core'): string[] {
   const folders = stack.matchAll(new RegExp(`(/\\S*/node_modules/@nestjs/${name})/`, 'g'));
   return [...new Set([...folders].map(([, folder]) => majorOf(pathOf(folder!))))];

@@ -19,7 +19,7 @@ export interface ServedApp {
   readonly url: string;
 }
 
-/** A Nest application that listens on a port of its own; closed when the test has finished. */
+/** Starts a Nest application on its own port. It is closed when the test has finished. */
 export async function serve(
   metadata: ModuleMetadata,
   extras: LockModuleExtras = {},

@@ -74,7 +74,7 @@ let instances = 0;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-describe('the instances whose methods are locked', () => {
+describe('locked methods work on', () => {
   it('a provider, its self-invocations included', async () => {
     const { app, backend } = await startApp({ providers: [Orders] });
     expect(await app.get(Orders).placeTwice('1')).toEqual(['base: order/1, placed 1', 'base: order/1, placed 1']);
@@ -109,7 +109,7 @@ describe('the instances whose methods are locked', () => {
     expect(await app.get(CarelessOrders).place()).toBe('undefined');
   });
 
-  it('what useFactory and useValue bring in, frozen or not', async () => {
+  it('instances from useFactory and useValue, frozen or not', async () => {
     const { app } = await startApp({
       providers: [
         { provide: 'made', useFactory: () => new SpecialOrders() },
@@ -131,18 +131,18 @@ describe('the instances whose methods are locked', () => {
     }
   });
 
-  it('an instance behind a Proxy that somebody has put around it', async () => {
+  it('an instance with a Proxy around it', async () => {
     const { app } = await startApp({ providers: [Orders] });
     expect(await new Proxy(app.get(Orders), {}).place('1')).toBe('base: order/1, placed 1');
   });
 
-  it('instances that Nest was told to put behind a Proxy', async () => {
+  it('instances that Nest wraps in a Proxy', async () => {
     @Module({
       imports: [LockModule.forRoot({ backend: observed() })],
       providers: [Orders, { provide: 'made', useFactory: () => new SpecialOrders() }],
     })
     class AppModule {}
-    // Maps cannot stand behind a Proxy that does nothing, and Nest's own container is one.
+    // A transparent Proxy does not work for Maps, and Nest's own container is one.
     const wrapped = (instance: unknown) => isObject(instance) && !(instance instanceof Map);
     const instanceDecorator = (instance: unknown) => (wrapped(instance) ? new Proxy(instance as object, {}) : instance);
     const instrument = { instanceDecorator };
@@ -153,7 +153,7 @@ describe('the instances whose methods are locked', () => {
     await app.close();
   });
 
-  it('carry nothing that can be seen: the service is not enumerable', async () => {
+  it('instances that show no trace of the service, because it is not enumerable', async () => {
     const { app } = await startApp({ providers: [Orders] });
     expect(app.get(Orders)).toEqual(new Orders());
     expect(inspect(app.get(Orders))).not.toContain('LockService');
@@ -162,7 +162,7 @@ describe('the instances whose methods are locked', () => {
 });
 
 describe('an instance that Nest does not know', () => {
-  it('does not run the method, and says what to do', async () => {
+  it('does not run the method, and the error names the remedy', async () => {
     const place = new Orders().place('1');
     await expect(place).rejects.toBeInstanceOf(LockConfigurationError);
     await expect(place).rejects.toThrow(
@@ -170,7 +170,7 @@ describe('an instance that Nest does not know', () => {
     );
   });
 
-  it('does not run a method that was torn off its instance', async () => {
+  it('does not run a method that was detached from its instance', async () => {
     const { app } = await startApp({ providers: [Orders] });
     const place: (id: string) => Promise<string> = app.get(Orders).place;
     await expect(place('1')).rejects.toThrow('@DistributedLock on Orders.place was called without its instance');
@@ -197,7 +197,7 @@ describe('several applications in one process', () => {
     return { app, backend: definition.last };
   };
 
-  it('two of one module side by side: each instance locks on its own application’s backend', async () => {
+  it('two of one module at once: each instance locks on its own application’s backend', async () => {
     const [one, two] = [await start(), await start()];
     for (const { app, backend } of [one, two, one]) {
       const before = backend.requests.length;
@@ -209,7 +209,7 @@ describe('several applications in one process', () => {
     expect(one.app.get(LockService)).not.toBe(two.app.get(LockService));
   });
 
-  it('one after the other: the second works when the first is closed', async () => {
+  it('one after the other: the second works after the first was closed', async () => {
     const one = await start();
     await one.app.close();
     const two = await start();
@@ -220,7 +220,7 @@ describe('several applications in one process', () => {
     expect(one.backend.requests).toHaveLength(0);
   });
 
-  it('a value that both have belongs to the later one while that runs, then to the other again', async () => {
+  it('a shared value belongs to the later application while that runs, then to the first again', async () => {
     const one = await start();
     const two = await start();
     await shared.place('1');
@@ -234,7 +234,7 @@ describe('several applications in one process', () => {
 });
 
 describe('a locked class in a module test', () => {
-  it('takes whatever stands in for LockService', async () => {
+  it('accepts any stand-in for LockService', async () => {
     const asked: string[] = [];
     const fake = {
       mutex: (key: string) => ({ using: async (work: () => unknown) => (asked.push(key), work()) }),

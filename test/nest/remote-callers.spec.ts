@@ -68,7 +68,7 @@ async function failureOf(outcome: Promise<unknown>): Promise<unknown> {
 describe('a LockError in a message handler', () => {
   const CONTENDED = { status: 'error', ...LOCKED };
 
-  it('reaches the client of a microservice as an object that says whether to try again', async () => {
+  it('reaches the client of a microservice as an object that says whether to retry', async () => {
     const imports = [LockModule.forRoot({ backend: memory(), waitMs: 0 })];
     const compiled = await Test.createTestingModule({ imports, controllers: [StockHandler] }).compile();
     const app = compiled.createNestMicroservice<MicroserviceOptions>({ ...TCP, logger: false });
@@ -82,26 +82,26 @@ describe('a LockError in a message handler', () => {
     expect([log.debug.length, log.warn, log.error]).toEqual([1, [], []]);
   });
 
-  it('of a hybrid application as well, with inheritAppConfig', async () => {
+  it('reaches the client of a hybrid application as well, with inheritAppConfig', async () => {
     const { app, client } = await startHybrid(StockHandler, { inheritAppConfig: true });
     await using _held = await app.get(LockService).acquire('secret/a');
     expect(await failureOf(firstValueFrom(client.send('take', 'a')))).toEqual(CONTENDED);
   });
 
-  it('of a hybrid application without it, by @UseFilters(LockExceptionFilter)', async () => {
+  it('reaches the client of a hybrid application without it, by @UseFilters(LockExceptionFilter)', async () => {
     const { app, client } = await startHybrid(FilteredStockHandler, {});
     await using _held = await app.get(LockService).acquire('secret/a');
     expect(await failureOf(firstValueFrom(client.send('take', 'a')))).toEqual(CONTENDED);
   });
 
-  it('of a hybrid application with neither is an internal error, and names no key', async () => {
+  it('is an internal error without a key in a hybrid application with neither', async () => {
     const { app, client } = await startHybrid(StockHandler, {});
     await using _held = await app.get(LockService).acquire('secret/a');
     const failure = await failureOf(firstValueFrom(client.send('take', 'a')));
     expect(failure).toEqual({ status: 'error', message: 'Internal server error' });
   });
 
-  it('is left to a catch-all of the application', async () => {
+  it('is left to a catch-all filter of the application', async () => {
     @Catch()
     class CatchAll implements ExceptionFilter {
       catch() {
@@ -114,7 +114,7 @@ describe('a LockError in a message handler', () => {
     expect(await failureOf(firstValueFrom(client.send('take', 'a')))).toBe('caught by the application');
   });
 
-  it('in an event handler, which answers nobody, is one line in the log', async () => {
+  it('is logged in one line by an event handler, which sends no answer', async () => {
     const { app, client } = await startHybrid(StockHandler, { inheritAppConfig: true });
     await using _held = await app.get(LockService).acquire('secret/a');
     const log = watchLog();
@@ -148,7 +148,7 @@ interface Message {
   readonly data: unknown;
 }
 
-/** Sends one message and waits for the next that comes. */
+/** Sends one message and resolves with the next that arrives. */
 type Exchange = (event: string, data: unknown) => Promise<Message>;
 
 async function overWs(url: string): Promise<Exchange> {
@@ -194,7 +194,7 @@ describe.each(Object.entries(SOCKETS))('a LockError in a gateway on %s', (_name,
   });
 });
 
-it('a gateway without the filter: Nest asks no global filter, and answers with an internal error', async () => {
+it('is an internal error without the filter, because Nest applies no global filter to a gateway', async () => {
   const { app, url } = await serve({ providers: [UnfilteredGateway] });
   const exchange = await overSocketIo(url);
   await using _held = await app.get(LockService).acquire('secret/a');
@@ -240,7 +240,7 @@ describe('a LockError in a resolver', () => {
     expect([log.debug.length, log.error]).toEqual([1, []]);
   });
 
-  it.each(['rabbit', undefined])('that code of this process calls (context %s) is the error itself', async (type) => {
+  it.each(['rabbit', undefined])('is unchanged when code of this process calls (context %s)', async (type) => {
     const { app, take } = await startResolver(type);
     await using _held = await app.get(LockService).acquire('secret/a');
     const failure = await failureOf(take(undefined, { sku: 'a' }));

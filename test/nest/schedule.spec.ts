@@ -53,7 +53,7 @@ class Jobs {
 }
 
 describe('a lock on a scheduled job', () => {
-  it('is taken by each run, whether it stands above or below the schedule', async () => {
+  it('is acquired by each run, above or below the schedule', async () => {
     const { app } = await startApp({ imports: [ScheduleModule.forRoot()], providers: [Jobs] });
     const keys = await Promise.all([...app.get(Jobs).ran.values()].map(({ promise }) => promise));
     expect(keys).toEqual(['cron/above', 'cron/below', 'interval/above', 'interval/below', 'timeout']);

@@ -61,7 +61,7 @@ async function startWarehouse() {
 }
 
 describe('@SegmentLock', () => {
-  it('runs as many calls at a time as there are segments, each in its own', async () => {
+  it('runs as many concurrent calls as there are segments, each in its own', async () => {
     const { warehouse, backend } = await startWarehouse();
     const [allIn, mayLeave] = [deferred(), deferred()];
     const inside: number[] = [];
@@ -79,7 +79,7 @@ describe('@SegmentLock', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('routes by what the arguments say, and labels the contender', async () => {
+  it('routes by the arguments, and labels the contender', async () => {
     const { warehouse, backend } = await startWarehouse();
     for (const customer of ['x', 'y', 7]) {
       expect(await warehouse.deductFor('a', customer)).toEqual([true, hash(customer) % 4, 4]);
@@ -87,14 +87,14 @@ describe('@SegmentLock', () => {
     expect(new Set(backend.requests.map(({ label }) => label))).toEqual(new Set(['by customer']));
   });
 
-  it('enters the same segment from one method to another', async () => {
+  it('shares the segment between nested methods', async () => {
     const { warehouse, backend } = await startWarehouse();
     const [outer, inner] = (await warehouse.outer()) as number[];
     expect([inner, backend.requests.length]).toEqual([outer, 1]);
     expect(backend.requests[0]?.label).toBe('Warehouse.outer');
   });
 
-  it('skips when told to, and reads its key with the instance', async () => {
+  it('skips on request, and calls the key function with the instance', async () => {
     const { warehouse } = await startWarehouse();
     const result = warehouse.recount('z', () => expect(warehouse.recount('y', () => {})).resolves.toBe('recounted'));
     expect(await result).toBe('recounted');
@@ -128,7 +128,7 @@ describe('@SegmentLock', () => {
     await expect(warehouse.deduct('a')).rejects.toBeInstanceOf(LockTimeoutError);
   });
 
-  it('says what the value of a call must be, and does not run it', async () => {
+  it('reports a wrong value of a call, and does not run it', async () => {
     const { warehouse, backend } = await startWarehouse();
     await expect(warehouse.deductFor('a', Number.NaN)).rejects.toThrow(
       '@SegmentLock on Warehouse.deductFor: routeBy must be a string or a finite number, got the number NaN',

@@ -45,7 +45,7 @@ async function startPdf() {
 }
 
 describe('@Semaphore', () => {
-  it('runs as many calls at a time as there are permits', async () => {
+  it('runs as many concurrent calls as there are permits', async () => {
     const { pdf, backend } = await startPdf();
     const [allIn, mayLeave] = [deferred(), deferred()];
     let inside = 0;
@@ -62,11 +62,11 @@ describe('@Semaphore', () => {
     expect(new Set(backend.requests.map(({ label }) => label))).toEqual(new Set(['Pdf.render']));
   });
 
-  it('takes several permits a call, of the key that the arguments say, and skips when told to', async () => {
+  it('acquires several permits per call, with a key from the arguments, and skips on request', async () => {
     const { pdf } = await startPdf();
     const inner = deferred<unknown[]>();
     await pdf.renderAll('a', async () => {
-      // Not inside: what runs inside holds two permits already.
+      // Called outside of the method: inside it, two permits are already held.
       inner.resolve(await pdf.renderAll('b', () => {}).then((result) => [result]));
     });
     expect(await inner.promise).toEqual(['rendered']);
@@ -78,7 +78,7 @@ describe('@Semaphore', () => {
     expect(await first).toBe('rendered');
   });
 
-  it('takes further permits in nested calls, and refuses at once what could only wait for itself', async () => {
+  it('acquires further permits in nested calls, and refuses calls that could only wait for themselves', async () => {
     const { pdf } = await startPdf();
     expect(await pdf.nested(1)).toBe(1);
     await expect(pdf.nested(2)).rejects.toMatchObject({ code: 'LOCK_REENTRANCY', status: 500 });
@@ -114,7 +114,7 @@ describe('@Semaphore', () => {
     [{ permits: 2, permitsPerCall: 0 }, '@Semaphore on Wrong.method: permitsPerCall must be a whole number'],
     [{ permits: 2, localLine: true }, '@Semaphore on Wrong.method: unknown field "localLine"'],
     [{ permits: 2, sharedCount: '' }, '@Semaphore on Wrong.method: sharedCount must be a key'],
-  ])('refuses %j where it stands', (options, message) => {
+  ])('refuses %j when the class is loaded', (options, message) => {
     const decorate = () => {
       class Wrong {
         @Semaphore('k', options as SemaphoreDecoratorOptions)

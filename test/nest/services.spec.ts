@@ -24,7 +24,7 @@ import type { ByName } from '../support/shared-by-name.js';
 import { observed, ObservedBackend } from '../unit/service/observed.backend.js';
 import { startApp, started } from './app.js';
 
-/** What the applications share, as they would their ensemble: it does not end with one of them. */
+/** The state that the applications share, like their ensemble. It does not end with one of them. */
 class Servers extends ObservedBackend {
   override async close() {}
 }
@@ -46,7 +46,7 @@ class Chores {
   }
 }
 
-/** Applications of these services, whose names are all the same. */
+/** Starts applications of these services, all with the same names. */
 function startServices(...services: readonly (string | readonly [string, Type[]])[]) {
   const servers = new Servers();
   const backend = { name: 'shared', create: () => servers };
@@ -71,7 +71,7 @@ const byName = (app: INestApplication): ByName => ({
 
 type Share = (one: INestApplication, other: INestApplication) => Promise<boolean>;
 
-/** What both applications do with one name; resolves to whether it was the same thing. */
+/** Uses one name in both applications. Resolves with whether it was the same object. */
 const OWNED: readonly [string, Share][] = [
   [
     'a job',
@@ -104,7 +104,7 @@ const OF_ALL: readonly [string, Share][] = [
   ],
 ];
 
-describe('two services that use the same names', () => {
+describe('two services with the same names', () => {
   it.each(OWNED)('do not share %s', async (_what, share) => {
     expect(await share(...(await startServices('shop', 'billing')))).toBe(false);
   });
@@ -113,7 +113,7 @@ describe('two services that use the same names', () => {
     expect(await share(...(await startServices('shop', 'billing')))).toBe(true);
   });
 
-  it('each run their job at every tick, and see their own in the registry', async () => {
+  it('each run their job at every tick, and see only their own in the registry', async () => {
     const apps = await startServices('shop', 'billing');
     for (const app of apps) expect(await app.get(Chores).cleanup()).toBe('cron/cleanup');
     for (const app of apps) {
@@ -130,13 +130,13 @@ describe('two services that use the same names', () => {
     expect(await billing.get(CronRunsService).list()).toHaveLength(1);
   });
 
-  it('each have a leader', async () => {
+  it('have a leader each', async () => {
     const apps = await startServices('shop', 'billing');
     const leading = apps.map((app) => eventually(() => app.get(Chores).poll(), 'it leads'));
     expect(await Promise.all(leading)).toEqual(['poller', 'poller']);
   });
 
-  it('share what they name by a path', async () => {
+  it('share objects that are named by a path', async () => {
     const [shop, billing] = await startServices('shop', 'billing');
     await coordinationOf(shop).queue('/mail').put('a');
     expect(await coordinationOf(billing).queue('/mail').size()).toBe(1);
@@ -153,13 +153,13 @@ describe('two applications of one service', () => {
 });
 
 describe('a job', () => {
-  it('excludes no lock on its key, and is excluded by none', async () => {
+  it('neither excludes a lock on its key nor is excluded by it', async () => {
     const [app] = await startServices('shop');
     await using _held = await app.get(LockService).acquire('cron/cleanup');
     expect(await app.get(Chores).cleanup()).toBe('cron/cleanup');
   });
 
-  it.each(['#jobs', '#jobs/shop/cron/cleanup'])('has a lock that cannot be asked for by the key %s', async (key) => {
+  it.each(['#jobs', '#jobs/shop/cron/cleanup'])('has a lock that cannot be requested by the key %s', async (key) => {
     const [app] = await startServices('shop');
     const locks = app.get(LockService);
     const message = `key must not begin with "#jobs", where the locks of jobs are; choose another one, got the string "${key}"`;
@@ -192,7 +192,7 @@ describe('the registry of runs', () => {
   });
 });
 
-/** A class with one method, decorated so. */
+/** Returns a class with one method that has the given decorators. */
 function classWith(...decorators: readonly unknown[]): Type {
   class Reports {
     async run() {}
@@ -221,13 +221,13 @@ describe('without a service', () => {
     ['@LeaderOnly', [LeaderOnly('poller')], 'the election "poller"'],
     ['@OnElected', [OnElected('poller')], 'the election "poller"'],
     ['@OnDeposed', [OnDeposed('poller')], 'the election "poller"'],
-  ])('an application with %s does not start, and says what to set', async (decorator, decorators, what) => {
+  ])('an application with %s does not start, and the error names the option', async (decorator, decorators, what) => {
     const starting = start(classWith(...decorators));
     await expect(starting).rejects.toThrow(LockConfigurationError);
     await expect(starting).rejects.toThrow(`${decorator} on Reports.run: ${what} ${HOW}`);
   });
 
-  it('an application whose factory names none does not start either, and the message names the connection', async () => {
+  it('an application with a factory that names none does not start, and the error names the connection', async () => {
     const module = LockModule.forRootAsync({ name: 'second', useFactory: () => ({ backend: observed() }) });
     await expect(start(classWith(LeaderOnly('x', { connection: 'second' })), module)).rejects.toThrow(
       '@LeaderOnly on Reports.run: the election "x" needs to know its service (connection "second"): set service',
@@ -246,7 +246,7 @@ describe('without a service', () => {
     ['last()', (app) => app.get(CronRunsService).last('a'), 'the job "cron/a"'],
     ['forget()', (app) => app.get(CronRunsService).forget('a'), 'the job "cron/a"'],
     ['list()', (app) => app.get(CronRunsService).list(), 'CronRunsService'],
-  ])('%s is refused before anything is sent', async (_call, call, what) => {
+  ])('%s is refused before any request', async (_call, call, what) => {
     const definition = observed();
     const app = await start(undefined, LockModule.forRoot({ backend: definition }));
     const answer = (async () => call(app))();
@@ -255,7 +255,7 @@ describe('without a service', () => {
     expect(definition.last.requests).toEqual([]);
   });
 
-  it('locks, semaphores, segments and stock work, and so does what is named by a path', async () => {
+  it('locks, semaphores, segments, stock and objects named by a path work', async () => {
     const job = classWith(CronLock({ key: '/shared/yearly' }), CRON);
     const app = await start(job, LockModule.forRoot({ backend: observed(), drainTimeoutMs: 0 }));
     const locks = app.get(LockService);
@@ -277,14 +277,14 @@ describe('without a service', () => {
 });
 
 describe('a service', () => {
-  it.each(['my shop', 'eu/shop', '..', ''])('may not be named %j', async (service) => {
+  it.each(['my shop', 'eu/shop', '..', ''])('cannot be named %j', async (service) => {
     await expect(startApp({}, { service })).rejects.toThrow(
       "service must be a name of letters, digits, '.', '_' and '-'",
     );
   });
 });
 
-describe('a job that is named by nothing but its class', () => {
+describe('a job that is named only by its class', () => {
   const jobOf = (className: string, ...decorators: readonly unknown[]) => {
     const made = classWith(...decorators);
     Object.defineProperty(made, 'name', { value: className });
@@ -309,7 +309,7 @@ describe('a job that is named by nothing but its class', () => {
     ['its schedule has a name', jobOf('a', CronLock(), Cron('0 0 1 1 *', { name: 'yearly' }))],
     ['it has a key', jobOf('a', CronLock({ key: 'yearly' }), unnamed)],
     ['the class has a longer name', jobOf('Job', CronLock(), unnamed)],
-  ])('may run where %s', async (_why, provider) => {
+  ])('can run where %s', async (_why, provider) => {
     const { app } = await start(provider);
     await expect(app.get(provider).run()).resolves.toBeUndefined();
   });

@@ -10,7 +10,7 @@ import { memory, MemoryBackend } from '../../lib/memory/memory.backend.js';
 import { LockTestingModule } from '../../lib/testing/index.js';
 import { started } from './app.js';
 
-/** Locks in memory that say that they outlive their process. */
+/** Locks in memory that claim to outlive their process. */
 class LastingBackend extends MemoryBackend {
   readonly lockedAfterDeathMs = 7_000;
 }
@@ -37,7 +37,7 @@ async function start(imports: ModuleMetadata['imports'], configure?: (app: INest
   return started(Test.createTestingModule({ imports: imports ?? [] }).compile(), configure);
 }
 
-/** What was said of SIGTERM a while after the start. */
+/** Returns the warnings about SIGTERM a while after the start. */
 function hints(): unknown[] {
   vi.advanceTimersByTime(60_000);
   return warn.mock.calls
@@ -46,40 +46,40 @@ function hints(): unknown[] {
 }
 
 describe('an application without shutdown hooks', () => {
-  it('is told once what SIGTERM costs, however many connections it has', async () => {
+  it('is warned once about SIGTERM, however many connections it has', async () => {
     await start([connection(), connection({ name: 'reports' })]);
     expect(hints()).toEqual([expect.stringMatching(HINT)]);
     expect(hints()).toHaveLength(1);
   });
 
-  it('is told nothing when it is told not to', async () => {
+  it('is not warned when the option disables it', async () => {
     await start([connection({ warnShutdownHooks: false })]);
     expect(hints()).toEqual([]);
   });
 
-  it('is told nothing when it closes before', async () => {
+  it('is not warned when it closes earlier', async () => {
     const app = await start([connection()]);
     await app.close();
     expect(hints()).toEqual([]);
   });
 
-  it('is told nothing where locks end with the process, or are a test’s', async () => {
+  it('is not warned when locks end with the process, or belong to a test', async () => {
     await start([LockModule.forRoot({ backend: memory() })]);
     await start([LockTestingModule.forRoot()]);
     expect(hints()).toEqual([]);
   });
 });
 
-describe('an application that hears of SIGTERM', () => {
+describe('an application that handles SIGTERM', () => {
   it.each([
     ['before it starts', (app: INestApplication) => void app.enableShutdownHooks()],
     ['by a handler of its own', () => listening(() => {})],
-  ])('%s is told nothing', async (_, configure) => {
+  ])('%s is not warned', async (_, configure) => {
     await start([connection()], configure);
     expect(hints()).toEqual([]);
   });
 
-  it('after it has started is told nothing', async () => {
+  it('is not warned when it starts to handle it after its start', async () => {
     const app = await start([connection()]);
     app.enableShutdownHooks();
     expect(hints()).toEqual([]);

@@ -110,7 +110,7 @@ const lose = (backend: ObservedBackend, key: string) => backend.leaseOn(key)?.lo
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Subscribes, and collects what comes until the end. */
+/** Subscribes, and collects all values until the end. */
 function collect<T>(source: Observable<T>) {
   const values: T[] = [];
   const end = deferred<unknown>();
@@ -140,7 +140,7 @@ describe('a method declared to return an Observable', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('has told nobody of its end before the lease is given back', async () => {
+  it('releases the lease before it reports its end', async () => {
     const { feed, backend } = await startFeed();
     const seen = collect(feed.declared());
     await expect.poll(() => feed.subject.observed).toBe(true);
@@ -151,7 +151,7 @@ describe('a method declared to return an Observable', () => {
     expect(await given.promise).toBe(true);
   });
 
-  it('is one acquisition a subscription, and they exclude each other', async () => {
+  it('acquires once per subscription, and subscriptions exclude each other', async () => {
     const { feed, backend } = await startFeed();
     const source = feed.declared();
     const one = collect(source);
@@ -165,7 +165,7 @@ describe('a method declared to return an Observable', () => {
     await backend.standing('declared', 0);
   });
 
-  it('gives the lease back when it is unsubscribed early, by hand or by take()', async () => {
+  it('releases the lease when it is unsubscribed early, by hand or by take()', async () => {
     const { feed, backend } = await startFeed();
     const seen = collect(feed.declared());
     await expect.poll(() => feed.subject.observed).toBe(true);
@@ -176,7 +176,7 @@ describe('a method declared to return an Observable', () => {
     await backend.standing('endless', 0);
   });
 
-  it('leaves the line when it is unsubscribed while it waits, and never runs', async () => {
+  it('leaves the queue when it is unsubscribed while it waits, and never runs', async () => {
     const { feed, backend, locks } = await startFeed();
     await using _held = await locks.acquire('declared');
     const seen = collect(feed.declared());
@@ -192,7 +192,7 @@ describe('a method declared to return an Observable', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('errors at its end when the lease was lost meanwhile', async () => {
+  it('errors at its end when the lease was lost in between', async () => {
     const { feed, backend } = await startFeed();
     const seen = collect(feed.declared());
     await expect.poll(() => feed.subject.observed).toBe(true);
@@ -203,7 +203,7 @@ describe('a method declared to return an Observable', () => {
     expect(seen.values.at(-1)).toBe('late');
   });
 
-  it('errors with what kept it from running', async () => {
+  it('errors with the reason why it did not run', async () => {
     const feed = new Feed();
     expect(await collect(feed.declared()).end).toMatchObject({ code: 'LOCK_CONFIGURATION' });
     expect(feed.calls).toBe(0);
@@ -229,7 +229,7 @@ describe('a method that promises an Observable', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gives the lease back when it is unsubscribed early', async () => {
+  it('releases the lease when it is unsubscribed early', async () => {
     const { feed, backend } = await startFeed();
     const seen = collect(await feed.promised());
     seen.subscription.unsubscribe();
@@ -245,7 +245,7 @@ describe('a method that promises an Observable', () => {
     expect(await seen.end).toBeInstanceOf(TypeError);
   });
 
-  it('lets it be subscribed to once', async () => {
+  it('accepts only one subscription', async () => {
     const { feed } = await startFeed();
     const source = await feed.promised();
     const first = collect(source);
@@ -254,7 +254,7 @@ describe('a method that promises an Observable', () => {
     expect(await first.end).toBe('completed');
   });
 
-  it('keeps the lease while somebody consumes it, though the stream itself is dropped', async () => {
+  it('keeps the lease while a subscriber exists, although the stream itself is unreferenced', async () => {
     const { feed, backend } = await startFeed();
     const seen = await feed.promised().then((source) => collect(source));
     let isCollected = false;
@@ -267,7 +267,7 @@ describe('a method that promises an Observable', () => {
     expect(await seen.end).toBe('completed');
   });
 
-  it('gives the lease back when the caller has dropped it', async () => {
+  it('releases the lease when the caller has dropped the stream', async () => {
     const { feed, backend } = await startFeed();
     await feed.abandoned().then((source) => void source);
     expect(backend.contenders('abandoned')).toHaveLength(1);
@@ -276,7 +276,7 @@ describe('a method that promises an Observable', () => {
 });
 
 describe('an async generator', () => {
-  it('gets its lease at the first next(), and holds it to the end', async () => {
+  it('acquires its lease at the first next(), and holds it to the end', async () => {
     const { feed, backend } = await startFeed();
     const values = feed.generated(2);
     expect([feed.calls, backend.requests.length]).toEqual([0, 0]);
@@ -290,7 +290,7 @@ describe('an async generator', () => {
     expect(feed.calls).toBe(1);
   });
 
-  it('keeps the order of calls to next() that nobody waited for', async () => {
+  it('keeps the order of calls to next() that were not awaited', async () => {
     const { feed } = await startFeed();
     const values = feed.generated(1);
     expect(await Promise.all([values.next(), values.next(), values.next()])).toEqual([
@@ -300,7 +300,7 @@ describe('an async generator', () => {
     ]);
   });
 
-  it('gives the lease back when the loop over it is left, after its finally', async () => {
+  it('releases the lease when its loop is left, after its finally block', async () => {
     const { feed, backend } = await startFeed();
     for await (const value of feed.generated(9)) {
       expect(value).toContain('generated');
@@ -310,7 +310,7 @@ describe('an async generator', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('never begins when it is ended before it began', async () => {
+  it('never starts when it is ended before its first value', async () => {
     const { feed, backend } = await startFeed();
     const values = feed.generated(9);
     expect(await values.return('early')).toEqual({ done: true, value: 'early' });
@@ -319,7 +319,7 @@ describe('an async generator', () => {
     expect([feed.calls, backend.requests.length]).toEqual([0, 0]);
   });
 
-  it('gives the lease back when an error is thrown into it', async () => {
+  it('releases the lease when an error is thrown into it', async () => {
     const { feed, backend } = await startFeed();
     const values = feed.generated(9);
     await values.next();
@@ -328,7 +328,7 @@ describe('an async generator', () => {
     expect(feed.finished).toEqual(['generated']);
   });
 
-  it('rejects with its own error, also when the lease was lost, and gives the lease back', async () => {
+  it('rejects with its own error, also when the lease was lost, and releases the lease', async () => {
     const { feed, backend } = await startFeed();
     const values = feed.broken();
     await values.next();
@@ -338,7 +338,7 @@ describe('an async generator', () => {
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('rejects at its end when the lease was lost meanwhile', async () => {
+  it('rejects at its end when the lease was lost in between', async () => {
     const { feed, backend } = await startFeed();
     const values = feed.generated(1);
     await values.next();
@@ -347,7 +347,7 @@ describe('an async generator', () => {
     expect(await values.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('rejects with what kept it from running', async () => {
+  it('rejects with the reason why it did not run', async () => {
     const { feed, locks } = await startFeed();
     await expect(new Feed().generated(1).next()).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
     await using _held = await locks.acquire('generated');
@@ -369,7 +369,7 @@ describe('an async generator', () => {
     expect(await collected()).toEqual([]);
   });
 
-  it('gives the lease back when the caller has dropped it halfway', async () => {
+  it('releases the lease when the caller has dropped it halfway', async () => {
     const { feed, backend } = await startFeed();
     await feed.generated(9).next();
     await expect.poll(() => (collectGarbage(), backend.contenders('generated').length)).toBe(0);
@@ -386,7 +386,7 @@ describe('an async generator', () => {
 });
 
 describe('a method that promises an async iterable', () => {
-  it('holds the lease until that is done, once', async () => {
+  it('holds the lease until the iterable is finished, and can be consumed once', async () => {
     const { feed, backend } = await startFeed();
     const source = await feed.iterable();
     const values: string[] = [];
@@ -419,7 +419,7 @@ class StreamController {
 }
 
 describe('a streaming HTTP handler', () => {
-  it('answers with what came last, or with every event', async () => {
+  it('answers with the last value, or with every event', async () => {
     const { app, backend } = await startApp({ controllers: [StreamController] });
     const http = request(app.getHttpServer() as Server);
     expect((await http.get('/last')).text).toBe('last');

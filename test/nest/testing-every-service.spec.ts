@@ -4,11 +4,11 @@ import { LockLostError, LockTimeoutError, LockUnavailableError } from '../../lib
 import { startTesting } from './testing-services.js';
 
 const SHORT_MS = 5;
-/** No test may take so long. */
+/** A wait that is longer than any test. */
 const ENDLESS_MS = 3_600_000;
 
 describe('servers that do not answer', () => {
-  it('take and give nothing of any kind', async () => {
+  it('refuse all operations of every service', async () => {
     const { coordination, service, locks } = await startTesting();
     const queue = coordination.queue('jobs');
     await queue.put('before');
@@ -35,7 +35,7 @@ describe('servers that do not answer', () => {
     expect(await coordination.counter('visits').add(1)).toMatchObject({ value: 1 });
   });
 
-  it.each([true, false])('let nobody in when what was held is given back (localLine: %s)', async (localLine) => {
+  it.each([true, false])('grant nothing when a held lease is released (localLine: %s)', async (localLine) => {
     const { service, locks } = await startTesting({ localLine });
     const lease = await service.acquire('a');
     const waiting = expect(service.acquire('a', { waitMs: SHORT_MS })).rejects;
@@ -45,7 +45,7 @@ describe('servers that do not answer', () => {
     expect(locks.journal.where({ event: 'acquired' })).toHaveLength(1);
   });
 
-  it('let in who still waits once they answer again', async () => {
+  it('grant a waiting request once they are reachable again', async () => {
     const { service, locks } = await startTesting({ localLine: false });
     const lease = await service.acquire('a');
     const waiting = service.acquire('a', { waitMs: ENDLESS_MS });
@@ -55,7 +55,7 @@ describe('servers that do not answer', () => {
     expect((await waiting).isHeld()).toBe(true);
   });
 
-  it('keep nobody outside from what they want', async () => {
+  it('do not affect foreign contenders', async () => {
     const { locks, service } = await startTesting();
     locks.unavailable();
     await locks.contend('a').held;
@@ -64,8 +64,8 @@ describe('servers that do not answer', () => {
   });
 });
 
-describe('what is lost', () => {
-  it('may be an item of a queue: it comes again', async () => {
+describe('a loss', () => {
+  it('of a queue item puts it back into the queue', async () => {
     const { coordination, locks } = await startTesting();
     const queue = coordination.queue<string>('jobs');
     await queue.put('one');
@@ -76,14 +76,14 @@ describe('what is lost', () => {
     expect((await queue.take())?.value).toBe('one');
   });
 
-  it('may be the place in a double barrier', async () => {
+  it('can affect a membership of a double barrier', async () => {
     const { coordination, locks } = await startTesting();
     const member = await coordination.doubleBarrier('start', { count: 1 }).enter();
     locks.loseLease('start');
     await expect(member.leave()).rejects.toThrow(LockLostError);
   });
 
-  it('may be a segment, by the key that it is a part of', async () => {
+  it('can affect a segment, by the key that it belongs to', async () => {
     const { service, locks } = await startTesting();
     const lease = await service.segmented('stock', { segments: 2 }).acquire();
     locks.loseLease('stock');
@@ -91,8 +91,8 @@ describe('what is lost', () => {
   });
 });
 
-describe('somebody else', () => {
-  it.each([undefined, ['pdf', 'stock', 'poller']])('has what keys %j are for', async (keys) => {
+describe('a foreign contender', () => {
+  it.each([undefined, ['pdf', 'stock', 'poller']])('holds the objects of all kinds for the keys %j', async (keys) => {
     const { service, elections, locks } = await startTesting({ mode: 'contended', ...(keys && { keys }) });
     const semaphore = service.semaphore('pdf', { permits: 3 });
     const segmented = service.segmented('stock', { segments: 2 });
@@ -107,7 +107,7 @@ describe('somebody else', () => {
     expect(await elections.leader('poller')).toMatchObject({ isOwn: true });
   });
 
-  it('is elected after the application, when the test has it campaign', async () => {
+  it('is elected after the application, when the test lets it campaign', async () => {
     const { elections, locks } = await startTesting();
     const term = await elections.campaign('poller');
     const other = locks.contend('poller', 'leader');
@@ -119,7 +119,7 @@ describe('somebody else', () => {
     expect(await elections.leader('poller')).toBeNull();
   });
 
-  it('does not come back to a key that was taken away', async () => {
+  it('does not return to a key that was revoked', async () => {
     const { service } = await startTesting({ mode: 'contended' });
     expect(await service.tryAcquire('a')).toBeNull();
     await service.revoke('a', { graceMs: 1 });
@@ -129,7 +129,7 @@ describe('somebody else', () => {
 });
 
 describe('longestWaitMs', () => {
-  it('ends every wait that has an end', async () => {
+  it('ends every limited wait', async () => {
     const { service, coordination, elections } = await startTesting({ mode: 'contended', longestWaitMs: SHORT_MS });
     const barrier = coordination.barrier('gate');
     await barrier.raise();
@@ -150,7 +150,7 @@ describe('longestWaitMs', () => {
     expect(await coordination.queue('jobs').take(options)).toBeNull();
   });
 
-  it('ends no loop that consumes', async () => {
+  it('does not end a loop that consumes', async () => {
     const { coordination } = await startTesting({ longestWaitMs: 0 });
     const queue = coordination.queue<string>('jobs');
     const first = queue.consume()[Symbol.asyncIterator]().next();
@@ -160,7 +160,7 @@ describe('longestWaitMs', () => {
 });
 
 describe('the journal', () => {
-  it('has each key of an atomic set', async () => {
+  it('contains each key of an atomic set', async () => {
     const { service, locks } = await startTesting({ longestWaitMs: SHORT_MS });
     const set = service.multi(['b', 'a'], { atomic: true });
     await (await set.acquire({ label: 'transfer' })).release();
@@ -181,7 +181,7 @@ describe('the journal', () => {
     ]);
   });
 
-  it('has the terms of elections', async () => {
+  it('contains the terms of elections', async () => {
     const { elections, locks } = await startTesting();
     const term = await elections.campaign('poller', { label: 'me' });
     await term.resign();
@@ -192,7 +192,7 @@ describe('the journal', () => {
     expect(rows[1]).toMatchObject({ label: 'me', fencingToken: term.fencingToken });
   });
 
-  it('has nothing of a key that is held already, by whatever name', async () => {
+  it('contains no re-entrant hold of a key, under any of its names', async () => {
     const { service, locks } = await startTesting();
     await service.using('a', () => service.using('/locks/a', () => {}));
     expect(locks.journal.entries.map(({ event }) => event)).toEqual(['asked', 'acquired', 'released']);

@@ -4,7 +4,7 @@ import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
 import type { LockTestingModuleOptions } from '../../lib/testing/index.js';
 import { started } from './app.js';
 
-/** The services of an application under `LockTestingModule`, and what a test says to them. */
+/** The services of an application under `LockTestingModule`, with its `LockTesting`. */
 export async function startTesting(options: LockTestingModuleOptions = {}) {
   const app = await started(Test.createTestingModule({ imports: [LockTestingModule.forRoot(options)] }).compile());
   return {

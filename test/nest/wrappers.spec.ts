@@ -20,7 +20,7 @@ import { startApp } from './app.js';
 
 const NEVER = '0 0 1 1 *';
 
-/** What `@Transactional` does, whoever makes it: it does something after the method. */
+/** A wrapper like any `@Transactional`: it does something after the method. */
 function Transactional(): MethodDecorator {
   return (_target, _name, descriptor) => {
     const method = descriptor.value as unknown as Function;
@@ -30,7 +30,7 @@ function Transactional(): MethodDecorator {
   };
 }
 
-/** The same with a Proxy, which looks like the method. */
+/** The same wrapper as a Proxy, which looks like the method. */
 function TransactionalProxy(): MethodDecorator {
   return (_target, _name, descriptor) => {
     const method = descriptor.value as unknown as Function;
@@ -38,7 +38,7 @@ function TransactionalProxy(): MethodDecorator {
   };
 }
 
-/** Calls it with the method's own name on it. */
+/** A wrapper whose function has the given name. */
 function Named(name: string): MethodDecorator {
   return (_target, _name, descriptor) => {
     const method = descriptor.value as unknown as Function;
@@ -47,7 +47,7 @@ function Named(name: string): MethodDecorator {
   };
 }
 
-/** What `@autobind` does. */
+/** A wrapper like `@autobind`. */
 function Bound(): MethodDecorator {
   return (_target, _name, { value }) => ({
     get: () => {
@@ -69,7 +69,7 @@ function warnings(): string[] {
 const places = (warned: readonly string[]) => warned.map((warning) => warning.replace(/ stands below .*/, '')).sort();
 
 describe('a lock below a decorator that wraps the method', () => {
-  it('is warned about once, with what it means and what to do', async () => {
+  it('is warned about once, with the consequence and the remedy', async () => {
     @Injectable()
     class Orders {
       @Transactional()
@@ -87,7 +87,7 @@ describe('a lock below a decorator that wraps the method', () => {
     ]);
   });
 
-  it('is seen whatever the lock and the wrapper are', async () => {
+  it('is detected for every lock and wrapper', async () => {
     @Injectable()
     class Orders {
       @TransactionalProxy()
@@ -128,7 +128,7 @@ describe('a lock below a decorator that wraps the method', () => {
     );
   });
 
-  it('is seen wherever Nest makes the instance, or is given it', async () => {
+  it('is detected on every instance that Nest creates or receives', async () => {
     class Base {
       @Transactional()
       @DistributedLock('inherited')
@@ -173,7 +173,7 @@ describe('a lock below a decorator that wraps the method', () => {
     );
   });
 
-  it('is seen between two locks: only the lower one', async () => {
+  it('is detected between two locks, for the lower one only', async () => {
     @Injectable()
     class Orders {
       @DistributedLock('above')
@@ -186,7 +186,7 @@ describe('a lock below a decorator that wraps the method', () => {
     expect(places(warned)).toEqual(['@Semaphore on Orders.place']);
   });
 
-  it('is called by its name where it has one', async () => {
+  it('is warned about with the wrapper’s name, if it has one', async () => {
     @Injectable()
     class Orders {
       @Named('runInTransaction')
@@ -205,8 +205,8 @@ describe('a lock below a decorator that wraps the method', () => {
   });
 });
 
-describe('what is not warned about', () => {
-  it('a lock above the wrapper, locks on locks, what Nest puts above a method, and a class that no application has', async () => {
+describe('cases without a warning', () => {
+  it('a lock above the wrapper, nested locks, decorators of Nest, and a class outside of the application', async () => {
     const Locked = () => applyDecorators(Get('all'), DistributedLock('a') as MethodDecorator);
     const noop: NestInterceptor = { intercept: (_context, next) => next.handle() };
     @Controller()
@@ -254,7 +254,7 @@ describe('what is not warned about', () => {
     expect(warned).toEqual([]);
   });
 
-  it('an instance behind a Proxy, and a prototype whose method a getter hands out: it is not called', async () => {
+  it('a Proxy around an instance, or a method from a getter, which is not called', async () => {
     class Proxied {
       @DistributedLock('a')
       async run() {}
@@ -275,7 +275,7 @@ describe('what is not warned about', () => {
     expect(got).toBe(0);
   });
 
-  it('a wrapper that is meant: OutsideLock; the next one above it is still seen', async () => {
+  it('a wrapper in OutsideLock; the next one above it is still detected', async () => {
     @Injectable()
     class Orders {
       @OutsideLock(Transactional())

@@ -35,7 +35,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const newFile = () => pathToFileURL(join(folder, `${++files}.db`)).href;
 
-/** An example, and how its store is filled and looked at. */
+/** An example, with the functions that fill and read its store. */
 interface Example {
   readonly module: () => Import;
   readonly shop: Type<Shop>;
@@ -92,7 +92,7 @@ async function start(example: Example, locks: Import) {
   return { app, shop: app.get(example.shop, { strict: false }), left: () => example.left(app) };
 }
 
-/** The first call that pays stands still there until it is told to go on. */
+/** A hook that blocks the first paying call until the test releases it. */
 function stall(app: INestApplicationContext) {
   const entered = deferred<void>();
   const goOn = deferred<void>();
@@ -105,13 +105,13 @@ function stall(app: INestApplicationContext) {
 }
 
 describe.each(Object.entries(EXAMPLES))('%s', (_name, example) => {
-  it('takes one unit a call, however many call at once', async () => {
+  it('sells one unit per call, however many calls are concurrent', async () => {
     const { shop, left } = await start(example, LockTestingModule.forRoot());
     await Promise.all(Array.from({ length: 6 }, () => shop.take(SKU)));
     expect(await left()).toBe(4);
   });
 
-  it('refuses what a holder writes whose lease was lost, when the next one has written', async () => {
+  it('refuses the write of a holder whose lease was lost and whose successor has written', async () => {
     const { app, shop, left } = await start(example, LockTestingModule.forRoot());
     const { entered, goOn } = stall(app);
     const stale = expect(shop.take(SKU)).rejects.toThrow(ConflictException);
@@ -124,7 +124,7 @@ describe.each(Object.entries(EXAMPLES))('%s', (_name, example) => {
   });
 });
 
-it('@Transactional of nestjs-cls below the lock, on one method: the commit is under the lock', async () => {
+it('commits under the lock with @Transactional of nestjs-cls below the lock on one method', async () => {
   const example = EXAMPLES['@Transactional of nestjs-cls, with Drizzle'] ?? expect.unreachable();
   const { app, left } = await start(example, LockTestingModule.forRoot());
   const shop = app.get(TransactionalShop, { strict: false });
@@ -132,7 +132,7 @@ it('@Transactional of nestjs-cls below the lock, on one method: the commit is un
   expect(await left()).toBe(16);
 });
 
-it('on ZooKeeper: a holder that is relieved of its key by force is refused by the column', async () => {
+it('on ZooKeeper: the column refuses a holder whose key was taken away by force', async () => {
   await using server = await EmbeddedZooKeeper.start();
   const backend = zookeeper({ connectString: server.connectString });
   const example = EXAMPLES['Drizzle on libSQL'] ?? expect.unreachable();

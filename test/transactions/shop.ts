@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
-/** What takes time between lock and write: the moment in which a holder can fall behind. */
+/** A pause between lock and write, in which a holder can lose its lease. */
 @Injectable()
 export class Payments {
   async charge(_sku: string): Promise<void> {}
 }
 
-/** What each example sells. */
+/** The interface that each example implements. */
 export interface Shop {
-  /** Takes one unit. @throws ConflictException when a newer holder of the lock has written */
+  /** Takes one unit. @throws ConflictException if a newer holder of the lock has written */
   take(sku: string): Promise<void>;
 }

@@ -19,7 +19,7 @@ const WRAPPERS: readonly (readonly [string, () => MethodDecorator])[] = [
   ['@UseCls of nestjs-cls', () => UseCls() as MethodDecorator],
 ];
 
-/** What is warned about at the start of an application that has the class. */
+/** Returns the warnings that are logged when an application with the class starts. */
 async function warningsOf(service: new () => object): Promise<readonly string[]> {
   const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
   onTestFinished(() => warn.mockRestore());
@@ -31,7 +31,7 @@ async function warningsOf(service: new () => object): Promise<readonly string[]>
   return warn.mock.calls.map(([message]) => String(message));
 }
 
-it.each(WRAPPERS)('%s above a lock is warned about', async (_name, wrap) => {
+it.each(WRAPPERS)('warns about %s above a lock', async (_name, wrap) => {
   @Injectable()
   class Orders {
     @wrap()
@@ -43,7 +43,7 @@ it.each(WRAPPERS)('%s above a lock is warned about', async (_name, wrap) => {
   ]);
 });
 
-it.each(WRAPPERS)('%s below a lock, or in OutsideLock, is not', async (_name, wrap) => {
+it.each(WRAPPERS)('does not warn about %s below a lock, or in OutsideLock', async (_name, wrap) => {
   @Injectable()
   class Orders {
     @DistributedLock('order')
@@ -57,7 +57,7 @@ it.each(WRAPPERS)('%s below a lock, or in OutsideLock, is not', async (_name, wr
   expect(await warningsOf(Orders)).toEqual([]);
 });
 
-it('OutsideLock takes each as it is typed', async () => {
+it('OutsideLock accepts each with its own type', async () => {
   @Injectable()
   class Orders {
     @OutsideLock(ClsTransactional())

@@ -1,4 +1,4 @@
-/** One caller's way to a lock: asked for, given back, and asked for again. */
+/** One caller's access to a lock, which it acquires and releases again and again. */
 export interface Locker<Held = unknown> {
   acquire(isRead: boolean): Promise<Held>;
   release(held: Held): Promise<unknown>;
@@ -6,12 +6,12 @@ export interface Locker<Held = unknown> {
 
 /** A lock library with its connections, in one process. */
 export interface OpenContender {
-  /** Called once for every caller. */
+  /** Creates a locker. Called once per caller. */
   locker(key: string): Locker | Promise<Locker>;
   close(): Promise<unknown>;
 }
 
-/** What a contender may be told beside its server's address. */
+/** A contender's options besides its server's address. */
 export interface ContenderOptions {
   readonly localLine?: boolean;
   readonly keepMs?: number;
@@ -19,5 +19,5 @@ export interface ContenderOptions {
   readonly isReadWrite?: boolean;
 }
 
-/** How every module here begins: with the server's address, as `host:port` or several of them with commas. */
+/** The entry point of every module here. The address is `host:port`, or several of them with commas. */
 export type OpenFunction = (address: string, options: ContenderOptions) => Promise<OpenContender>;

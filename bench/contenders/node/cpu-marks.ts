@@ -2,11 +2,11 @@ import type { CpuMark } from '../../crew/orders.js';
 import { monotonicNs } from '../../support/clock.js';
 
 /**
- * Processor time at the two ends of a window. Timers see to it where callers wait, and the callers themselves where
- * they leave the event loop no turn.
+ * The processor time at both ends of a window. Timers take it where callers wait. The callers take it themselves where
+ * they keep the event loop busy.
  */
 export class CpuMarks {
-  /** When the next one is due; `Infinity` when both are taken. */
+  /** The time at which the next one is due; `Infinity` when both are taken. */
   nextAt: number;
   readonly #endAt: number;
   readonly #marks: CpuMark[] = [];
@@ -23,7 +23,7 @@ export class CpuMarks {
     if (at >= this.nextAt) this.#take(at);
   }
 
-  /** Both, once everybody is done. */
+  /** Returns both, once all callers have finished. */
   finish(): readonly [CpuMark, CpuMark] {
     this.#timers.forEach(clearTimeout);
     while (this.#marks.length < 2) this.#take(monotonicNs());

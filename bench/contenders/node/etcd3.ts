@@ -1,4 +1,4 @@
-/** etcd3's lock. It does not wait: who does not get it asks again a little later. */
+/** etcd3's lock. It has no wait queue: a caller that is refused asks again a little later. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Etcd3, EtcdLockFailedError } from 'etcd3';
 import type { Lock } from 'etcd3';

@@ -1,6 +1,6 @@
 /**
- * The requests that no ZooKeeper lock can do without, with no locking: create and list in one round trip, delete. On
- * the same driver as ours.
+ * The requests that every ZooKeeper lock needs, without any locking: create and list in one round trip, then delete. It
+ * uses the same driver as this package.
  */
 import { parseConnectString } from '../../../lib/zookeeper/client/connect-string.js';
 import { NodeZooKeeperClient } from '../../../lib/zookeeper/client/node-zookeeper-client.js';

@@ -5,7 +5,7 @@ import type { Locker, OpenContender } from './contender.js';
 import { CpuMarks } from './cpu-marks.js';
 import { TenureLog } from './tenure-log.js';
 
-/** Lets callers take locks and give them back until the window has ended. */
+/** Lets callers acquire and release locks until the window has ended. */
 export async function runLoop(contender: OpenContender, order: LoopOrder): Promise<LoopReport> {
   const { keys, locks, callers } = order;
   const lockers: Locker[] = [];
@@ -27,7 +27,7 @@ async function callOn(
 ): Promise<void> {
   let count = 0;
   let asked = monotonicNs();
-  // Once at least, however late it is: who never asked has shown nothing.
+  // Every caller asks at least once, however late it is: otherwise it has proven nothing.
   do {
     const stayMs = count++ < lingers.times ? Math.max(insideMs, lingers.ms) : insideMs;
     const isRead = readShare > 0 && Math.random() < readShare;

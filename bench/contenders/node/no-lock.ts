@@ -1,4 +1,4 @@
-/** Lets everybody in at once: a run that does not find this out has looked at nothing. */
+/** Grants every request at once. The overlap check must report it; otherwise the check is broken. */
 import type { OpenContender } from './contender.js';
 
 export async function open(): Promise<OpenContender> {

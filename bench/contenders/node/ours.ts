@@ -1,4 +1,4 @@
-/** This package's locks, as an application's process has them: one service with one session for all its callers. */
+/** This package's locks as an application uses them: one service with one session for all callers of the process. */
 import type { LockService } from '../../../lib/service/lock.service.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import { closeInstances, openInstances } from '../../support/instances.js';

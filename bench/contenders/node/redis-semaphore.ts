@@ -1,4 +1,4 @@
-/** redis-semaphore's mutex, as its documentation uses it: asked for again every 10 ms, and kept alive while held. */
+/** redis-semaphore's mutex, as its documentation uses it: retried every 10 ms, and kept alive while held. */
 import { Redis } from 'ioredis';
 import { Mutex } from 'redis-semaphore';
 import type { Locker, OpenContender } from './contender.js';

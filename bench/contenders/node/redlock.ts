@@ -1,4 +1,4 @@
-/** redlock on one Redis, with its own delays between attempts. */
+/** redlock on one Redis, with its default delays between attempts. */
 import { Redis } from 'ioredis';
 import Redlock from 'redlock';
 import type { Lock } from 'redlock';

@@ -3,13 +3,13 @@ import { FIELDS } from '../../support/tenure-file.js';
 
 const CHUNK = 16_384 * FIELDS.length;
 
-/** Acquisitions, noted at the least cost, for the file that the bench reads. */
+/** A log of acquisitions with minimal overhead, written to the file that the bench reads. */
 export class TenureLog {
   readonly #full: Float64Array[] = [];
   #chunk = new Float64Array(CHUNK);
   #end = 0;
 
-  /** Times are in nanoseconds on the shared clock. */
+  /** Adds an acquisition. Times are in nanoseconds on the shared clock. */
   add(lock: number, isShared: boolean, asked: number, from: number, to: number, released: number): void {
     if (this.#end === CHUNK) {
       this.#full.push(this.#chunk);

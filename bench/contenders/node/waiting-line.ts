@@ -26,7 +26,7 @@ export class WaitingLine {
     this.#beganAt = monotonicNs();
     this.#left = callers;
     for (let caller = 0; caller < callers; caller++) {
-      // The same two functions for everybody: what is measured is what a wait costs, not what this costs.
+      // All callers share the same two functions, so that only the memory of the waits is measured.
       this.#locker.acquire(false).then(this.#pass, this.#fail);
     }
     return { before, beganAt: this.#beganAt };
@@ -61,7 +61,7 @@ export class WaitingLine {
   };
 }
 
-/** After a collection of garbage, where the process was started so that it can be asked for one. */
+/** Returns the memory use. Collects garbage first if the process was started with that option. */
 export function memory(): Memory {
   globalThis.gc?.();
   const { heapUsed, rss } = process.memoryUsage();

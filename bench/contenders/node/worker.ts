@@ -1,4 +1,7 @@
-/** The worker of all contenders that run on Node: does what the lines of its input say, until there are no more. */
+/**
+ * The worker of all contenders that run on Node. It executes the orders on its input, one per line, until the input
+ * ends.
+ */
 import { createInterface } from 'node:readline';
 import type { OnceReport, Order } from '../../crew/orders.js';
 import { monotonicNs } from '../../support/clock.js';
@@ -6,7 +9,7 @@ import type { OpenContender, OpenFunction } from './contender.js';
 import { runLoop } from './loop.js';
 import { memory, WaitingLine } from './waiting-line.js';
 
-/** Loaded when it is their turn, so that nobody has the others in memory. */
+/** Loaded on demand, so that no contender's process has the others in memory. */
 const MODULES: Readonly<Record<string, () => Promise<{ readonly open: OpenFunction }>>> = {
   floor: () => import('./floor.js'),
   ours: () => import('./ours.js'),

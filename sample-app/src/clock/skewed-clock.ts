@@ -1,6 +1,6 @@
 /**
- * A wall clock that is wrong by `CLOCK_SKEW_MS`, as those of real machines are. Only the sample needs this: its instances
- * share one machine, and so one clock. To be imported before anything else.
+ * A wall clock that is wrong by `CLOCK_SKEW_MS`, as the clocks of real machines are. Only the sample needs it: its
+ * instances share one machine, and so one clock. It must be imported before anything else.
  */
 const skewMs = Number(process.env['CLOCK_SKEW_MS'] ?? 0);
 const TrueDate = Date;

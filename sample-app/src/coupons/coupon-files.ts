@@ -7,7 +7,10 @@ import type { CouponShelf } from './coupon-shelf.js';
 
 const PRINTING_TAKES_MS = 3;
 
-/** The coupons, a file for each segment. Read, print, write: what is between is guarded by the segment's lock alone. */
+/**
+ * The coupons, one file per segment. A call reads, prints and writes; only the segment's lock protects the steps
+ * between.
+ */
 @Injectable()
 export class CouponFiles implements SegmentStore {
   constructor(private readonly files: ShopFiles) {}

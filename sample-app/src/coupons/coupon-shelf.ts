@@ -1,12 +1,12 @@
-/** How many segments the coupons are in: so many are handed out at a time. */
+/** The number of segments of the coupons, and so the number of coupons that can be handed out concurrently. */
 export const SHELVES = 3;
 
-/** One segment of the coupons, as its file says. */
+/** The contents of one segment's file. */
 export interface CouponShelf {
   readonly left: number;
-  /** The largest fencing token that has written this. JSON has no bigint. */
+  /** The largest fencing token that has written this file. JSON has no bigint. */
   readonly token: string;
-  /** Who has taken how many. */
+  /** The number of coupons taken, by guest. */
   readonly taken: Readonly<Record<string, number>>;
 }
 

@@ -12,7 +12,10 @@ export class CouponsService {
     this.coupons = locks.stock('coupons', { segments: SHELVES, store });
   }
 
-  /** One for each guest: asked again, the same one. Three guests are served at a time, one from each segment. */
+  /**
+   * Hands out one coupon per guest; a repeated request returns the same one. Three guests are served concurrently, one
+   * per segment.
+   */
   async claim(guest: string): Promise<void> {
     const sale = await this.coupons.deduct(1, { orderId: guest });
     if (!sale) throw new ConflictException('none left');

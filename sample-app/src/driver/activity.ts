@@ -2,11 +2,11 @@ import type { LockReport } from '../locks/lock-report.js';
 
 type Holding = Extract<LockReport, { kind: 'holds' | 'leaves' }>;
 
-/** Who holds and who waits, put together from what the instances report. */
+/** The current holders and the number of waiters per instance, derived from the instances' reports. */
 export class Activity {
   private readonly holdings = new Map<string, readonly Holding[]>();
   private readonly waiting = new Map<string, number>();
-  /** When somebody was first heard to hold something, in milliseconds since this process began. */
+  /** The time of the first reported lease, in milliseconds since this process began. */
   firstHeldMs: number | undefined;
 
   apply(instance: string, report: LockReport): void {
@@ -41,8 +41,8 @@ export class Activity {
   }
 
   /**
-   * Reports of two processes may overtake each other: that the next one holds may be known before that the last one has
-   * left. The fencing tokens tell which is which.
+   * Drops older leases of the same key. Reports of two processes can arrive out of order: a new holder may be reported
+   * before the release of the previous one. The fencing tokens show the order.
    */
   private dropBefore({ key, mode, token }: Holding): void {
     for (const [instance, holdings] of this.holdings) {

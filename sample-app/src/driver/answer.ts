@@ -1,20 +1,20 @@
-/** What one client got for one request. */
+/** One client's answer to one request. */
 export interface Answer {
-  /** 0 when there was none. */
+  /** The HTTP status; 0 if there was no answer. */
   readonly status: number;
   readonly body: unknown;
-  /** How long the client waited: in the line for the lock, and for the work itself. */
+  /** The client's waiting time: in the wait queue of the lock, and for the work itself. */
   readonly waitMs: number;
 }
 
 export interface Tally {
   readonly requests: number;
   readonly done: number;
-  /** How many were refused, by reason. */
+  /** The number of refusals, by reason. */
   readonly refused: ReadonlyMap<string, number>;
-  /** Answers that no client should ever get. */
+  /** The number of answers that no client should ever get. */
   readonly failed: number;
-  /** `undefined` where nobody waits. */
+  /** `undefined` if the scene has no waiting. */
   readonly worstWaitMs: number | undefined;
 }
 

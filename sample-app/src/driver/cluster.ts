@@ -4,12 +4,12 @@ import type { Environment, WarmProcess } from './warm-process.js';
 
 export const INSTANCES = ['A', 'B', 'C', 'D', 'E'];
 
-/** By how much the wall clock of each is wrong. */
+/** The error of each instance's wall clock. */
 export const CLOCK_SKEWS_MS = [0, 400, -400, 200, -200];
 
 type Start = (name: string, place: number, process?: WarmProcess) => Promise<Instance>;
 
-/** The shop as its clients see it: up to five instances, and a balancer that hands the requests round. */
+/** The shop as its clients see it: up to five instances, and a balancer that distributes the requests. */
 export class Cluster implements AsyncDisposable {
   private turn = 0;
 
@@ -22,7 +22,7 @@ export class Cluster implements AsyncDisposable {
     return this.alive;
   }
 
-  /** Starts the first instance, which has the machine to itself: the shop is to open as soon as it can. */
+  /** Starts the first instance alone on the machine, so that the shop opens as soon as it can. */
   static async open(
     env: Environment,
     listener: InstanceListener,
@@ -34,7 +34,7 @@ export class Cluster implements AsyncDisposable {
     return new Cluster([await start(INSTANCES[0]!, 0, first)], start);
   }
 
-  /** Starts those that are not there yet. */
+  /** Starts the missing instances. */
   async fill(): Promise<void> {
     const missing = INSTANCES.slice(this.instances.length);
     const starts = await Promise.allSettled(missing.map((name, place) => this.start(name, place + 1)));
@@ -43,12 +43,12 @@ export class Cluster implements AsyncDisposable {
     if (failure) throw failure.reason;
   }
 
-  /** The instance whose turn it is. */
+  /** The instance that gets the next request. */
   get next(): Instance {
     return this.instances[this.turn++ % this.instances.length]!;
   }
 
-  /** One instance dies, and does nothing more. */
+  /** Kills one instance. */
   async kill(name: string | undefined): Promise<void> {
     const victims = this.alive.filter((instance) => instance.name === name);
     this.alive = this.alive.filter((instance) => instance.name !== name);

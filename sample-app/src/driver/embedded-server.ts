@@ -6,15 +6,16 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const PACKAGE = 'nestjs-distributed-lock';
-// The instances ask for sessions of 10 seconds, at most 20 ticks; and a killed one's locks are free soon.
+// The instances ask for sessions of 10 seconds, which is the maximum of 20 ticks. The locks of a killed instance are
+// free soon.
 const FLAGS = ['--port', '0', '--tick-time', '500', '--until-stdin-ends'];
 
-/** `npx nestjs-distributed-lock zookeeper`: a process of its own, which ends with this one, however this one ends. */
+/** `npx nestjs-distributed-lock zookeeper` in its own process, which ends with this one, however this one ends. */
 export class EmbeddedServer implements AsyncDisposable {
   private constructor(
     private readonly child: ChildProcess,
     readonly connectString: string,
-    /** What it says that it is. */
+    /** The server's description. */
     readonly banner: string,
   ) {}
 
@@ -35,7 +36,7 @@ export class EmbeddedServer implements AsyncDisposable {
   }
 }
 
-/** The file behind the package's command. */
+/** The file that the package's command runs. */
 function command(): string {
   const { resolve } = createRequire(import.meta.url);
   const manifest = resolve(`${PACKAGE}/package.json`);

@@ -11,7 +11,7 @@ export interface InstanceListener {
   onOutput(instance: string, line: string): void;
 }
 
-/** One instance of the shop: a process of its own, spoken to by HTTP. */
+/** One instance of the shop: a process that is controlled by HTTP. */
 export class Instance {
   private isStopping = false;
 
@@ -23,7 +23,7 @@ export class Instance {
     private readonly interruption: Promise<never>,
   ) {}
 
-  /** Starts it in a process of its own, or in one that is warm already. */
+  /** Starts the instance in a new process, or in one that is already warm. */
   static async start(
     name: string,
     env: Environment,
@@ -70,13 +70,13 @@ export class Instance {
     return this.send('DELETE', path);
   }
 
-  /** Asks it to end, and sees to it that it does. */
+  /** Asks the process to end, and makes sure that it does. */
   stop(): Promise<void> {
     this.isStopping = true;
     return this.process.stop();
   }
 
-  /** Ends it without letting it do anything more. */
+  /** Kills the process. */
   kill(): Promise<void> {
     this.isStopping = true;
     return this.process.kill();
@@ -88,9 +88,9 @@ export class Instance {
   }
 }
 
-/** Made while the instance still starts: it is the first thing here of `fetch`, which Node loads only when it is used. */
+/** Created while the instance still starts: Node loads `fetch` only on its first use, and this is the first one. */
 function requestHeaders(): Headers {
-  // An instance that is told to end waits until its clients have hung up.
+  // An instance that is asked to end waits until its clients have closed their connections.
   return new Headers({ 'content-type': 'application/json', connection: 'close' });
 }
 
@@ -106,7 +106,7 @@ async function answerTo(url: string, request: RequestInit): Promise<Answer> {
   }
 }
 
-/** Where the instance listens, once it does. */
+/** Resolves with the instance's address as soon as it listens. */
 function readyUrl(name: string, { child, ended }: WarmProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error(`instance ${name} took too long to start`)), START_WITHIN_MS).unref();
@@ -119,7 +119,7 @@ function interruptionBy(signal: AbortSignal): Promise<never> {
   const interruption = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-  // Whoever waits when it comes is told; there may be nobody.
+  // A failure is reported to the waiting callers; there may be none.
   interruption.catch(() => {});
   return interruption;
 }

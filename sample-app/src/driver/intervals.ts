@@ -1,10 +1,10 @@
-/** From when to when something was going on, in milliseconds. */
+/** A period of time, in milliseconds. */
 export interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** The largest number of intervals that had an instant in common. */
+/** Returns the largest number of intervals that overlap at one instant. */
 export function mostAtOnce(intervals: readonly Interval[]): number {
   const crowds = intervals.map(({ from }) => intervals.filter((other) => other.from <= from && from < other.to).length);
   return Math.max(0, ...crowds);

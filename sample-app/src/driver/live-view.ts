@@ -7,7 +7,10 @@ const PRINT_MS = 700;
 const FIRST_PRINT_MS = 150;
 const KEYS_SHOWN = 3;
 
-/** Who holds what, while it happens: redrawn in place on a terminal, a few plain lines now and then elsewhere. */
+/**
+ * The live view of the leases. It is redrawn in place on a terminal, and printed as a few plain lines now and then
+ * elsewhere.
+ */
 export class LiveView {
   private readonly out = process.stdout;
   private timer: NodeJS.Timeout | undefined;
@@ -25,7 +28,7 @@ export class LiveView {
     this.erase();
   }
 
-  /** A line that stays, above what is redrawn. */
+  /** Prints a line that stays, above the redrawn part. */
   say(line: string): void {
     this.erase();
     console.log(line);
@@ -64,7 +67,10 @@ export class LiveView {
   }
 }
 
-/** Several hold one key at once: readers may, the others only where nothing is locked. */
+/**
+ * Returns the token of the only holder, or the number of holders. Readers may hold a key together; others only without
+ * locks.
+ */
 function detailOf([token, ...others]: readonly string[]): string {
   if (others.length > 0) return ` ×${others.length + 1}`;
   return token === '0' ? '' : ` (token ${token})`;

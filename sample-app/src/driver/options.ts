@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { ServerKind } from './zookeeper.js';
 
-/** How much happens in each scene. */
+/** The amount of work in each scene. */
 export interface Sizes {
   readonly orders: number;
   readonly shoppers: number;
@@ -13,7 +13,7 @@ export interface Sizes {
   readonly units: number;
   readonly buyers: number;
   readonly reportSeconds: number;
-  /** Before the leader is killed, and after. */
+  /** The number of polls before the leader is killed, and again after it. */
   readonly polls: number;
 }
 
@@ -65,7 +65,7 @@ export interface Options {
   readonly server: ServerKind;
 }
 
-/** @throws TypeError for what is not an option */
+/** @throws TypeError for an unknown option */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

@@ -16,11 +16,11 @@ import type { Environment, WarmProcess } from './warm-process.js';
 
 export interface Performance {
   readonly rows: readonly Row[];
-  /** When the first lease was heard of, in milliseconds since this process began. */
+  /** The time of the first reported lease, in milliseconds since this process began. */
   readonly firstHeldMs: number | undefined;
 }
 
-/** Plays every scene on five fresh instances, with files of their own. One of them may be warm already. */
+/** Plays every scene on five new instances, with their own files. One of the instances may already be warm. */
 export async function perform(
   env: Environment,
   sizes: Sizes,
@@ -58,7 +58,7 @@ async function performIn(
   return { rows, firstHeldMs };
 }
 
-/** One order, before the others come: how long it takes from nothing to the first lease. */
+/** Places one order before the other instances start. It measures the time from nothing to the first lease. */
 async function opening({ next }: Cluster): Promise<void> {
   const answer = await next.post('/orders/0/place', { cents: 100 });
   if (!isDone(answer)) throw new Error(`the first order was answered with HTTP ${answer.status}`);

@@ -4,10 +4,10 @@ import type { Tally } from './answer.js';
 import type { Cluster } from './cluster.js';
 import type { Sizes } from './options.js';
 
-/** What a scene plays on. */
+/** The environment of a scene. */
 export interface Stage {
   readonly shop: Cluster;
-  /** The same files that the instances see: to lay out the props, and to count what came of it. */
+  /** The files that the instances use: for preparing the scene, and for counting its results. */
   readonly files: ShopFiles;
   readonly activity: Activity;
   readonly sizes: Sizes;
@@ -15,17 +15,17 @@ export interface Stage {
 }
 
 export interface Outcome extends Tally {
-  /** How often the thing that must not happen has happened. */
+  /** The number of violations. */
   readonly violations: number;
-  /** What else was seen. */
+  /** Other observations. */
   readonly remark: string;
 }
 
 export interface Scene {
   readonly name: string;
-  /** What is going on, in a sentence. */
+  /** One sentence that describes the scene. */
   readonly story: string;
-  /** What must not happen: reads after a number. */
+  /** The name of the violation; it is printed after a number. */
   readonly violation: string;
   play(stage: Stage): Promise<Outcome>;
 }

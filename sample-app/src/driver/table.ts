@@ -1,7 +1,7 @@
 import type { Outcome, Scene } from './scene.js';
 import { bold, green, red } from './style.js';
 
-/** A scene that was played, and what came of it. */
+/** A scene with its outcome. */
 export interface Row {
   readonly scene: Scene;
   readonly outcome: Outcome;
@@ -33,19 +33,19 @@ export function table(rows: readonly Row[]): string {
   return lines.map((cells) => `  ${cells.join('   ')}`).join('\n');
 }
 
-/** A column's title and texts, all of one width. */
+/** Returns a column's title and texts, all padded to one width. */
 function cellsOf({ title, isNumber, text, style }: Column, rows: readonly Row[]): readonly string[] {
   const width = Math.max(title.length, ...rows.map((row) => text(row).length));
   const pad = (cell: string) => (isNumber ? cell.padStart(width) : cell.padEnd(width));
   return [bold(pad(title)), ...rows.map((row) => (style?.(row) ?? plain)(pad(text(row))))];
 }
 
-/** Whether the scene came out as it must with locks: nothing wrong, and not because nothing happened. */
+/** Whether the scene ended as it must with locks: something was done, and nothing went wrong. */
 export function isRight({ outcome }: Row): boolean {
   return outcome.done > 0 && outcome.violations === 0 && outcome.failed === 0;
 }
 
-/** The same in a line, for the end of a scene. */
+/** Returns the row as one line, for the end of a scene. */
 export function rowInWords(row: Row): string {
   const { outcome } = row;
   const mark = isRight(row) ? green('✓') : red('✗');

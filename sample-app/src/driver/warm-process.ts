@@ -7,21 +7,21 @@ const STOP_WITHIN_MS = 8_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** A process that loads the shop, and waits to be told which instance of it it is. */
+/** A process that loads the shop, and waits for the environment that tells it which instance it is. */
 export class WarmProcess implements AsyncDisposable {
   readonly child: ChildProcess = fork(WARM, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-  /** How it has ended, once it has. */
+  /** The reason of its end, once it has ended. */
   readonly ended = new Promise<string>((resolve) => {
     this.child.once('exit', (code, by) => resolve(by ?? String(code)));
     this.child.once('error', ({ message }) => resolve(message));
   });
 
   become(env: Environment): void {
-    // Of one that has ended, `ended` tells.
+    // If the process has already ended, `ended` reports it.
     this.child.send(env, () => {});
   }
 
-  /** Asks it to end, and sees to it that it does. */
+  /** Asks the process to end, and makes sure that it does. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     const lastResort = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
@@ -29,7 +29,7 @@ export class WarmProcess implements AsyncDisposable {
     clearTimeout(lastResort);
   }
 
-  /** Ends it without letting it do anything more. */
+  /** Kills the process. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.ended;

@@ -4,11 +4,12 @@ export interface ZooKeeper extends AsyncDisposable {
   readonly connectString: string;
 }
 
-/** `embedded` needs nothing but Node; `real` is Apache's, on Java. */
+/** `embedded` needs only Node; `real` is Apache ZooKeeper on Java. */
 export type ServerKind = 'embedded' | 'real';
 
 /**
- * The ZooKeeper that ZOOKEEPER_CONNECT names, or one of our own: the embedded one, unless the real one is asked for.
+ * Resolves with the ZooKeeper that ZOOKEEPER_CONNECT names, or starts one: the embedded server, unless the real one is
+ * requested.
  * @throws Error that says what to install for the real one
  */
 export async function provideZooKeeper(kind: ServerKind): Promise<ZooKeeper> {

@@ -3,8 +3,8 @@ import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 
 /**
- * The shop's database: files that all instances share. Each file is whole at any time, and that is all it promises.
- * What happens between a read and the write that follows is up to whoever calls: no transactions, no row locks.
+ * The shop's database: files that all instances share. Each file is complete at any time; nothing else is guaranteed.
+ * There are no transactions and no row locks: callers must protect the steps between a read and the following write.
  */
 export class ShopFiles {
   constructor(private readonly dir: string) {}
@@ -27,12 +27,12 @@ export class ShopFiles {
     await rename(draft, path);
   }
 
-  /** Adds a line to a journal. */
+  /** Appends a line to a journal. */
   async append(journal: string, record: unknown): Promise<void> {
     await appendFile(await this.placeFor(journal), `${JSON.stringify(record)}\n`);
   }
 
-  /** All lines of a journal. */
+  /** Returns all lines of a journal. */
   async records<T>(journal: string): Promise<readonly T[]> {
     const text = (await readFile(this.pathOf(journal), 'utf8').catch(ifMissing)) ?? '';
     return text

@@ -3,11 +3,11 @@ export interface Trip {
   readonly flight: string;
   readonly guest: string;
   readonly euros: number;
-  /** Whether the bank will say no, when seat and wallet have been changed already. */
+  /** Whether the bank will refuse the payment after seat and wallet have been changed. */
   readonly isRefused: boolean;
 }
 
-/** What a trip changes: the seats of its flight, the guest's wallet. */
+/** Returns the rows that a trip changes: the seats of its flight, the guest's wallet. */
 export function rowsOf({ flight, guest }: Trip): readonly [seats: string, wallet: string] {
   return [`seats/${flight}`, `wallets/${guest}`];
 }

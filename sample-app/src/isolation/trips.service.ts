@@ -16,7 +16,7 @@ export class TripsService {
     private readonly files: ShopFiles,
   ) {}
 
-  /** The rows stay locked until both changes are there to stay, or both have been taken back. */
+  /** Books a trip. The rows stay locked until both changes are final, or both have been undone. */
   async book(trip: Trip): Promise<void> {
     const [seats, wallet] = rowsOf(trip);
     await this.locks.globalTransaction(async (transaction) => {
@@ -28,7 +28,10 @@ export class TripsService {
     });
   }
 
-  /** Commits in the row's store at once; what it was before is right to go back to while the row is locked. */
+  /**
+   * Changes one row and commits it in the row's store at once. While the row is locked, undoing can restore the old
+   * value.
+   */
   private async change(transaction: GlobalTransaction, row: string, by: number): Promise<void> {
     const before = await this.files.read<number>(row);
     await transaction.branch(

@@ -5,13 +5,13 @@ import { ShopFiles } from '../files/shop-files.js';
 import { settings } from '../settings.js';
 
 const PACKING_TAKES_MS = 5;
-/** So many instances make a shift. */
+/** The number of instances in a shift. */
 export const SHIFT = 5;
 
 /** One instance's part in a shift, on the machine's monotonic clock in milliseconds. */
 export interface ShiftPart {
   readonly instance: string;
-  /** When its own work was done, and when it went home. */
+  /** The time when its own work was done, and the time when it left. */
   readonly done: number;
   readonly home: number;
 }
@@ -35,7 +35,7 @@ export class JobsService {
     await this.coordination.barrier('doors').lift();
   }
 
-  /** Waits for the doors to open, begins with all others, and goes home with all others. */
+  /** Waits for the doors to open, then starts and leaves together with all others. */
   async shift(): Promise<void> {
     const { instance } = settings;
     await this.coordination.barrier('doors').wait();

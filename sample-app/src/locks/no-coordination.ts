@@ -20,7 +20,7 @@ const LOOKING_TAKES_MS = 5;
 const leaseOn = (key: string) =>
   new GrantedLease({ key, mode: 'exclusive', fencingToken: 0n, isCurrent: () => true, giveBack: async () => {} });
 
-/** Queues as somebody would make them in an afternoon: a list in a shared file. */
+/** Quickly written queues: a list in a shared file. */
 class FileQueues implements Queues {
   constructor(private readonly files: ShopFiles) {}
 
@@ -51,7 +51,7 @@ class FileQueues implements Queues {
   }
 }
 
-/** Barriers that let everybody through. */
+/** Barriers that never block. */
 class NoBarriers implements Barriers {
   async raise(): Promise<void> {}
 

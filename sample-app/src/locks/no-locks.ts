@@ -17,7 +17,7 @@ import type {
 } from 'nestjs-distributed-lock';
 import { noCoordination } from './no-coordination.js';
 
-/** Says yes to every write, whatever it depends on, and tells no other instance. */
+/** A record store that accepts every write, whatever its conditions, and notifies no other instance. */
 class NoRecords implements RecordStore {
   private readonly records = new Map<string, StoredRecord>();
 
@@ -48,7 +48,7 @@ class NoRecords implements RecordStore {
   }
 }
 
-/** Elects everybody. */
+/** An election that every candidate wins. */
 class NoElections implements Elections {
   async campaign(request: CampaignRequest): Promise<WonElection> {
     return { lease: granted(request), proclaim: async () => {} };
@@ -70,7 +70,7 @@ function granted(request: LockRequest): GrantedLease {
   });
 }
 
-/** A backend that grants everybody everything at once: the same shop without locks, to see what they are for. */
+/** A backend that grants every request at once. It shows what the shop would do without locks. */
 class NoLocks implements LockBackend {
   readonly name = 'no locks';
   readonly state: BackendState = 'connected';
@@ -99,7 +99,7 @@ class NoLocks implements LockBackend {
   async close(): Promise<void> {}
 }
 
-/** @param shopDir where what the instances share is kept, without locks */
+/** @param shopDir the directory of the files that the instances share without locks */
 export function noLocks(shopDir: string): LockBackendDefinition {
   return { name: 'no locks', create: () => new NoLocks(shopDir) };
 }

@@ -12,7 +12,7 @@ import type {
 } from 'nestjs-distributed-lock';
 import { tellConductor } from './lock-report.js';
 
-/** Passes everything on to another backend, and tells the conductor who asks, holds and leaves. */
+/** A backend that passes every call to another backend, and reports requests, leases and releases to the conductor. */
 class WatchedBackend implements LockBackend {
   constructor(private readonly inner: LockBackend) {}
 

@@ -8,7 +8,7 @@ export interface PlaceOrder {
   readonly cents: number;
 }
 
-/** What the bank has seen: between `from` and `to` it took the money. */
+/** The bank's record: it took the money between `from` and `to`. */
 export interface Charge {
   readonly orderId: number;
   readonly cents: number;
@@ -22,7 +22,7 @@ const BANK_TAKES_MS = 100;
 export class OrdersService {
   constructor(private readonly files: ShopFiles) {}
 
-  /** Check, then act: right only because nobody else places this order in between. */
+  /** Checks, then acts. This is correct only because no other call places this order in between. */
   @DistributedLock((order: PlaceOrder) => key`order/${order.id}`)
   async place(order: PlaceOrder): Promise<void> {
     const file = `orders/${order.id}`;

@@ -14,7 +14,10 @@ export class PollerService {
 
   constructor(private readonly files: ShopFiles) {}
 
-  /** Every instance's interval fires this. One of them leads, and when it dies another one does. */
+  /**
+   * Runs on every tick of each instance's interval, but only on the leader. When the leader dies, another instance
+   * leads.
+   */
   @Interval(POLL_EVERY_MS)
   @LeaderOnly('poller')
   async poll(): Promise<void> {

@@ -8,12 +8,12 @@ import type { Prices } from './prices.js';
 const WRITING_TAKES_MS = 15;
 const READING_TAKES_MS = 5;
 
-/** Locks go on handlers as well as on services; here they stand right below the route. */
+/** Locks can be set on handlers as well as on services; here they are directly below the route. */
 @Controller('prices')
 export class PricesController {
   constructor(private readonly files: ShopFiles) {}
 
-  /** Together with any number of other readers, never while somebody is writing. */
+  /** Runs concurrently with any number of other readers, never while a writer holds the lock. */
   @Get()
   @ReadLock('prices')
   async quote(): Promise<Prices> {
@@ -23,7 +23,7 @@ export class PricesController {
     return { net, gross };
   }
 
-  /** Alone. */
+  /** Runs alone. */
   @Put()
   @WriteLock('prices')
   async reprice(@Body() { net }: Pick<Prices, 'net'>): Promise<void> {

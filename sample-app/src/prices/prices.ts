@@ -1,4 +1,4 @@
-/** In cents. Both are written down, and the second is always the first plus 20 % VAT. */
+/** Prices in cents. Both are stored, and the second is always the first plus 20 % VAT. */
 export interface Prices {
   readonly net: number;
   readonly gross: number;

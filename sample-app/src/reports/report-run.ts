@@ -1,11 +1,14 @@
 export const REPORT_JOB = 'report';
 
-/** Far shorter than the instances' clocks are apart: whoever fires late finds the lock free again. */
+/**
+ * Far shorter than the difference between the instances' clocks: by the time a late instance fires, the lock is free
+ * again.
+ */
 export const REPORT_TAKES_MS = 20;
 
-/** One line in the journal of reports made. */
+/** One line in the journal of reports. */
 export interface ReportRun {
   readonly by: string;
-  /** The second that the report is about, in milliseconds since 1970. */
+  /** The second that the report covers, in milliseconds since 1970. */
   readonly tick: number;
 }

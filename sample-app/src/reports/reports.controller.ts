@@ -2,7 +2,7 @@ import { Controller, Delete, Put } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { REPORT_JOB } from './report-run.js';
 
-/** Switches the job on and off, so that the sample can show it by itself. */
+/** Switches the job on and off, so that the sample can show it separately. */
 @Controller('reports/schedule')
 export class ReportsController {
   constructor(private readonly schedule: SchedulerRegistry) {}

@@ -11,7 +11,10 @@ import type { ReportRun } from './report-run.js';
 export class ReportsService {
   constructor(private readonly files: ShopFiles) {}
 
-  /** Every instance's clock fires this each second, up to 800 ms apart. The first one there does it, and no other. */
+  /**
+   * Every instance's clock fires this once a second, up to 800 ms apart. Only the first instance to acquire the tick
+   * runs it.
+   */
   @Cron('* * * * * *', { name: REPORT_JOB, disabled: true })
   @CronLock()
   async report(): Promise<void> {

@@ -9,7 +9,7 @@ const THINKING_TAKES_MS = 3;
 export class StockService {
   constructor(private readonly files: ShopFiles) {}
 
-  /** Read, think, write: two who read the same number sell the same unit. */
+  /** Reads, computes, writes. Two callers that read the same number would sell the same unit. */
   @DistributedLock('stock')
   async takeOne(): Promise<void> {
     const left = await this.files.read<number>('stock');

@@ -9,7 +9,7 @@ const BOOKING_TAKES_MS = 5;
 export class TransfersService {
   constructor(private readonly files: ShopFiles) {}
 
-  /** Both accounts or none. The order of the keys does not matter: they are always locked in the same one. */
+  /** Locks both accounts or none. The order of the keys does not matter: they are always locked in the same order. */
   @DistributedLock((from: string, to: string) => [key`account/${from}`, key`account/${to}`])
   async transfer(from: string, to: string, euros: number): Promise<void> {
     const source = await this.files.read<number>(`accounts/${from}`);

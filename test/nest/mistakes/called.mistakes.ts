@@ -51,7 +51,7 @@ class Orders {
   @WriteLock('price')
   async change() {}
 
-  // Refused by a compiler that checks types.
+  // A compiler that checks types refuses this.
   @(DistributedLock('sync') as MethodDecorator)
   count() {
     return 1;
@@ -65,7 +65,7 @@ class Orders {
 
 @Injectable()
 class Bare {
-  // What a compiler that emits no metadata makes of `stream(): Observable<number>`.
+  // The output for `stream(): Observable<number>` of a compiler that emits no metadata.
   static {
     const descriptor = { value: () => of(1), writable: true, configurable: true };
     unchecked<(...args: unknown[]) => void>(DistributedLock('stream'))(Bare.prototype, 'stream', descriptor);
@@ -97,7 +97,7 @@ const warnedOf = (work: (orders: Orders, bare: Bare, jobs: Jobs) => unknown) => 
   return warningsOf(() => work(made.get(Orders), made.get(Bare), made.get(Jobs)));
 };
 
-/** What a call rejects with, or has logged. */
+/** Returns the rejection of a call, or what it has logged. */
 export const CALLED: Mistakes = {
   'locked-by-another': calling(async (orders, locks) => {
     await using _held = await locks.acquire('order');

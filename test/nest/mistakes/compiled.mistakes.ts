@@ -9,7 +9,7 @@ import { of } from 'rxjs';
 import { CronLock, DistributedLock, LeaderOnly, LockModule, zookeeper } from '../../../lib/index.js';
 `;
 
-/** What the compiler refuses, by the name of the mistake. */
+/** The code that the compiler refuses, by the name of the mistake. */
 const SOURCES: Readonly<Record<string, string>> = {
   'sync-method': `class S { @DistributedLock('key') run(): number { return 1; } }`,
   'static-method': `class S { @DistributedLock('key') static async run() {} }`,
@@ -37,7 +37,7 @@ function hostOf(options: ts.CompilerOptions): ts.CompilerHost {
   return host;
 }
 
-/** Compiled together, once: most of the time goes into the library's own types. */
+/** Compiles all of them together, once: most of the time is needed for the library's own types. */
 let program: ts.Program | undefined;
 
 function compiled(): ts.Program {

@@ -20,7 +20,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What is said when no server of ZooKeeper answers. */
+/** Returns the messages when no ZooKeeper server answers. */
 export const CONNECTED: Mistakes = {
   'nothing-listens': async () => starting({ connectString: `127.0.0.1:${await unusedPort()}` }),
   'unknown-host': () => starting({ connectString: 'zookeeper.invalid:2181' }),

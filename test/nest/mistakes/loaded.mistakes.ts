@@ -22,7 +22,7 @@ class Orders {
 
 const { prototype } = Orders;
 
-/** What is printed when the class is loaded whose method has the decorator that `make` makes. */
+/** Returns the error of loading a class whose method has the decorator that `make` returns. */
 const onMethod = (make: () => unknown) => () =>
   refusalOf(() => unchecked<Decorate>(make())(prototype, 'place', { value: prototype.place }));
 
@@ -35,7 +35,7 @@ const misplaced =
 
 const connectString = (value: unknown) => () => refusalOf(() => zookeeper({ connectString: unchecked(value) }));
 
-/** What is refused as soon as the file is loaded, whatever the compiler has checked. */
+/** The mistakes that are refused as soon as the file is loaded, whatever the compiler has checked. */
 export const LOADED: Mistakes = {
   'no-parentheses-loaded': () =>
     refusalOf(() => unchecked<Decorate>(DistributedLock)(prototype, 'place', descriptorOf(prototype, 'place'))),

@@ -8,18 +8,18 @@ import { started } from '../app.js';
 /** Makes a mistake. @returns what is printed */
 export type Mistake = () => Promise<string> | string;
 
-/** Mistakes by the names that docs/troubleshooting.md has them under. */
+/** Mistakes by their names in docs/troubleshooting.md. */
 export type Mistakes = Readonly<Record<string, Mistake>>;
 
 const PAGE = new URL('../../../docs/troubleshooting.md', import.meta.url);
 
-/** What the page says is printed, by the name of the mistake. `…` stands for what differs from case to case. */
+/** Returns the output on the page by the name of the mistake. `…` stands for text that differs from case to case. */
 export function printedOnPage(page = readFileSync(PAGE, 'utf8')): ReadonlyMap<string, string> {
   const blocks = page.matchAll(/^<!-- (\S+) -->\n+```text\n([^]*?)^```$/gm);
   return new Map([...blocks].map(([, name = '', text = '']) => [name, inOneLine(text)]));
 }
 
-/** What matches the text of the page. */
+/** Returns a pattern that matches the text of the page. */
 export function patternOf(text: string): RegExp {
   const parts = text.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`, 'u');
@@ -29,7 +29,7 @@ export function inOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** The message of what the work throws, or rejects with. */
+/** Returns the message of the error that the work throws or rejects with. */
 export async function refusalOf(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -39,7 +39,7 @@ export async function refusalOf(work: () => unknown): Promise<string> {
   return '(nothing is refused)';
 }
 
-/** The warnings that are logged while the work is done. */
+/** Returns the warnings that are logged during the work. */
 export async function warningsOf(work: () => unknown): Promise<string> {
   const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
   try {
@@ -52,5 +52,5 @@ export async function warningsOf(work: () => unknown): Promise<string> {
 
 export const boot = (metadata: ModuleMetadata) => started(Test.createTestingModule(metadata).compile());
 
-/** What `work` does with something that does not belong there, without a check of types. */
+/** Returns a value of the wrong type without a type check. */
 export const unchecked = <T>(value: unknown) => value as T;

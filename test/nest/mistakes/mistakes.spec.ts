@@ -19,11 +19,11 @@ describe.each(Object.entries(TABLES))('docs/troubleshooting.md shows what is pri
   });
 });
 
-it('docs/troubleshooting.md has every mistake once, and no other', () => {
+it('docs/troubleshooting.md contains every mistake once, and no other', () => {
   expect([...printedOnPage().keys()].toSorted()).toEqual(NAMES.toSorted());
 });
 
-it('a page that shows another text would be found out', () => {
+it('a page with a different text is detected', () => {
   const page = printedOnPage('<!-- a -->\n\n```text\none\n  … three\n```\n\n```text\nof nothing\n```\n');
   expect([...page]).toEqual([['a', 'one … three']]);
   const pattern = patternOf('one … (three)');

@@ -38,7 +38,7 @@ class AskingByName {
   constructor(@InjectLocks('reports') readonly locks: LockService) {}
 }
 
-/** As a decorator of transactions does. */
+/** Wraps the method like a decorator of transactions. */
 function Transactional() {
   return (_target: object, _name: string, descriptor: PropertyDescriptor) => {
     const original: unknown = descriptor.value;
@@ -88,7 +88,7 @@ class AppModule {}
 
 const fromFactory = (options: unknown) => LockModule.forRootAsync({ useFactory: () => unchecked(options) });
 
-/** What keeps the application from starting, or is logged when it does. */
+/** Returns the error that keeps the application from starting, or the warnings of its start. */
 export const STARTED: Mistakes = {
   'no-lock-module': () => refusalOf(() => boot({ providers: [Orders] })),
   'no-lock-module-injected': () => refusalOf(() => boot({ providers: [Asking] })),

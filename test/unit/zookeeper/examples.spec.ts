@@ -16,7 +16,7 @@ async function certificates(): Promise<string> {
   return folder;
 }
 
-it('zookeeper() takes the options that docs/zookeeper.md shows', async () => {
+it('zookeeper() accepts the options that docs/zookeeper.md shows', async () => {
   const folder = await certificates();
   const made = [
     withPassword('secret'),

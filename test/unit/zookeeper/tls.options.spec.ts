@@ -32,7 +32,7 @@ describe('the TLS options of zookeeper()', () => {
     ['a key with its passphrase', { cert, key: encryptedKey, passphrase: PASSPHRASE }],
     ['a key that brings its passphrase', { cert, key: [{ pem: encryptedKey, passphrase: PASSPHRASE }] }],
     ['the rest', { servername: 'zk.test', rejectUnauthorized: true, minVersion: 'TLSv1.3' }],
-  ])('are taken: %s', (_what, tls) => {
+  ])('are accepted: %s', (_what, tls) => {
     expect(zookeeper({ tls }).name).toBe('zookeeper');
   });
 

@@ -25,7 +25,7 @@ const CALLS: Readonly<Record<string, (locks: LockService) => Promise<unknown>>> 
   'the contenders of a key': (locks) => locks.contenders('a'),
 };
 
-describe('where no server answers, the error has the key', () => {
+describe('without a server, the error contains the key', () => {
   it.each(Object.entries(CALLS))('of %s', async (_what, call) => {
     const error: unknown = await call(await unreachable()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(LockUnavailableError);

@@ -4,7 +4,7 @@ import { ErrorCode, KeeperError, SessionEndedError } from '../../../lib/zookeepe
 import type { Requests } from '../../../lib/zookeeper/session/requests.js';
 import { ZooKeeperRecords } from '../../../lib/zookeeper/zookeeper-records.js';
 
-/** A session that writes down what it is asked, and answers each read with what `read` rejects with, or nothing there. */
+/** A session that records the requests. Each read fails with `read`, or finds nothing. */
 function session(name: string, asked: string[], read: () => unknown = () => new KeeperError(ErrorCode.noNode)) {
   const note = (what: string) => void asked.push(`${name} ${what}`);
   const requests = {
@@ -48,12 +48,12 @@ describe('records of ZooKeeper', () => {
     ]);
   });
 
-  it('tell a refusal with the name that it is about', async () => {
+  it('report a refusal with the name of the record', async () => {
     const records = recordsOn([session('only', [], () => new KeeperError(ErrorCode.quotaExceeded))]);
     await expect(records.read('a/b')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', key: 'a/b' });
   });
 
-  it('are refused of names that are none before anybody is asked', async () => {
+  it('are refused for invalid names before any request', async () => {
     const asked: string[] = [];
     const records = recordsOn([session('only', asked)]);
     for (const name of ['', '/a', 'a//b']) {

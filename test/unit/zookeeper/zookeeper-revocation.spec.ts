@@ -26,7 +26,7 @@ function start() {
       await revoke(sessions, { key: 'k', path: '/k' }, { graceMs, signal: undefined });
       isOver = true;
     },
-    /** The session ends, and another one follows it. */
+    /** Ends the session; another one follows it. */
     endSession: () => {
       const ended = session;
       session = sessionOn(znodes);
@@ -37,7 +37,7 @@ function start() {
   };
 }
 
-/** What a writer does that becomes a reader: one transaction. */
+/** Performs the transaction of a writer that becomes a reader. */
 function downgrade(znodes: FakeZnodes): void {
   znodes.put(READS_ON, '127.0.0.1');
   znodes.remove(WRITER);
@@ -45,8 +45,8 @@ function downgrade(znodes: FakeZnodes): void {
 
 const turn = () => new Promise(setImmediate);
 
-describe('a writer that is revoked', () => {
-  it('has not given way while it reads on: it is asked once more, and waited for', async () => {
+describe('a revoked writer', () => {
+  it('that continues as a reader is asked once more, and waited for', async () => {
     const { znodes, revoke, says, isOver } = start();
     [WRITER, NEXT].forEach((path) => znodes.put(path, '127.0.0.1'));
     const revoking = revoke(Infinity);
@@ -59,7 +59,7 @@ describe('a writer that is revoked', () => {
     expect([says(NEXT), znodes.watched]).toEqual(['127.0.0.1', []]);
   });
 
-  it('is found as the reader when it becomes one before it is asked', async () => {
+  it('is found as a reader when it becomes one before it is asked', async () => {
     const { znodes, revoke, says, isOver } = start();
     znodes.put(WRITER, '127.0.0.1');
     znodes.before.read = (path) => path === WRITER && znodes.znodes.has(WRITER) && downgrade(znodes);
@@ -70,7 +70,7 @@ describe('a writer that is revoked', () => {
     await revoking;
   });
 
-  it('is relieved as the reader, too, after one grace for both', async () => {
+  it('is removed by force as a reader, too, after one grace period for both', async () => {
     const { znodes, revoke, says } = start();
     [WRITER, NEXT].forEach((path) => znodes.put(path, '127.0.0.1'));
     const revoking = revoke(20);
@@ -80,7 +80,7 @@ describe('a writer that is revoked', () => {
     expect([says(READS_ON), says(NEXT)]).toEqual([undefined, '127.0.0.1']);
   });
 
-  it('is one who writes and reads at the same place, as Curator’s does', async () => {
+  it('may be a writer and a reader with the same number, as Curator’s is', async () => {
     const { znodes, revoke, says, isOver } = start();
     [WRITER, READS_ON, NEXT].forEach((path) => znodes.put(path, '127.0.0.1'));
     const revoking = revoke(Infinity);
@@ -92,8 +92,8 @@ describe('a writer that is revoked', () => {
   });
 });
 
-describe('who revokes', () => {
-  it('goes on with its next session, and asks nobody who has got the key meanwhile', async () => {
+describe('a revocation', () => {
+  it('continues with the next session, and does not ask a later holder', async () => {
     const { znodes, revoke, says, isOver, endSession } = start();
     [WRITER, NEXT].forEach((path) => znodes.put(path, '127.0.0.1'));
     const revoking = revoke(Infinity);

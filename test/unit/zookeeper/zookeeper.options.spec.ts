@@ -63,14 +63,14 @@ describe('the connect string', () => {
     expect(resolve({ connectString: 'zk1' }).connect.servers).toEqual([{ host: 'zk1', port: 2181 }]);
   });
 
-  it('is checked when it comes from the environment, too, which is then named', () => {
+  it('is checked when it comes from the environment, too, which the error then names', () => {
     vi.stubEnv('ZOOKEEPER_CONNECT', 'zk9:port');
     expect(refusalOf({}).message).toContain('ZOOKEEPER_CONNECT: "zk9:port" is not a server');
     vi.stubEnv('ZOOKEEPER_CONNECT', '');
     expect(refusalOf({}).message).toContain('ZOOKEEPER_CONNECT must be a string such as "zk1:2181,zk2:2181/app"');
   });
 
-  it.each(['zk1:x', 'zk1/app/', 'zk1,,zk2'])('is refused with the part that is wrong: %s', (connectString) => {
+  it.each(['zk1:x', 'zk1/app/', 'zk1,,zk2'])('is refused with the invalid part: %s', (connectString) => {
     const error = refusalOf({ connectString });
     expect(error.message).toMatch(/^connectString: ".*" is not a (server|chroot); write /);
     expect(error.cause).toBeInstanceOf(RangeError);
@@ -78,11 +78,11 @@ describe('the connect string', () => {
 });
 
 describe('the base path', () => {
-  it('is none when it is the root', () => {
+  it('is empty when it is the root', () => {
     expect(resolve({ basePath: '/' }).basePath).toBe('');
   });
 
-  it('has no slash at its end', () => {
+  it('loses the slash at its end', () => {
     expect(refusalOf({ basePath: '/locks/' }).message).toContain('without a slash at its end, "/locks"');
   });
 
@@ -93,22 +93,22 @@ describe('the base path', () => {
   });
 });
 
-describe('who may do what with the znodes', () => {
+describe('the access list of the znodes', () => {
   const auth = { scheme: 'digest', credentials: `me:${SECRET}` };
   const creator = [{ permissions: 31, scheme: 'auth', id: '' }];
   const open = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 
-  it('is the session’s own identities alone, as soon as there are credentials', () => {
+  it('contains only the session’s own identities, as soon as there are credentials', () => {
     expect(resolve({ auth }).acl).toEqual(creator);
     expect(resolve({ auth, acl: 'creator' }).acl).toEqual(creator);
   });
 
-  it('is everybody when that is said', () => {
+  it('allows everybody when the options say so', () => {
     expect(resolve({ auth, acl: 'open' }).acl).toEqual(open);
     expect(resolve({ acl: 'open' }).acl).toEqual(open);
   });
 
-  it('is a list when one is given', () => {
+  it('is the given list', () => {
     const acl = [
       { permissions: 1, scheme: 'world', id: 'anyone' },
       { permissions: 31, scheme: 'ip', id: '127.0.0.1' },
@@ -116,7 +116,7 @@ describe('who may do what with the znodes', () => {
     expect(resolve({ acl }).acl).toEqual(acl);
   });
 
-  it('is shown to the servers with one or several credentials', () => {
+  it('may be combined with one or several credentials', () => {
     const other = { scheme: 'digest', credentials: 'other:x' };
     expect(resolve({ auth }).auth).toEqual([auth]);
     expect(resolve({ auth: [auth, other] }).auth).toEqual([auth, other]);
@@ -162,7 +162,7 @@ describe('a wrong option', () => {
     [{ auth: null }, 'auth', AUTH, 'null'],
     [{ auth: { scheme: '', credentials: SECRET } }, 'auth.scheme', "a string such as 'digest'", 'the string ""'],
     [{ auth: [{ scheme: 7, credentials: SECRET }] }, 'auth.scheme', "a string such as 'digest'", 'the number 7'],
-  ])('is named with what is allowed and what came: %o', (options, field, allowed, came) => {
+  ])('is named with the allowed values and the given one: %o', (options, field, allowed, came) => {
     expect(refusalOf(options).message).toBe(`${field} must be ${allowed}, got ${came}`);
   });
 
@@ -170,7 +170,7 @@ describe('a wrong option', () => {
     [{ scheme: 5, id: 'anyone' }, 'the number 5'],
     [{ scheme: 'digest', id: 42 }, 'the number 42'],
     [{ scheme: 'digest' }, 'undefined'],
-  ])('is named when it lies in an entry of the access list: %o', (wrong, came) => {
+  ])('is named when it is in an entry of the access list: %o', (wrong, came) => {
     const { message } = refusalOf({ acl: [{ permissions: 31, ...wrong }] });
     expect(message).toMatch(/^acl\.(scheme|id|scheme and acl\.id) must be (a string|strings)/);
     expect(message).toContain(`got ${came}`);
@@ -183,13 +183,13 @@ describe('a wrong option', () => {
   it.each([
     [{ sessionTimeout: 5 }, 'sessionTimeout'],
     [{ acls: 'open' }, 'acls'],
-  ])('is named when nobody reads it: %o', (options, field) => {
+  ])('is named when no option has its name: %o', (options, field) => {
     const known =
       'sessionTimeoutMs, connectTimeoutMs, releaseTimeoutMs, basePath, parents, connectString, auth, acl, tls';
     expect(refusalOf(options).message).toBe(`zookeeper() options: unknown field "${field}" (known: ${known})`);
   });
 
-  it.each([[null], ['zk1:2181'], [[]], [5]])('is everything when the options are %o', (options) => {
+  it.each([[null], ['zk1:2181'], [[]], [5]])('is the whole argument when the options are %o', (options) => {
     expect(refusalOf(options).message).toMatch(/^zookeeper\(\) options must be an object, got /);
   });
 });
@@ -202,12 +202,12 @@ describe('a secret', () => {
     ['a function', () => SECRET],
     ['absent', undefined],
     ['null', null],
-  ])('that is %s is not said to be a string', (_kind, credentials) => {
+  ])('that is %s is not described as a string', (_kind, credentials) => {
     const { message } = refusalOf({ auth: { scheme: 'digest', credentials } });
     expect(message).toMatch(/^auth\.credentials must be a string such as "user:password", got (?!the string)/);
   });
 
-  it.each([424_242, 424_242n])('that is the %s is not told', (credentials) => {
+  it.each([424_242, 424_242n])('that is the %s is not printed', (credentials) => {
     const { message } = refusalOf({ auth: { scheme: 'digest', credentials } });
     expect(message).toMatch(/^auth\.credentials must be a string/);
     expect(message).not.toContain('424242');
@@ -222,7 +222,7 @@ describe('a secret', () => {
     ['another field is wrong', { auth: { scheme: 'digest', credentials: SECRET }, parents: 5 }],
     ['another field is misspelt', { auth: { scheme: 'digest', credentials: SECRET }, password: SECRET }],
     ['the access list is wrong', { auth: { scheme: 'digest', credentials: SECRET }, acl: [] }],
-  ])('is not told when %s', (_when, options) => {
+  ])('is not printed when %s', (_when, options) => {
     const error = refusalOf(options);
     expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain(SECRET);
   });

@@ -7,7 +7,7 @@ const FLIGHTS = ['lisbon', 'oslo', 'rome'];
 const GUESTS = ['anna', 'ben', 'cleo', 'dan', 'eve'];
 const SEATS_EACH = 1_000;
 const EUROS_EACH = 100_000;
-// The bank says no to every third.
+// The bank refuses every third trip.
 const REFUSED_EVERY = 3;
 
 export const isolation: Scene = {

@@ -36,7 +36,7 @@ export const poller: Scene = {
   },
 };
 
-/** Waits until so many were fetched, and the last of them as asked for. */
+/** Resolves when so many messages were fetched and the last of them is the requested one. */
 async function untilFetched({ files, signal }: Stage, count: number, isLast: (poll: Poll) => boolean) {
   for (;;) {
     const polls = await files.records<Poll>(POLLS);

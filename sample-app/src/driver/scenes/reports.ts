@@ -35,7 +35,7 @@ function repeated(runs: readonly ReportRun[]): number {
   return runs.length - new Set(runs.map(({ tick }) => tick)).size;
 }
 
-/** Of the seconds from the first to the last. */
+/** Returns the number of missing seconds between the first and the last reported one. */
 function missing(runs: readonly ReportRun[]): number {
   const ticks = new Set(runs.map(({ tick }) => tick));
   const span = (Math.max(...ticks) - Math.min(...ticks)) / PERIOD_MS + 1;

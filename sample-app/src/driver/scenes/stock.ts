@@ -12,7 +12,7 @@ export const stock: Scene = {
     const left = await files.read<number>('stock');
     return {
       ...tallied,
-      // Below zero it would be units that nobody got: as wrong.
+      // A negative result means units that disappeared without a buyer, which is just as wrong.
       violations: tallied.done - Math.min(units, buyers),
       remark: `${buyers} buyers, ${units} units, ${tallied.done} sold; the counter says ${left} left`,
     };

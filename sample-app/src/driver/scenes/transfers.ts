@@ -26,7 +26,7 @@ export const transfers: Scene = {
   },
 };
 
-/** Two transfers between the same accounts in opposite directions, for two instances at the same time. */
+/** Returns two transfers between the same accounts in opposite directions, for two instances at the same time. */
 function thereAndBack(n: number): readonly Transfer[] {
   const [from, to] = PAIRS[n % PAIRS.length]!;
   return [

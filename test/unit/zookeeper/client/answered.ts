@@ -4,7 +4,7 @@ import { JuteReader, JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
 import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import { REPLY_HEADER_BYTES } from '../../../../lib/zookeeper/wire/records.js';
 
-/** One operation as it stands in a request. */
+/** One operation of a request. */
 export interface SentOp {
   readonly type: number;
   readonly path: string;
@@ -13,7 +13,7 @@ export interface SentOp {
 // The length of the frame, and the request's number and type.
 const FRAME_HEADER_BYTES = 12;
 
-/** What a request asks for; the operations of a transaction, in order. */
+/** Returns the operations of a request; those of a transaction in order. */
 export function opsOf(request: PendingRequest): SentOp[] {
   const reader = new JuteReader(request.toBuffer(), FRAME_HEADER_BYTES);
   const { type } = request.header;
@@ -44,14 +44,14 @@ export function answer(request: PendingRequest, zxid: bigint, body: JuteWriter =
   request.answer(header, frame);
 }
 
-/** Answers a create or a delete that travels by itself; the number is the sequential part of the path. */
+/** Answers a create or a delete that was sent as a plain request. The number is the sequential part of the path. */
 export function answerAlone(request: PendingRequest, zxid: bigint): void {
   const [{ type, path } = { type: 0, path: '' }] = opsOf(request);
   if (type === OpCode.delete) return answer(request, zxid);
   answer(request, zxid, new JuteWriter().string(`${path}#`).raw(stat(zxid)));
 }
 
-/** Answers a transaction: applied, or failed at a place with an error. */
+/** Answers a transaction: applied, or failed with an error at the given place. */
 export function answerMulti(request: PendingRequest, zxid: bigint, failure?: { place: number; error: number }): void {
   const ops = opsOf(request);
   const body = new JuteWriter();

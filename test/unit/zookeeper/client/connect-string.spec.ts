@@ -66,14 +66,14 @@ describe('a wrong connect string', () => {
     ['zk 1:2181', '"zk 1:2181"'],
     ['good:2181,bad:x,fine', '"bad:x"'],
     ['/app', '""'],
-  ])('is told by the part that is no server: %j', (text, part) => {
+  ])('is refused with the part that is not a server: %j', (text, part) => {
     const parsing = () => parseConnectString(text);
     expect(parsing).toThrow(RangeError);
     expect(parsing).toThrow(`${part} is not a server; write host, host:port or [ipv6]:port`);
   });
 
   it.each(['zk1/app/', 'zk1//app', 'zk1/a//b', 'zk1/./a', 'zk1/a/..', 'zookeeper://zk1:2181'])(
-    'is told by its chroot or its protocol: %s',
+    'is refused for its chroot or its protocol: %s',
     (text) => {
       expect(() => parseConnectString(text)).toThrow(/^"(\/.*|zookeeper:)" is not a (chroot|server); write /);
     },
@@ -101,7 +101,7 @@ describe('a chroot that is not behind the last server only', () => {
     ['a:2181/b:2181', 'b:2181', '/b:2181'],
     ['a/app/[::1]:2181', '[::1]:2181', '/app/[::1]:2181'],
     ['a,b/c:1/app', 'c:1', '/c:1/app'],
-  ])('is refused where a server is in it: %s', (text, server, chroot) => {
+  ])('is refused when a server is in the chroot: %s', (text, server, chroot) => {
     const message = `"${server}" in the chroot "${chroot}" is a server; write a comma before it, not a slash`;
     expect(() => parseConnectString(text)).toThrow(message);
   });

@@ -3,7 +3,7 @@ import { Handshakes } from '../../../../lib/zookeeper/client/handshakes.js';
 
 const SESSION_MS = 1_000;
 
-/** A last zxid, as the driver keeps it. */
+/** A last zxid in the driver's format. */
 const zxid = (value: bigint) => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(value);
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const send = (at: number) => handshakes.send(at, () => {});
 
-describe('handshakes without an answer', () => {
+describe('unanswered handshakes', () => {
   it('are counted from the first that a server received', () => {
     send(100);
     expect(handshakes.unanswered(400)).toBe(300);
@@ -40,7 +40,7 @@ describe('handshakes without an answer', () => {
     expect(handshakes.unanswered(650)).toBe(50);
   });
 
-  it('are not those that no server received: they renew nothing', () => {
+  it('are not counted when no server received them, because they renew nothing', () => {
     send(100);
     handshakes.answered();
     handshakes.over(200);
@@ -49,7 +49,7 @@ describe('handshakes without an answer', () => {
 });
 
 describe('a handshake', () => {
-  /** What it claims to have seen, sent at that time. */
+  /** Returns the zxid that a handshake sent at that time claims to have seen. */
   const claimed = (at: number) => {
     let seen: bigint | undefined;
     handshakes.send(at, () => (seen = driver.zxid.readBigInt64BE(0)));
@@ -83,7 +83,7 @@ describe('a handshake', () => {
     [6n, true],
     [7n, false],
     [8n, false],
-  ])('is answered by a server at zxid %s, which is behind: %s', async (at, isBehind) => {
+  ])('answered by a server at zxid %s finds the server behind: %s', async (at, isBehind) => {
     const ask = async (_type: number, _body: Buffer, _path: string, read: (reply: never) => bigint) =>
       read({ zxid: at } as never);
     await expect(handshakes.isBehind(ask)).resolves.toBe(isBehind);

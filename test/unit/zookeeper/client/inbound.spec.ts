@@ -19,7 +19,7 @@ const reply = (
 const event = (type: number, path: string) =>
   reply(Xid.notification, { zxid: -1n, body: new JuteWriter().int(type).int(3).string(path).toBuffer() });
 
-describe('what comes in', () => {
+describe('inbound data', () => {
   let handshake: ReturnType<typeof vi.fn<(chunk: Buffer) => void>>;
   let setState: ReturnType<typeof vi.fn<(state: number) => void>>;
   let destroy: ReturnType<typeof vi.fn<() => void>>;
@@ -30,7 +30,7 @@ describe('what comes in', () => {
   let unreadable: unknown[];
   let inbound: Inbound;
 
-  /** A request that was sent with this number and is due for a reply. */
+  /** A request that was sent with this number and awaits its reply. */
   const sent = (xid: number, type: number = OpCode.create2) => {
     const request = new PendingRequest(type, Buffer.alloc(0), '/a', (whole) => whole);
     request.header.xid = xid;
@@ -66,7 +66,7 @@ describe('what comes in', () => {
   });
 
   describe('as a reply', () => {
-    it('answers the request that is due, and is reported with its times', async () => {
+    it('answers the oldest pending request, and is reported with its times', async () => {
       const request = sent(1);
       receive(reply(1, { zxid: 5n, body: Buffer.from('00000007', 'hex') }));
       const { zxid, body } = await request.reply;
@@ -76,7 +76,7 @@ describe('what comes in', () => {
       expect(answers[0]?.receivedAt).toBeLessThanOrEqual(now());
     });
 
-    it('answers one request after the other', async () => {
+    it('answers pending requests in order', async () => {
       const requests = [sent(1), sent(2)];
       receive(Buffer.concat([reply(1, { zxid: 5n }), reply(2, { zxid: 6n })]));
       expect((await Promise.all(requests.map((request) => request.reply))).map(({ zxid }) => zxid)).toEqual([5n, 6n]);
@@ -92,7 +92,7 @@ describe('what comes in', () => {
       expect(answers).toMatchObject([{ isQuorum }]);
     });
 
-    it('is an error of the server for the one that asked', async () => {
+    it('rejects the request with the server’s error', async () => {
       const request = sent(1);
       receive(reply(1, { error: ErrorCode.nodeExists }));
       await expect(request.reply).rejects.toMatchObject({ code: ErrorCode.nodeExists, path: '/a' });
@@ -100,7 +100,7 @@ describe('what comes in', () => {
       expect(setState).not.toHaveBeenCalled();
     });
 
-    it('that is not due makes the connection unreadable, and the request as good as lost', async () => {
+    it('with an unexpected number makes the connection unreadable, and the request counts as lost', async () => {
       const request = sent(1);
       receive(reply(2));
       await expect(request.reply).rejects.toMatchObject({ isConnectionLoss: true });
@@ -108,12 +108,12 @@ describe('what comes in', () => {
       expect(answers).toEqual([]);
     });
 
-    it('that nobody waits for makes the connection unreadable', () => {
+    it('without a pending request makes the connection unreadable', () => {
       receive(reply(1));
       expect(unreadable).toHaveLength(1);
     });
 
-    it('moves the last seen zxid forward only, and keeps it when the chunk’s memory is used again', () => {
+    it('moves the last seen zxid only forward, and copies it out of the chunk', () => {
       [1, 2, 3].forEach((xid) => sent(xid));
       const chunk = reply(1, { zxid: 9n });
       receive(chunk, reply(2, { zxid: 4n }), reply(3, { zxid: -1n }));
@@ -121,21 +121,21 @@ describe('what comes in', () => {
       expect(driver.zxid.readBigInt64BE()).toBe(9n);
     });
 
-    it('ends the session when it says that it expired', () => {
+    it('ends the session when the error is sessionExpired', () => {
       sent(1);
       receive(reply(1, { error: ErrorCode.sessionExpired }));
       expect(setState.mock.calls).toEqual([[DriverState.expired]]);
     });
 
-    it('gives the connection up when the session has moved to another server', () => {
+    it('closes the connection when the session has moved to another server', () => {
       sent(1);
       receive(reply(1, { error: ErrorCode.sessionMoved }));
       expect(destroy).toHaveBeenCalledOnce();
     });
   });
 
-  describe('as news of a watched znode', () => {
-    it('tells the watchers, and answers no request', () => {
+  describe('as a watch event', () => {
+    it('notifies the watchers, and answers no request', () => {
       const told = vi.fn<(event: string) => void>();
       watches.data.add('/a', told);
       sent(1);
@@ -153,7 +153,7 @@ describe('what comes in', () => {
   });
 
   describe('as the answer to a ping', () => {
-    it('is reported with the time of the oldest ping without one, and proves no quorum', async () => {
+    it('is reported with the send time of the oldest unanswered ping, and proves no quorum', async () => {
       inbound.pinged();
       const first = inbound.oldestPingSentAt;
       await new Promise(setImmediate);
@@ -166,14 +166,14 @@ describe('what comes in', () => {
       expect(inbound.oldestPingSentAt).toBeUndefined();
     });
 
-    it('is no news when there was no ping', () => {
+    it('is ignored when there was no ping', () => {
       receive(reply(Xid.ping));
       expect([answers, unreadable]).toEqual([[], []]);
     });
   });
 
   describe('as the answer to credentials', () => {
-    it('is told with the last of them', () => {
+    it('is reported with the last of them', () => {
       inbound.unconfirmedAuths = 2;
       receive(reply(Xid.auth));
       expect(authenticated).not.toHaveBeenCalled();
@@ -194,7 +194,7 @@ describe('what comes in', () => {
   describe('as the reply to a handshake', () => {
     const accepted = framed(Buffer.from('0000000000000fa0', 'hex'));
 
-    it.each([1, 4, 7])('goes to the driver in one piece, however it was cut: at %i', (place) => {
+    it.each([1, 4, 7])('is passed to the driver in one piece, however it was cut: at %i', (place) => {
       driver.state = DriverState.connecting;
       driver.pendingBuffer = Buffer.from('the rest of another connection');
       receive(accepted.subarray(0, place));
@@ -217,7 +217,7 @@ describe('what comes in', () => {
   });
 
   describe('on the next connection', () => {
-    it('has nothing to do with what the last one began to say', async () => {
+    it('is not mixed with an incomplete frame of the last connection', async () => {
       const request = sent(1);
       receive(reply(1).subarray(0, 10));
       inbound.pinged();
@@ -233,7 +233,7 @@ describe('what comes in', () => {
       ['a frame of an impossible length', Buffer.from('ffffffff', 'hex')],
       ['a frame that is no header', framed(Buffer.from('00', 'hex'))],
       ['an event without a path', reply(Xid.notification)],
-    ])('is told and not thrown: %s', (_what, chunk) => {
+    ])('is reported and not thrown: %s', (_what, chunk) => {
       expect(() => receive(chunk)).not.toThrow();
       expect(unreadable).toMatchObject([expect.any(RangeError)]);
     });

@@ -7,8 +7,8 @@ import {
 } from '../../../../lib/zookeeper/client/keeper-error.js';
 import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 
-describe('an answer that is an error', () => {
-  it('says what and where, without the place in which answers are read, and leaves other errors theirs', () => {
+describe('an error answer', () => {
+  it('names code and path, hides the stack of the answer reader, and leaves other errors unchanged', () => {
     const before = Error.stackTraceLimit;
     const error = new KeeperError(ErrorCode.noNode, '/a');
     expect([error.message, error.stack?.includes('\n')]).toEqual(['ZooKeeper: noNode at /a', false]);
@@ -28,14 +28,14 @@ describe('a KeeperError', () => {
     expect(error).toMatchObject({ name: 'KeeperError', code, path });
   });
 
-  it('leaves it open whether the request was applied when the connection or the session ended', () => {
+  it('leaves open whether the request was applied when the connection or the session ended', () => {
     const losses = Object.values(ErrorCode).filter((code) => isConnectionLoss(new KeeperError(code)));
     expect(losses).toEqual([ErrorCode.connectionLoss, ErrorCode.sessionExpired, ErrorCode.sessionMoved]);
   });
 });
 
 describe('a refusal', () => {
-  it.each([ErrorCode.throttled, ErrorCode.operationTimeout, ErrorCode.systemError])('passes: %i', (code) => {
+  it.each([ErrorCode.throttled, ErrorCode.operationTimeout, ErrorCode.systemError])('is temporary: %i', (code) => {
     expect(isPassing(new KeeperError(code))).toBe(true);
   });
 
@@ -44,8 +44,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('telling errors apart', () => {
-  it('goes by the code', () => {
+describe('recognising errors', () => {
+  it('uses the code', () => {
     const error = new KeeperError(ErrorCode.nodeExists);
     expect(isKeeperError(error, 'nodeExists')).toBe(true);
     expect(isKeeperError(error, 'noNode')).toBe(false);

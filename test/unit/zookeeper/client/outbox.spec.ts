@@ -14,7 +14,7 @@ const remove = (path: string) => quiet(new GroupedWrite(path));
 const list = (path: string) => new PendingRequest(OpCode.getChildren2, pathWatchRecord(path, false), path, () => {});
 const settled = (writes: readonly GroupedWrite[]) => Promise.allSettled(writes.map(({ done }) => done.promise));
 
-/** A rejection that nobody waits for any more is no fault of the test’s. */
+/** Marks the rejection as handled: a test may no longer await it. */
 function quiet(write: GroupedWrite): GroupedWrite {
   write.done.promise.catch(() => {});
   return write;
@@ -34,7 +34,7 @@ const all = () => sent.flat();
 const asked = () => all().map((request) => opsOf(request).map(({ type, path }) => `${type} ${path}`));
 const last = () => sent.at(-1)?.at(-1) ?? expect.unreachable('nothing was sent');
 
-/** Answers what was sent since. */
+/** Answers all requests sent since the last call. */
 async function answerAll(): Promise<void> {
   while (sent.length > 0) {
     for (const request of sent.splice(0).flat()) {
@@ -45,7 +45,7 @@ async function answerAll(): Promise<void> {
   }
 }
 
-/** Makes these directories known: a create was applied there. */
+/** Makes these directories known to the outbox by creating a znode in each. */
 async function known(...directories: string[]): Promise<void> {
   for (const directory of directories) {
     const write = create(directory);
@@ -62,8 +62,8 @@ async function sendTogether(...writes: GroupedWrite[]): Promise<void> {
   await turn();
 }
 
-describe('what is asked for in one turn', () => {
-  it('leaves at its end, in one write: first creates and deletes, then the others', async () => {
+describe('the requests of one turn', () => {
+  it('are sent at its end in one write: first creates and deletes, then the others', async () => {
     outbox.add(list('/a'));
     void outbox.join(create('/a'));
     outbox.add(list('/b'));
@@ -78,14 +78,14 @@ describe('what is asked for in one turn', () => {
     expect(asked().flat()).toHaveLength(4);
   });
 
-  it('includes what those ask who are woken by promises that are settled already', async () => {
+  it('include those of callbacks of already settled promises', async () => {
     outbox.add(list('/a'));
     void Promise.resolve().then(() => outbox.add(list('/b')));
     await turn();
     expect(sent.map((requests) => requests.length)).toEqual([2]);
   });
 
-  it('is not sent again in the next turn', async () => {
+  it('are not sent again in the next turn', async () => {
     outbox.add(list('/a'));
     await turn();
     outbox.add(list('/b'));
@@ -93,7 +93,7 @@ describe('what is asked for in one turn', () => {
     expect(sent.map((requests) => requests.length)).toEqual([1, 1]);
   });
 
-  it('can be sent before its end, and then once', async () => {
+  it('can be sent before its end, and only once', async () => {
     outbox.add(list('/a'));
     outbox.flush();
     expect(sent).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('what is asked for in one turn', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is asked for once where all may share the answer, and anew in the next turn', async () => {
+  it('are shared where all callers may use one answer, and repeated in the next turn', async () => {
     const ask = vi.fn<() => Promise<string>>(async () => 'names');
     outbox.add(list('/other'));
     const [one, same, other] = [outbox.shared('/a', ask), outbox.shared('/a', ask), outbox.shared('/b', ask)];
@@ -113,8 +113,8 @@ describe('what is asked for in one turn', () => {
   });
 });
 
-describe('one create or delete', () => {
-  it('that is alone stays the plain request that it is', async () => {
+describe('a single create or delete', () => {
+  it('is sent as a plain request when it is alone', async () => {
     await known('/a');
     const write = create('/a');
     await sendTogether(write);
@@ -130,7 +130,7 @@ describe('one create or delete', () => {
     await deletion.done.promise;
   });
 
-  it('that is refused is told why', async () => {
+  it('rejects with the error of the servers', async () => {
     const write = create('/a');
     await sendTogether(write);
     last().fail(ErrorCode.noNode);
@@ -139,7 +139,7 @@ describe('one create or delete', () => {
 });
 
 describe('creates and deletes for different keys', () => {
-  it('share one transaction, and each is told its path and the zxid', async () => {
+  it('share one transaction, and each gets its path and the zxid', async () => {
     await known('/a', '/b', '/c');
     const writes = [create('/a'), remove('/x/1'), create('/b'), create('/c'), remove('/x/2')];
     await sendTogether(...writes);
@@ -158,13 +158,13 @@ describe('creates and deletes for different keys', () => {
     expect(outcomes.map(({ path }) => path)).toEqual(['/a/lock-#', '/x/1', '/b/lock-#', '/c/lock-#', '/x/2']);
   });
 
-  it('go alone where it is not known that the directory is there', async () => {
+  it('are sent alone when the directory is not known to exist', async () => {
     await known('/a');
     await sendTogether(create('/a'), create('/new'), remove('/x/1'));
     expect(asked()).toEqual([[`${OpCode.create2} /new/lock-`], [`${OpCode.create} /a/lock-`, `${OpCode.delete} /x/1`]]);
   });
 
-  it('go alone again where the directory turned out to be gone', async () => {
+  it('are sent alone again when the directory turned out to be missing', async () => {
     await known('/a', '/b');
     const write = create('/a');
     await sendTogether(write);
@@ -187,7 +187,7 @@ describe('creates and deletes for different keys', () => {
 });
 
 describe('a transaction', () => {
-  it('that fails repeats each by itself, and tells it what became of that', async () => {
+  it('that fails repeats each operation alone, and reports its own result', async () => {
     await known('/a', '/b', '/c');
     const writes = [create('/a'), create('/b'), create('/c')] as const;
     await sendTogether(...writes);
@@ -201,7 +201,7 @@ describe('a transaction', () => {
     await answerAll();
     expect((await settled(writes)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 
-    // It is not known any more that the one is there.
+    // The directory of the failed create is no longer known to exist.
     await sendTogether(create('/a'), create('/b'), create('/c'));
     expect(asked().map((ops) => ops.length)).toEqual([1, 2]);
   });
@@ -224,7 +224,7 @@ describe('a transaction', () => {
     expect(told).toEqual(['gone', 'refused']);
   });
 
-  it('that is refused as a whole is repeated one by one', async () => {
+  it('that is refused as a whole is repeated operation by operation', async () => {
     await known('/a', '/b');
     const writes = [create('/a'), create('/b')];
     await sendTogether(...writes);
@@ -237,7 +237,7 @@ describe('a transaction', () => {
     expect((await settled(writes)).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
 
-  it('whose reply is lost leaves all in doubt: each is told so, and none is repeated', async () => {
+  it('with a lost reply leaves all operations in doubt: each rejects, and none is repeated', async () => {
     await known('/a', '/b');
     const writes = [create('/a'), create('/b'), remove('/x/1')];
     await sendTogether(...writes);
@@ -266,7 +266,7 @@ describe('a transaction', () => {
   });
 });
 
-describe('whatever is written in one turn', () => {
+describe('all writes of one turn', () => {
   it('is sent exactly once, in order in each directory, in transactions that keep the rules', async () => {
     const write = fc.record({
       directory: fc.nat({ max: 6 }),
@@ -351,7 +351,7 @@ function checkRules(
   }
 }
 
-/** The names carry the order in which they were asked for. */
+/** Checks the order of the creates of each directory. The names contain the order of the calls. */
 function checkOrder(paths: readonly string[]): void {
   for (const directory of new Set(paths.map(directoryOf))) {
     const numbers = paths

@@ -12,13 +12,13 @@ const request = (type: number = OpCode.create2, body: Buffer = Buffer.alloc(0)) 
   new PendingRequest(type, body, '/locks/a', (whole) => whole);
 
 describe('a pending request', () => {
-  it('is framed with the number that it has when its bytes are asked for', () => {
+  it('is framed with the request number at the time its bytes are read', () => {
     const pending = request(OpCode.delete, Buffer.from([0xaa, 0xbb]));
     pending.header.xid = 258;
     expect(pending.toBuffer().toString('hex')).toBe('0000000a' + '00000102' + '00000002' + 'aabb');
   });
 
-  it('was sent when its bytes were asked for, and not before', () => {
+  it('counts as sent when its bytes are read, and not before', () => {
     const pending = request();
     expect(pending.sentAt).toBeUndefined();
     const before = now();
@@ -36,7 +36,7 @@ describe('a pending request', () => {
     expect(body.string()).toBe('/locks/a');
   });
 
-  it('resolves with what is made of its reply, and rejects when that cannot be read', async () => {
+  it('resolves with the parsed reply, and rejects when that cannot be read', async () => {
     const [read, unreadable] = [1, 2].map(
       () => new PendingRequest(OpCode.getData, Buffer.alloc(0), '/locks/a', ({ body }) => body.string()),
     ) as [PendingRequest<string>, PendingRequest<string>];
@@ -55,7 +55,7 @@ describe('a pending request', () => {
     await expect(pending.reply).rejects.toMatchObject({ code: -101, path: '/locks/a' });
   });
 
-  it('fails once, and is not answered after that', async () => {
+  it('fails once, and is not answered afterwards', async () => {
     const answers: unknown[] = [];
     const pending = new PendingRequest(OpCode.delete, Buffer.alloc(0), '/a', (answer) => void answers.push(answer));
     pending.fail(ErrorCode.connectionLoss);
@@ -66,7 +66,7 @@ describe('a pending request', () => {
 });
 
 describe('the requests of one turn', () => {
-  it('go out up to what servers take, and are refused beyond', async () => {
+  it('are sent up to the servers’ size limit, and refused beyond it', async () => {
     const sent: unknown[] = [];
     const driver = { state: DriverState.connected, xid: 1, queue: (packet: unknown) => void sent.push(packet) };
     const queue = new RequestQueue(driver as never);
@@ -105,15 +105,15 @@ describe('an answer that proves a quorum', () => {
     -9_999,
   ];
 
-  it.each(WRITES)('is one to a transaction (%i) that was applied, or refused for what stood in the tree', (type) => {
+  it.each(WRITES)('includes a transaction (%i) that was applied, or refused for the state of the tree', (type) => {
     expect(DECIDED.filter((error) => !request(type).isQuorumAnswer(error))).toEqual([]);
   });
 
-  it.each(WRITES)('is none to a transaction (%i) that was turned away', (type) => {
+  it.each(WRITES)('excludes a transaction (%i) that was turned away', (type) => {
     expect(UNDECIDED.filter((error) => request(type).isQuorumAnswer(error))).toEqual([]);
   });
 
-  it.each(READS)('is none to what a follower answers by itself (%i)', (type) => {
+  it.each(READS)('excludes a request that a follower answers alone (%i)', (type) => {
     expect([...DECIDED, ...UNDECIDED].filter((error) => request(type).isQuorumAnswer(error))).toEqual([]);
   });
 });
@@ -121,12 +121,12 @@ describe('an answer that proves a quorum', () => {
 describe('pendingRequestOf', () => {
   const callback = () => {};
 
-  it('is the request in a packet', () => {
+  it('returns the request of a packet', () => {
     const pending = request();
     expect(pendingRequestOf({ request: pending, callback })).toBe(pending);
   });
 
-  it('is nothing for a packet of the driver’s own, or for none', () => {
+  it('returns undefined for a packet of the driver itself, and for no packet', () => {
     const foreign = { header: { type: 100, xid: -4 }, payload: null, toBuffer: () => Buffer.alloc(0) };
     expect(pendingRequestOf({ request: foreign, callback })).toBeUndefined();
     expect(pendingRequestOf(undefined)).toBeUndefined();

@@ -34,12 +34,12 @@ describe('the watches on a new connection', () => {
       return { type: request.header.type, zxid, data, exists, children };
     });
 
-  it('are not asked for where there are none', () => {
+  it('are not requested when there are none', () => {
     reset();
     expect(sent).toEqual([]);
   });
 
-  it('are set again as what they were, since what was seen last', () => {
+  it('are set again with their kinds, relative to the last seen zxid', () => {
     watch('data', '/a');
     watch('data', '/b');
     watch('children', '/c');
@@ -52,7 +52,7 @@ describe('the watches on a new connection', () => {
     expect(told).toEqual([]);
   });
 
-  it('that are refused are news to those who rely on them, and to nobody else', async () => {
+  it('that are refused notify the affected watchers only', async () => {
     watch('data', '/a');
     watch('children', '/a');
     reset();
@@ -61,7 +61,7 @@ describe('the watches on a new connection', () => {
     expect(told).toEqual(['children /a unknown']);
   });
 
-  it('whose request is lost stay for the next connection', async () => {
+  it('with a lost request stay for the next connection', async () => {
     watch('data', '/a');
     reset();
     sent[0]?.fail(ErrorCode.connectionLoss);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServerAddress } from '../../../../lib/zookeeper/client/connect-string.js';
 import { ServerRotation } from '../../../../lib/zookeeper/client/dialer.js';
 
-// The real clock does not move with fake timers; here it is to.
+// The real clock does not follow fake timers; this one must.
 vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
 
 const SERVERS: readonly ServerAddress[] = ['zk1', 'zk2', 'zk3'].map((host) => ({ host, port: 2181 }));
@@ -11,7 +11,7 @@ const IN_ORDER = () => 0;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Asks `count` times, and waits out every pause. */
+/** Requests a server `count` times, and waits for the end of every pause. */
 function hostsOf(rotation: ServerRotation, count: number): string[] {
   const hosts: string[] = [];
   for (let attempt = 0; attempt < count; attempt++) {
@@ -21,7 +21,7 @@ function hostsOf(rotation: ServerRotation, count: number): string[] {
   return hosts;
 }
 
-/** How long the rotation pauses before its next server. */
+/** Returns the pause of the rotation before its next server. */
 function pauseOf(rotation: ServerRotation): number {
   const before = Date.now();
   rotation.next(() => {});
@@ -37,20 +37,20 @@ describe('the rotation of servers', () => {
     expect(hosts).toEqual([...round, ...round, ...round]);
   });
 
-  it('goes on with the next one after a server answered', () => {
+  it('continues with the next server after one answered', () => {
     const rotation = new ServerRotation(SERVERS, IN_ORDER);
     hostsOf(rotation, 1);
     rotation.succeeded();
     expect(hostsOf(rotation, 3)).toEqual(['zk2', 'zk3', 'zk1']);
   });
 
-  it('has an order of its own for every client, and leaves the list alone', () => {
+  it('has a different order per client, and leaves the list unchanged', () => {
     const orders = Array.from({ length: 200 }, () => hostsOf(new ServerRotation(SERVERS), 3).join());
     expect(new Set(orders).size).toBe(6);
     expect(SERVERS.map(({ host }) => host)).toEqual(['zk1', 'zk2', 'zk3']);
   });
 
-  it('shuffles by the random numbers that it is given', () => {
+  it('shuffles with the given random numbers', () => {
     const last = () => 0.999;
     expect(hostsOf(new ServerRotation(SERVERS, IN_ORDER), 3)).toEqual(['zk1', 'zk2', 'zk3']);
     expect(hostsOf(new ServerRotation(SERVERS, last), 3)).toEqual(['zk3', 'zk2', 'zk1']);
@@ -77,7 +77,7 @@ describe('the rotation of servers', () => {
 });
 
 describe('the pauses of a rotation', () => {
-  it('begin when every server was tried in vain, and grow to a second', () => {
+  it('begin after every server failed, and grow up to a second', () => {
     const rotation = new ServerRotation(SERVERS);
     const pauses = Array.from({ length: 12 }, () => pauseOf(rotation));
     expect(Math.max(...pauses.slice(0, 3))).toBeLessThanOrEqual(1);
@@ -88,7 +88,7 @@ describe('the pauses of a rotation', () => {
     });
   });
 
-  it('end when a server was of use for a second, and are short again when they begin again', () => {
+  it('end when a server worked for a second, and start short the next time', () => {
     const rotation = new ServerRotation(SERVERS);
     hostsOf(rotation, 20);
     rotation.succeeded();
@@ -99,7 +99,7 @@ describe('the pauses of a rotation', () => {
     expect(pauses[3]).toBeGreaterThanOrEqual(25);
   });
 
-  it('go on when the servers take connections and end them again at once', () => {
+  it('continue when servers accept connections and close them at once', () => {
     const rotation = new ServerRotation(SERVERS);
     const pauses = Array.from({ length: 12 }, () => {
       const pauseMs = pauseOf(rotation);
@@ -110,7 +110,7 @@ describe('the pauses of a rotation', () => {
     expect(Math.min(...pauses.slice(9))).toBeGreaterThanOrEqual(500);
   });
 
-  it('go on when a server was of use long ago but not the last one', () => {
+  it('continue when a server worked long ago but the last one did not', () => {
     const rotation = new ServerRotation(SERVERS);
     hostsOf(rotation, 20);
     rotation.succeeded();
@@ -119,7 +119,7 @@ describe('the pauses of a rotation', () => {
     expect(pauseOf(rotation)).toBeGreaterThanOrEqual(500);
   });
 
-  it('begin after one attempt when there is one server', () => {
+  it('begin after one attempt with a single server', () => {
     const rotation = new ServerRotation(SERVERS.slice(0, 1));
     expect(pauseOf(rotation)).toBeLessThanOrEqual(1);
     expect(pauseOf(rotation)).toBeGreaterThanOrEqual(25);

@@ -7,16 +7,16 @@ const SERVER_LIMIT = 1_048_575;
 const largest = (batches: readonly (readonly string[])[]) =>
   Math.max(...batches.map((batch) => setWatchesRecord(1n, batch, 'data').length));
 
-describe('the watches to set again', () => {
-  it('need no request when there are none', () => {
+describe('the batches of watches to set again', () => {
+  it('are none when there are no watches', () => {
     expect(watchBatches([])).toEqual([]);
   });
 
-  it('need one request when they are few', () => {
+  it('are one when the watches are few', () => {
     expect(watchBatches(['/a', '/b/中'])).toEqual([['/a', '/b/中']]);
   });
 
-  it('need as many requests as the server’s limit makes necessary', () => {
+  it('are as many as the server’s limit requires', () => {
     const paths = Array.from({ length: 5_000 }, (_, number) => `/${'x'.repeat(500)}/${number}`);
     const batches = watchBatches(paths);
     expect(batches.length).toBeGreaterThan(20);
@@ -25,12 +25,12 @@ describe('the watches to set again', () => {
     expect(batches.flat()).toEqual(paths);
   });
 
-  it('are counted in bytes and not in letters', () => {
+  it('are measured in bytes and not in characters', () => {
     const paths = Array.from({ length: 300 }, (_, number) => `/${'中'.repeat(1_000)}/${number}`);
     expect(largest(watchBatches(paths))).toBeLessThan(SERVER_LIMIT / 8);
   });
 
-  it('are all there, in order, and in no empty request', () => {
+  it('contain all watches in order, and none is empty', () => {
     const path = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.nat({ max: 60_000 }).map((length) => 'x'.repeat(length)),

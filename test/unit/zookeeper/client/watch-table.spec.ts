@@ -31,7 +31,7 @@ describe('the table of watches', () => {
     expect(table.paths).toEqual(['/a', '/b']);
   });
 
-  it('tells all who watch the path, and nobody else', () => {
+  it('notifies all watchers of the path, and no others', () => {
     const [first, second, other] = [watcher(), watcher(), watcher()];
     table.add('/a', first);
     table.add('/a', second);
@@ -41,7 +41,7 @@ describe('the table of watches', () => {
     expect(table.paths).toEqual(['/b']);
   });
 
-  it('tells once: whoever wants to know more watches again', () => {
+  it('notifies a watcher once, until it watches again', () => {
     const told = watcher();
     table.add('/a', told);
     table.fire('/a', 'changed');
@@ -49,7 +49,7 @@ describe('the table of watches', () => {
     expect(told.mock.calls).toEqual([['changed']]);
   });
 
-  it('keeps what is added by a watcher that is being told', () => {
+  it('keeps a watcher that another one adds while it is notified', () => {
     const again = watcher();
     table.add('/a', () => table.add('/a', again));
     table.fire('/a', 'changed');
@@ -58,12 +58,12 @@ describe('the table of watches', () => {
     expect(again.mock.calls).toEqual([['deleted']]);
   });
 
-  it('takes no notice of a path that nobody watches', () => {
+  it('ignores an event for a path without watchers', () => {
     table.fire('/a', 'deleted');
     expect(table.paths).toEqual([]);
   });
 
-  it('tells whoever lets go whether it was the path’s last', () => {
+  it('reports on removal whether it was the path’s last watcher', () => {
     const [letGo, letLastGo] = [table.add('/a', watcher()), table.add('/a', watcher())];
     expect(letGo()).toBe(false);
     expect(table.paths).toEqual(['/a']);
@@ -71,7 +71,7 @@ describe('the table of watches', () => {
     expect(table.paths).toEqual([]);
   });
 
-  it('does not tell whoever has let go', () => {
+  it('does not notify a removed watcher', () => {
     const [gone, staying] = [watcher(), watcher()];
     const letGo = table.add('/a', gone);
     table.add('/a', staying);
@@ -81,13 +81,13 @@ describe('the table of watches', () => {
     expect(staying).toHaveBeenCalledOnce();
   });
 
-  it('answers a second letting go with no', () => {
+  it('returns false for a second removal', () => {
     const letGo = table.add('/a', watcher());
     letGo();
     expect(letGo()).toBe(false);
   });
 
-  it('does not mistake a letting go after the event for that of the next watch', () => {
+  it('does not remove the next watch by a removal after the event', () => {
     const letGo = table.add('/a', watcher());
     table.fire('/a', 'changed');
     const next = watcher();
@@ -97,7 +97,7 @@ describe('the table of watches', () => {
     expect(next).toHaveBeenCalledOnce();
   });
 
-  it('forgets everybody without a word', () => {
+  it('is cleared without notifying the watchers', () => {
     const told = watcher();
     const letGo = table.add('/a', told);
     table.clear();
@@ -108,7 +108,7 @@ describe('the table of watches', () => {
   });
 });
 
-describe('the tables of a client', () => {
+describe('the watch tables of a client', () => {
   const told: string[] = [];
   let tables: WatchTables;
 
@@ -130,7 +130,7 @@ describe('the tables of a client', () => {
     expect(told).toEqual(news);
   });
 
-  it('forget everybody together', () => {
+  it('are cleared together', () => {
     tables.clear();
     tables.fire('/a', 'deleted');
     expect(told).toEqual([]);

@@ -11,7 +11,7 @@ vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now()
 
 const itemNames = (count: number) => Array.from({ length: count }, (_, n) => `queue-${String(n).padStart(10, '0')}`);
 
-describe('what a list of a queue has shown', () => {
+describe('the listed names of a queue', () => {
   let session: Session;
 
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('what a list of a queue has shown', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  it('is kept of a long queue, the first of it, less what is there no more', () => {
+  it('are kept for the front of a long queue, without the items that are gone', () => {
     const names = itemNames(5_000);
     keepBacklog(session, '/q/items', names);
     leftBacklog(session, `/q/items/${names[1]}`);

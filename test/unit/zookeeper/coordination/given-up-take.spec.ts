@@ -2,13 +2,13 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { EmbeddedZooKeeper } from '../../../../lib/testing/index.js';
 import { coordinated } from '../../../support/coordination/services.js';
 
-// A busy machine may take longer than a tenth of a second to connect again.
+// A busy machine may need more than a tenth of a second to reconnect.
 vi.mock('../../../../lib/zookeeper/recipes/wait-for-turn.js', async (original) => ({
   ...(await original<object>()),
   LEAVING_MS: 60_000,
 }));
 
-it('a take that is given up while its claim is in doubt has put the item back before it rejects', async () => {
+it('a take that is given up with its claim in doubt returns the item before it rejects', async () => {
   const zookeeper = await EmbeddedZooKeeper.start();
   onTestFinished(() => zookeeper.stop());
   const { one, basePath } = await coordinated(zookeeper.connectString);

@@ -7,7 +7,10 @@ import type { Session } from '../../../../lib/zookeeper/session/session.js';
 const MEMBER = { path: '/d/m', czxid: 40n } as Contender;
 const MARKED_AT = 50n;
 
-/** A session that answers the mark with `error`, and shows `ready` as made at `readyAt`, and taken over later. */
+/**
+ * A session that answers the mark with `error`. It shows `ready` as created at `readyAt` and taken over at
+ * `takenOverAt`.
+ */
 function session(readyAt: bigint | undefined, error: number = ErrorCode.ok, takenOverAt = readyAt): Session {
   const read = async (path: string) => {
     if (path === MEMBER.path) return { stat: { mzxid: MARKED_AT } };
@@ -31,17 +34,17 @@ describe('a member that gives up', () => {
     ['came when others had died inside', 39n, false],
     ['was counted by who took over what they had left', 39n, true, 49n],
     ['was counted before it was taken over by mistake', 49n, true, 51n],
-  ])('%s, which the order of the servers tells', async (_what, readyAt, isCounted, takenOverAt = readyAt) => {
+  ])('%s, as the zxids show', async (_what, readyAt, isCounted, takenOverAt = readyAt) => {
     for (const error of [ErrorCode.ok, ErrorCode.badVersion]) {
       expect(await isCountedIn(session(readyAt, error, takenOverAt), MEMBER, '/d/ready')).toBe(isCounted);
     }
   });
 
-  it('is told so when its znode is gone', async () => {
+  it('rejects when its znode is gone', async () => {
     await expect(isCountedIn(session(49n, ErrorCode.noNode), MEMBER, '/d/ready')).rejects.toThrow(KeeperError);
   });
 
-  it('is out when the servers do not answer before its session may be over', async () => {
+  it('is not counted when the servers do not answer before its session may be over', async () => {
     let looks = 0;
     const silent = {
       surely: () => new Promise(() => {}),

@@ -4,7 +4,7 @@ import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
 import { freshBasePath } from '../../../support/base-path.js';
 import { openCoordination } from '../../../support/coordination/services.js';
 
-it('a member of a double barrier whose server is behind does not leave before others that were in', async () => {
+it('a member of a double barrier on a lagging server does not leave before the others inside', async () => {
   const ensemble = await EmbeddedEnsemble.start(3);
   onTestFinished(() => ensemble.stop());
   const [up, behind] = ensemble.servers;

@@ -4,12 +4,12 @@ import { itemData, readItemData } from '../../../../lib/zookeeper/coordination/q
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
 describe('the data of an item', () => {
-  it('is what Curator writes, with the id behind its end', () => {
+  it('is in Curator’s format, with the id appended', () => {
     expect(itemData(Buffer.from('hi'), 'id')).toEqual(hex('00010001 01 00000002 6869 02 6964'));
     expect(readItemData(hex('00010001 01 00000002 6869 02 6964'))).toEqual({ payloads: [Buffer.from('hi')], id: 'id' });
   });
 
-  it('may have several values, or none, and no id, of others', () => {
+  it('may contain several values or none, and no id, when others wrote it', () => {
     const several = hex('00010001 01 00000001 61 01 00000000 01 00000002 6263 02');
     expect(readItemData(several)).toEqual({ payloads: ['a', '', 'bc'].map((text) => Buffer.from(text)), id: '' });
     expect(readItemData(hex('00010001 02'))).toEqual({ payloads: [], id: '' });
@@ -24,7 +24,7 @@ describe('the data of an item', () => {
     '00010001 01 0000',
     '00010001 01 00000005 61',
     '00010001 01 ffffffff 02',
-  ])('is not what begins otherwise, or ends too soon: %j', (data) => {
+  ])('is refused when it begins differently or is cut off: %j', (data) => {
     expect(readItemData(hex(data))).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 const PUT: TransactionReply = { results: [{ error: ErrorCode.ok, path: '/q/queue-0000000001' }], zxid: 1n };
 
-/** A put that is given up once it has been sent, and its answer. */
+/** A put that is aborted after it was sent, with its pending answer. */
 function givenUp(reason: Error, patienceMs: number) {
   const answer = deferred<TransactionReply>();
   const abort = new AbortController();
@@ -25,16 +25,16 @@ function givenUp(reason: Error, patienceMs: number) {
   return { put, putting, answer };
 }
 
-describe('a put that is given up when it has been sent', () => {
+describe('a put that is aborted after it was sent', () => {
   const timeout = new LockTimeoutError('/q', 10, 'is full');
 
-  it('has put when the answer comes and says so', async () => {
+  it('resolves when the answer arrives and confirms it', async () => {
     const { putting, answer } = givenUp(timeout, 10_000);
     setTimeout(() => answer.resolve(PUT), 20);
     expect(await putting).toBe(true);
   });
 
-  it('is not called a put into a full queue when no answer comes', async () => {
+  it('is reported as in doubt, not as a full queue, when no answer arrives', async () => {
     const { put, putting } = givenUp(timeout, 10);
     const error: unknown = await putting.catch((reason: unknown) => reason);
     expect([error, put.isInDoubt]).toEqual([timeout, true]);
@@ -44,12 +44,12 @@ describe('a put that is given up when it has been sent', () => {
     });
   });
 
-  it('has its caller’s own reason when no answer comes', async () => {
+  it('rejects with the caller’s own reason when no answer arrives', async () => {
     const reason = new Error('gave up');
     await expect(givenUp(reason, 10).putting).rejects.toBe(reason);
   });
 
-  it('has timed out when the servers refuse it', async () => {
+  it('rejects with the timeout when the servers refuse it', async () => {
     const { put, putting, answer } = givenUp(timeout, 10_000);
     setTimeout(() => answer.reject(new KeeperError(ErrorCode.noAuth)), 20);
     await expect(putting).rejects.toBe(timeout);

@@ -10,7 +10,7 @@ import type { Session } from '../../../../lib/zookeeper/session/session.js';
 const PLACE = queuePlace('/q', true, { acl: [], parents: 'container', releaseTimeoutMs: 0 });
 const ENDING = 'queue-2146435073';
 
-describe('starting the numbers of a queue again', () => {
+describe('restarting the numbers of a queue', () => {
   let names: string[];
   let removed: string[];
   let removals: number;
@@ -35,13 +35,13 @@ describe('starting the numbers of a queue again', () => {
     },
   } as unknown as Session;
 
-  it('removes the directory that is empty', async () => {
+  it('deletes an empty directory', async () => {
     expect(await restartNumbers(session, PLACE, true, NEVER)).toBe(true);
     expect(removed).toEqual(['/q']);
     expect(removals).toBe(1);
   });
 
-  it('waits until the last item is gone, and no longer than the caller', async () => {
+  it('waits until the last item is gone, if the caller waits', async () => {
     names = [ENDING];
     expect(await restartNumbers(session, PLACE, false, NEVER)).toBe(false);
     const restarting = restartNumbers(session, PLACE, true, NEVER);
@@ -53,7 +53,7 @@ describe('starting the numbers of a queue again', () => {
     expect(removed).toEqual(['/q']);
   });
 
-  it('has nothing to do when somebody has done so', async () => {
+  it('does nothing when another process has already done it', async () => {
     names = ['queue-0000000003', 'foreign'];
     expect(await restartNumbers(session, PLACE, false, NEVER)).toBe(true);
     expect(removed).toEqual([]);

@@ -5,7 +5,7 @@ import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.j
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 
-/** Only what this step of an acquisition looks at. */
+/** The part of a session that this step of an acquisition uses. */
 class FakeSession {
   readonly end = new AbortController();
   readonly signal = this.end.signal;
@@ -27,7 +27,9 @@ class FakeNodes {
   readonly czxid = 1n;
   isGone = false;
   readonly left = vi.fn<() => Promise<void>>(async () => {});
-  /** Called when it is the contender's turn, and nobody is told any more what becomes of its znode until it holds. */
+  /**
+   * Called when it is the contender's turn. From then until it holds, there is no listener for the loss of its znode.
+   */
   betweenTurnAndHold = () => {};
   #onGone: GoneListener | undefined;
 
@@ -82,7 +84,7 @@ describe('a contender whose turn has come', () => {
     expect(contender.left).toHaveBeenCalledOnce();
   });
 
-  it('leaves when its znode is found gone in that very moment', async () => {
+  it('leaves when its znode is found missing at that moment', async () => {
     contender.betweenTurnAndHold = () => contender.gone();
     await expect(acquired()).rejects.toBeInstanceOf(NodeDeletedError);
     expect(hold).not.toHaveBeenCalled();

@@ -9,16 +9,16 @@ import {
 } from '../../../../lib/zookeeper/recipes/contender-data.js';
 
 describe('the data of a contender', () => {
-  it('says who stands there', () => {
+  it('contains host, process and label', () => {
     const data = JSON.parse(contenderData('nightly report', 'id-1').toString()) as unknown;
     expect(data).toEqual({ host: hostname(), pid: process.pid, label: 'nightly report', id: 'id-1' });
   });
 
-  it('leaves out what is not known', () => {
+  it('omits unknown fields', () => {
     expect(Object.keys(JSON.parse(contenderData().toString()) as object)).toEqual(['host', 'pid']);
   });
 
-  it('gives the id back', () => {
+  it('returns the id', () => {
     expect(contenderId(contenderData('label', 'id-1'))).toBe('id-1');
     expect(contenderId(contenderData('label'))).toBeUndefined();
   });
@@ -31,20 +31,20 @@ describe('the data of a contender', () => {
   );
 });
 
-describe('what asks a holder to give way', () => {
-  it('is Curator’s own word for a foreign holder, whatever its znode said', () => {
+describe('the data that revokes a holder', () => {
+  it('is Curator’s own word for a foreign holder, whatever its znode contained', () => {
     for (const data of ['', '127.0.0.1', '{"host":"a"}', '[1]', '\u0000']) {
       expect(revokedData(Buffer.from(data)).toString()).toBe('__REVOKE__');
     }
   });
 
-  it('goes on saying who it is for one of ours', () => {
+  it('keeps the owner of a contender of this package', () => {
     const data = revokedData(contenderData('Orders.place', 'the id', true));
     expect(contenderOwner(data)).toEqual({ ...contenderOwner(contenderData('Orders.place')), isKept: true });
     expect(contenderId(data)).toBe('the id');
   });
 
-  it('is understood in both forms, and nothing else is', () => {
+  it('is recognised in both forms, and no other data is', () => {
     expect(isRevoked(revokedData(contenderData('x')))).toBe(true);
     expect(isRevoked(revokedData(Buffer.from('127.0.0.1')))).toBe(true);
     for (const data of ['', '__REVOKE__ ', 'unlock', '{"isRevoked":"no"}', 'null', '127.0.0.1']) {
@@ -53,7 +53,7 @@ describe('what asks a holder to give way', () => {
     expect(isRevoked(contenderData('x'))).toBe(false);
   });
 
-  it('tells nobody who was there when it is Curator’s word', () => {
+  it('names no owner when it is Curator’s word', () => {
     expect(contenderOwner(Buffer.from('__REVOKE__'))).toMatchObject({ host: undefined, pid: undefined, isKept: false });
   });
 });

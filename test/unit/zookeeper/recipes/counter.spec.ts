@@ -14,16 +14,16 @@ describe('the end of a counter', () => {
     expect(isCounterEnding(`_c_x-lock-${String(number).padStart(10, '0')}`)).toBe(false);
   });
 
-  it.each(['2146435073', '2147483647', '-2147483648', '-000000001'])('is near, or past, at %s', (number) => {
+  it.each(['2146435073', '2147483647', '-2147483648', '-000000001'])('is near, or exceeded, at %s', (number) => {
     expect(isCounterEnding(`_c_x-lock-${number}`)).toBe(true);
     expect(isCounterEnding(`_c_x-__READ__${number}`)).toBe(true);
   });
 
-  it.each(['config', '_c_x-lease-2147483647', ''])('does not show in what is no contender: %j', (name) => {
+  it.each(['config', '_c_x-lease-2147483647', ''])('is not derived from a name that is not a contender: %j', (name) => {
     expect(isCounterEnding(name)).toBe(false);
   });
 
-  it('is told with the directory', () => {
+  it('is reported with the directory', () => {
     expect(new CounterEndingError({ path: '/locks/a', czxid: 7n })).toMatchObject({
       name: 'CounterEndingError',
       message: 'the numbers of /locks/a are used up',
@@ -31,7 +31,7 @@ describe('the end of a counter', () => {
   });
 });
 
-describe('starting a counter again', () => {
+describe('restarting a counter', () => {
   let client: AnsweringClient;
   let session: Session;
 
@@ -47,17 +47,17 @@ describe('starting a counter again', () => {
     vi.useRealTimers();
   });
 
-  it('removes the directory', async () => {
+  it('deletes the directory', async () => {
     await expect(restartCounter(session, ENDED, true, signal)).resolves.toBe(true);
     expect(client.asked).toEqual(['delete /locks/a']);
   });
 
-  it('has nothing to do when somebody else has removed it', async () => {
+  it('does nothing when another process has deleted it', async () => {
     client.failures.push(new KeeperError(ErrorCode.noNode));
     await expect(restartCounter(session, ENDED, true, signal)).resolves.toBe(true);
   });
 
-  it('waits until the last one has left', async () => {
+  it('waits until the last contender has left', async () => {
     const notEmpty = new KeeperError(ErrorCode.notEmpty);
     const deletions = vi.spyOn(client, 'delete').mockRejectedValueOnce(notEmpty).mockRejectedValueOnce(notEmpty);
     const restarting = restartCounter(session, ENDED, true, signal);
@@ -68,7 +68,7 @@ describe('starting a counter again', () => {
     expect(deletions).toHaveBeenCalledTimes(3);
   });
 
-  it('does not wait for who does not', async () => {
+  it('does not wait when the caller does not', async () => {
     client.failures.push(new KeeperError(ErrorCode.notEmpty));
     await expect(restartCounter(session, ENDED, false, signal)).resolves.toBe(false);
     expect(client.asked.filter((asked) => asked.startsWith('delete'))).toHaveLength(1);

@@ -21,10 +21,10 @@ const pending = () => new AbortController().signal;
 const acquire = (client: FakeClient, mode: Mode = 'exclusive', label = '', signal = pending(), wait = true) =>
   acquireOver(client, mode, signal, wait, label, DELAYING);
 
-/** Who waits still does when a test ends. */
+/** Starts an acquisition that may still be waiting when the test ends. */
 const waits = (...args: Parameters<typeof acquire>) => void acquire(...args).catch(() => {});
 
-/** A session of which the first holds, or nobody but a foreigner does, and others stand behind. */
+/** A session with several queued contenders. The first one holds the lock, or a foreign one does. */
 async function startWaiting({ modes = Array<Mode>(AHEAD).fill('exclusive'), isForeign = false, sessions = 1 } = {}) {
   const { line, clients } = startLine(sessions);
   const client = clients[0] ?? expect.unreachable();
@@ -37,14 +37,14 @@ async function startWaiting({ modes = Array<Mode>(AHEAD).fill('exclusive'), isFo
 
 const moment = () => vi.advanceTimersByTimeAsync(DELAYING.createDelayMs ?? 0);
 
-/** Those with a label, by number. */
+/** The labelled contenders, by number. */
 function inOrder({ labels }: FakeLine) {
   const labelled = [...labels].filter(([, label]) => label !== '');
   const numberOf = ([path]: [string, string]) => contenderNameOf(path)?.number ?? NaN;
   return labelled.toSorted((one, other) => numberOf(one) - numberOf(other)).map(([, label]) => label);
 }
 
-describe('who lines up behind several others of its session', () => {
+describe('a contender queued behind several of its session', () => {
   it('comes in a moment later, with those who came meanwhile, in their order and with one list', async () => {
     const { line, client, before } = await startWaiting();
     const { lists } = client.asked;
@@ -59,7 +59,7 @@ describe('who lines up behind several others of its session', () => {
     expect(client.asked.lists).toBe(lists + 1);
   });
 
-  it('comes in at once when the last of them gives way, before whoever asks in that moment', async () => {
+  it('is created at once when the last of them releases, before one requested at that moment', async () => {
     const { line, client, ahead } = await startWaiting();
     const waiting = acquire(client, 'exclusive', 'a');
     await client.passAll();
@@ -70,7 +70,7 @@ describe('who lines up behind several others of its session', () => {
     expect(inOrder(line)).toEqual(['a', 'b']);
   });
 
-  it('comes in at once when the last of them is found to be gone', async () => {
+  it('is created at once when the last of them is found missing', async () => {
     const { line, client, ahead } = await startWaiting({ isForeign: true });
     waits(client, 'exclusive', 'a');
     await client.passAll();
@@ -81,7 +81,7 @@ describe('who lines up behind several others of its session', () => {
     expect(inOrder(line)).toEqual(['a']);
   });
 
-  it('is told at once that it has given up, and makes no znode', async () => {
+  it('is aborted at once, and creates no znode', async () => {
     const { line, client, before } = await startWaiting();
     const abort = new AbortController();
     const given = acquire(client, 'exclusive', 'a', abort.signal);
@@ -93,7 +93,7 @@ describe('who lines up behind several others of its session', () => {
     expect(line.names).toHaveLength(before);
   });
 
-  it('is told at once that the session is over', async () => {
+  it('is rejected at once when the session is over', async () => {
     const { client } = await startWaiting();
     const waiting = acquire(client);
     await client.passAll();
@@ -101,7 +101,7 @@ describe('who lines up behind several others of its session', () => {
     await expect(waiting).rejects.toThrow(SessionEndedError);
   });
 
-  it('is not passed by one who asks only once, nor by a set of keys', async () => {
+  it('is not passed by a request that does not wait, nor by a set of keys', async () => {
     const { line, client, before } = await startWaiting();
     waits(client, 'exclusive', 'a');
     waits(client, 'exclusive', 'try', pending(), false);
@@ -117,7 +117,7 @@ describe('who lines up behind several others of its session', () => {
   });
 });
 
-describe('who comes in at once', () => {
+describe('created without a delay:', () => {
   const writer = ['exclusive', 'read', 'read', 'read'] as const;
   const readers = ['read', 'read', 'read', 'read'] as const;
   const cases: readonly [string, readonly Mode[], Mode, boolean][] = [
@@ -133,7 +133,7 @@ describe('who comes in at once', () => {
     expect(line.names).toHaveLength(before + 1);
   });
 
-  it('one behind others of another session', async () => {
+  it('a contender behind those of another session', async () => {
     const { line, clients } = await startWaiting({ sessions: 2 });
     const other = clients[1] ?? expect.unreachable();
     waits(other, 'exclusive', 'a');
@@ -141,7 +141,7 @@ describe('who comes in at once', () => {
     expect(inOrder(line)).toEqual(['a']);
   });
 
-  it('one behind fewer than four', async () => {
+  it('a contender behind fewer than four', async () => {
     const { line, clients } = startLine(1);
     const client = clients[0] ?? expect.unreachable();
     for (let caller = 0; caller < AHEAD; caller++) {
@@ -152,7 +152,7 @@ describe('who comes in at once', () => {
   });
 });
 
-describe('an entry delay', () => {
+describe('a create delay', () => {
   function held(delay: CreateBatching) {
     const told: string[] = [];
     void delay.hold(3, [pending()], async () => void told.push('sent'));
@@ -165,13 +165,13 @@ describe('an entry delay', () => {
     return delay;
   }
 
-  it('is not worth it behind those who are no locks', () => {
+  it('is not worth it behind contenders that are not for locks', () => {
     const delay = new CreateBatching();
     for (let number = 0; number < AHEAD; number++) delay.joined(`${number}`);
     expect(delay.isWorthIt).toBe(false);
   });
 
-  it('does not count one whose deletion was refused: nobody is told when it goes', () => {
+  it('does not count a contender whose deletion was refused, because its end is not reported', () => {
     const { clients } = startLine(1);
     const line = new WaitQueueView(
       clients[0]?.session ?? expect.unreachable(),
@@ -186,7 +186,7 @@ describe('an entry delay', () => {
     expect(line.createBatching.isWorthIt).toBe(false);
   });
 
-  it('ends when nobody is ahead any more, and leaves no timer', () => {
+  it('ends when no contender is ahead any more, and leaves no timer', () => {
     const delay = startDelay();
     const told = held(delay);
     for (let number = 0; number < AHEAD; number++) {
@@ -196,7 +196,7 @@ describe('an entry delay', () => {
     expect([told, delay.isWorthIt, vi.getTimerCount()]).toEqual([['sent'], false, 0]);
   });
 
-  it('ends when it is over, and begins anew for who comes later', () => {
+  it('ends on time, and starts anew for later contenders', () => {
     const delay = startDelay();
     const told = held(delay);
     vi.advanceTimersByTime(2);
@@ -208,7 +208,7 @@ describe('an entry delay', () => {
     expect(later).toEqual(['sent']);
   });
 
-  it('leaves no timer and no listener when the last one held back has given up', async () => {
+  it('leaves no timer and no listener when the last delayed request was aborted', async () => {
     const delay = startDelay();
     const [abort, other] = [new AbortController(), new AbortController()];
     const unlisten = vi.spyOn(other.signal, 'removeEventListener');

@@ -8,14 +8,14 @@ import type { CreatedNode, MultiOp, MultiResult, Requests } from '../../../../li
 const parentOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
 const refused = () => Promise.reject(new Error('not a request that makes a znode'));
 
-/** Znodes as a server keeps them, as far as creating goes. */
+/** The znodes of a server, as far as creating them is concerned. */
 class Tree implements Requests {
   readonly latestZxid = 0n;
   readonly paths: Set<string>;
   readonly transactions: (readonly MultiOp[])[] = [];
-  /** What other clients do before a transaction arrives, in turn. */
+  /** The actions of other clients before a transaction arrives, in turn. */
   readonly meanwhile: (() => void)[] = [];
-  /** What the servers answer to whatever would have been applied. */
+  /** The servers' error for every request that would have been applied. */
   refusal: number = ErrorCode.ok;
   #zxid = 100n;
 
@@ -60,7 +60,7 @@ class Tree implements Requests {
   readonly sync = refused;
 }
 
-/** A transaction that failed: nothing was applied, and the operations behind the wrong one were not tried. */
+/** The results of a failed transaction: nothing was applied, and the operations after the failed one were not tried. */
 function refusedAt(ops: readonly MultiOp[], place: number, error: number): MultiResult[] {
   return ops.map((_, index) => {
     if (index < place) return { error: ErrorCode.ok };
@@ -74,14 +74,14 @@ const node: NewNode = { name: 'lock-', mode: CreateMode.ephemeralSequential, dat
 const PARENTS = ['/locks', '/locks/orders', '/locks/orders/42'];
 
 describe('creating a znode', () => {
-  it('is one request when its parent is there', async () => {
+  it('is one request when its parent exists', async () => {
     const tree = new Tree(...PARENTS);
     const created = await createNode(tree, directory, node);
     expect(created).toEqual({ path: '/locks/orders/42/lock-0000000000', czxid: 101n });
     expect(tree.transactions).toEqual([]);
   });
 
-  it.each([0, 1, 2])('makes what is missing of its parents when there are %i', async (there) => {
+  it.each([0, 1, 2])('creates its missing parents when %i of them exist', async (there) => {
     const tree = new Tree(...PARENTS.slice(0, there));
     const { path } = await createNode(tree, directory, node);
     expect(path).toBe('/locks/orders/42/lock-0000000000');
@@ -91,12 +91,12 @@ describe('creating a znode', () => {
     expect(tree.transactions).toHaveLength(PARENTS.length - there);
   });
 
-  it('has the zxid of the transaction that made it', async () => {
+  it('returns the zxid of the transaction that created it', async () => {
     const { czxid } = await createNode(new Tree('/locks', '/locks/orders'), directory, node);
     expect(czxid).toBe(101n);
   });
 
-  it('makes containers, with the access list of the directory, and the znode as it was asked for', async () => {
+  it('creates containers with the directory’s access list, and the znode as requested', async () => {
     const tree = new Tree('/locks', '/locks/orders');
     await createNode(tree, directory, node);
     expect(tree.transactions).toEqual([
@@ -107,28 +107,28 @@ describe('creating a znode', () => {
     ]);
   });
 
-  it('makes persistent parents where they are to stay', async () => {
+  it('creates persistent parents when they must stay', async () => {
     const tree = new Tree('/locks', '/locks/orders');
     await createNode(tree, { ...directory, parents: 'persistent' }, node);
     expect(tree.transactions[0]?.[0]).toMatchObject({ type: 'create', flags: CreateMode.persistent });
   });
 });
 
-describe('creating a znode while others work on its parents', () => {
+describe('creating a znode while other clients change its parents', () => {
   let tree: Tree;
 
   beforeEach(() => {
     tree = new Tree('/locks');
   });
 
-  it('uses the parents that somebody else has just made', async () => {
+  it('uses parents that another client has just created', async () => {
     tree.meanwhile.push(() => PARENTS.forEach((path) => tree.paths.add(path)));
     await expect(createNode(tree, directory, node)).resolves.toMatchObject({
       path: '/locks/orders/42/lock-0000000000',
     });
   });
 
-  it('makes the parents again that a server has just removed', async () => {
+  it('recreates parents that a server has just deleted', async () => {
     tree.meanwhile.push(
       () => {},
       () => tree.paths.delete('/locks'),
@@ -137,7 +137,7 @@ describe('creating a znode while others work on its parents', () => {
     expect(tree.paths).toContain('/locks/orders/42/lock-');
   });
 
-  it('says that the znode is there, when somebody else made the parents and it', async () => {
+  it('reports that the znode exists when another client created it with its parents', async () => {
     tree.paths.add('/locks/orders');
     tree.meanwhile.push(() => {
       tree.paths.add('/locks/orders/42').add('/locks/orders/42/lock-0000000000');
@@ -146,7 +146,7 @@ describe('creating a znode while others work on its parents', () => {
     await expect(createNode(tree, directory, single)).rejects.toMatchObject({ code: ErrorCode.nodeExists });
   });
 
-  it('gives up when parents vanish as fast as they are made', async () => {
+  it('gives up when parents are deleted as fast as they are created', async () => {
     const vanish = () => PARENTS.forEach((path) => tree.paths.delete(path));
     const appear = () => PARENTS.forEach((path) => tree.paths.add(path));
     tree.meanwhile.push(...Array.from({ length: 500 }, (_, turn) => (turn % 2 === 0 ? appear : vanish)));
@@ -157,7 +157,7 @@ describe('creating a znode while others work on its parents', () => {
 
 describe('creating a znode that is refused', () => {
   it.each([ErrorCode.noAuth, ErrorCode.invalidAcl, ErrorCode.quotaExceeded])(
-    'tells the servers’ error %i, with parents and without',
+    'reports the servers’ error %i, with parents and without',
     async (code) => {
       for (const tree of [new Tree(...PARENTS), new Tree('/locks')]) {
         tree.refusal = code;
@@ -167,14 +167,14 @@ describe('creating a znode that is refused', () => {
     },
   );
 
-  it('ends at the root when not even that is there', async () => {
+  it('ends at the root when even that is missing', async () => {
     const tree = new Tree();
     tree.paths.clear();
     await expect(createNode(tree, directory, node)).rejects.toMatchObject({ code: ErrorCode.noNode });
     expect(tree.transactions).toHaveLength(PARENTS.length);
   });
 
-  it('makes no parents when the znode is there', async () => {
+  it('creates no parents when the znode exists', async () => {
     const tree = new Tree(...PARENTS, '/locks/orders/42/lock-');
     await expect(createNode(tree, directory, node)).rejects.toMatchObject({ code: ErrorCode.nodeExists });
     expect(tree.transactions).toEqual([]);

@@ -5,7 +5,7 @@ import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/reques
 import type { MultiOp, TransactionReply } from '../../../../lib/zookeeper/session/requests.js';
 import { FakeZnodes, sessionOn } from './fake-znodes.js';
 
-/** Znodes that get their numbers; the reply to the first transaction is lost. */
+/** Znodes with sequence numbers; the reply to the first transaction is lost. */
 class Numbered extends FakeZnodes {
   afterLoss: (made: readonly string[]) => void = () => {};
   #number = 0;
@@ -37,7 +37,7 @@ it('finds all of them again after a lost reply', async () => {
   expect(contenders.map(({ path }) => path)).toEqual([...znodes.znodes.keys()].slice(1));
 });
 
-it.each(['before', 'while'])('makes all of them anew when one was deleted %s they were looked for', async (when) => {
+it.each(['before', 'while'])('recreates all contenders when one was deleted %s they were looked for', async (when) => {
   const { znodes, enter } = start();
   znodes.afterLoss = ([first = '']) => {
     if (when === 'before') return znodes.remove(first);
@@ -46,6 +46,6 @@ it.each(['before', 'while'])('makes all of them anew when one was deleted %s the
   const { contenders } = await enter();
   await new Promise(setImmediate);
   expect(contenders).toHaveLength(3);
-  // Nothing is left of the first attempt, which nobody holds.
+  // The znodes of the first attempt, which no caller holds, are deleted.
   expect([...znodes.znodes.keys()].slice(1)).toEqual(contenders.map(({ path }) => path));
 });

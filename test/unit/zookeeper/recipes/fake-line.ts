@@ -18,10 +18,10 @@ import { Session } from '../../../../lib/zookeeper/session/session.js';
 
 export const DIRECTORY = '/line';
 
-/** The servers' side of one directory: who stands in it, and who is to be told. */
+/** The servers' side of one directory: its contenders and its watches. */
 export class FakeLine {
   readonly znodes = new Map<string, bigint>();
-  /** What the znodes say, by path, of those that say anything. */
+  /** The labels in the znodes' data, by path, if any. */
   readonly labels = new Map<string, string>();
   readonly clients: FakeClient[] = [];
   #zxid = 0n;
@@ -31,19 +31,19 @@ export class FakeLine {
     return [...this.znodes.keys()].map((path) => path.slice(DIRECTORY.length + 1));
   }
 
-  /** A session of its own. */
+  /** Opens a new session. */
   connect(): FakeClient {
     const client = new FakeClient(this);
     this.clients.push(client);
     return client;
   }
 
-  /** Makes a znode with the next number. */
+  /** Creates a znode with the next number. */
   enter(prefix: string): CreatedNode {
     return this.make(`${prefix}${String(++this.#number).padStart(10, '0')}`);
   }
 
-  /** Makes a znode of exactly this name. */
+  /** Creates a znode with exactly this name. */
   make(name: string): CreatedNode {
     const path = `${DIRECTORY}/${name}`;
     this.znodes.set(path, ++this.#zxid);
@@ -62,13 +62,13 @@ export class FakeLine {
 
 type Answer<T> = () => T;
 
-/** One session over a slow link: what it asks and what it is told waits until a test lets it pass. */
+/** One session over a slow link. Its requests and answers wait until a test lets them pass. */
 export class FakeClient implements ZooKeeperClient {
   readonly session: Session;
   readonly unansweredSince = undefined;
   readonly lastError = undefined;
   readonly latestZxid = 0n;
-  /** How often each kind of request was made. */
+  /** The number of requests of each kind. */
   readonly asked = { lists: 0, reads: 0, watches: 0 };
   /** The paths on which the servers keep a watch for this client. */
   readonly watched: Record<WatchKind, Set<string>> = { data: new Set(), children: new Set() };
@@ -87,7 +87,7 @@ export class FakeClient implements ZooKeeperClient {
     this.session = new Session(this, { sessionId: 1n, timeoutMs: 600_000, sentAt: now() });
   }
 
-  /** How much is under way in each direction. */
+  /** The number of messages in flight in each direction. */
   get underWay(): { readonly toServers: number; readonly toClient: number } {
     return { toServers: this.#toServers.length, toClient: this.#toClient.length };
   }
@@ -106,7 +106,7 @@ export class FakeClient implements ZooKeeperClient {
     this.#toClient.shift()?.();
   }
 
-  /** Everything that waits, and what comes of it. */
+  /** Passes all messages in flight, and those that result from them. */
   async passAll(): Promise<void> {
     for (;;) {
       await new Promise(setImmediate);
@@ -116,7 +116,7 @@ export class FakeClient implements ZooKeeperClient {
     }
   }
 
-  /** The connection ends: what was not read by then never is. */
+  /** Ends the connection. Messages that were not read by then are lost. */
   disconnect(): void {
     if (!this.#isUp) return;
     this.#isUp = false;
@@ -129,7 +129,7 @@ export class FakeClient implements ZooKeeperClient {
     lost.forEach((reject) => reject(new KeeperError(ErrorCode.connectionLoss)));
   }
 
-  /** A server takes the session up again; the watches are set again, and what was missed is told in no order. */
+  /** Reconnects the session. The watches are set again, and missed events arrive in no particular order. */
   reconnect(): void {
     if (this.#isUp) return;
     this.#isUp = true;
@@ -143,7 +143,7 @@ export class FakeClient implements ZooKeeperClient {
     this.session.connected({ sessionId: 1n, timeoutMs: 600_000, sentAt: now() });
   }
 
-  /** The servers tell whoever watches that. */
+  /** Sends the event to the client if it watches the path. */
   happened(kind: WatchKind, path: string, event: WatchEvent): void {
     if (this.watched[kind].delete(path)) this.#toClient.push(() => this.#tables.fire(path, event));
   }
@@ -249,7 +249,7 @@ export class FakeClient implements ZooKeeperClient {
     this.#ask(this.#others, () => void this.watched[kind].delete(path)).catch(() => {});
   }
 
-  /** What is asked for in one turn leaves at its end, creates and deletes first. */
+  /** Queues requests: those of one turn are sent at its end, creates and deletes first. */
   #ask<T>(requests: (() => void)[], answer: Answer<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.#isUp) return reject(new KeeperError(ErrorCode.connectionLoss));

@@ -23,11 +23,11 @@ interface Znode {
 
 type Kind = 'data' | 'children';
 
-/** Znodes that answer at once, and whoever watches them. */
+/** Znodes that answer at once, with their watches. */
 export class FakeZnodes implements Requests {
   readonly latestZxid = 0n;
   readonly znodes = new Map<string, Znode>();
-  /** Called before each request of that name, with its path: what happens meanwhile. */
+  /** Hooks that are called before each request of that name, with its path, to change znodes meanwhile. */
   readonly before: Partial<Record<'read' | 'multi' | 'watchChildren' | 'watchData', (path: string) => void>> = {};
   readonly #watches = new Set<{ readonly kind: Kind; readonly path: string; readonly fire: (e: WatchEvent) => void }>();
   #zxid = 0n;
@@ -144,7 +144,7 @@ function thrown(error: Error): never {
   throw error;
 }
 
-/** A session on them that stands for as long as its test. */
+/** A session over these znodes that lasts as long as its test. */
 export function sessionOn(znodes: FakeZnodes): Session {
   const proof = { sessionId: 1n, timeoutMs: 600_000, sentAt: now() };
   const session = new Session(znodes as unknown as ZooKeeperClient, proof);

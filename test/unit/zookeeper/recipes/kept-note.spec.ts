@@ -22,7 +22,7 @@ function start() {
 
 const turn = () => new Promise(setImmediate);
 
-it('says that the key is only kept, and says no more than what is so now', async () => {
+it('a marker says that the lease is warm, and only writes the current state', async () => {
   const { znodes, note, data } = start();
   note.write(true);
   await turn();
@@ -33,7 +33,7 @@ it('says that the key is only kept, and says no more than what is so now', async
   expect(znodes.znodes.get(PATH)?.version).toBe(2);
 });
 
-it.each([0, 1])('never writes over a revocation, however often it is noted after %i notes', async (before) => {
+it.each([0, 1])('a marker never overwrites a revocation, however often it is set after %i writes', async (before) => {
   const { znodes, note, data } = start();
   for (let round = 0; round < before; round++) note.write(true);
   await turn();
@@ -45,7 +45,7 @@ it.each([0, 1])('never writes over a revocation, however often it is noted after
   expect(isRevoked(data())).toBe(true);
 });
 
-it('never writes over a revocation that comes while it is noted', async () => {
+it('a marker never overwrites a revocation that is written at the same time', async () => {
   const { znodes, note, data } = start();
   znodes.before.multi = () => {
     delete znodes.before.multi;

@@ -4,7 +4,7 @@ import { acquireOver, startLine } from './waiters.js';
 
 const OTHER = '_c_00000000-0000-0000-0000-000000000000';
 
-/** A lease in that mode, and whether somebody is known to wait for it. */
+/** A lease in the given mode, with listeners for the demand. */
 async function held(mode: Parameters<typeof acquireOver>[1]) {
   const { line, clients } = startLine(1);
   const client = clients[0] ?? expect.unreachable();
@@ -21,8 +21,8 @@ async function held(mode: Parameters<typeof acquireOver>[1]) {
   return { line, client, lease, onDemand, onNone, watch };
 }
 
-describe('who waits for a lease', () => {
-  it('is nobody while its holder is alone, and then whoever comes', async () => {
+describe('the demand for a lease', () => {
+  it('is none while its holder is alone, and is reported with the first contender', async () => {
     const { line, client, onDemand, onNone, watch } = await held('exclusive');
     await watch();
     expect(onDemand).not.toHaveBeenCalled();
@@ -35,7 +35,7 @@ describe('who waits for a lease', () => {
     expect(onDemand).toHaveBeenCalledOnce();
   });
 
-  it('is known at once when somebody has come before', async () => {
+  it('is reported at once when a contender is already waiting', async () => {
     const { line, onDemand, onNone, watch } = await held('write');
     line.enter(`${OTHER}-__READ__`);
     await watch();
@@ -43,7 +43,7 @@ describe('who waits for a lease', () => {
     expect(onNone).not.toHaveBeenCalled();
   });
 
-  it('is no reader behind a reader, but the writer behind both', async () => {
+  it('is not raised by a reader behind a reader, but by the writer behind both', async () => {
     const { line, client, onDemand, watch } = await held('read');
     line.enter(`${OTHER}-__READ__`);
     await watch();
@@ -57,7 +57,7 @@ describe('who waits for a lease', () => {
     }, 30_000);
   });
 
-  it('is nobody that is before a reader, and no znode that is no contender', async () => {
+  it('is not raised by contenders ahead of a reader, nor by other znodes', async () => {
     const { line, onDemand, watch } = await held('read');
     line.make('config');
     line.make(`${OTHER}-__READ__-000000005`);
@@ -65,7 +65,7 @@ describe('who waits for a lease', () => {
     expect(onDemand).not.toHaveBeenCalled();
   });
 
-  it('may be anybody when the connection is lost', async () => {
+  it('is assumed when the connection is lost', async () => {
     const { client, onDemand, onNone, lease } = await held('exclusive');
     client.disconnect();
     lease.demand?.watch(onDemand, onNone);
@@ -73,7 +73,7 @@ describe('who waits for a lease', () => {
     expect(onDemand).toHaveBeenCalledOnce();
   });
 
-  it('is of no interest any more to one who has let go', async () => {
+  it('is not reported any more after the listener was removed', async () => {
     const { line, client, lease, onDemand, watch } = await held('exclusive');
     const dispose = await watch();
     dispose();
@@ -87,7 +87,7 @@ describe('who waits for a lease', () => {
     expect([...client.watched.children, ...client.watched.data]).toEqual([]);
   });
 
-  it('leaves no watch when the lease has been given back', async () => {
+  it('leaves no watch when the lease was released', async () => {
     const { line, client, lease, watch } = await held('exclusive');
     const dispose = await watch();
     expect([...client.watched.children]).toEqual([DIRECTORY]);

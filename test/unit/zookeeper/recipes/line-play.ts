@@ -17,14 +17,14 @@ type Mode = 'exclusive' | 'read' | 'write';
 export type Step =
   | { readonly type: 'wait'; readonly client: number; readonly mode: Mode; readonly isTry: boolean }
   | { readonly type: 'foreign enters'; readonly kind: ContenderKind }
-  /** A writer of Curator’s leaves a reader with its own number behind; anybody else just leaves. */
+  /** A writer of Curator leaves a reader with its own number behind; every other contender just leaves. */
   | { readonly type: 'foreign leaves'; readonly which: number; readonly isDowngrade: boolean }
   | { readonly type: 'abort' | 'release'; readonly which: number }
   | { readonly type: 'servers read' | 'client reads'; readonly client: number; readonly count: number }
   | { readonly type: 'all pass' | 'disconnect' | 'reconnect'; readonly client: number }
   | { readonly type: 'a moment passes' };
 
-/** Longer than anybody is held back before coming in. */
+/** Longer than any create delay. */
 const MOMENT_MS = 5;
 
 interface Waiter {
@@ -37,7 +37,10 @@ interface Waiter {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A line of two sessions and others, in which a test has things happen, checked all the while. Timers are to be faked. */
+/**
+ * A wait queue of two sessions and foreign contenders. A test performs steps, and the invariants are checked after
+ * each. Requires fake timers.
+ */
 export class LinePlay {
   readonly #line: FakeLine;
   readonly #clients: readonly FakeClient[];
@@ -78,7 +81,7 @@ export class LinePlay {
     this.#checkWatches();
   }
 
-  /** All who wait give up, and whoever holds gives back, while the others still stand there. */
+  /** Aborts all waiters and releases all leases, while the foreign contenders stay in the queue. */
   async giveUp(): Promise<void> {
     for (let round = 0; round < 10; round++) {
       this.#clients.forEach((each) => each.reconnect());
@@ -91,7 +94,10 @@ export class LinePlay {
     this.#checkWatches();
   }
 
-  /** Everybody else goes, every link is up, and everything that is granted is given back: all must have their turn. */
+  /**
+   * Removes the foreign contenders, reconnects all sessions and releases every granted lease. Every waiter must get its
+   * turn.
+   */
   async end(): Promise<void> {
     for (const path of this.#foreign.splice(0)) this.#line.remove(path);
     for (let round = 0; round < 200; round++) {
@@ -138,8 +144,8 @@ export class LinePlay {
   }
 
   /**
-   * The line as the servers have it, and not as the session remembers it; of its own session, whoever has had its turn and
-   * its end may still stand there.
+   * Checks the turn against the queue on the servers, not against the session's view of it. Contenders of the same
+   * session that have ended may still be in the queue.
    */
   #checkTurn({ fencingToken }: GrantedLease, client: FakeClient): void {
     const czxid = fencingToken >> 16n;
@@ -161,12 +167,12 @@ export class LinePlay {
 
   #checkWatches(): void {
     for (const each of this.#clients) {
-      // Of one that was told its end, the watch may still be on its way back.
+      // An event may still be in flight for a watch that the servers have already removed.
       const { toServers, toClient } = each.underWay;
       if (toServers + toClient > 0) continue;
       const waiting = this.#waiters.filter((waiter) => waiter.client === each && waiter.outcome === 'waits').length;
       const holding = this.#waiters.filter((waiter) => waiter.client === each && waiter.outcome === 'granted').length;
-      // Two ahead, and the own one, which stays.
+      // Two watches on predecessors, and one on the own znode, which stays.
       assert.ok(each.watched.data.size <= 3 * waiting + holding, 'more than three watches a waiter');
     }
   }

@@ -9,7 +9,7 @@ const signal = new AbortController().signal;
 const numbered = (mark: string, count: number, from = 0) =>
   Array.from({ length: count }, (_, at) => `_c_${from + at}-${mark}${String(from + at).padStart(10, '0')}`);
 
-/** A session over znodes that never change; each was created by its number. */
+/** A session over znodes that never change. Each znode's number is its creation zxid. */
 function sessionOver(directories: Readonly<Record<string, readonly string[]>>, ids: Record<string, string> = {}) {
   const reads: string[] = [];
   const requests = {
@@ -29,7 +29,7 @@ function sessionOver(directories: Readonly<Record<string, readonly string[]>>, i
 }
 
 describe('a look at the first of a wait queue', () => {
-  it('reads no more znodes than it is asked for', async () => {
+  it('reads no more znodes than requested', async () => {
     const { session, reads } = sessionOver({ '/k': numbered('lock-', 5_000) });
     const line = await lineIn(session, '/k', signal, 20);
     expect(reads).toHaveLength(20);
@@ -38,7 +38,7 @@ describe('a look at the first of a wait queue', () => {
 });
 
 describe('a look at the first permits of a semaphore', () => {
-  it('reads these, and the first of those that wait', async () => {
+  it('reads these permits, and the first waiting contender', async () => {
     const gate = numbered('lock-', 5_000, 100);
     const { session, reads } = sessionOver({ '/k/locks': gate, '/k/leases': numbered('lease-', 300).toReversed() });
     const found = await semaphoreIn(session, '/k', signal, 20);
@@ -47,7 +47,7 @@ describe('a look at the first permits of a semaphore', () => {
     expect(held).toEqual(Array.from({ length: 20 }, (_, at) => `label ${at}`));
   });
 
-  it('takes no permit for held that somebody waits with', async () => {
+  it('does not report the permit of a waiting contender as held', async () => {
     const gate = numbered('lock-', 1, 7);
     const permits = numbered('lease-', 3);
     const { session } = sessionOver({ '/k/locks': gate, '/k/leases': permits }, { [permits[2] ?? '']: gate[0] ?? '' });

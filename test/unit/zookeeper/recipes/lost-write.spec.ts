@@ -7,7 +7,7 @@ import type { Event } from './scripted-session.js';
 
 type Told = 'applied' | 'conflict' | 'unknown';
 
-/** What the write says, and how often it was applied. */
+/** Resolves with the write's outcome, and with how often it was applied. */
 async function lost(
   first: readonly RecordChange[],
   changes: readonly RecordChange[],
@@ -54,7 +54,7 @@ describe('a create whose reply was lost', () => {
     expect(await lost([beside], [create], fate, others)).toMatchObject({ told, applied });
   });
 
-  it.each([DONE, NOT_DONE] as const)('%s, is known to be refused where the record was there', async (fate) => {
+  it.each([DONE, NOT_DONE] as const)('%s, is known to be refused where the record existed', async (fate) => {
     const create: RecordChange = { name: 'c', value: 'mine', ifVersion: 'absent' };
     expect(await lost([made], [create], fate, [])).toMatchObject({ told: 'conflict', applied: 0 });
   });
@@ -78,7 +78,7 @@ describe('a change under a version whose reply was lost', () => {
     expect(await lost([made], [change], fate, others)).toMatchObject({ told, applied });
   });
 
-  it.each([DONE, NOT_DONE] as const)('%s, is known to be refused where the version was another', async (fate) => {
+  it.each([DONE, NOT_DONE] as const)('%s, is known to be refused where the version differed', async (fate) => {
     const change: RecordChange = { name: 'c', value: 'mine', ifVersion: 1 };
     expect(await lost([made], [change], fate, [])).toMatchObject({ told: 'conflict', applied: 0 });
   });
@@ -97,7 +97,7 @@ describe('a removal under a version whose reply was lost', () => {
     const removal: RecordChange = { name: 'c', value: undefined, ifVersion: 0 };
     const { session, ...outcome } = await lost([made], [removal], fate, others);
     expect(outcome).toEqual({ told, applied });
-    // Nothing that others have made is removed.
+    // A removal must not delete what others have created.
     const isTheirs = others.at(-1) === theirs;
     if (isTheirs) expect(session.tree.read('/r/c').data.toString('utf8', 0, 6)).toBe('theirs');
   });
@@ -124,7 +124,7 @@ describe('a write of several records whose reply was lost', () => {
     expect(await lost([beside], changes, fate, others)).toMatchObject({ told, applied });
   });
 
-  it('tells the version that it gave to a record that others have written since', async () => {
+  it('reports its own version of a record that others have written since', async () => {
     const session = await opened([{ name: 'a/b', value: 'below' }]);
     await write(session, [{ name: 'a', value: '1' }]);
     await write(session, [{ name: 'a', value: undefined }]);
@@ -147,8 +147,8 @@ describe('a write of several records whose reply was lost', () => {
   });
 });
 
-describe('a write that asks for nothing, or only asks', () => {
-  it.each([DONE, NOT_DONE] as const)('%s, is made again where it changes whatever is there', async (fate) => {
+describe('a write without conditions, or with conditions only', () => {
+  it.each([DONE, NOT_DONE] as const)('%s, is repeated where it has no condition', async (fate) => {
     const { told, session } = await lost([made], [{ name: 'c', value: 'mine' }], fate, MADE_ANEW);
     expect(told).toBe('applied');
     expect(session.tree.read('/r/c').data.toString('utf8', 0, 4)).toBe('mine');
@@ -158,7 +158,7 @@ describe('a write that asks for nothing, or only asks', () => {
     [DONE, 'left alone', LEFT_ALONE, 'applied', 0],
     [DONE, 'written', WRITTEN, 'conflict', 0],
     [NOT_DONE, 'removed', REMOVED, 'conflict', 0],
-  ])('%s, and %s by others, is asked again', async (fate, _, others, told, applied) => {
+  ])('%s, and %s by others, is repeated', async (fate, _, others, told, applied) => {
     const check: RecordChange = { name: 'c', value: UNCHANGED, ifVersion: 0 };
     expect(await lost([made], [check], fate, others)).toMatchObject({ told, applied });
   });

@@ -23,7 +23,7 @@ describe('the number of permits beside a semaphore', () => {
     expect(await count.read(znodes)).toBe(0);
   });
 
-  it('is heard of when it is recorded for the first time, and when it is another one', async () => {
+  it('is notified when it is first recorded, and when it changes', async () => {
     const { znodes, count } = start();
     const first = await count.watch(znodes);
     expect([first.permits, znodes.watched]).toEqual([3, ['children /pool']]);
@@ -36,7 +36,7 @@ describe('the number of permits beside a semaphore', () => {
     expect((await count.watch(znodes)).permits).toBe(9);
   });
 
-  it('is not missed when it is recorded between two looks', async () => {
+  it('is not missed when it is recorded between two reads', async () => {
     const { znodes, count } = start();
     znodes.before.watchChildren = () => znodes.put('/pool/permits', number(7));
     const { permits, watch } = await count.watch(znodes);
@@ -45,7 +45,7 @@ describe('the number of permits beside a semaphore', () => {
     expect(znodes.watched).toEqual([]);
   });
 
-  it('is written by whoever comes last, however it came to be there', async () => {
+  it('is the one written last, even when another client creates it first', async () => {
     const { znodes, count } = start();
     const once = () => {
       znodes.before.multi = undefined as never;
@@ -57,8 +57,8 @@ describe('the number of permits beside a semaphore', () => {
   });
 });
 
-describe('a number at a path of its own', () => {
-  it('is made when it is not there', async () => {
+describe('a permit count at its own path', () => {
+  it('is created when it is missing', async () => {
     const { znodes, count } = start('/counts');
     expect(await count.read(znodes)).toBe(3);
     expect(znodes.znodes.get('/counts')?.data).toEqual(number(3));
@@ -68,7 +68,7 @@ describe('a number at a path of its own', () => {
   });
 });
 
-describe('what is no number of permits', () => {
+describe('data that is not a permit count', () => {
   it.each([
     ['empty', Buffer.alloc(0)],
     ['text', Buffer.from('3 permits')],
@@ -83,7 +83,7 @@ describe('what is no number of permits', () => {
   });
 });
 
-it('can be a znode at the very top', async () => {
+it('a permit count can be a znode directly below the root', async () => {
   const { znodes, count } = start('/count');
   const { permits, watch } = await count.watch(znodes);
   expect([permits, znodes.watched]).toEqual([3, ['data /count']]);

@@ -17,7 +17,7 @@ describe('a permit’s name', () => {
     expect(permitNumber(name)).toBe(number);
   });
 
-  it('is no contender of a lock, and no contender is a permit', () => {
+  it('is not a contender of a lock, and no contender is a permit', () => {
     expect(contenderNameOf(NAME)).toBeUndefined();
     expect(countPermits([NAME, '_c_x-lock-0000000001', '_c_x-__READ__0000000002', 'x', 'lease-0000000003'])).toBe(2);
   });

@@ -8,7 +8,7 @@ import { ZnodeTree } from './znode-tree.js';
 const PATHS = ['/a', '/b', '/c'];
 const TOTAL = 30;
 
-/** A server that answers reads in their order, and is written to by another session between any two of them. */
+/** A server that answers reads in order. Another session writes between any two of them. */
 function server(moves: readonly boolean[]) {
   const tree = new ZnodeTree();
   const asked: string[] = [];
@@ -37,8 +37,8 @@ function server(moves: readonly boolean[]) {
   return { session, asked };
 }
 
-describe('several records as they were at one moment', () => {
-  it('are never some before and some after a write, wherever it falls', async () => {
+describe('a snapshot of several records', () => {
+  it('never mixes records from before and after a write', async () => {
     const property = fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 40 }), async (moves) => {
       const { session } = server(moves);
       const sights = await lookAtOnce(session, PATHS, NEVER);
@@ -47,7 +47,7 @@ describe('several records as they were at one moment', () => {
     await fc.assert(property, { numRuns: 500 });
   });
 
-  it('are asked for in one go, behind a sync: all of them before any for the second time', async () => {
+  it('reads all records in one batch behind a sync before it reads any for the second time', async () => {
     const { session, asked } = server([]);
     await lookAtOnce(session, PATHS, NEVER);
     expect(asked).toEqual(['sync', ...PATHS, ...PATHS]);

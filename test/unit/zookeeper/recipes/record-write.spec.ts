@@ -6,7 +6,7 @@ import type { RecordChange, RecordWrite } from '../../../../lib/contract/record-
 import { ErrorCode } from '../../../../lib/zookeeper/session/requests.js';
 import { opened, write } from './scripted-session.js';
 
-// Few names and values, so that others often write the very same.
+// Few names and values, so that other sessions often write identical data.
 const name = fc.constantFrom('a', 'a/b', 'c');
 const value = fc.constantFrom('1', '2', undefined);
 const before = fc
@@ -24,7 +24,7 @@ const event = fc.record({
   others: fc.array(fc.record({ name, value }), { maxLength: 3 }),
 });
 
-/** The changes that ask for what is not so, when nothing but `first` has been written. */
+/** Returns the changes whose conditions are not met when only `first` has been written. */
 function violated(first: readonly RecordChange[], wanted: readonly RecordChange[]): RecordChange[] {
   const isThere = (of: string) => first.some((one) => one.name === of);
   return wanted.filter(({ name: of, ifVersion: version }) => {
@@ -34,7 +34,7 @@ function violated(first: readonly RecordChange[], wanted: readonly RecordChange[
 }
 
 describe('a write of records', () => {
-  it('is what it says, whatever is lost and whatever others write', async () => {
+  it('is applied as reported, whatever is lost and whatever others write', async () => {
     const events = fc.array(event, { maxLength: 4 });
     const property = fc.asyncProperty(before, changes, events, async (first, wanted, script) => {
       const session = await opened(first);
@@ -45,7 +45,7 @@ describe('a write of records', () => {
       );
       if (isOnce) expect(session.applied).toBeLessThanOrEqual(1);
       if (outcome instanceof LockUnavailableError) {
-        // A removal leaves no trace, also when nobody else writes.
+        // A removal leaves no trace, even when no other session writes.
         const isRemoval = wanted.some((one) => one.value === undefined);
         const isOthers = script.some(({ fate, others }) => fate !== 'answered' && others.length > 0);
         expect(script.some(({ fate }) => fate !== 'answered')).toBe(true);
@@ -60,9 +60,9 @@ describe('a write of records', () => {
     await fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('is known to the last when nothing is lost: as the records were, or a conflict', async () => {
+  it('always has a known outcome when nothing is lost', async () => {
     const property = fc.asyncProperty(before, changes, async (first, wanted) => {
-      // The version of a znode that only leads to others is nobody's to guess.
+      // The version of a znode that is only a parent of others cannot be predicted.
       fc.pre(!first.some((one) => one.name === 'a/b') || first.some((one) => one.name === 'a'));
       const outcome = await write(await opened(first), wanted);
       const conflicts = violated(first, wanted).map((one) => one.name);
@@ -77,7 +77,7 @@ describe('a write of records', () => {
     await fc.assert(property, { numRuns: 1_000 });
   });
 
-  it('tells what the servers refuse for another reason', async () => {
+  it('reports other errors of the servers', async () => {
     const session = await opened([]);
     session.requests.multi = async () => ({ results: [{ error: ErrorCode.noAuth }], zxid: 0n });
     await expect(write(session, [{ name: 'a', value: '1' }])).rejects.toMatchObject({ code: ErrorCode.noAuth });

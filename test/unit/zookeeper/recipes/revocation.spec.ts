@@ -21,8 +21,8 @@ function start() {
 
 const askHolders = async (session: Session) => askToGiveWay(session, await holdersOf(session, '/k', NEVER), NEVER);
 
-describe('whoever is asked to give way', () => {
-  it('is who holds, in whatever mode, and nobody who waits', async () => {
+describe('a revocation request', () => {
+  it('is written to the holders in any mode, and to no waiting contender', async () => {
     const { session, put, says } = start();
     const readers = [put('__READ__', 0), put('__READ__', 1, contenderData('ours'))];
     const waits = [put('__WRIT__', 2), put('__READ__', 3), put('lock-', 4)];
@@ -33,7 +33,7 @@ describe('whoever is asked to give way', () => {
     expect(waits.map(says)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   });
 
-  it('is asked once, however often it is revoked', async () => {
+  it('is written once, however often the key is revoked', async () => {
     const { znodes, session, put } = start();
     const path = put('lock-', 0);
     await askHolders(session);
@@ -41,7 +41,7 @@ describe('whoever is asked to give way', () => {
     expect(znodes.znodes.get(path)?.version).toBe(1);
   });
 
-  it('is asked on top of what it has written meanwhile, and not when it has gone', async () => {
+  it('is merged with data written meanwhile, and skipped for a deleted znode', async () => {
     const { znodes, session, put, says } = start();
     const [stays, goes] = [put('__READ__', 0, contenderData('a')), put('__READ__', 1)];
     const meanwhile = new Map([[stays, () => znodes.put(stays, contenderData('a', 'id', true))]]);
@@ -55,7 +55,7 @@ describe('whoever is asked to give way', () => {
     expect(JSON.parse(says(stays) ?? '')).toMatchObject({ isKept: true, id: 'id', isRevoked: true });
   });
 
-  it('is nobody where there is nobody, or nothing', async () => {
+  it('is written nowhere when there is no holder or no directory', async () => {
     const { znodes, session } = start();
     expect(await askHolders(session)).toEqual([]);
     znodes.remove('/k');
@@ -64,7 +64,7 @@ describe('whoever is asked to give way', () => {
 });
 
 describe('waiting for the holders', () => {
-  it('ends when the last of them has gone, and looks past what they write', async () => {
+  it('ends when the last of them has left, and ignores their writes', async () => {
     const { znodes, session, put } = start();
     const paths = [put('__READ__', 0), put('__READ__', 1)];
     const holders = await askHolders(session);
@@ -80,7 +80,7 @@ describe('waiting for the holders', () => {
     expect(znodes.watched).toEqual([]);
   });
 
-  it('is over where another znode is at the same path, and leaves that alone', async () => {
+  it('ends where another znode is at the same path, which is left unchanged', async () => {
     const { znodes, session, put, says } = start();
     const path = put('lock-', 0);
     const holders = await askHolders(session);
@@ -104,8 +104,8 @@ describe('waiting for the holders', () => {
   });
 });
 
-describe('force', () => {
-  it('removes who is still there, whatever it writes meanwhile', async () => {
+describe('removal by force', () => {
+  it('deletes the znodes of remaining holders, whatever they write meanwhile', async () => {
     const { znodes, session, put } = start();
     const path = put('lock-', 0);
     const holders = await askHolders(session);

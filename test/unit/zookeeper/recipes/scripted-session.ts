@@ -6,17 +6,17 @@ import { ErrorCode, isConnectionLoss, KeeperError } from '../../../../lib/zookee
 import type { MultiOp, Requests } from '../../../../lib/zookeeper/session/requests.js';
 import { ZnodeTree } from './znode-tree.js';
 
-/** What becomes of one transaction on its way, and what others write before the next request. */
+/** The fate of one transaction, and the writes of other sessions before the next request. */
 export interface Event {
   readonly fate: 'answered' | 'lost on the way' | 'reply lost';
   readonly others: readonly RecordChange[];
 }
 
-/** A session over a tree of znodes; as in life, others write at any time and connections break at any time. */
+/** A session over a tree of znodes. Other sessions write at any time, and connections are lost at any time. */
 export class ScriptedSession implements WriteSession {
   readonly tree = new ZnodeTree();
   readonly requests: { -readonly [Name in keyof Requests]: Requests[Name] };
-  /** How often a transaction of the write was applied that leaves something behind. */
+  /** How often a transaction of the write was applied that changes something permanently. */
   applied = 0;
   #events: Event[] = [];
   #isScripted = false;
@@ -75,7 +75,7 @@ export class ScriptedSession implements WriteSession {
     return { results: reply.results, zxid: 0n };
   }
 
-  /** What others write is not heard of here. */
+  /** Applies the writes of other sessions, which this session does not see in its latest zxid. */
   async #meanwhile(others: readonly RecordChange[]): Promise<void> {
     const latestZxid = this.#latestZxid;
     this.#isScripted = false;
@@ -88,7 +88,9 @@ export class ScriptedSession implements WriteSession {
   }
 }
 
-/** A check of what is not there is a create that is taken back. */
+/**
+ * Whether the operations change something permanently. A check of a missing znode is a create that is deleted again.
+ */
 function leavesSomething(ops: readonly MultiOp[]): boolean {
   const created = new Set(ops.filter(({ type }) => type.startsWith('create')).map(({ path }) => path));
   return ops.some((op) => {

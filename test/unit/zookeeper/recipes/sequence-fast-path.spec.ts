@@ -6,7 +6,7 @@ import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 const UNTIL_WATCHED = 4;
 
-describe('who follows a contender of its own session', () => {
+describe('a contender that follows one of its own session', () => {
   let session: { epoch: number; readonly requests: { watchExistence: ReturnType<typeof watchExistence> } };
   let event: ReturnType<typeof deferred<'deleted'>>;
   let isThere: boolean;
@@ -21,7 +21,7 @@ describe('who follows a contender of its own session', () => {
   const enter = (path = '/k') => sequenceFastPathIn(session as unknown as Session, path).enter();
   const settled = () => new Promise(setImmediate);
 
-  /** One comes in, has its turn, and leaves. */
+  /** Lets one contender enter, hold and leave. */
   const passes = async (fastPath: FastPathEntry = enter()): Promise<boolean> => {
     const isAlone = fastPath.entered(++number);
     await settled();
@@ -36,7 +36,7 @@ describe('who follows a contender of its own session', () => {
     for (let time = 0; time < UNTIL_WATCHED; time++) await passes();
   });
 
-  it('may be alone only behind one that came in when the directory was watched', async () => {
+  it('may be alone only behind one that was created after the directory was watched', async () => {
     expect(enter().isCovered).toBe(false);
     await passes();
     await passes();
@@ -46,13 +46,13 @@ describe('who follows a contender of its own session', () => {
     expect(await passes(fastPath)).toBe(true);
   });
 
-  describe('once it is', () => {
+  describe('in a watched directory', () => {
     beforeEach(async () => {
       await passes();
       await passes();
     });
 
-    it('is alone for as long as nobody else comes', async () => {
+    it('is alone as long as no other contender comes', async () => {
       for (let time = 0; time < 5; time++) expect(await passes()).toBe(true);
     });
 
@@ -62,7 +62,7 @@ describe('who follows a contender of its own session', () => {
       expect(await passes()).toBe(true);
     });
 
-    it('is not guessed at again until it has been right several times', async () => {
+    it('is not predicted to be alone again until the prediction was right several times', async () => {
       const guesses: boolean[] = [];
       const guessed = async () => {
         const fastPath = enter();
@@ -75,7 +75,7 @@ describe('who follows a contender of its own session', () => {
       expect(guesses).toEqual([true, true, false, false, false, true]);
     });
 
-    it('is never guessed at where somebody else comes between each time', async () => {
+    it('is never predicted to be alone when others always come in between', async () => {
       number++;
       await passes();
       for (let time = 0; time < 10; time++) {
@@ -86,18 +86,18 @@ describe('who follows a contender of its own session', () => {
       }
     });
 
-    it('is not when another one of its session came in first', async () => {
+    it('is not alone when another one of its session was created first', async () => {
       const [first, second] = [enter(), enter()];
       expect([first.isCovered, second.isCovered]).toEqual([true, false]);
       expect([first.entered(number + 1), second.entered(number + 2)]).toEqual([true, false]);
     });
 
-    it('is not when the one before gave up', async () => {
+    it('is not alone when the previous one gave up', async () => {
       enter().entered(++number);
       expect(enter().isCovered).toBe(false);
     });
 
-    it('is not when something happened to the directory, until it is watched again', async () => {
+    it('is not alone after an event of the directory until it is watched again', async () => {
       const fastPath = enter();
       event.resolve('deleted');
       await settled();
@@ -117,12 +117,12 @@ describe('who follows a contender of its own session', () => {
       expect(remove).toHaveBeenCalledOnce();
     });
 
-    it('is not in another directory', () => {
+    it('is not alone in another directory', () => {
       expect(enter('/other').isCovered).toBe(false);
     });
   });
 
-  it.each(['is not there', 'cannot be watched'])('is not when the directory %s', async (why) => {
+  it.each(['is not there', 'cannot be watched'])('is not alone when the directory %s', async (why) => {
     session = { epoch: 0, requests: { watchExistence: watchExistence() } };
     isThere = why !== 'is not there';
     if (isThere) session.requests.watchExistence.mockRejectedValue(new Error('refused'));
@@ -130,12 +130,12 @@ describe('who follows a contender of its own session', () => {
     expect(session.requests.watchExistence.mock.calls.length).toBeGreaterThan(1);
   });
 
-  describe('of many directories', () => {
+  describe('with many directories', () => {
     const enterOthers = (count: number) => {
       for (let other = 0; other < count; other++) enter(`/other/${other}`);
     };
 
-    it('is watched for in those that were asked for last', async () => {
+    it('has a watch in the directories that were used last', async () => {
       enterOthers(999);
       expect(remove).not.toHaveBeenCalled();
       enter();
@@ -145,7 +145,7 @@ describe('who follows a contender of its own session', () => {
       expect(remove).toHaveBeenCalledOnce();
     });
 
-    it('is not watched for any more by one who came in before it was forgotten', async () => {
+    it('sets no watch when its directory was dropped after it was created', async () => {
       await passes();
       const fastPath = enter();
       enterOthers(1_000);
@@ -154,7 +154,7 @@ describe('who follows a contender of its own session', () => {
       expect(session.requests.watchExistence).not.toHaveBeenCalled();
     });
 
-    it('has no watch left that was asked for before it was forgotten', async () => {
+    it('removes a watch that was requested before its directory was dropped', async () => {
       session = { epoch: 0, requests: { watchExistence: watchExistence() } };
       number = 0;
       for (let time = 0; time < UNTIL_WATCHED - 1; time++) await passes();

@@ -30,13 +30,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe('a line of two sessions and others', () => {
+describe('a wait queue of two sessions and foreign contenders', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 
   afterEach(() => void vi.useRealTimers());
 
   it(
-    'never grants too early, forgets nobody, and leaves no watch, whatever happens',
+    'never grants too early, always grants in the end, and leaves no watch, whatever happens',
     { timeout: 300_000 },
     async () => {
       const failures: unknown[] = [];

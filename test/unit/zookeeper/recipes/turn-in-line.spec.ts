@@ -5,7 +5,7 @@ import { DIRECTORY } from './fake-line.js';
 import type { FakeClient, FakeLine } from './fake-line.js';
 import { acquireOver, startLine } from './waiters.js';
 
-/** One session, and the line it stands in. */
+/** One session, and its wait queue. */
 function startSingle() {
   const { line, clients } = startLine(1);
   return { line, client: clients[0] ?? expect.unreachable() };
@@ -14,7 +14,7 @@ function startSingle() {
 const OTHER = '_c_00000000-0000-0000-0000-000000000000';
 const lock = (line: FakeLine) => line.enter(`${OTHER}-lock-`).path;
 
-/** What `client` has asked for since. */
+/** Returns a function that counts the requests of `client` from now on. */
 function counting({ asked }: FakeClient) {
   const before = { ...asked };
   return () => ({
@@ -36,7 +36,7 @@ async function entered(client: FakeClient, count: number, told: number[] = []) {
 }
 
 describe('a thousand waiters of one session', () => {
-  it('are served in order, hundreds in a turn of the event loop, without a further request but for their deletions', async () => {
+  it('are served in order, hundreds per turn of the event loop, with no request but their deletions', async () => {
     const { line, client } = startSingle();
     const holder = lock(line);
     const told: number[] = [];
@@ -44,14 +44,14 @@ describe('a thousand waiters of one session', () => {
     await entered(client, 1_000, told);
     expect([told.length, line.names.length]).toEqual([0, 1_001]);
     expect(counts().lists).toBe(1);
-    // Of others the first watches the holder, and nobody anybody else.
+    // The first one watches the holder. The others watch only their own znodes.
     expect([...client.watched.data].toSorted()).toEqual([...line.znodes.keys()].toSorted());
 
     const since = counting(client);
     line.remove(holder);
     client.passDown();
     await new Promise(setImmediate);
-    // And not all of them: whatever else this process does gets its turn.
+    // The budget of the turn leaves time for other work of this process.
     expect(told).toHaveLength(257);
 
     await client.passAll();
@@ -62,7 +62,7 @@ describe('a thousand waiters of one session', () => {
 });
 
 describe('waiters whose connection was lost while they waited', () => {
-  it('are served with one list for all of them, not with one at each hand-over', async () => {
+  it('are served with one list for all of them, not with one per hand-over', async () => {
     const { line, clients } = startLine(2);
     const holder = lock(line);
     const told: number[] = [];
@@ -105,8 +105,8 @@ describe('waiters of two sessions in turn', () => {
   });
 });
 
-describe('a waiter behind one of its own session', () => {
-  it('goes on as soon as that one gives way, before the servers know', async () => {
+describe('a waiter behind a contender of its own session', () => {
+  it('continues as soon as that one releases, before the servers know', async () => {
     const { line, client } = startSingle();
     const holding = acquireOver(client, 'exclusive');
     const waiting = acquireOver(client, 'exclusive');
@@ -118,7 +118,7 @@ describe('a waiter behind one of its own session', () => {
     expect(second?.fencingToken).toBeGreaterThan(first?.fencingToken ?? expect.unreachable());
   });
 
-  it('goes on as soon as that one gives up', async () => {
+  it('continues as soon as that one is aborted', async () => {
     const { line, client } = startSingle();
     const holder = lock(line);
     const abort = new AbortController();
@@ -154,14 +154,14 @@ describe('a waiter behind one of its own session', () => {
     expect(told).toEqual(['between', 'behind']);
   });
 
-  it('is not let in when its own znode turns out to be gone', async () => {
+  it('is not granted when its own znode turns out to be missing', async () => {
     const { line, client } = startSingle();
     const holding = acquireOver(client, 'exclusive');
     await client.passAll();
     const waiting = acquireOver(client, 'exclusive');
     await new Promise(setImmediate);
     for (const pass of ['passUp', 'passUp', 'passDown', 'passDown'] as const) client[pass]();
-    // It waits now, and has just asked for its own znode.
+    // It waits now, and has just checked its own znode.
     await new Promise(setImmediate);
     line.remove([...line.znodes.keys()].at(-1) ?? '');
     const outcome = expect(waiting).rejects.toThrow(NodeDeletedError);
@@ -170,7 +170,7 @@ describe('a waiter behind one of its own session', () => {
     await outcome;
   });
 
-  it('goes on however few steps after it has looked that one gives way', async () => {
+  it('continues however few steps after its check that one releases', async () => {
     for (let steps = 0; steps < 16; steps++) {
       const { client } = startSingle();
       const holding = acquireOver(client, 'exclusive');
@@ -189,7 +189,7 @@ describe('a waiter behind one of its own session', () => {
     }
   });
 
-  it('does not pass one whose znode turned out to stay', async () => {
+  it('does not pass a contender whose deletion failed', async () => {
     const { line, client } = startSingle();
     client.delete = async (path) => {
       await client.sync();
@@ -206,7 +206,7 @@ describe('a waiter behind one of its own session', () => {
     expect([told, line.names.length]).toEqual([[0], 20]);
   });
 
-  it('goes on without a list when both write', async () => {
+  it('continues without a list when both write', async () => {
     const { client } = startSingle();
     const writing = [1, 2, 3].map(() => acquireOver(client, 'write'));
     await client.passAll();
@@ -216,12 +216,12 @@ describe('a waiter behind one of its own session', () => {
     expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
   });
 
-  it('does not wait for one who is on its way out and still in the list', async () => {
+  it('does not wait for a contender that is being deleted and still in the list', async () => {
     const { line, client } = startSingle();
     const holding = acquireOver(client, 'exclusive');
     await client.passAll();
     const waiting = acquireOver(client, 'exclusive');
-    // The list is read by the servers, and not yet by the client.
+    // The servers have read the list, but the client has not yet.
     await new Promise(setImmediate);
     client.passUp();
     client.passUp();
@@ -233,7 +233,7 @@ describe('a waiter behind one of its own session', () => {
 });
 
 describe('a waiter', () => {
-  it('watches the two before it and itself, and nobody else', async () => {
+  it('watches the two contenders ahead and itself, and no others', async () => {
     const { line, client } = startSingle();
     const paths = Array.from({ length: 5 }, () => lock(line));
     // It still waits when the test ends.
@@ -243,7 +243,7 @@ describe('a waiter', () => {
     expect(paths).toHaveLength(5);
   });
 
-  it('is granted by the event itself when those before it leave in order', async () => {
+  it('is granted by the event itself when those ahead leave in order', async () => {
     const { line, client } = startSingle();
     const [first, second] = [lock(line), lock(line)];
     const waiting = acquireOver(client, 'exclusive');
@@ -271,7 +271,7 @@ describe('a waiter', () => {
     expect(isGranted).toBe(true);
   });
 
-  it('finds out who has left unseen, in any order', async () => {
+  it('detects unseen departures, in any order', async () => {
     const { line, client } = startSingle();
     const paths = Array.from({ length: 60 }, () => lock(line));
     let isGranted = false;
@@ -288,11 +288,11 @@ describe('a waiter', () => {
     expect(isGranted).toBe(true);
     expect(since().lists).toBeLessThanOrEqual(1);
     expect(since().reads).toBeLessThanOrEqual(4);
-    // Its own.
+    // Its own watch.
     expect(client.watched.data.size).toBe(1);
   });
 
-  it('asks for those it did not see leave once, when it has time for that', async () => {
+  it('checks the contenders it did not see leave once, when it has time for it', async () => {
     const { line, client } = startSingle();
     const [first = '', second = '', third = '', nearest = ''] = [1, 2, 3, 4].map(() => lock(line));
     let isGranted = false;
@@ -330,7 +330,7 @@ describe('a waiter', () => {
     expect(isGranted).toBe(true);
   });
 
-  it('leaves no watch when it gives up, before and after its watch is set', async () => {
+  it('leaves no watch when it is aborted, before and after its watch is set', async () => {
     const { line, client } = startSingle();
     lock(line);
     for (const pass of [0, 1, 2, 3, 4, 6, 8]) {
@@ -350,7 +350,7 @@ describe('a waiter', () => {
     }
   });
 
-  it('who only asks is told the answer, and leaves', async () => {
+  it('that does not wait gets the answer, and leaves', async () => {
     const { line, client } = startSingle();
     const holder = lock(line);
     const asking = acquireOver(client, 'exclusive', new AbortController().signal, false);
@@ -364,14 +364,14 @@ describe('a waiter', () => {
   });
 });
 
-describe('Curator’s writer that makes itself a reader', () => {
-  it('keeps a writer waiting behind it that saw the writer go', async () => {
+describe('a writer of Curator that becomes a reader', () => {
+  it('keeps a writer waiting behind it that saw the writer leave', async () => {
     const { line, client } = startSingle();
     const writer = line.enter(`${OTHER}-__WRIT__`).path;
     let isGranted = false;
     void acquireOver(client, 'write').then(() => (isGranted = true));
     await client.passAll();
-    // The reader has the writer's number, and comes before the writer goes.
+    // The reader has the writer's number, and is created before the writer is deleted.
     const { path: reader } = line.make(`${OTHER}-__READ__${writer.slice(-10)}`);
     line.remove(writer);
     await client.passAll();
@@ -381,7 +381,7 @@ describe('Curator’s writer that makes itself a reader', () => {
     expect(isGranted).toBe(true);
   });
 
-  it('lets readers in behind it', async () => {
+  it('lets readers behind it hold', async () => {
     const { line, client } = startSingle();
     const writer = line.enter(`${OTHER}-__WRIT__`).path;
     const waiting = acquireOver(client, 'read');
@@ -392,7 +392,7 @@ describe('Curator’s writer that makes itself a reader', () => {
     expect((await waiting)?.isHeld()).toBe(true);
   });
 
-  it('keeps a contender waiting that had looked ahead and saw the writer go first', async () => {
+  it('keeps a contender waiting that watched further ahead and saw the writer leave first', async () => {
     const { line, client } = startSingle();
     const writer = line.enter(`${OTHER}-__WRIT__`).path;
     const middle = lock(line);

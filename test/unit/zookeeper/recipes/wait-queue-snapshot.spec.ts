@@ -4,7 +4,7 @@ import { WaitQueueSnapshot } from '../../../../lib/zookeeper/recipes/wait-queue-
 import { hasOthers, queueKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
 
-/** The nearest whom `own` waits for; `undefined`: nobody. */
+/** The predecessor of `own`; `undefined` if there is none. */
 function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {
   const snapshot = new WaitQueueSnapshot(names);
   return snapshot.has(own) ? snapshot.ahead(own, 1)[0]?.name : 'gone';
@@ -18,7 +18,7 @@ const sequence = (number: number) => {
   const counter = number | 0;
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 };
-/** Of a client that puts no id before the mark. */
+/** The name of a client that puts no id before the mark. */
 const BARE = 'lock-0000000000';
 const nameOf = (kind: ContenderKind, number: number, id = UUID) => `_c_${id}-${markOf(kind)}${sequence(number)}`;
 const lock = (number: number, id?: string) => nameOf('lock', number, id);
@@ -31,7 +31,7 @@ interface Member {
   readonly name: string;
 }
 
-/** Lines as they can stand: in any order of the list, with gaps, beginning anywhere and running over the counter's end. */
+/** Possible wait queues: listed in any order, with gaps, starting anywhere and crossing the counter's end. */
 const lines = (kinds: readonly ContenderKind[]) => {
   const start = fc.oneof(fc.nat({ max: 2 ** 31 - 1 }), fc.integer({ min: 2 ** 31 - 50, max: 2 ** 31 + 50 }));
   const member = fc.record({
@@ -72,8 +72,8 @@ const FOREIGN = [
   `lock-0000000001/child`,
 ];
 
-describe('a line of names with any numbers', () => {
-  it('knows everybody in it, and nobody else', () => {
+describe('a wait queue of names with any numbers', () => {
+  it('contains its members, and no others', () => {
     const number = fc.oneof(fc.nat({ max: 9_999_999_999 }), fc.nat({ max: 5 }));
     const named = fc.tuple(number, fc.uuid()).map(([at, id]) => `_c_${id}-lock-${String(at).padStart(10, '0')}`);
     fc.assert(
@@ -86,8 +86,8 @@ describe('a line of names with any numbers', () => {
   });
 });
 
-describe('a line of exclusive contenders', () => {
-  it('has exactly one that waits for nobody, and it is the first', () => {
+describe('a wait queue of exclusive contenders', () => {
+  it('has exactly one contender that waits for none, and it is the first', () => {
     fc.assert(
       fc.property(lines(['lock', 'write']), (line) => {
         const first = line.toSorted((a, b) => a.place - b.place)[0];
@@ -108,7 +108,7 @@ describe('a line of exclusive contenders', () => {
   });
 });
 
-describe('a line of readers, writers and exclusive contenders', () => {
+describe('a wait queue of readers, writers and exclusive contenders', () => {
   it('makes each wait for the nearest that excludes it', () => {
     fc.assert(
       fc.property(lines(['lock', 'read', 'write']), (line) => {
@@ -121,7 +121,7 @@ describe('a line of readers, writers and exclusive contenders', () => {
     );
   });
 
-  it('never lets two go at once that exclude each other, while some go', () => {
+  it('never grants two that exclude each other, and always grants some', () => {
     fc.assert(
       fc.property(lines(['lock', 'read', 'write']), (line) => {
         const free = line.filter(({ name }) => predecessorOf(name, namesOf(line)) === undefined);
@@ -131,17 +131,17 @@ describe('a line of readers, writers and exclusive contenders', () => {
     );
   });
 
-  it('has readers wait for writers and exclusive ones only', () => {
+  it('lets readers wait for writers and exclusive contenders only', () => {
     const names = [lock(1), read(2), write(3), read(4), read(5)];
     expect(names.map((name) => predecessorOf(name, names))).toEqual([undefined, lock(1), read(2), write(3), write(3)]);
   });
 
-  it('lets readers hold together when nobody else was before them', () => {
+  it('lets readers hold together when no other contender was before them', () => {
     const names = [read(7), read(8), write(9)];
     expect(names.map((name) => predecessorOf(name, names))).toEqual([undefined, undefined, read(8)]);
   });
 
-  it('has a writer wait for a reader that took the number of a writer before it', () => {
+  it('lets a writer wait for a reader that took the number of a writer before it', () => {
     const downgraded = read(3, HEX);
     expect(predecessorOf(write(4), [downgraded, write(4)])).toBe(downgraded);
     expect([downgraded, write(3)]).toContain(predecessorOf(write(4), [downgraded, write(3), write(4)]));
@@ -156,7 +156,7 @@ describe('the counter’s end', () => {
     expect(predecessorOf(next, [next, last])).toBe(last);
   });
 
-  it('keeps a line in order that runs across it', () => {
+  it('keeps a queue in order that crosses it', () => {
     const names = [-2, -1, 0, 1, 2].map((offset) => lock(2 ** 31 + offset));
     expect(names.map((name) => predecessorOf(name, names.toReversed()))).toEqual([undefined, ...names.slice(0, -1)]);
   });
@@ -167,7 +167,7 @@ describe('the counter’s end', () => {
   });
 
   it.each([-2_147_483_648, -1_000_000_000, -999_999_999, -5, -1])(
-    'lets a contender stand that has the number %d as the servers write it',
+    'accepts a contender with the number %d as the servers write it',
     (number) => {
       const [first, second] = [lock(number), lock(number + 1)];
       expect(predecessorOf(first, [first, second])).toBeUndefined();
@@ -175,7 +175,7 @@ describe('the counter’s end', () => {
     },
   );
 
-  it('lets nobody go among equal numbers, which say nothing about the order', () => {
+  it('grants none of several equal numbers, which say nothing about the order', () => {
     const stuck = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 8 });
     fc.assert(
       fc.property(stuck, (ids) => {
@@ -190,7 +190,7 @@ describe('the counter’s end', () => {
   });
 });
 
-describe('a contender that does not stand in line any more', () => {
+describe('a contender that is no longer queued', () => {
   it.each([
     ['an empty list', []],
     ['a list of others', [lock(1), lock(3)]],
@@ -201,7 +201,7 @@ describe('a contender that does not stand in line any more', () => {
 });
 
 describe('names of other kinds', () => {
-  it('block nobody and change nothing', () => {
+  it('neither block a contender nor change the order', () => {
     const others = fc.array(fc.constantFrom(...FOREIGN));
     fc.assert(
       fc.property(lines(['lock', 'read', 'write']), others, (line, foreign) => {
@@ -213,7 +213,7 @@ describe('names of other kinds', () => {
     );
   });
 
-  it.each(FOREIGN)('are no others: %j', (name) => {
+  it.each(FOREIGN)('do not count as other contenders: %j', (name) => {
     expect(hasOthers(BARE, [BARE, name])).toBe(false);
   });
 });
@@ -244,7 +244,7 @@ describe('names of other clients', () => {
 });
 
 describe('hasOthers', () => {
-  it('does not count oneself', () => {
+  it('does not count the contender itself', () => {
     expect(hasOthers(BARE, [BARE])).toBe(false);
     expect(hasOthers(BARE, [])).toBe(false);
   });
@@ -255,13 +255,13 @@ describe('hasOthers', () => {
 });
 
 describe('markOf', () => {
-  it('is what Curator writes before the number', () => {
+  it('returns what Curator writes before the number', () => {
     expect([markOf('lock'), markOf('write'), markOf('read')]).toEqual(['lock-', '__WRIT__', '__READ__']);
   });
 });
 
-describe('a line of candidates', () => {
-  it('is of those alone: contenders for a lock on the same path are no others', () => {
+describe('a wait queue of candidates', () => {
+  it('contains only candidates, and no contenders for a lock on the same path', () => {
     const later = `_c_${UUID}-latch-0000000009`;
     const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, BARE];
     const snapshot = new WaitQueueSnapshot([...new Set(names)], 'candidates');
@@ -276,7 +276,7 @@ describe('a line of candidates', () => {
     ]).toEqual([true, false]);
   });
 
-  it('is told by the names of those who stand in it', () => {
+  it('is recognised by the names of its members', () => {
     expect([LATCH, lock(1), read(1), write(1), BARE].map(queueKindOf)).toEqual([
       'candidates',
       'locks',
@@ -288,17 +288,17 @@ describe('a line of candidates', () => {
 });
 
 describe('numberOf', () => {
-  it('is the number of a contender, as it was given', () => {
+  it('returns the number of a contender, as it was given', () => {
     const numbers = [0, 7, 2 ** 31 - 1, -(2 ** 31), -1_000_000_000, -999_999_999, -1];
     expect(numbers.map((number) => numberOf(lock(number)))).toEqual(numbers);
     expect([numberOf(read(8)), numberOf(write(9)), numberOf(BARE)]).toEqual([8, 9, 0]);
   });
 
-  it('is that of a candidate, in its own line', () => {
+  it('returns the number of a candidate, in its own queue', () => {
     expect(numberOf(LATCH)).toBe(1);
   });
 
-  it.each(FOREIGN.filter((name) => name !== LATCH))('is nothing for %j', (name) => {
+  it.each(FOREIGN.filter((name) => name !== LATCH))('returns undefined for %j', (name) => {
     expect(numberOf(name)).toBeUndefined();
   });
 });

@@ -9,10 +9,10 @@ import type { FakeClient } from './fake-line.js';
 
 const LOCKS: LockDirectory = { path: DIRECTORY, acl: [], parents: 'container', releaseTimeoutMs: 5_000 };
 
-/** The locks' directory, where those who wait behind others of their session are held back for a while. */
+/** The locks' directory, with a create delay for contenders behind others of their session. */
 export const DELAYING: LockDirectory = { ...LOCKS, createDelayMs: 3 };
 
-/** A line, and sessions that are over when the test has finished. */
+/** A wait queue, and sessions that end with the test. */
 export function startLine(sessions: number): { readonly line: FakeLine; readonly clients: readonly FakeClient[] } {
   const line = new FakeLine();
   const clients = Array.from({ length: sessions }, () => line.connect());
@@ -20,7 +20,7 @@ export function startLine(sessions: number): { readonly line: FakeLine; readonly
   return { line, clients };
 }
 
-/** One who waits in line, over the recipe that the backend would use. */
+/** Acquires a lock with the recipe that the backend would use. */
 export function acquireOver(
   { session }: FakeClient,
   mode: Exclude<LockRequest['mode'], 'permit'>,
@@ -34,7 +34,7 @@ export function acquireOver(
     mode === 'exclusive'
       ? acquireMutex(session, directory, request)
       : acquireReadWrite(session, directory, mode, request);
-  // A test may end while it waits: with the sessions, its wait is over.
+  // A test may end during the wait, which then ends with the session.
   asked.catch(() => {});
   return asked;
 }

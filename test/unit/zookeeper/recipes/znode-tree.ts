@@ -6,16 +6,16 @@ interface Znode {
   readonly version: number;
   readonly czxid: bigint;
   readonly mzxid: bigint;
-  /** Of what came or went last right below. */
+  /** The zxid of the last create or delete directly below. */
   readonly pzxid: bigint;
 }
 
-/** Persistent znodes as the servers keep them: a transaction is applied, or names what it stumbled over. */
+/** Persistent znodes as the servers keep them. A transaction is applied, or names the operation that failed. */
 export class ZnodeTree {
   #znodes = new Map([['/', { data: Buffer.alloc(0), version: 0, czxid: 0n, mzxid: 0n, pzxid: 0n } as Znode]]);
   #time = 0;
 
-  /** Of the last transaction. */
+  /** The zxid of the last transaction. */
   get zxid(): bigint {
     return BigInt(this.#time);
   }
@@ -26,7 +26,7 @@ export class ZnodeTree {
     return { data: znode.data, stat: this.#statOf(path, znode) };
   }
 
-  /** Whether it was applied, and the results. */
+  /** Applies a transaction. Returns whether it was applied, and the results. */
   multi(ops: readonly MultiOp[]): { readonly isApplied: boolean; readonly results: MultiResult[] } {
     const before = new Map(this.#znodes);
     this.#time++;

@@ -21,19 +21,19 @@ const STAT: Stat = {
   pzxid: 0n,
 };
 
-/** A client without a connection: it writes down what it is asked, and answers as it is told. */
+/** A client without a connection. It records the requests, and answers as the test configures. */
 export class AnsweringClient implements ZooKeeperClient {
   readonly asked: string[] = [];
-  /** The znodes that can be read, by the zxid of their creation. */
+  /** The readable znodes, with the zxids of their creation. */
   readonly czxids = new Map<string, bigint>();
-  /** What every directory has. */
+  /** The children of every directory. */
   names: readonly string[] = [];
-  /** What the next requests reject with, one each; the others are answered. */
+  /** The errors of the next requests, one each; later requests are answered. */
   readonly failures: unknown[] = [];
   unansweredSince: number | undefined;
   readonly lastError = undefined;
   readonly latestZxid = 0n;
-  /** The error codes of the next transactions' operations; without, all are applied. */
+  /** The error codes of the next transactions' operations; without them, all are applied. */
   errors: readonly number[] | undefined;
 
   connect(): void {

@@ -9,17 +9,17 @@ function granting(...timeouts: readonly number[]): string[] {
   return warnings;
 }
 
-it('says nothing of what was asked for', () => {
+it('reports nothing for the requested timeout', () => {
   expect(granting(10_000, 10_000)).toEqual([]);
 });
 
 it.each([
   [40_000, /grant sessions of 40000 ms, sessionTimeoutMs asks for 10000: the locks of a dead process stay/],
   [4_000, /grant sessions of 4000 ms, sessionTimeoutMs asks for 10000: leases are lost after a shorter outage/],
-])('says once that the servers grant %i', (timeoutMs, message) => {
+])('reports once that the servers grant %i', (timeoutMs, message) => {
   expect(granting(timeoutMs, timeoutMs)).toEqual([expect.stringMatching(message)]);
 });
 
-it('says it again when they grant yet another, or the same after what was asked for', () => {
+it('reports it again for another timeout, or for the same one after the requested one', () => {
   expect(granting(4_000, 5_000, 10_000, 5_000)).toHaveLength(3);
 });

@@ -5,11 +5,11 @@ import { Heartbeat } from '../../../../lib/zookeeper/session/heartbeat.js';
 import { SessionNodes } from '../../../../lib/zookeeper/session/session-nodes.js';
 import { AnsweringClient } from './answering-client.js';
 
-// The lease clock is real under fake timers; here it is to move with them.
+// The lease clock is real under fake timers; this one must follow them.
 vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
 
 const T = 12_000;
-/** Time enough for what is put off to the next turns of the event loop. */
+/** Enough time for work that is deferred to the next turns of the event loop. */
 const SOON_MS = 5;
 
 let client: AnsweringClient;
@@ -42,7 +42,7 @@ describe('a beat', () => {
     expect(client.asked).toEqual(['check /locks/a, check /locks/b']);
   });
 
-  it('checks a limited number, and the others next time', async () => {
+  it('checks a limited number, and the others in the next beat', async () => {
     const paths = Array.from({ length: 40 }, (_, number) => `/locks/${number}`);
     paths.forEach((path) => track(path));
     await heartbeat.beat();
@@ -52,7 +52,7 @@ describe('a beat', () => {
     expect(new Set(checked.flat())).toEqual(new Set(paths.map((path) => `check ${path}`)));
   });
 
-  it('tells of the znode that is not there, and of no other', async () => {
+  it('reports the missing znode, and no other', async () => {
     const told: string[] = [];
     ['/a', '/b', '/c'].forEach((path) => track(path, () => told.push(path)));
     client.errors = [ErrorCode.ok, ErrorCode.noNode, ErrorCode.runtimeInconsistency];
@@ -62,7 +62,7 @@ describe('a beat', () => {
   });
 
   it.each([ErrorCode.noAuth, ErrorCode.runtimeInconsistency, ErrorCode.badVersion])(
-    'does not take the error %d for a znode that is gone',
+    'does not take the error %d for a missing znode',
     async (code) => {
       const onGone = vi.fn<() => void>();
       track('/a', onGone);
@@ -72,7 +72,7 @@ describe('a beat', () => {
     },
   );
 
-  it('ends without an error, and tells of nothing, when it is not answered', async () => {
+  it('ends without an error and without a report when it is not answered', async () => {
     const onGone = vi.fn<() => void>();
     track('/a', onGone);
     client.failures.push(new KeeperError(ErrorCode.connectionLoss));
@@ -81,7 +81,7 @@ describe('a beat', () => {
   });
 });
 
-describe('a beat for a znode whose path others use, too', () => {
+describe('a beat for a znode at a shared path', () => {
   const beat = async (czxid: bigint | undefined, there: bigint | undefined) => {
     const onGone = vi.fn<() => void>();
     track('/single', onGone, czxid);
@@ -90,31 +90,31 @@ describe('a beat for a znode whose path others use, too', () => {
     return onGone.mock.calls.length;
   };
 
-  it('looks whose it is', async () => {
+  it('reads the owner of the znode', async () => {
     expect(await beat(7n, 7n)).toBe(0);
     expect(client.asked.toSorted()).toEqual(['check /single', 'read /single']);
   });
 
-  it('tells that it is gone when there is another’s', async () => {
+  it('reports the znode missing when another one has replaced it', async () => {
     expect(await beat(7n, 8n)).toBe(1);
   });
 
-  it('tells nothing when it cannot be read', async () => {
+  it('reports nothing when the znode cannot be read', async () => {
     expect(await beat(7n, undefined)).toBe(0);
   });
 
-  it('tells once when neither is there', async () => {
+  it('reports once when neither is there', async () => {
     client.errors = [ErrorCode.noNode];
     expect(await beat(7n, 8n)).toBe(1);
   });
 
-  it('does not look where the path alone tells', async () => {
+  it('does not read when the path alone identifies the znode', async () => {
     expect(await beat(undefined, 8n)).toBe(0);
     expect(client.asked).toEqual(['check /single']);
   });
 });
 
-describe('a heart', () => {
+describe('the heartbeat', () => {
   it('beats every sixth of the session timeout', async () => {
     heartbeat.start(T);
     await vi.advanceTimersByTimeAsync(T);
@@ -122,7 +122,7 @@ describe('a heart', () => {
     expect(client.asked).toEqual(Array.from({ length: 6 }, () => 'ping'));
   });
 
-  it('goes on at the pace of another session timeout', async () => {
+  it('continues at the pace of a changed session timeout', async () => {
     heartbeat.start(T);
     heartbeat.start(T / 2);
     await vi.advanceTimersByTimeAsync(T);
@@ -131,7 +131,7 @@ describe('a heart', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('spares a beat when one was made in between', async () => {
+  it('skips a beat when another one was made in between', async () => {
     heartbeat.start(T);
     await vi.advanceTimersByTimeAsync(T / 12);
     await vi.advanceTimersByTimeAsync(T / 12 - 1);
@@ -141,7 +141,7 @@ describe('a heart', () => {
     expect(client.asked).toHaveLength(2);
   });
 
-  it('goes on after a beat that was not answered', async () => {
+  it('continues after an unanswered beat', async () => {
     track('/a');
     client.failures.push(...Array.from({ length: 9 }, () => new KeeperError(ErrorCode.connectionLoss)));
     heartbeat.start(T);
@@ -159,7 +159,7 @@ describe('a heart', () => {
   });
 });
 
-describe('a link on which something is without an answer', () => {
+describe('a connection with an unanswered request', () => {
   const drops = () => client.asked.filter((what) => what === 'drop');
 
   beforeEach(() => heartbeat.start(T));
@@ -172,7 +172,7 @@ describe('a link on which something is without an answer', () => {
     expect(drops()).toEqual(['drop']);
   });
 
-  it('is kept when the answer comes in time', async () => {
+  it('is kept when the answer arrives in time', async () => {
     client.unansweredSince = 0;
     await vi.advanceTimersByTimeAsync(T / 3);
     client.unansweredSince = undefined;
@@ -180,7 +180,7 @@ describe('a link on which something is without an answer', () => {
     expect(drops()).toEqual([]);
   });
 
-  it('is kept when each request is answered within a third, although something always is on its way', async () => {
+  it('is kept when each request is answered within a third, although one is always in flight', async () => {
     for (let round = 0; round < 20; round++) {
       client.unansweredSince = Date.now();
       await vi.advanceTimersByTimeAsync(T / 4);
@@ -192,7 +192,7 @@ describe('a link on which something is without an answer', () => {
     ['given up when it still is', 0, ['drop']],
     ['kept when the answers were waiting in the socket', undefined, []],
     ['kept when only a later request is without one', 1, []],
-  ])('is looked at again after this process stood still: %s', (_what, since, dropped) => {
+  ])('is checked again after this process was suspended: %s', (_what, since, dropped) => {
     client.unansweredSince = 0;
     vi.setSystemTime(T);
     vi.advanceTimersToNextTimer();

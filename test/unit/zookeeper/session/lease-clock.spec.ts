@@ -4,13 +4,13 @@ import { LeaseClock } from '../../../../lib/zookeeper/session/lease-clock.js';
 
 const T = 10_000;
 const GRAIN = T / 100;
-/** What a proof at `provenAt` is worth: T, less 2 % for clock rates and 15 ms for timers. */
+/** The deadline of a proof at `provenAt`: T, less 2 % for clock rates and 15 ms for timers. */
 const deadlineOf = (provenAt: number, timeoutMs = T) => provenAt + timeoutMs * 0.98 - 15;
 
 const ping = { isQuorum: false };
 const quorum = { isQuorum: true };
 
-/** The rule in its plainest form: every answer is kept, and every quorum answer looks at all of them. */
+/** The rule in its plainest form: every answer is kept, and every quorum answer checks all of them. */
 class ReferenceClock {
   readonly #answers: { readonly sentAt: number; readonly receivedAt: number }[] = [];
   readonly #handshakes: { readonly sentAt: number; readonly receivedAt: number }[] = [];
@@ -40,9 +40,9 @@ class ReferenceClock {
 
 interface Step {
   readonly kind: 'ping' | 'quorum' | 'handshake';
-  /** Since the last request was sent. */
+  /** The time since the last request was sent. */
   readonly gapMs: number;
-  /** Until it is answered, unless an earlier one is answered later still. */
+  /** The time until the answer, unless an earlier answer arrives even later. */
   readonly tripMs: number;
 }
 
@@ -52,8 +52,8 @@ const stepsOf = (gapMs: fc.Arbitrary<number>, tripMs: fc.Arbitrary<number>) =>
   });
 
 /**
- * Runs the steps on both clocks. Answers come in the order of the requests; a handshake begins a connection, so it comes
- * after all that was answered on the last one, and before all that is sent on its own.
+ * Runs the steps on both clocks. Answers arrive in the order of the requests. A handshake begins a connection: it
+ * follows all answers of the last connection, and precedes all requests of its own.
  */
 function run(steps: readonly Step[], look: (clock: LeaseClock, reference: ReferenceClock, sentAt: number) => void) {
   const clock = new LeaseClock(T, 0);
@@ -97,7 +97,7 @@ describe('the lease clock', () => {
     expect(clock.deadline).toBe(deadlineOf(4_000));
   });
 
-  it('does not count it with a transaction that was sent before its answer', () => {
+  it('does not count it for a transaction that was sent before its answer', () => {
     clock.reattached(T, 4_000, 4_100);
     answer(4_099, quorum);
     expect(clock.deadline).toBe(deadlineOf(1_000));
@@ -152,7 +152,7 @@ describe('the lease clock', () => {
     expect(clock.deadline).toBe(deadlineOf(1_000));
   });
 
-  it('is moved to a ping’s sending by a quorum answer whose request was sent T/4 after the ping’s answer', () => {
+  it('moves to a ping’s send time by a quorum answer requested T/4 after the ping’s answer', () => {
     answer(2_000, ping, 2_100);
     answer(2_100 + T / 4, quorum);
     expect(clock.deadline).toBe(deadlineOf(2_000));
@@ -170,19 +170,19 @@ describe('the lease clock', () => {
     expect(clock.deadline).toBe(deadlineOf(2_000));
   });
 
-  it('is moved to the latest of the requests that are proven', () => {
+  it('moves to the latest proven request', () => {
     for (const sentAt of [2_000, 3_000, 4_000, 5_000]) answer(sentAt, ping);
     answer(4_500 + T / 4, quorum);
     expect(clock.deadline).toBe(deadlineOf(4_000));
   });
 
-  it('takes an earlier quorum answer for the first step, too', () => {
+  it('accepts an earlier quorum answer for the first step, too', () => {
     answer(2_000, quorum);
     answer(2_000 + T / 4, quorum);
     expect(clock.deadline).toBe(deadlineOf(2_000));
   });
 
-  it('keeps what is not proven yet for the next quorum answer', () => {
+  it('keeps unproven requests for the next quorum answer', () => {
     answer(2_000, ping);
     answer(4_000, ping);
     answer(2_000 + T / 4, quorum);
@@ -199,7 +199,7 @@ describe('the lease clock', () => {
     expect(clock.deadline).toBe(deadlineOf(6_000));
   });
 
-  it('runs along with regular heartbeats, T/4 and two of them behind at most', () => {
+  it('follows regular heartbeats, at most T/4 and two beats behind', () => {
     const beatMs = T / 6;
     for (let sentAt = 1_000; sentAt < 200_000; sentAt += beatMs) {
       answer(sentAt, quorum, sentAt + 20);
@@ -208,7 +208,7 @@ describe('the lease clock', () => {
   });
 });
 
-describe('the lease clock against the rule in its plainest form', () => {
+describe('the lease clock compared with the reference rule', () => {
   const anyGap = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: T / 2 }));
   const anyTrip = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: T }));
   const epsilon = 1e-6;
@@ -236,7 +236,7 @@ describe('the lease clock against the rule in its plainest form', () => {
     );
   });
 
-  it('promises exactly as much when answers are not too close together', () => {
+  it('promises exactly as much when answers are far enough apart', () => {
     const gap = fc.integer({ min: GRAIN + 1, max: T / 2 });
     fc.assert(
       fc.property(stepsOf(gap, fc.constant(7)), (steps) =>
@@ -248,7 +248,7 @@ describe('the lease clock against the rule in its plainest form', () => {
     );
   });
 
-  it('promises a hundredth of T less at most when they are, of what is not over', () => {
+  it('promises at most a hundredth of T less when answers are close together', () => {
     fc.assert(
       fc.property(stepsOf(anyGap, fc.constant(7)), (steps) =>
         run(steps, (clock, reference, sentAt) => {

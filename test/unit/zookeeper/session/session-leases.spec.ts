@@ -3,7 +3,7 @@ import { LockLostError } from '../../../../lib/contract/errors.js';
 import { SessionLeases } from '../../../../lib/zookeeper/session/session-leases.js';
 import { granted } from '../../contract/granting.js';
 
-// The lease clock is real under fake timers; here it is to move with them.
+// The lease clock is real under fake timers; this one must follow them.
 vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
 
 describe('the leases of a session', () => {
@@ -17,7 +17,7 @@ describe('the leases of a session', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  it('are suspended and resumed all together', () => {
+  it('are suspended and resumed together', () => {
     const held = [granted(), granted()];
     held.forEach((lease) => leases.add(lease));
     leases.suspend();
@@ -26,7 +26,7 @@ describe('the leases of a session', () => {
     expect(held.map(({ state }) => state)).toEqual(['held', 'held']);
   });
 
-  it('are lost all together, each with an error of its own that says why', () => {
+  it('are lost together, each with its own error that contains the reason', () => {
     const held = [granted({ key: 'a' }), granted({ key: 'b' })];
     held.forEach((lease) => leases.add(lease));
     leases.lose('the session is over');
@@ -37,7 +37,7 @@ describe('the leases of a session', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are lost at the deadline and not before, without a question or an event', () => {
+  it('are lost at the deadline and not before, without a query or an event', () => {
     const lease = granted();
     leases.add(lease);
     vi.advanceTimersByTime(999);
@@ -54,7 +54,7 @@ describe('the leases of a session', () => {
     expect(lease.state).toBe('lost');
   });
 
-  it('stand until the deadline to which the session was proven meanwhile', () => {
+  it('are held until a deadline that was extended meanwhile', () => {
     const lease = granted();
     leases.add(lease);
     deadline = 5_000;
@@ -64,7 +64,7 @@ describe('the leases of a session', () => {
     expect(lease.state).toBe('lost');
   });
 
-  it('are lost at once when they are added after the deadline', () => {
+  it('are lost at once when added after the deadline', () => {
     vi.setSystemTime(2_000);
     const lease = granted();
     leases.add(lease);
@@ -80,7 +80,7 @@ describe('the leases of a session', () => {
     expect(vi.getTimerCount()).toBe(1);
   });
 
-  it('share one timer, which runs out once when the last one was taken away', () => {
+  it('share one timer, which runs out once after the last one was removed', () => {
     const [letGo, letLastGo] = [leases.add(granted()), leases.add(granted())];
     letGo();
     letGo();
@@ -90,7 +90,7 @@ describe('the leases of a session', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('do not concern the session any more once taken away', () => {
+  it('are independent of the session once removed', () => {
     const lease = granted();
     leases.add(lease)();
     leases.suspend();
@@ -99,7 +99,7 @@ describe('the leases of a session', () => {
     expect(lease.state).toBe('held');
   });
 
-  it('are watched again after all were lost or taken away', () => {
+  it('are watched again after all were lost or removed', () => {
     leases.add(granted())();
     leases.add(granted());
     leases.lose('once');
@@ -109,7 +109,7 @@ describe('the leases of a session', () => {
     expect(lease.state).toBe('lost');
   });
 
-  it('may be released by whoever is told of the loss', async () => {
+  it('may be released by a listener of the loss', async () => {
     const lease = granted();
     const letGo = leases.add(lease);
     lease.signal.addEventListener('abort', letGo);

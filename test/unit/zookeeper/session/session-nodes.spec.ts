@@ -19,13 +19,13 @@ describe('the znodes of a session', () => {
     expect(taken(10)).toEqual([]);
   });
 
-  it('are taken as they were given', () => {
+  it('are returned as they were added', () => {
     const own = { ...node('/a'), czxid: 7n };
     nodes.track(own);
     expect(nodes.take(1)[0]?.member).toBe(own);
   });
 
-  it('are taken in turn, so that each comes up when there are more than are taken at a time', () => {
+  it('are taken in turn, so that each is checked when there are more than the limit', () => {
     track('/a', '/b', '/c');
     expect([taken(2), taken(2), taken(2)]).toEqual([
       ['/a', '/b'],
@@ -34,19 +34,19 @@ describe('the znodes of a session', () => {
     ]);
   });
 
-  it('are taken once each when fewer stand than are asked for', () => {
+  it('are taken once each when there are fewer than requested', () => {
     track('/a', '/b');
     expect(taken(5)).toEqual(['/a', '/b']);
   });
 
-  it('are taken no more when they are not attended any more', () => {
+  it('are not taken after they were removed', () => {
     const [first] = track('/a', '/b');
     first?.letGo();
     first?.letGo();
     expect(taken(5)).toEqual(['/b']);
   });
 
-  it('tell when one is gone, once, and only whom it concerns', () => {
+  it('report a missing znode once, to its owner only', () => {
     const [first, second] = [node('/a'), node('/b')];
     nodes.track(first);
     nodes.track(second);
@@ -58,7 +58,7 @@ describe('the znodes of a session', () => {
     expect(taken(5)).toEqual(['/b']);
   });
 
-  it('tell nobody who has let go', () => {
+  it('do not notify a removed owner', () => {
     const own = node('/a');
     const letGo = nodes.track(own);
     const [place] = placesOf(nodes, 1);
@@ -67,7 +67,7 @@ describe('the znodes of a session', () => {
     expect(own.onGone).not.toHaveBeenCalled();
   });
 
-  it('may share a path: each is told, and let go, by itself', () => {
+  it('may share a path: each is notified and removed separately', () => {
     const [old, young] = [node('/single'), node('/single')];
     const letGo = nodes.track(old);
     nodes.track(young);

@@ -17,13 +17,13 @@ const handshake = (sessionId: bigint, timeoutMs = 10_000) => ({ sessionId, timeo
 const session = (id: bigint, leases = 0) => ({ id, leases, leftMs: 6_543.2 }) as Session;
 
 describe('the report of a connection', () => {
-  it('says where it is connected, with the session as servers write it', () => {
+  it('names the connected servers, and the session in the servers’ format', () => {
     const { report, lines } = startReport();
     report.connected(handshake(-1n));
     expect(lines).toEqual(['log: connected to zk1:2181,zk2:2181/app: session 0xffffffffffffffff, timeout 10000 ms']);
   });
 
-  it('says one thing of an outage, and one of its end', () => {
+  it('logs one line for an outage, and one for its end', () => {
     const { report, lines } = startReport();
     report.connected(handshake(16n));
     report.disconnected(session(16n, 3), new Error('read ECONNRESET'));
@@ -39,14 +39,14 @@ describe('the report of a connection', () => {
     ]);
   });
 
-  it('names no leases where none are held', () => {
+  it('mentions no leases when none are held', () => {
     const { report, lines } = startReport();
     report.connected(handshake(16n));
     report.disconnected(session(16n), undefined);
     expect(lines.at(-1)).toBe('warn: the connection to zk1:2181,zk2:2181/app is lost');
   });
 
-  it('says why a session is over, and for how long there was none', () => {
+  it('logs why a session ended, and how long there was none', () => {
     const { report, lines } = startReport();
     report.connected(handshake(16n));
     report.ended(session(16n), 'expired');

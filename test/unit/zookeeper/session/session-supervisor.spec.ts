@@ -3,7 +3,7 @@ import { now } from '../../../../lib/async/clock.js';
 import type { ClientListener, ZooKeeperClient } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import { SessionSupervisor } from '../../../../lib/zookeeper/session/session-supervisor.js';
 
-/** Clients that only say what the test has them say. */
+/** Clients that are controlled by the test. */
 function scriptedClients() {
   const listeners: ClientListener[] = [];
   const told: string[] = [];
@@ -40,9 +40,9 @@ function scriptedClients() {
         ended: ({ id }, why) => told.push(`ended ${id}: ${why}`),
       },
     ),
-    /** What its listener was told. */
+    /** The notifications of the listener. */
     told,
-    /** The listener of the client opened last. */
+    /** The listener of the most recently opened client. */
     listener: () => listeners.at(-1) ?? expect.unreachable('no client was opened'),
     nextOpened: () => new Promise<void>((resolve) => (opened = resolve)),
   };
@@ -51,7 +51,7 @@ function scriptedClients() {
 const handshake = (sessionId: bigint) => ({ sessionId, timeoutMs: 10_000, sentAt: now() });
 
 describe('the listener of a SessionSupervisor', () => {
-  it('is told of each session, and not of attempts in vain, nor of a shutdown', async () => {
+  it('is notified of each session, but not of failed attempts or of a shutdown', async () => {
     const { supervisor, listener, nextOpened, told } = scriptedClients();
     supervisor.start();
     for (const end of ['authentication failed', 'unanswered'] as const) {
@@ -74,7 +74,7 @@ describe('the listener of a SessionSupervisor', () => {
 });
 
 describe('SessionSupervisor', () => {
-  it('hands the next session to those who wait since before the first client failed', async () => {
+  it('gives the next session to callers that wait since before the first client failed', async () => {
     const { supervisor, listener, nextOpened } = scriptedClients();
     const waiting = supervisor.session();
     const reopened = nextOpened();
@@ -86,7 +86,7 @@ describe('SessionSupervisor', () => {
     await supervisor.close();
   });
 
-  it('tells those who wait that the credentials were refused, and tries again for those who come', async () => {
+  it('rejects waiting callers when the credentials are refused, and retries for later ones', async () => {
     const { supervisor, listener, nextOpened } = scriptedClients();
     const waiting = expect(supervisor.session()).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
     const reopened = nextOpened();
@@ -100,7 +100,7 @@ describe('SessionSupervisor', () => {
     await supervisor.close();
   });
 
-  it('rejects those who wait, and those who come, when it is closed', async () => {
+  it('rejects waiting and later callers when it is closed', async () => {
     const { supervisor } = scriptedClients();
     const waiting = expect(supervisor.session()).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
     await supervisor.close();
@@ -108,7 +108,7 @@ describe('SessionSupervisor', () => {
     await expect(supervisor.session()).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
   });
 
-  it('keeps the session through a disconnection, and opens another when it has ended', async () => {
+  it('keeps the session through a disconnection, and opens another one after its end', async () => {
     const { supervisor, listener, nextOpened } = scriptedClients();
     supervisor.start();
     listener().connected(handshake(1n));

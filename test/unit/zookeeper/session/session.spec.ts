@@ -7,7 +7,7 @@ import { Session } from '../../../../lib/zookeeper/session/session.js';
 import { granted } from '../../contract/granting.js';
 import { AnsweringClient } from './answering-client.js';
 
-// The lease clock is real under fake timers; here it is to move with them.
+// The lease clock is real under fake timers; this one must follow them.
 vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
 
 const T = 12_000;
@@ -29,7 +29,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What has become of the promise by now. */
+/** Returns the current state of the promise. */
 async function stateOf(promise: Promise<unknown>): Promise<unknown> {
   let state: unknown = 'pending';
   promise.then(
@@ -41,7 +41,7 @@ async function stateOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a session', () => {
-  it('stays over when its link goes down after its end', async () => {
+  it('stays over when its connection is lost after its end', async () => {
     session.ended('closed');
     session.disconnected();
     await expect(session.whenConnected()).rejects.toBeInstanceOf(SessionEndedError);
@@ -69,7 +69,7 @@ describe('a session', () => {
     expect(session.isCurrent).toBe(false);
   });
 
-  it('is current again with the first transaction after a server took it up again', () => {
+  it('is current again with the first transaction after a reconnect', () => {
     session.disconnected();
     vi.setSystemTime(LEASE_MS);
     session.connected(handshake());
@@ -78,7 +78,7 @@ describe('a session', () => {
     expect(session.isCurrent).toBe(true);
   });
 
-  it('makes that transaction at once', () => {
+  it('sends that transaction at once', () => {
     session.track({ path: '/a', onGone: () => {} });
     session.disconnected();
     session.connected(handshake());
@@ -117,7 +117,7 @@ describe('the leases of a session', () => {
     expect(lease.state).toBe('lost');
   });
 
-  /** Aborted, although nobody has asked whether it is held. */
+  /** Whether the lease was aborted without a call that checks it. */
   const aborts = (lease: ReturnType<typeof granted>) => lease.signal.aborted;
 
   it.each([
@@ -127,7 +127,7 @@ describe('the leases of a session', () => {
   ])('are lost after the machine was suspended with %s', (_what, happens) => {
     const lease = granted();
     session.carry(lease);
-    // The timers stand still meanwhile.
+    // Timers do not run while the machine is suspended.
     vi.setSystemTime(LEASE_MS);
     expect(aborts(lease)).toBe(false);
     happens();
@@ -135,7 +135,7 @@ describe('the leases of a session', () => {
     expect(lease.signal.reason).toMatchObject({ reason: 'the session was not proven alive in time' });
   });
 
-  it('are lost with the handshake that comes too late, and not held in between', () => {
+  it('are lost with a handshake that is too late, and not held in between', () => {
     const lease = granted();
     const states: string[] = [];
     session.carry(lease);
@@ -174,7 +174,7 @@ describe('the leases of a session', () => {
     expect(aborts(lease)).toBe(true);
   });
 
-  it('are lost at once when they come after its end', () => {
+  it('are lost at once when they are added after its end', () => {
     session.ended('expired');
     const lease = granted();
     session.carry(lease);
@@ -203,7 +203,7 @@ describe('a lease that begins while no server is connected', () => {
 });
 
 describe('the end of a session', () => {
-  it('is told once, with why', () => {
+  it('is reported once, with the reason', () => {
     session.ended('expired');
     session.ended('closed');
     expect(session.signal.reason).toBeInstanceOf(SessionEndedError);
@@ -211,18 +211,18 @@ describe('the end of a session', () => {
     expect(session).toMatchObject({ isConnected: false, isCurrent: false });
   });
 
-  it('stays the end when the connection goes after it', async () => {
+  it('does not change when the connection is lost after it', async () => {
     session.ended('expired');
     session.disconnected();
     await expect(session.whenConnected()).rejects.toBe(session.signal.reason);
   });
 
-  it('stops its heart', () => {
+  it('stops the heartbeat', () => {
     session.ended('expired');
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each([true, false])('rejects whoever waits for a connection (connected before: %s)', async (isConnected) => {
+  it.each([true, false])('rejects callers that wait for a connection (connected before: %s)', async (isConnected) => {
     if (!isConnected) session.disconnected();
     const waiting = isConnected ? undefined : session.whenConnected();
     session.ended('expired');
@@ -250,14 +250,14 @@ describe('waiting for a connection', () => {
   });
 });
 
-describe('a request made persistently', () => {
-  it('is made once when it is answered', async () => {
+describe('a persistent request', () => {
+  it('is sent once when it is answered', async () => {
     const request = vi.fn<() => Promise<string>>(async () => 'answer');
     await expect(session.persistently(request)).resolves.toBe('answer');
     expect(request).toHaveBeenCalledOnce();
   });
 
-  it('is made again on the next connection when the last one was lost', async () => {
+  it('is sent again on the next connection when the last one was lost', async () => {
     const request = vi.fn<() => Promise<string>>(async () => 'answer');
     request.mockImplementationOnce(async () => {
       session.disconnected();
@@ -280,7 +280,7 @@ describe('a request made persistently', () => {
     },
   );
 
-  it('ends with the signal while it is not answered', async () => {
+  it('ends with the signal while it is unanswered', async () => {
     const controller = new AbortController();
     const asking = session.persistently(() => new Promise(() => {}), controller.signal);
     await vi.advanceTimersByTimeAsync(0);
@@ -290,10 +290,10 @@ describe('a request made persistently', () => {
   });
 });
 
-describe('a request made surely', () => {
+describe('a sure request', () => {
   const refusal = (code: number) => Promise.reject(new KeeperError(code));
 
-  it('is made again after a pause when it is refused for now', async () => {
+  it('is sent again after a pause when it is refused temporarily', async () => {
     const request = vi.fn<() => Promise<string>>(async () => 'answer');
     request.mockImplementationOnce(() => refusal(ErrorCode.throttled));
     const asking = session.surely(request);
@@ -304,7 +304,7 @@ describe('a request made surely', () => {
     expect(request).toHaveBeenCalledTimes(2);
   });
 
-  it('is made less and less often, every two seconds at last', async () => {
+  it('is repeated less and less often, finally every two seconds', async () => {
     const request = vi.fn<() => Promise<never>>(() => refusal(ErrorCode.throttled));
     session.surely(request).catch(() => {});
     await vi.advanceTimersByTimeAsync(60_000);
@@ -314,7 +314,7 @@ describe('a request made surely', () => {
     expect(request.mock.calls.length).toBeLessThanOrEqual(61);
   });
 
-  it('is made again at once on the next connection', async () => {
+  it('is sent again at once on the next connection', async () => {
     const request = vi.fn<() => Promise<string>>(async () => 'answer');
     request.mockImplementationOnce(() => Promise.reject(loss()));
     await expect(session.surely(request)).resolves.toBe('answer');
@@ -329,7 +329,7 @@ describe('a request made surely', () => {
     },
   );
 
-  it('ends with an error that is no answer', async () => {
+  it('ends with an error that is not an answer', async () => {
     const error = new TypeError('of the caller');
     await expect(session.surely(() => Promise.reject(error))).rejects.toBe(error);
   });
@@ -344,7 +344,7 @@ describe('a request made surely', () => {
   });
 });
 
-describe('a znode that is attended', () => {
+describe('a tracked znode', () => {
   it('is told to be gone when a heartbeat finds that', async () => {
     const onGone = vi.fn<() => void>();
     session.track({ path: '/a', onGone });
@@ -354,7 +354,7 @@ describe('a znode that is attended', () => {
     expect(onGone).toHaveBeenCalledOnce();
   });
 
-  it('is not checked any more when it is let go', async () => {
+  it('is no longer checked after it was removed', async () => {
     session.track({ path: '/a', onGone: () => {} })();
     await vi.advanceTimersByTimeAsync(T);
     expect(new Set(client.asked)).toEqual(new Set(['ping']));
@@ -364,13 +364,13 @@ describe('a znode that is attended', () => {
 describe('proving a session before a lease begins', () => {
   const { signal } = new AbortController();
 
-  /** A server takes the session up again, and answers a transaction. */
+  /** A server reconnects the session, and answers a transaction. */
   const take = () => {
     session.connected(handshake());
     session.answered({ sentAt: Date.now(), receivedAt: Date.now(), isQuorum: true });
   };
 
-  it('takes no request when there is time enough left', async () => {
+  it('sends no request when enough time is left', async () => {
     vi.setSystemTime(LEASE_MS - T / 6);
     await expect(session.proven(signal)).resolves.toBeUndefined();
     expect(client.asked).toEqual([]);

@@ -13,7 +13,7 @@ import {
   withAncestors,
 } from '../../../../lib/zookeeper/session/znode-path.js';
 
-/** What ZooKeeper's own check of a path refuses, by UTF-16 unit (org.apache.zookeeper.common.PathUtils). */
+/** The UTF-16 units that ZooKeeper's own check of a path refuses (org.apache.zookeeper.common.PathUtils). */
 const isRefusedByServers = (unit: number) =>
   unit <= 0x1f ||
   (unit >= 0x7f && unit <= 0x9f) ||
@@ -22,7 +22,7 @@ const isRefusedByServers = (unit: number) =>
 
 const unitsOf = (text: string) => Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
 
-/** Keys that may be used, rich in what is encoded and in what encodings look like. */
+/** Valid keys with many characters that are encoded, and with text that looks like an encoding. */
 const keys = (() => {
   const unit = fc.oneof(
     fc.constantFrom('a', '%', '2', '5', 'F', '0', '.', ' ', '\u{e000}', '\u{f8ff}', '\u{fffd}', '😀', 'é', '中', '\\'),
@@ -40,7 +40,7 @@ const keys = (() => {
   return fc.array(segment, { minLength: 1, maxLength: 5 }).map((segments) => segments.join('/'));
 })();
 
-/** What a recipe of ours, or a lock of kazoo, takes for a znode of its own among the children of a path. */
+/** The names of children that a recipe of this package, or a lock of kazoo, takes for its own znodes. */
 const isParsed = (name: string) =>
   contenderNameOf(name) !== undefined ||
   permitNumber(name) !== undefined ||
@@ -60,7 +60,7 @@ const MARKED = [
   'kazoo__lock__0000000003',
   '__rlock__0000000003',
 ];
-// One place too few or too many, something behind the number, or a mark that nobody has.
+// Names with one digit too few or too many, with a suffix, or with an unknown mark.
 const UNMARKED = [
   'lock-000000000',
   'lock-00000000000',
@@ -97,11 +97,11 @@ describe('a key without a leading slash', () => {
     ['\uffff', '/locks/%EF%BF%BF'],
     ['😀', '/locks/%F0%9F%98%80'],
     ['family/👨‍👩‍👧', '/locks/family/%F0%9F%91%A8‍%F0%9F%91%A9‍%F0%9F%91%A7'],
-  ])('lies under the base path: %j', (key, path) => {
+  ])('is placed under the base path: %j', (key, path) => {
     expect(lockPath(key, '/locks')).toBe(path);
   });
 
-  it('lies under the root when there is no base path', () => {
+  it('is placed under the root when there is no base path', () => {
     expect(lockPath('orders/42', '')).toBe('/orders/42');
   });
 
@@ -129,7 +129,7 @@ describe('a key without a leading slash', () => {
     );
   });
 
-  it('becomes a path that the servers take', () => {
+  it('becomes a path that the servers accept', () => {
     fc.assert(
       fc.property(keys, (key) => {
         const path = lockPath(key, '/locks');
@@ -141,7 +141,7 @@ describe('a key without a leading slash', () => {
     );
   });
 
-  it('is taken as it is, letter by letter, where the servers take the letter', () => {
+  it('is unchanged, character by character, where the servers accept the character', () => {
     const letters = Array.from({ length: 0x10000 }, (_, unit) => unit)
       .filter((unit) => !isRefusedByServers(unit))
       .map((unit) => String.fromCharCode(unit))
@@ -156,14 +156,14 @@ describe('a key with a leading slash', () => {
     expect(lockPath(key, '/locks')).toBe(key);
   });
 
-  it.each(['/\ue000', '/a/\uffff', '/😀'])('is refused where it would have to be encoded: %j', (key) => {
+  it.each(['/\ue000', '/a/\uffff', '/😀'])('is refused where it would need encoding: %j', (key) => {
     const error = refusalOf(key);
     expect(error.message).toContain('is an absolute path with a character that ZooKeeper does not take');
     expect(error.key).toBe(key);
   });
 });
 
-describe('a segment that reads like a contender', () => {
+describe('a segment that looks like a contender', () => {
   it.each(MARKED)('is escaped in a relative key, wherever it stands: %s', (segment) => {
     expect(isParsed(segment)).toBe(true);
     for (const key of [segment, `a/${segment}`, `${segment}/a`]) {
@@ -183,7 +183,7 @@ describe('a segment that reads like a contender', () => {
     expect(lockPath(key, '/locks')).toBe(path);
   });
 
-  it.each(MARKED)('is refused in an absolute key, with what to write instead: %s', (segment) => {
+  it.each(MARKED)('is refused in an absolute key, with the correct form: %s', (segment) => {
     const escaped = lockPath(segment, '').slice(1);
     for (const key of [`/${segment}`, `/a/${segment}`, `/${segment}/a`]) {
       expect(refusalOf(key).message).toContain(`has the segment "${segment}", which the lock above it would take`);
@@ -194,7 +194,7 @@ describe('a segment that reads like a contender', () => {
     }
   });
 
-  it.each(UNMARKED)('is taken as it is when no recipe parses it: %s', (segment) => {
+  it.each(UNMARKED)('is unchanged when no recipe parses it: %s', (segment) => {
     expect(isParsed(segment)).toBe(false);
     expect(lockPath(`a/${segment}`, '/locks')).toBe(`/locks/a/${segment}`);
     expect(lockPath(`/a/${segment}`, '/locks')).toBe(`/a/${segment}`);
@@ -211,7 +211,7 @@ describe('a segment that is named like a part of a semaphore', () => {
     expect(decodeURIComponent(path)).toBe(`/locks/${key}`);
   });
 
-  it('is taken as it is where no key is above it, and in an absolute key', () => {
+  it('is unchanged without a key above it, and in an absolute key', () => {
     expect(lockPath('locks/a', '/base')).toBe('/base/locks/a');
     expect(lockPath('/app/locks', '/base')).toBe('/app/locks');
   });
@@ -225,41 +225,41 @@ describe('the key of a segment', () => {
     ['a%2Fb/#0000', '/locks/%segments/a%252Fb/0000'],
     ['lock-0000000001/#0000', '/locks/%segments/lock%2D0000000001/0000'],
     ['a/#0001/#0002', '/locks/%segments/a%2F#0001/0002'],
-  ])('lies beside the locks, where no other key leads: %s', (key, path) => {
+  ])('is placed beside the locks, where no other key leads: %s', (key, path) => {
     expect(lockPath(key, '/locks')).toBe(path);
     expect(lockPath(path.slice('/locks/'.length), '/locks')).not.toBe(path);
     expect(refusalOf(path).message).toContain('lies in /locks/%segments');
   });
 
   it.each(['#0007', 'stock/#7', 'stock/#1024', 'stock/#00007', 'stock/#0007/x', 'stock/x#0007'])(
-    'is not what only looks like it: %s',
+    'does not match text that only looks like it: %s',
     (key) => {
       expect(lockPath(key, '/locks')).toBe(`/locks/${key}`);
     },
   );
 
-  it('is no absolute key: that is a path and nothing else', () => {
+  it('does not exist for an absolute key, which is always a path', () => {
     expect(lockPath('/stock/#0007', '/locks')).toBe('/stock/#0007');
   });
 
-  it.each(['a//#0001', './#0001', 'a\n/#0001'])('is refused as the key itself is: %j', (key) => {
+  it.each(['a//#0001', './#0001', 'a\n/#0001'])('is refused as the key itself would be: %j', (key) => {
     expect(refusalOf(key).key).toBe(key);
   });
 
-  it('is counted as it is encoded', () => {
+  it('is measured as it is encoded', () => {
     expect(refusalOf(`${'a/'.repeat(400)}a/#0001`).message).toContain('makes a path over 1024 bytes');
   });
 });
 
 describe('an absolute key', () => {
-  it('is refused when it is the base path, where all other keys lie', () => {
+  it('is refused when it is the base path, which contains all other keys', () => {
     expect(refusalOf('/locks').message).toContain('is the base path, below which all other keys lie');
     expect(lockPath('/locks', '/other')).toBe('/locks');
     expect(lockPath('/lock', '/locks')).toBe('/lock');
   });
 
   it.each(['records', 'queues', 'barriers', 'double-barriers', 'values', 'writes', 'segments'])(
-    'is refused where what is no lock is kept: %s',
+    'is refused in a directory that is reserved for other recipes: %s',
     (place) => {
       for (const key of [`/locks/%${place}`, `/locks/%${place}/a`]) {
         expect(refusalOf(key).message).toContain(`lies in /locks/%${place}`);
@@ -297,7 +297,7 @@ describe('a key that cannot be used', () => {
     expect(refusalOf(`/${key}`).message).toMatch(`key has ${why}`);
   });
 
-  it.each(['/', '//', '//a', '/a//b', '/a/../b', '/a\n'])('is named as the application wrote it: %j', (key) => {
+  it.each(['/', '//', '//a', '/a//b', '/a/../b', '/a\n'])('is quoted as the application wrote it: %j', (key) => {
     expect(refusalOf(key).key).toBe(key);
   });
 
@@ -312,12 +312,12 @@ describe('a key that cannot be used', () => {
     expect(refusalOf(key).message).toBe(`key must be a string that is not empty, got ${kind}`);
   });
 
-  it.each(['/zookeeper', '/zookeeper/quota'])('lies in the servers’ own directory: %s', (key) => {
+  it.each(['/zookeeper', '/zookeeper/quota'])('is in the servers’ own directory: %s', (key) => {
     expect(refusalOf(key).message).toContain('lies in /zookeeper, the servers’ own');
     expect(refusalOf(key.slice(1), '').message).toContain('lies in /zookeeper, the servers’ own');
   });
 
-  it.each(['/zookeepers', '/a/zookeeper'])('does not when it only looks like it: %s', (key) => {
+  it.each(['/zookeepers', '/a/zookeeper'])('is valid when it only looks like that directory: %s', (key) => {
     expect(lockPath(key, '/locks')).toBe(key);
   });
 });
@@ -329,13 +329,13 @@ describe('the longest path', () => {
     expect(refusalOf(`${key}x`).message).toContain('makes a path over 1024 bytes');
   });
 
-  it('is counted in bytes, after encoding, base path included', () => {
+  it('is measured in bytes, after encoding, including the base path', () => {
     expect(refusalOf('中'.repeat(342), '').message).toContain('makes a path over 1024 bytes');
     expect(refusalOf('%'.repeat(342), '').message).toContain('makes a path over 1024 bytes');
     expect(refusalOf('x'.repeat(1_020)).message).toContain('makes a path over 1024 bytes');
   });
 
-  it('is refused of an absolute key as well, without printing all of it', () => {
+  it('is refused for an absolute key as well, without printing all of it', () => {
     const { message } = refusalOf(`/${'x'.repeat(2_000)}`);
     expect(message).toContain('makes a path over 1024 bytes');
     expect(message.length).toBeLessThan(150);

@@ -8,7 +8,7 @@ const framed = (payload: Uint8Array) => {
   return Buffer.concat([length, payload]);
 };
 
-/** The bytes cut at the given places. */
+/** The bytes, cut at the given places. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
@@ -17,7 +17,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 describe('a stream of frames', () => {
   const payloads = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 10 });
 
-  it('gives the same frames however the chunks fall', () => {
+  it('gives the same frames however the chunks are cut', () => {
     fc.assert(
       fc.property(payloads, fc.array(fc.nat({ max: 1_000 }), { maxLength: 20 }), (contents, places) => {
         const splitter = new FrameSplitter();
@@ -36,7 +36,7 @@ describe('a stream of frames', () => {
     expect(frames.map(String)).toEqual(['one', '', 'three']);
   });
 
-  it('gives a frame with the chunk that completes it, and not before', () => {
+  it('returns a frame with the chunk that completes it, and not before', () => {
     const splitter = new FrameSplitter();
     const bytes = framed(Buffer.from('four'));
     expect(splitter.push(bytes.subarray(0, 7))).toEqual([]);
@@ -51,7 +51,7 @@ describe('a frame of an impossible length', () => {
     ['80000000', -(2 ** 31)],
     ['04000001', 64 * 1024 * 1024 + 1],
     ['48545401', 0x48545401],
-  ])('is refused as soon as its length is there: %s', (hex, length) => {
+  ])('is refused as soon as the length is complete: %s', (hex, length) => {
     const splitter = new FrameSplitter();
     const bytes = Buffer.from(hex, 'hex');
     expect(splitter.push(bytes.subarray(0, 3))).toEqual([]);
@@ -66,15 +66,15 @@ describe('a frame of an impossible length', () => {
     ],
     ['Redis', Buffer.from('-ERR unknown command'), 'the answer begins with "-ERR": the port is not that of a'],
     ['a server with TLS', Buffer.from('15030300020246', 'hex'), 'the server speaks TLS: set the tls option'],
-  ])('says so when it is %s that answers', (_who, bytes, message) => {
+  ])('is reported as %s that answers', (_who, bytes, message) => {
     expect(() => new FrameSplitter().push(bytes)).toThrow(message);
   });
 
-  it('is not one of exactly 64 MB', () => {
+  it('has more than 64 MB', () => {
     expect(new FrameSplitter().push(Buffer.from('04000000', 'hex'))).toEqual([]);
   });
 
-  it('is refused behind a good one, too', () => {
+  it('is refused after a valid frame, too', () => {
     const bytes = Buffer.concat([framed(Buffer.from('good')), Buffer.from('ffffffff', 'hex')]);
     expect(() => new FrameSplitter().push(bytes)).toThrow(RangeError);
   });

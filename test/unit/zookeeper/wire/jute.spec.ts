@@ -19,11 +19,11 @@ describe('jute, written', () => {
     ['a vector', (w) => w.vector(['a', 'bc'], (s) => w.string(s)), '000000020000000161000000026263'],
     ['an empty vector', (w) => w.vector([], () => w.int(1)), '00000000'],
     ['bytes as they are', (w) => w.raw(Buffer.from([9, 8])), '0908'],
-  ])('has %s as the servers do', (_what, write, hex) => {
+  ])('encodes %s as the servers do', (_what, write, hex) => {
     expect(hexOf(write)).toBe(hex);
   });
 
-  it('grows with what is written, and ends exactly there', () => {
+  it('grows with the data, and ends exactly at its end', () => {
     const writer = new JuteWriter().buffer(Buffer.alloc(248, 1)).int(2);
     expect(writer.toBuffer()).toHaveLength(256);
     writer.string('').buffer(Buffer.alloc(100_000, 3)).byte(4);
@@ -32,7 +32,7 @@ describe('jute, written', () => {
     expect([bytes[255], bytes[264], bytes.at(-2), bytes.at(-1)]).toEqual([2, 3, 3, 4]);
   });
 
-  it('takes an empty string and an empty buffer where its room ends', () => {
+  it('accepts an empty string and an empty buffer at the end of its room', () => {
     const full = () => new JuteWriter().raw(Buffer.alloc(252));
     expect(full().string('').toBuffer()).toHaveLength(256);
     expect(full().int(0).raw(Buffer.alloc(0)).toBuffer()).toHaveLength(256);
@@ -40,23 +40,23 @@ describe('jute, written', () => {
 });
 
 describe('jute, read', () => {
-  it('begins where it is told to', () => {
+  it('starts at the given position', () => {
     expect(reading('ffffffff00000007', 4).int()).toBe(7);
   });
 
-  it('takes null for empty', () => {
+  it('reads null as empty', () => {
     expect(reading('ffffffff').buffer()).toHaveLength(0);
     expect(reading('ffffffff').string()).toBe('');
     expect(reading('ffffffff').vector(() => 1)).toEqual([]);
   });
 
-  it('goes on behind a null', () => {
+  it('continues after a null', () => {
     const reader = reading('ffffffff00000007');
     reader.buffer();
     expect(reader.int()).toBe(7);
   });
 
-  it('takes every byte but 0 for true', () => {
+  it('reads every byte but 0 as true', () => {
     const reader = reading('0001ff');
     expect([reader.bool(), reader.bool(), reader.bool()]).toEqual([false, true, true]);
   });
@@ -107,7 +107,7 @@ describe('jute, written and read', () => {
     }
   };
 
-  it('is the same, whatever the record', () => {
+  it('returns the same record', () => {
     fc.assert(
       fc.property(fc.array(field, { maxLength: 20 }), (fields) => {
         const writer = new JuteWriter();

@@ -12,7 +12,7 @@ const END = bytes('ffffffff', '01', 'ffffffff');
 const STAT = Buffer.alloc(68);
 const acl = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 
-/** What the servers write about one operation. */
+/** The bytes that the servers write for one operation. */
 const applied = (type: number, body: Buffer = Buffer.alloc(0)) =>
   new JuteWriter().int(type).bool(false).int(0).raw(body).toBuffer();
 const refused = (code: number) => new JuteWriter().int(-1).bool(false).int(code).int(code).toBuffer();
@@ -20,7 +20,7 @@ const path = (name: string) => new JuteWriter().string(name).toBuffer();
 const resultsOf = (...parts: Buffer[]) => readMultiResults(new JuteReader(Buffer.concat(parts)));
 
 describe('a transaction, byte by byte', () => {
-  it('is its end when there is nothing to do', () => {
+  it('consists only of its end when it has no operations', () => {
     expect(multiRecord([])).toEqual(END);
   });
 
@@ -74,11 +74,11 @@ describe('a transaction, byte by byte', () => {
 });
 
 describe('the results of a transaction', () => {
-  it('are none for none', () => {
+  it('are empty for no operations', () => {
     expect(resultsOf(END)).toEqual([]);
   });
 
-  it('have the real path of what was created', () => {
+  it('contain the real path of a created znode', () => {
     const created = path('/a/lock-0000000007');
     expect(
       resultsOf(
@@ -96,7 +96,7 @@ describe('the results of a transaction', () => {
     ]);
   });
 
-  it('have the stat of what was written', () => {
+  it('contain the stat of a written znode', () => {
     const stat = Buffer.from(STAT);
     stat.writeInt32BE(7, 32);
     expect(resultsOf(applied(OpCode.setData, stat), applied(OpCode.check), END)).toEqual([
@@ -105,7 +105,7 @@ describe('the results of a transaction', () => {
     ]);
   });
 
-  it('tell which operation was refused, and that the others were not applied', () => {
+  it('report which operation was refused, and that the others were not applied', () => {
     const { ok, noNode, runtimeInconsistency } = ErrorCode;
     expect(resultsOf(refused(ok), refused(noNode), refused(runtimeInconsistency), END)).toEqual([
       { error: 0 },
@@ -114,7 +114,7 @@ describe('the results of a transaction', () => {
     ]);
   });
 
-  it('do not read beyond their end', () => {
+  it('are not read beyond their end', () => {
     const reader = new JuteReader(Buffer.concat([applied(OpCode.check), END, bytes('0000002a')]));
     readMultiResults(reader);
     expect(reader.int()).toBe(42);

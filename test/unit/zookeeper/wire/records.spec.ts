@@ -59,7 +59,7 @@ describe('the records of requests, byte by byte', () => {
     expect(record).toEqual(bytes(...parts));
   });
 
-  it('a request: length of what follows, number, type, body', () => {
+  it('a request: length of the rest, number, type, body', () => {
     expect(requestFrame(3, OpCode.sync, bytes('0102'))).toEqual(bytes('0000000a', '00000003', '00000009', '0102'));
   });
 
@@ -83,7 +83,7 @@ describe('the records of replies, byte by byte', () => {
     });
   });
 
-  it('stat: 68 bytes, and nothing read behind them', () => {
+  it('stat: 68 bytes, and nothing read after them', () => {
     const longs = ['0000000000000001', '0000000000000002', '0000000000000003', '0000000000000004'];
     const ints = ['00000005', '00000006', '00000007'];
     const stat = bytes(...longs, ...ints, '1000000000000008', '00000009', '0000000a', '000000000000000b');
@@ -114,7 +114,7 @@ describe('the records of replies, byte by byte', () => {
     ['header', (frame: Buffer) => readReplyHeader(frame)],
     ['stat', (frame: Buffer) => readStat(new JuteReader(frame))],
     ['event', (frame: Buffer) => readWatcherEvent(new JuteReader(frame))],
-  ])('a %s that is cut is an error and not a guess', (_what, read) => {
+  ])('a truncated %s is an error', (_what, read) => {
     expect(() => read(new JuteWriter().int(1).int(2).toBuffer())).toThrow(RangeError);
   });
 });
