@@ -7,7 +7,7 @@ import type { Report } from '../../bench/report/results-file.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `npm run bench` did and left behind. */
+/** One run of `npm run bench` and the files that it left behind. */
 export class BenchRun implements Disposable {
   readonly #dir = mkdtempSync(join(tmpdir(), 'bench-run-'));
   exitCode: number | null = null;
@@ -19,13 +19,13 @@ export class BenchRun implements Disposable {
     return run;
   }
 
-  /** @throws Error with the output when there is none */
+  /** The report. @throws Error with the output when there is none */
   get report(): Report {
     if (!existsSync(this.#results)) throw new Error(`the bench has left no report\n${this.output}`);
     return JSON.parse(readFileSync(this.#results, 'utf8')) as Report;
   }
 
-  /** The charts and tables by their names. */
+  /** The charts and tables by file name. */
   get drawn(): ReadonlyMap<string, string> {
     return new Map(readdirSync(this.#charts).map((name) => [name, readFileSync(join(this.#charts, name), 'utf8')]));
   }

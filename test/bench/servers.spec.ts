@@ -4,7 +4,7 @@ import { startLoopback } from '../../bench/servers/loopback-process.js';
 import { startRedis } from '../../bench/servers/redis.js';
 
 describe("a server of the bench's own", () => {
-  it('says what to install when it is not there', async () => {
+  it('says what to install when its program is missing', async () => {
     const nowhere = { program: 'no-such-server', debianPackage: 'such-a-package', settings: () => ({}) };
     await expect(startLoopback({ ...nowhere, serves: async () => false })).rejects.toThrow(
       /no-such-server did not start \(apt-get install such-a-package/,
@@ -17,7 +17,7 @@ describe("a server of the bench's own", () => {
     await expect(startLoopback({ ...broken, serves: async () => false })).rejects.toThrow(/nonsense/);
   });
 
-  it('is gone when it was stopped', async () => {
+  it('is gone once it was stopped', async () => {
     const server = await startRedis('no');
     expect(await accepts(server.address)).toBe(true);
     await server.stop();

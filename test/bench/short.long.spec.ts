@@ -5,7 +5,7 @@ import type { Report } from '../../bench/report/results-file.js';
 import { SHAPES } from '../../bench/shapes.js';
 import { BenchRun } from './bench-run.js';
 
-/** On a machine that is busy with everything else, too. */
+/** Long enough for a machine that is busy with other work. */
 const LIMIT_MS = 600_000;
 
 const TURNS = SHAPES.flatMap(({ id, contenders }) => contenders.map((contender) => ({ shape: id, contender })));
@@ -24,7 +24,7 @@ describe('a short run of the bench', () => {
     expect({ exitCode: run.exitCode, output: run.output }).toEqual({ exitCode: 0, output: run.output });
   });
 
-  it.each(TURNS)('has let $contender go through $shape, and never two at once', ({ shape, contender }) => {
+  it.each(TURNS)('has run $contender on $shape without overlaps', ({ shape, contender }) => {
     const turns = report.results.filter((result) => result.shape === shape && result.contender === contender);
     expect(turns).toHaveLength(1);
     expect(turns[0]).toMatchObject({ overlaps: 0 });
@@ -32,18 +32,18 @@ describe('a short run of the bench', () => {
     expect(turns[0]?.acquisitions).toBeGreaterThan(0);
   });
 
-  it('has let nobody else go', () => {
+  it('has run nothing else', () => {
     expect(report.results).toHaveLength(TURNS.length);
   });
 
   it.each(['rate', 'p50Us', 'handOverP50Us', 'fairness', 'cpuUs', 'packetsTo', 'packetsFrom', 'enqueueMs'] as const)(
-    'has measured %s of some, if not of all in so short a time',
+    'has measured %s for at least one contender',
     (figure) => {
       expect(report.results.filter(({ figures }) => (figures[figure] ?? 0) > 0)).not.toEqual([]);
     },
   );
 
-  it('has weighed waiters', () => {
+  it('has measured the memory of waiters', () => {
     const ofQueue = report.results.filter(({ shape }) => shape === '1000-waiters');
     expect(ofQueue.map(({ figures }) => figures.heapBytes)).toEqual(ofQueue.map(() => expect.any(Number)));
   });
@@ -55,27 +55,27 @@ describe('a short run of the bench', () => {
     }
   });
 
-  it('writes tables as the formatter would', async () => {
+  it('writes tables in the formatter’s layout', async () => {
     expect(
       await check(run.drawn.get('tables.md')!, { ...(await resolveConfig('README.md')), parser: 'markdown' }),
     ).toBe(true);
   });
 
-  it('draws charts of what it has measured', () => {
+  it('draws charts of the measured figures', () => {
     const charts = [...run.drawn].filter(([name]) => name.endsWith('.svg'));
     expect(charts.length).toBeGreaterThanOrEqual(7);
     for (const [, svg] of charts) expect(svg).toMatch(/^<svg /);
     expect(charts.filter(([, svg]) => svg.includes('>ours<'))).not.toEqual([]);
   });
 
-  it('says on what it was made', () => {
+  it('reports the machine that it ran on', () => {
     const { machine } = report;
     expect(machine.cpus).toBeGreaterThan(0);
     expect(Object.entries(machine.versions).filter(([, version]) => !/^\d+\.\d+/.test(version))).toEqual([]);
   });
 });
 
-describe('a lock that lets everybody in', () => {
+describe('a lock that excludes nobody', () => {
   it(
     'fails the run',
     async () => {

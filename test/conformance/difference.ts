@@ -1,6 +1,6 @@
 const LINES_BEFORE = 6;
 
-/** Where two transcripts part, with what led there, or `undefined`. */
+/** Returns the first difference of two transcripts with the lines before it, or `undefined`. */
 export function firstDifference(expected: readonly string[], actual: readonly string[]): string | undefined {
   const at = expected.findIndex((line, place) => line !== actual[place]);
   const place = at < 0 && actual.length > expected.length ? expected.length : at;
@@ -9,7 +9,9 @@ export function firstDifference(expected: readonly string[], actual: readonly st
   return [...before, `- ${expected[place] ?? '(nothing more)'}`, `+ ${actual[place] ?? '(nothing more)'}`].join('\n');
 }
 
-/** The same transcript. @throws Error when it broke off: that two servers say the same up to there proves nothing */
+/**
+ * Returns the same transcript. @throws Error when it is incomplete: two servers that agree up to there prove nothing
+ */
 export function whole(transcript: readonly string[]): readonly string[] {
   const broken = transcript.find((line) => line.startsWith('!'));
   if (broken !== undefined) throw new Error(`it was not played to its end: ${broken}`);

@@ -1,6 +1,6 @@
 /**
- * Breaks the embedded server in one way after the other, and looks whether the recorded scenarios show it:
- * `npm run conformance:mutants -- [name …] [--write]`.
+ * Breaks the embedded server in one way after the other, and checks that the recorded scenarios show it: `npm run
+ * conformance:mutants -- [name …] [--write]`.
  */
 import { parseArgs } from 'node:util';
 import { defectNamed, DEFECTS } from './defects/defects.js';
@@ -10,7 +10,7 @@ import { writeSection } from './report/section.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  // Puts the result into docs/CONFORMANCE.md.
+  // Writes the result into docs/CONFORMANCE.md.
   options: { write: { type: 'boolean', default: false } },
 });
 const found = new Map<string, string>();

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { ROOT } from '../support/repository-root.js';
 
-/** What was recorded from a real server; part of the repository. */
+/** The recordings of a real server. They are part of the repository. */
 export const RECORDED = join(ROOT, 'test', 'conformance', 'recorded');
 
-/** Where the results are told. */
+/** The document that contains the results. */
 export const RESULTS = join(ROOT, 'docs', 'CONFORMANCE.md');
 
 const OUTPUT = join(ROOT, 'build', 'conformance');
@@ -15,5 +15,5 @@ export const COMPILED = join(OUTPUT, 'js');
 /** Copies of the library, each with a defect. */
 export const BROKEN = join(OUTPUT, 'broken');
 
-/** What runs an embedded server in a process of its own. */
+/** The program that runs an embedded server in a separate process. */
 export const SERVER_PROGRAM = join(COMPILED, 'test', 'conformance', 'servers', 'embedded-program.js');

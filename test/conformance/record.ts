@@ -1,6 +1,6 @@
 /**
- * Plays every scenario on a real ZooKeeper and writes down what it did: `npm run conformance:record -- [group …]`.
- * What changes in the files is a change of ZooKeeper's, or of the scenarios.
+ * Plays every scenario on a real ZooKeeper and records its behaviour: `npm run conformance:record -- [group …]`. A
+ * change of the files is a change in ZooKeeper, or in the scenarios.
  */
 import { playGroup } from './play-group.js';
 import { readRecording, writeRecording } from './recording.js';

@@ -5,7 +5,7 @@ import { startEmbeddedServer } from './servers/embedded-server.js';
 import type { TestedServer } from './servers/tested-server.js';
 import { Stage } from './stage/stage.js';
 
-describe.each(GROUPS)('the embedded server does what ZooKeeper did: $name', ({ name, settings, scenarios }) => {
+describe.each(GROUPS)('the embedded server behaves like ZooKeeper: $name', ({ name, settings, scenarios }) => {
   const recording = readRecording(name);
   let server: TestedServer;
 
@@ -14,7 +14,7 @@ describe.each(GROUPS)('the embedded server does what ZooKeeper did: $name', ({ n
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('has been recorded as it is played', () => {
+  it('has a recording of every scenario, in the same order', () => {
     expect([...recording.keys()]).toEqual(Object.keys(scenarios));
     expect([...recording].filter(([, transcript]) => transcript === '' || /^!/m.test(transcript))).toEqual([]);
   });

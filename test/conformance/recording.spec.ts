@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordedLines } from './recording.js';
 
-it('what was not recorded is compared with nothing', () => {
+it('a scenario without a recording is not compared', () => {
   const recording = new Map([
     ['played', 'a\nb'],
     ['empty', ''],

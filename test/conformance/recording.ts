@@ -4,7 +4,7 @@ import { RECORDED } from './places.js';
 
 const HEADING = '## ';
 
-/** What a real server did, scenario by scenario. */
+/** The transcripts of a real server, by scenario. */
 export type Recording = ReadonlyMap<string, string>;
 
 export function writeRecording(group: string, recording: Recording): void {
@@ -25,7 +25,10 @@ export function readRecording(group: string): Recording {
   );
 }
 
-/** What a real server did in one scenario, line by line. @throws Error when that was not recorded, or nothing was */
+/**
+ * Returns the lines of a real server in one scenario. @throws Error when the recording of the scenario is missing or
+ * empty
+ */
 export function recordedLines(recording: Recording, scenario: string): readonly string[] {
   const transcript = recording.get(scenario);
   if (!transcript) throw new Error(`"${scenario}" was not recorded`);

@@ -1,6 +1,7 @@
 /**
- * The long comparison: `npm run conformance -- [--operations 10000] [--seed S]`. The same at random with a real ZooKeeper
- * and with the embedded server; ends with the shortest sequence that they answer differently, if there is one.
+ * The long comparison: `npm run conformance -- [--operations 10000] [--seed S]`. Applies the same random operations to
+ * a real ZooKeeper and to the embedded server. Ends with the shortest sequence that they answer differently, if there
+ * is one.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ const { values } = parseArgs({
   options: {
     operations: { type: 'string', default: '10000' },
     seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
-    // Puts the result into docs/CONFORMANCE.md.
+    // Writes the result into docs/CONFORMANCE.md.
     write: { type: 'boolean', default: false },
   },
 });

@@ -1,4 +1,7 @@
-/** Acquisitions that time out, one after the other, while somebody else holds the key: what do they leave behind? */
+/**
+ * Runs acquisitions that time out, one after the other, while another service holds the key. Measures what they leave
+ * behind.
+ */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -7,7 +10,7 @@ import { ZooKeeperServer } from '../../lib/testing/index.js';
 import { eventually } from '../support/eventually.js';
 import { closeService, plainService } from '../support/plain-service.js';
 
-/** What stands at one moment, when nobody waits. */
+/** The state at one moment at which no acquisition waits. */
 export interface Residue {
   readonly znodes: number;
   readonly watches: number;
@@ -22,7 +25,10 @@ export interface GivingUpOptions {
 
 export interface GivingUpOutcome {
   readonly timeouts: number;
-  /** After a tenth of the cycles, when everything that is made once has been made, and after all of them. */
+  /**
+   * The state after a tenth of the cycles, when everything that is created once has been created. `late` is the state
+   * after all cycles.
+   */
   readonly early: Residue;
   readonly late: Residue;
 }
@@ -75,7 +81,7 @@ async function timedOut(acquiring: Promise<unknown>): Promise<void> {
 
 type ContenderName = Pick<Residue, 'znodes' | 'watches'>;
 
-/** What the holder alone has, once it watches its own znode. */
+/** Resolves with the holder's own znodes and watches, once it watches its own znode. */
 function untilAlone(server: ZooKeeperServer): Promise<ContenderName> {
   return eventually(async () => {
     const found = await standing(server);
@@ -83,7 +89,10 @@ function untilAlone(server: ZooKeeperServer): Promise<ContenderName> {
   }, 'the holder watches its own znode');
 }
 
-/** What was given up a moment ago may still be on its way; what is there after a long while is left behind. */
+/**
+ * Measures the residue. An acquisition that was just given up may still be cleaning up; what remains after a long time
+ * is left behind.
+ */
 async function residue(server: ZooKeeperServer, alone: ContenderName): Promise<Residue> {
   const isAlone = async () => {
     const { znodes, watches } = await standing(server);

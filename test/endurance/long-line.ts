@@ -1,4 +1,4 @@
-/** A long line on one key: in which order is it served, and what does a hand-over cost the servers? */
+/** Serves a long wait queue on one key. Measures its order and what a hand-over costs the servers. */
 import { randomUUID } from 'node:crypto';
 import type { Lease } from '../../lib/contract/lease.js';
 import { ZooKeeperServer } from '../../lib/testing/index.js';
@@ -13,11 +13,11 @@ export interface LongLineOptions {
 
 export interface LongLineOutcome {
   readonly served: number;
-  /** How many were served before one that had come earlier. */
+  /** The number of waiters that were served before one that was queued earlier. */
   readonly outOfOrder: number;
-  /** Events of deleted znodes that the server sent while the line was served. */
+  /** Events of deleted znodes that the server sent while the queue was served. */
   readonly notifications: number;
-  /** Lists of the line that were asked for meanwhile. */
+  /** The number of times that the wait queue was listed meanwhile. */
   readonly lists: number;
   readonly watchesLeft: number;
 }
@@ -70,7 +70,7 @@ async function watchesLeft(server: ZooKeeperServer): Promise<number> {
   return Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))?.[1]);
 }
 
-/** Counts the lists that this process asks for. */
+/** Counts the requests of this process that list children. */
 function countLists() {
   const { prototype } = NodeZooKeeperClient;
   const { children } = prototype;

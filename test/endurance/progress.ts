@@ -1,6 +1,6 @@
 const STEPS = 20;
 
-/** Says how far a run is, every twentieth of it. */
+/** Returns a function that prints the progress of a run, every twentieth of it. */
 export function progress(total: number): (done: number, what?: string) => void {
   const begun = Date.now();
   let shown = 0;

@@ -1,6 +1,6 @@
 /**
- * The long runs: `npm run endurance -- [turns|sets|giving-up|line] [--count N]`, all of them without a name. Each says
- * what it found, and the command fails when something is wrong.
+ * The long runs: `npm run endurance -- [turns|sets|giving-up|line] [--count N]`. Without a name, all of them run. Each
+ * prints its findings, and the command fails when something is wrong.
  */
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -110,7 +110,7 @@ async function line(count: number): Promise<boolean> {
   return served === count && outOfOrder === 0 && watchesLeft === 0 && isCheap;
 }
 
-/** A server whose ticks are short, so that sessions may be. */
+/** Runs `work` with a server that has short ticks, which allow short sessions. */
 async function withServer(work: (connectString: string) => Promise<boolean>): Promise<boolean> {
   const server = await ZooKeeperServer.start({ tickTimeMs: 500 });
   try {

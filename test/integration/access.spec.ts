@@ -10,7 +10,7 @@ const connectString = inject('zookeeper');
 const as = (credentials: string) => ({ connectString, auth: { scheme: 'digest', credentials } });
 
 describe('authentication and access', () => {
-  it('keeps the znodes of an authenticated service its own', async () => {
+  it('protects the znodes of an authenticated service from other clients', async () => {
     const basePath = freshBasePath();
     const shop = await openService({ ...as('shop:secret'), basePath });
     const sameShop = await openService({ ...as('shop:secret'), basePath });
@@ -22,7 +22,7 @@ describe('authentication and access', () => {
     expect(await contendersAt(await openClient(connectString, 'shop:secret'), `${basePath}/till`)).toHaveLength(1);
   });
 
-  it('tells a service without access what to look at', async () => {
+  it('rejects a service without access with an error that names the options to check', async () => {
     const basePath = freshBasePath();
     const shop = await openService({ ...as('shop:secret'), basePath });
     await shop.acquire('till');
@@ -34,12 +34,12 @@ describe('authentication and access', () => {
     await expect(refused).rejects.toThrow(/noAuth.*check the auth and acl options/);
   });
 
-  it('does not start, and says why, when the servers refuse the credentials', async () => {
+  it('does not start when the servers refuse the credentials, and reports why', async () => {
     const auth = { scheme: 'unheard-of', credentials: 'x' };
     await expect(openService({ connectString, auth })).rejects.toThrow(/refused the credentials/);
   });
 
-  it('gives the access that a list says', async () => {
+  it('grants the access that the acl option lists', async () => {
     const basePath = freshBasePath();
     const shop = await openService({
       ...as('shop:secret'),
@@ -53,7 +53,7 @@ describe('authentication and access', () => {
     expect(await contendersAt(await openClient(connectString), `${basePath}/till`)).toHaveLength(1);
   });
 
-  it('puts everything under the chroot, which need not be there', async () => {
+  it('creates everything below the chroot, which need not exist', async () => {
     const chroot = freshBasePath();
     const service = await openService({ connectString: `${connectString}${chroot}/app`, basePath: '/locks' });
     await service.acquire('k');

@@ -13,7 +13,7 @@ const KEYS = ['account/a', 'account/b', 'account/c'];
 const ATOMIC = { atomic: true };
 
 describe('an atomic multi-lock', () => {
-  it('is one transaction with all that it needs, and one token', async () => {
+  it('creates its contenders and parents in one transaction, with one token', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);
     const set = await one.multi(KEYS, ATOMIC).acquire();
     const nodes = await Promise.all(
@@ -31,7 +31,7 @@ describe('an atomic multi-lock', () => {
     for (const key of KEYS) expect(await contendersAt(client, `${basePath}/${key}`)).toEqual([]);
   });
 
-  it('excludes those who want a single one of its keys, and other sets', async () => {
+  it('excludes locks on a single one of its keys, and other sets', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const single = await other.acquire('account/b');
     const waiting = one.multi(KEYS, ATOMIC).acquire();
@@ -47,7 +47,7 @@ describe('an atomic multi-lock', () => {
     await next.release();
   });
 
-  it('leaves nothing when it gives up', async () => {
+  it('leaves no contender when it gives up', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const single = await other.acquire('account/b');
     const both = one.multi(KEYS, ATOMIC);
@@ -79,14 +79,14 @@ describe('an atomic multi-lock', () => {
     for (const key of KEYS) expect(await untilContenders(client, `${basePath}/${key}`, 0)).toEqual([]);
   });
 
-  it('makes parents again that the servers have removed meanwhile', async () => {
+  it('recreates parents that the servers have removed meanwhile', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);
     await one.multi(KEYS, ATOMIC).using(() => {});
     await client.delete(`${basePath}/account/b`);
     await one.multi(KEYS, ATOMIC).using((set) => expect(set.isHeld()).toBe(true));
   });
 
-  it('loses a waiting set’s place on all keys when it is deleted on one, and lines up again', async () => {
+  it('is queued again on all keys when its waiting contender on one is deleted', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const single = await other.acquire('account/b');
     const waiting = one.multi(KEYS, ATOMIC).acquire();
@@ -101,7 +101,7 @@ describe('an atomic multi-lock', () => {
     await set.release();
   });
 
-  it('lines up again when it loses a key before it has the others', async () => {
+  it('is queued again when it loses a key before it has the others', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const single = await other.acquire('account/b');
     const waiting = one.multi(KEYS, ATOMIC).acquire();
@@ -119,7 +119,7 @@ describe('an atomic multi-lock', () => {
     for (const key of KEYS) expect(await untilContenders(client, `${basePath}/${key}`, 0)).toEqual([]);
   });
 
-  it('gives way on the keys that it has when asked to before it has the others', async () => {
+  it('releases a revoked key that it holds before it has the others', async () => {
     const { one, other } = await twoProcesses(connectString);
     const single = await other.acquire('account/b');
     const waiting = one.multi(KEYS, ATOMIC).acquire();
@@ -132,7 +132,7 @@ describe('an atomic multi-lock', () => {
     expect([set.state, set.signal.aborted]).toEqual(['held', false]);
   });
 
-  it('is refused, and cuts nobody off, when it is more than the servers take in one request', async () => {
+  it('is refused without a connection loss when it exceeds the servers’ request size', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);
     await using lease = await one.acquire('another');
     const suspended = vi.fn<() => void>();
@@ -149,7 +149,7 @@ describe('an atomic multi-lock', () => {
     expect(await untilContenders(client, `${basePath}/${'y'.repeat(900)}/locks`, 0)).toEqual([]);
   });
 
-  it('never waits in a circle, whatever the order of the keys', async () => {
+  it('never deadlocks, whatever the order of the keys', async () => {
     const { one, other } = await twoProcesses(connectString);
     let inside = 0;
     const rounds = Array.from({ length: 60 }, (_, round) => {

@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const followingOf = () => (instant: number) => (Math.floor(instant / HOUR_MS) + 1) * HOUR_MS;
 const EVERY_SECOND: Schedule = { kind: 'interval', ms: 1_000 };
 
-/** One instance of a cluster, whose wall clock is ahead by so much. */
+/** One instance of a cluster, whose wall clock is ahead by `aheadMs`. */
 async function openInstance(options: ServiceOptions, aheadMs = 0) {
   const locks = await openService(options);
   const runs = new CronRunsService(locks, { followingOf }, () => Date.now() + aheadMs);
@@ -30,7 +30,7 @@ const reasonsOf = (events: readonly JobEvent[]) =>
   events.map((event) => (event.type === 'skipped' ? event.reason : event.type));
 
 describe('jobs on ZooKeeper', () => {
-  it('are told apart by any instance, with what became of them', async () => {
+  it('are listed by any instance, with their outcomes', async () => {
     const basePath = freshBasePath();
     const [one, other] = [
       await openInstance({ connectString, basePath }),
@@ -52,7 +52,7 @@ describe('jobs on ZooKeeper', () => {
     expect(await one.runs.forget('jobs/a')).toBe(false);
   });
 
-  it("keep their distance on the servers' clock, whatever those of the instances say", async () => {
+  it("keep their distance on the servers' clock, whatever the instances' clocks say", async () => {
     const basePath = freshBasePath();
     const ahead = await openInstance({ connectString, basePath }, 5 * HOUR_MS);
     const behind = await openInstance({ connectString, basePath }, -5 * HOUR_MS);
@@ -72,7 +72,7 @@ describe('jobs on ZooKeeper', () => {
     expect(reasonsOf([...ahead.events, ...behind.events])).toContain('early');
   });
 
-  it("are crashed as soon as the session of a runner has ended, and are finished with onCrash: 'rerun'", async () => {
+  it("are crashed once the runner's session has ended, and are rerun with onCrash: 'rerun'", async () => {
     const basePath = freshBasePath();
     const [one, other] = [
       await openInstance({ connectString, basePath }),

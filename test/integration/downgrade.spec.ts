@@ -12,7 +12,7 @@ import { contendersAt, openClient, untilContenders, untilWatched } from '../supp
 const connectString = inject('zookeeper');
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
-describe.each([true, false])('a writer that goes on as a reader, with localLine %s', (localLine) => {
+describe.each([true, false])('a writer that downgrades to a reader, with localLine %s', (localLine) => {
   async function prices() {
     const basePath = freshBasePath();
     const thief = await openReplyThief(connectString);
@@ -29,7 +29,7 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
     };
   }
 
-  it('lets the readers in that wait, and the writer behind them only when all are out', async () => {
+  it('admits the waiting readers, and the next writer only when all readers are out', async () => {
     const { one, other, client, path } = await prices();
     const entered: string[] = [];
     let read!: { release(): Promise<void> };
@@ -64,7 +64,7 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
     expect(await untilContenders(client, path, 0)).toEqual([]);
   });
 
-  it('does so for those of its own process, too', async () => {
+  it('admits those of its own process in the same order', async () => {
     const { one, other, client, path } = await prices();
     const elsewhere = AsyncLocalStorage.snapshot();
     const entered: string[] = [];
@@ -79,7 +79,7 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
       return one.read.acquire();
     });
     await (await behind[0]!).release();
-    // Those that wait have been told, and have looked again.
+    // The waiting contenders have been notified, and have checked their position again.
     await untilContenders(client, path, 2);
     expect(await other.write.tryAcquire()).toBeNull();
     expect(entered).toEqual(['reader']);
@@ -114,7 +114,7 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
   it.each([
     ['applied', 'stealNext'],
     ['not applied', 'cutBefore'],
-  ] as const)('is found out through a lost connection: %s', async (_, cutAt) => {
+  ] as const)('is completed after a lost connection: %s', async (_, cutAt) => {
     const { one, other, thief, client, path } = await prices();
     await one.write.using(() => {});
     let cut: Promise<void> | undefined;
@@ -132,7 +132,7 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
     expect(await untilContenders(client, path, 0)).toEqual([]);
   });
 
-  it('is lost when its znode is deleted from outside, as every lease', async () => {
+  it('is lost when its znode is deleted from outside', async () => {
     const { one, client, path } = await prices();
     const reading = await one.write.using(() => one.read.acquire());
     const [name = ''] = await contendersAt(client, path);
@@ -156,9 +156,9 @@ describe.each([true, false])('a writer that goes on as a reader, with localLine 
   });
 });
 
-describe('a writer of Curator 5.5 that goes on as a reader', () => {
+describe('a writer of Curator 5.5 that downgrades to a reader', () => {
   it.each([true, false])(
-    'is waited for by our writers and joined by our readers, with localLine %s',
+    'excludes our writers and admits our waiting readers, with localLine %s',
     async (localLine) => {
       const basePath = freshBasePath();
       const path = `${basePath}/k`;
@@ -167,7 +167,7 @@ describe('a writer of Curator 5.5 that goes on as a reader', () => {
       const curator = await openClient(connectString);
       const data = Buffer.from('127.0.0.1');
       const id = '_c_11111111-2222-4333-8444-555555555555';
-      // The server removes an empty directory: the reader is in it until the writer is.
+      // The server removes an empty directory, so our reader keeps it until the writer's znode exists.
       const writer = await read.using(() =>
         curator.create({ path: `${path}/${id}-__WRIT__`, data, acl: OPEN, mode: 3 }),
       );

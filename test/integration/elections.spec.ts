@@ -15,10 +15,10 @@ const connectString = inject('zookeeper');
 const ACL = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const UUID = '8b3f5c1e-2a4d-4f6b-9c8e-0d1a2b3c4d5e';
 
-/** Where the candidates of the service `test` are. */
+/** The directory of the candidates of the service `test`. */
 const pathOf = (basePath: string) => `${basePath}/%elections/test%2Fpoller`;
 
-/** Two candidates with a session each, and a client that looks on from outside. */
+/** Two candidates with a session each, and a client that observes from outside. */
 async function twoCandidates() {
   const basePath = freshBasePath();
   const [one, other, client] = await Promise.all([
@@ -30,7 +30,7 @@ async function twoCandidates() {
   return { one, other, client, basePath, path, profiles: `${path}%candidates` };
 }
 
-/** A candidate behind a proxy, and one that is not. */
+/** A candidate behind a proxy, and one with a direct connection. */
 async function cutOffCandidate() {
   const basePath = freshBasePath();
   const proxy = await FaultProxy.open(connectString);
@@ -46,7 +46,7 @@ async function nextOf(leaders: AsyncIterator<Leader | null>): Promise<Leader | n
   return value;
 }
 
-/** What `leader` says as soon as it is as expected. */
+/** Resolves with the leader once it is as expected. */
 function untilLeader(elections: LeaderElectionService, is: (leader: Leader | null) => boolean): Promise<Leader | null> {
   return eventually(async () => {
     const leader = await elections.leader('poller');
@@ -55,7 +55,7 @@ function untilLeader(elections: LeaderElectionService, is: (leader: Leader | nul
 }
 
 describe('an election', () => {
-  it('is won by one; the next leads when that one resigns, with a larger token', async () => {
+  it('has one leader; the next leads with a larger token when it resigns', async () => {
     const { one, other, client, path, profiles } = await twoCandidates();
     const first = await one.campaign('poller');
     await expect(other.campaign('poller', { waitMs: 0 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
@@ -71,20 +71,20 @@ describe('an election', () => {
     await untilContenders(client, profiles, 0);
   });
 
-  it('is held with the znodes of Curator’s LeaderLatch, whose data is the participant’s id', async () => {
+  it('uses the znodes of Curator’s LeaderLatch, with the participant’s id as data', async () => {
     const { one, client, path } = await twoCandidates();
     const term = await one.campaign('poller', { label: 'node-1', value: 'v' });
     const [name = ''] = await contendersAt(client, path);
     expect(name).toMatch(/^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-latch-\d{10}$/);
     await term.proclaim('another');
     const { data, stat } = await client.read(`${path}/${name}`);
-    // A waiting LeaderLatch overlooks the end of a predecessor whose data was changed.
+    // A waiting LeaderLatch misses the deletion of a predecessor whose data was changed.
     expect([data.toString(), stat.version]).toEqual(['node-1', 0]);
     expect(stat.ephemeralOwner).not.toBe(0n);
     expect(term.fencingToken).toBe(fencingTokenOf(stat.czxid));
   });
 
-  it('waits for candidates of other kinds, and for no contender for a lock on the same path', async () => {
+  it('waits for candidates of other clients, but not for lock contenders on its path', async () => {
     const { one, client, path } = await twoCandidates();
     await one.campaign('poller').then((term) => term.resign());
     const create = (name: string) =>
@@ -111,7 +111,7 @@ describe('an election', () => {
     expect((await waiting).isHeld()).toBe(true);
   });
 
-  it('is left, with all that was said, by one who gives up', async () => {
+  it('removes the contender and the profile of a candidate that gives up', async () => {
     const { one, other, client, path, profiles } = await twoCandidates();
     await one.campaign('poller');
     const abort = new AbortController();
@@ -123,7 +123,7 @@ describe('an election', () => {
     await untilContenders(client, profiles, 1);
   });
 
-  it('goes on when somebody deletes the leader’s znode: the term is lost, the next leads', async () => {
+  it('moves to the next candidate when the leader’s znode is deleted from outside', async () => {
     const { one, other, client, path } = await twoCandidates();
     const term = await one.campaign('poller');
     const waiting = other.campaign('poller');
@@ -136,8 +136,8 @@ describe('an election', () => {
   });
 });
 
-describe('a leader whose connection flaps', () => {
-  it('leads on while its session stands, and nobody is elected', async () => {
+describe('a leader whose connection is lost repeatedly', () => {
+  it('leads on while its session lasts, and no other candidate is elected', async () => {
     const { proxy, cutOff, other, client, path } = await cutOffCandidate();
     const term = await cutOff.campaign('poller');
     const abort = new AbortController();
@@ -145,7 +145,7 @@ describe('a leader whose connection flaps', () => {
     const before = await untilContenders(client, path, 2);
 
     for (let flap = 0; flap < 3; flap++) {
-      // Until it is healed: a connection that comes back at once may be back before anybody looks.
+      // Refused until it is healed: a connection that returns at once may be back before the test observes the loss.
       proxy.refuse();
       proxy.disconnect();
       await eventually(() => term.state === 'suspended' || undefined, 'suspended');
@@ -162,7 +162,7 @@ describe('a leader whose connection flaps', () => {
     await expect(waiting).rejects.toThrow('enough');
   });
 
-  it('loses its term with its session, and can campaign with the next', async () => {
+  it('loses its term with its session, and can campaign with the next session', async () => {
     const { proxy, cutOff, other, client, path } = await cutOffCandidate();
     const term = await cutOff.campaign('poller');
     const waiting = other.campaign('poller');
@@ -182,7 +182,7 @@ describe('a leader whose connection flaps', () => {
 });
 
 describe('a candidate whose session is lost while it waits', () => {
-  it('stands again by itself', async () => {
+  it('is queued again by itself', async () => {
     const { proxy, cutOff, other, client, path } = await cutOffCandidate();
     const term = await other.campaign('poller');
     const waiting = cutOff.campaign('poller', { value: 'v' });
@@ -199,10 +199,10 @@ describe('a candidate whose session is lost while it waits', () => {
 });
 
 describe('observers', () => {
-  it('see each leader, what it proclaims, and that there is none', async () => {
+  it('see each leader, its proclaimed values, and that there is none', async () => {
     const { one, other } = await twoCandidates();
     const leaders = other.observe('poller');
-    // Nobody has ever campaigned: there is no directory yet.
+    // No candidate has ever campaigned, so there is no directory yet.
     expect(await nextOf(leaders)).toBeNull();
     const first = await one.campaign('poller', { label: 'a', value: '1' });
     expect(await nextOf(leaders)).toMatchObject({ id: 'a', value: '1', fencingToken: first.fencingToken });
@@ -216,7 +216,7 @@ describe('observers', () => {
     await leaders.return?.();
   });
 
-  it('go on when the leader changes while they are cut off, and when their own session is lost', async () => {
+  it('continue when the leader changes while they are disconnected or lose their session', async () => {
     const { proxy, cutOff, other } = await cutOffCandidate();
     const first = await other.campaign('poller');
     const leaders = cutOff.observe('poller');
@@ -239,7 +239,7 @@ describe('observers', () => {
   it.each([
     ['a leader', true],
     ['that there is none', false],
-  ])('go on when their own session is lost while they watch %s', async (_, isLed) => {
+  ])('continue when their own session is lost while they watch %s', async (_, isLed) => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const options = { connectString: server.connectString, basePath: freshBasePath() };
@@ -259,7 +259,7 @@ describe('observers', () => {
     await leaders.return?.();
   });
 
-  it('are told nothing when candidates come and go behind the leader, and end with their signal', async () => {
+  it('get no event of candidates behind the leader, and end with their signal', async () => {
     const { one, other, client, path } = await twoCandidates();
     const { acquiredAt } = await one.campaign('poller');
     await untilLeader(other, (leader) => leader?.since.getTime() === acquiredAt.getTime());
@@ -279,13 +279,13 @@ describe('observers', () => {
   });
 });
 
-/** Observes until the leader is so. */
+/** Observes until the leader matches. */
 async function seen(leaders: AsyncIterator<Leader | null>, is: (leader: Leader | null) => boolean): Promise<void> {
   for (let leader = await nextOf(leaders); !is(leader); leader = await nextOf(leaders));
 }
 
 describe('twenty candidates', () => {
-  it('lead one after the other, in the order in which they came', async () => {
+  it('lead one after the other, in the order in which they were queued', async () => {
     const { client, path, basePath } = await twoCandidates();
     const open = () => openCandidate({ connectString, basePath });
     const candidates = await Promise.all(Array.from({ length: 4 }, open));

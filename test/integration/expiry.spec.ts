@@ -8,7 +8,7 @@ import { openClient, untilContenders } from '../support/znodes.js';
 const connectString = inject('zookeeper');
 
 describe('a session that the servers expire', () => {
-  it('ends its leases, and is followed by one that works and grows the token', async () => {
+  it('ends its leases; the next session grants them with larger tokens', async () => {
     const basePath = freshBasePath();
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
@@ -24,7 +24,7 @@ describe('a session that the servers expire', () => {
     expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
   });
 
-  it('sends its waiters to the end of the line, within their time', async () => {
+  it('sends its waiters to the end of the wait queue, within their time', async () => {
     const basePath = freshBasePath();
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());

@@ -10,7 +10,7 @@ const REQUESTS = ['create', 'multi', 'children', 'read', 'sync', 'delete', 'watc
 const ACL = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const GIVEN_UP = new Error('given up');
 
-/** Calls back at every step of a client: a request is about to be sent, or was answered. */
+/** Calls back at every step of a client: before a request is sent, and after it is answered. */
 class Steps {
   listener: () => void = () => {};
   #underWay = 0;
@@ -28,7 +28,7 @@ class Steps {
     });
   }
 
-  /** Resolves when every request was answered and nothing more is sent because of it. */
+  /** Resolves when every request was answered and causes no further request. */
   async quiet(): Promise<void> {
     for (let quietTurns = 0; quietTurns < 3; quietTurns++) {
       await new Promise(setImmediate);
@@ -72,7 +72,7 @@ async function startCampaigns() {
 
 type Campaigns = Awaited<ReturnType<typeof startCampaigns>>;
 
-/** How many steps the campaign took, of which the last may not come any more. */
+/** Runs a campaign that is given up at a step. Returns the number of steps; the given step may never be reached. */
 async function campaignGivenUpAt({ steps, campaign }: Campaigns, step: number, name: string): Promise<number> {
   const abort = new AbortController();
   let taken = 0;

@@ -9,7 +9,7 @@ import { openClient, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
 
-/** Two stores that commit by themselves, each with a fencing column. */
+/** Two stores that commit independently, each with a fencing column. */
 class Stores {
   readonly #rows = new Map([
     ['seats', { value: 10, token: 0n }],
@@ -33,7 +33,7 @@ class Stores {
   }
 }
 
-/** Takes a seat, pays for it, and then asks the bank. */
+/** Reserves a seat, pays for it, and then asks the bank. */
 function book(locks: LockService, stores: Stores, bank: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   return locks.globalTransaction(async (transaction) => {
     for (const [row, by] of [
@@ -51,14 +51,14 @@ function book(locks: LockService, stores: Stores, bank: (signal: AbortSignal) =>
   });
 }
 
-/** What another process sees that locks the rows. */
+/** Reads the rows as another process sees them that locks them. */
 const look = (locks: LockService, stores: Stores) =>
   locks.globalTransaction(async (transaction) => {
     await transaction.lock(['row/wallet', 'row/seats']);
     return stores.values;
   });
 
-it('another process sees neither half of a transaction that fails', async () => {
+it('a failed transaction is never half visible to another process', async () => {
   const basePath = freshBasePath();
   const [one, other] = await Promise.all([0, 1].map(() => openService({ connectString, basePath })));
   if (!one || !other) return expect.unreachable();
@@ -76,7 +76,7 @@ it('another process sees neither half of a transaction that fails', async () => 
   expect(stores.written).toEqual(['seats=9', 'wallet=70', 'wallet=100', 'seats=10']);
 });
 
-it('is not committed when its session expires, and rolled back', async () => {
+it('a transaction is rolled back when its session expires', async () => {
   const basePath = freshBasePath();
   const proxy = await FaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
@@ -89,7 +89,7 @@ it('is not committed when its session expires, and rolled back', async () => {
   });
   await expect(booking).rejects.toMatchObject({ code: 'LOCK_LOST' });
   expect(await look(other, stores)).toEqual([10, 100]);
-  // The session that follows serves transactions.
+  // The following session can run transactions.
   await book(unlucky, stores, async () => {});
   expect(await look(other, stores)).toEqual([9, 70]);
 });

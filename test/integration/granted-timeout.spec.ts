@@ -3,7 +3,7 @@ import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
 
-// More than any server grants, unless it was told to.
+// More than any server grants by default.
 const TOO_LONG_MS = 24 * 3_600_000;
 
 function warnings(): string[] {
@@ -23,7 +23,7 @@ it('a session timeout that the servers do not grant is logged, with the one that
   expect(logged).toEqual([[expect.stringMatching(/grant sessions of \d+ ms, sessionTimeoutMs asks for 86400000: /)]]);
 });
 
-it('nothing is logged of one that they grant', async () => {
+it('a session timeout that the servers grant is not logged', async () => {
   const logged = warnings();
   const service = await openService({ connectString: inject('zookeeper'), basePath: freshBasePath() });
   await using _held = await service.acquire('k');

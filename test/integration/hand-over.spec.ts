@@ -8,9 +8,9 @@ import { openClient, untilContenders } from '../support/znodes.js';
 
 const WAITERS = 200;
 const KEYS = 64;
-// What a service sends besides: heartbeats, and whoever asks the server for its figures.
+// The other packets of a service: heartbeats, and requests for the server's statistics.
 const OTHER_PACKETS = 16;
-// The longest that the server grants: a busy machine takes long, and heartbeats are counted as well.
+// The longest timeout that the server grants, because a busy machine is slow and heartbeats are counted as well.
 const sessionTimeoutMs = 40_000;
 
 let server: ZooKeeperServer;
@@ -27,7 +27,7 @@ async function figure(pattern: RegExp): Promise<number> {
 
 const packetsReceived = () => figure(/^Received: (\d+)/m);
 
-describe('a line of two services and 200 waiters', () => {
+describe('a wait queue of two services and 200 waiters', () => {
   let lists: { readonly mock: { readonly calls: readonly unknown[] } };
   let reads: typeof lists;
 
@@ -37,7 +37,7 @@ describe('a line of two services and 200 waiters', () => {
     onTestFinished(() => void vi.restoreAllMocks());
   });
 
-  it('is handed over in order, without a list, and with three requests each at most', async () => {
+  it('hands over in order, without lists, with at most three requests each', async () => {
     const basePath = freshBasePath();
     const options = { connectString: server.connectString, basePath, sessionTimeoutMs, waitMs: Infinity };
     const services = await Promise.all([openService(options), openService(options)]);
@@ -64,7 +64,7 @@ describe('a line of two services and 200 waiters', () => {
     expect((await packetsReceived()) - packets).toBeLessThanOrEqual(3 * WAITERS + OTHER_PACKETS);
   });
 
-  it('of one service only needs two requests each: the watch on its own znode, and the release', async () => {
+  it('needs two requests each with one service: a watch and the release', async () => {
     const basePath = freshBasePath();
     const options = { connectString: server.connectString, basePath, sessionTimeoutMs, waitMs: Infinity };
     const service = await openService(options);
@@ -83,18 +83,20 @@ describe('a line of two services and 200 waiters', () => {
   });
 });
 
-describe('what one service asks for in one turn', () => {
+describe('the requests of one service in one turn', () => {
   async function opened() {
     const own = { basePath: freshBasePath(), parents: 'persistent', sessionTimeoutMs } as const;
     const options = { connectString: server.connectString, ...own };
     const service = await openService(options);
     const keys = Array.from({ length: KEYS }, (_, number) => `key-${number}`);
-    // The first makes the directory, the second finds that it is there.
+    // The first use creates the directory, the second one finds it.
     for (const key of [...keys, ...keys]) await service.using(key, () => {});
     const client = await openClient(server.connectString);
     const directories = keys.map((key) => `${options.basePath}/${key}`);
     const statOf = async (directory: string) => (await client.read(directory)).stat;
-    /** In which transactions the children of these directories changed last; the server's own do not count. */
+    /**
+     * The transactions that last changed the children of these directories. The server's own transactions do not count.
+     */
     const lastTransactions = async () => {
       const stats = await Promise.all(directories.map(statOf));
       return new Set(stats.map(({ pzxid }) => pzxid));
@@ -102,12 +104,12 @@ describe('what one service asks for in one turn', () => {
     return { service, keys, lastTransactions };
   }
 
-  it('is one transaction for 64 keys to be taken, and one for them to be given back', async () => {
+  it('acquire 64 keys in one transaction, and release them in one', async () => {
     const { service, keys, lastTransactions } = await opened();
     const before = await packetsReceived();
 
     const leases = await Promise.all(keys.map((key) => service.acquire(key)));
-    // One transaction, and one list a key.
+    // One transaction, and one list per key.
     expect((await packetsReceived()) - before).toBeLessThanOrEqual(1 + KEYS + OTHER_PACKETS);
     expect(new Set(leases.map(({ fencingToken }) => fencingToken)).size).toBe(1);
     const taken = await lastTransactions();
@@ -121,7 +123,7 @@ describe('what one service asks for in one turn', () => {
     expect(released).not.toEqual(taken);
   });
 
-  it('is never one transaction for two contenders of one key', async () => {
+  it('never create two contenders of one key in one transaction', async () => {
     const { service, keys } = await opened();
     const asked = keys.slice(0, 8).flatMap((key) => [key, key, key]);
     const tokens = new Map<string, bigint[]>();
@@ -135,7 +137,7 @@ describe('what one service asks for in one turn', () => {
     }
   });
 
-  it('is repeated for the others when one directory has gone', async () => {
+  it('are repeated for the other keys when one directory was removed', async () => {
     const options = { connectString: server.connectString, basePath: freshBasePath(), parents: 'persistent' } as const;
     const service = await openService(options);
     const client = await openClient(server.connectString);

@@ -8,13 +8,13 @@ import { openService } from '../support/services.js';
 
 const connectString = inject('zookeeper');
 
-// Longer than a busy machine may take from the grant to the work: what is overdue by then never begins.
+// Longer than a busy machine may take from the grant to the work, because work that is overdue by then never begins.
 const LIMITS = { maxHeldMs: 500, overdueGraceMs: 250 };
 
 beforeEach(() => void vi.spyOn(Logger.prototype, 'warn').mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
 
-/** Two processes, as far as the servers can tell. */
+/** Two services that are separate processes for the servers. */
 async function twoProcesses(localLine: boolean) {
   const basePath = freshBasePath();
   const own = await openService({ connectString, basePath, localLine });
@@ -32,7 +32,7 @@ const KINDS: readonly (readonly [string, (locks: LockService, limits?: HoldingOp
 ];
 
 describe.each([true, false])('an overdue holder, with localLine: %s', (localLine) => {
-  it.each(KINDS)('hands on to another process, with a larger token: %s', async (_kind, lockOf) => {
+  it.each(KINDS)('hands over to another process, with a larger token: %s', async (_kind, lockOf) => {
     const { own, other } = await twoProcesses(localLine);
     const [end, begun] = [deferred(), deferred<Lease>()];
     const overdue = lockOf(own, LIMITS).using((lease) => (begun.resolve(lease), end.promise));
@@ -43,13 +43,13 @@ describe.each([true, false])('an overdue holder, with localLine: %s', (localLine
     end.resolve();
     await expect(overdue).rejects.toBeInstanceOf(LockOverdueError);
     await first.release();
-    // Nobody has taken it from the next one.
+    // No other contender has taken the key from the next holder.
     expect(await lockOf(own).tryAcquire()).toBeNull();
     expect([next.state, next.isHeld()]).toEqual(['held', true]);
     await next.release();
   });
 
-  it.each(KINDS)('hands on to a caller of its own process, with a larger token: %s', async (_kind, lockOf) => {
+  it.each(KINDS)('hands over to a caller of its own process, with a larger token: %s', async (_kind, lockOf) => {
     const { own } = await twoProcesses(localLine);
     const first = await lockOf(own, LIMITS).acquire();
     const next = await lockOf(own).acquire();
@@ -60,7 +60,7 @@ describe.each([true, false])('an overdue holder, with localLine: %s', (localLine
     await next.release();
   });
 
-  it('is one reader, and the others keep their leases', async () => {
+  it('is one reader, and the other readers keep their leases', async () => {
     const { own, other } = await twoProcesses(localLine);
     const patient = await own.readWriteLock('k').read.acquire();
     const first = await own.readWriteLock('k', LIMITS).read.acquire();

@@ -9,7 +9,7 @@ import { twoProcesses } from '../support/two-processes.js';
 import { openClient, untilContenders } from '../support/znodes.js';
 
 const connectString = inject('zookeeper');
-// Long enough for an answer also where the machine is busy.
+// Long enough for a reply on a busy machine.
 const WAIT_MS = 2_000;
 
 const refused = (lock: Pick<Lock, 'acquire'>): Promise<LockTimeoutError> =>
@@ -21,7 +21,7 @@ const refused = (lock: Pick<Lock, 'acquire'>): Promise<LockTimeoutError> =>
 const labels = ({ holders }: LockTimeoutError) => holders.map(({ owner }) => owner.label);
 
 describe('a LockTimeoutError', () => {
-  it('names the holder of another session, its host and process, and not those that wait', async () => {
+  it('names the holder of another session, its host and process, but no waiters', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const before = Date.now();
     await other.acquire('k', { label: 'Report.run' });
@@ -36,7 +36,7 @@ describe('a LockTimeoutError', () => {
     expect(error.message).toContain(`"k" is locked by Report.run (host ${hostname()}, pid ${process.pid}) since `);
   });
 
-  it('names the writer that keeps a reader out, and the readers that keep a writer out', async () => {
+  it('names the writer that blocks a reader, and the readers that block a writer', async () => {
     const { one, other } = await twoProcesses(connectString);
     await other.readWriteLock('w').write.acquire({ label: 'writer' });
     await other.readWriteLock('r').read.acquire({ label: 'reader 1' });
@@ -49,7 +49,7 @@ describe('a LockTimeoutError', () => {
     expect(labels(write)).toEqual(['reader 1', 'reader 2']);
   });
 
-  it('names the holders of permits, and not those that wait for some', async () => {
+  it('names the holders of permits, but no waiters', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const pool = (of: typeof one) => of.semaphore('pool', { permits: 3 });
     await pool(other).acquire({ permits: 2, label: 'pair' });
@@ -64,7 +64,7 @@ describe('a LockTimeoutError', () => {
     ]);
   });
 
-  it('names who holds a key of a set, and nobody who waits with the set', async () => {
+  it('names the holder of a key of a set, but no waiting sets', async () => {
     const { one, other } = await twoProcesses(connectString);
     await other.acquire('b', { label: 'holder of b' });
     const [inOrder, atomic] = await Promise.all([
@@ -81,7 +81,7 @@ describe('a LockTimeoutError', () => {
     expect(labels(await refused(one.segmented('stock', { segments: 1 })))).toEqual(['clerk']);
   });
 
-  it('comes in time without names when the servers do not answer the question', async () => {
+  it('comes in time, without names, when the servers do not answer', async () => {
     const basePath = freshBasePath();
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());

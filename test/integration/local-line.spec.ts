@@ -11,7 +11,7 @@ import { contendersAt, openClient, untilContenders } from '../support/znodes.js'
 
 const connectString = inject('zookeeper');
 
-/** Services as in as many processes, each with its callers in a local line, and a client that looks on. */
+/** Opens services as in separate processes, each with a local queue, and a client that observes from outside. */
 async function openServices(count: number, options: Partial<ServiceOptions> = {}, lookOn = options.connectString) {
   const basePath = freshBasePath();
   const all = { connectString, basePath, localLine: true, ...options };
@@ -22,7 +22,7 @@ async function openServices(count: number, options: Partial<ServiceOptions> = {}
 
 const at = <T>(all: readonly T[], place: number): T => all[place % all.length] ?? expect.unreachable();
 
-/** What all callers of a test see of each other. */
+/** Records what all callers of a test observe of each other. */
 class Room {
   readonly tokens: bigint[] = [];
   inside = 0;
@@ -36,8 +36,8 @@ class Room {
   }
 }
 
-describe('callers in the local lines of several services', () => {
-  it('exclude each other, with growing tokens, and leave nothing', async () => {
+describe('callers in the local queues of several services', () => {
+  it('exclude each other, with growing tokens, and leave nothing behind', async () => {
     const { services, client, path } = await openServices(3);
     const room = new Room();
     const visits = Array.from({ length: 600 }, (_, place) =>
@@ -49,7 +49,7 @@ describe('callers in the local lines of several services', () => {
     expect(await contendersAt(client, path)).toEqual([]);
   });
 
-  it('stand behind one znode a service and key, and contenders() shows them all', async () => {
+  it('share one znode per service and key, and contenders() lists all callers', async () => {
     const { services, client, basePath, path } = await openServices(2);
     const [one, other] = [at(services, 0), at(services, 1)];
     const holder = await one.acquire('k');
@@ -72,7 +72,7 @@ describe('callers in the local lines of several services', () => {
     expect(await contendersAt(client, path)).toEqual([]);
   });
 
-  it('give way to one of another service within the bounds', async () => {
+  it('hand over to another service within the hand-over limit', async () => {
     const { services } = await openServices(2);
     const [busy, other] = [at(services, 0), at(services, 1)];
     let isOver = false;
@@ -88,7 +88,7 @@ describe('callers in the local lines of several services', () => {
     expect(served).toBe(5);
   });
 
-  it('give up one by one, the last with the znode', async () => {
+  it('give up one by one, and the last one removes the znode', async () => {
     const { services, client, path } = await openServices(2);
     const [one, other] = [at(services, 0), at(services, 1)];
     const holder = await one.acquire('k');
@@ -106,7 +106,7 @@ describe('callers in the local lines of several services', () => {
     await holder.release();
   });
 
-  it('read together behind one znode a service, and a writer comes between', async () => {
+  it('read together behind one znode per service, with a writer in between', async () => {
     const { services, client, path } = await openServices(2);
     const readers = services.flatMap((service) => [1, 2, 3].map(() => service.readWriteLock('k').read));
     const leases = await Promise.all(readers.map((lock) => lock.acquire()));
@@ -118,7 +118,7 @@ describe('callers in the local lines of several services', () => {
       .readWriteLock('k')
       .write.using(() => void order.push('writer'));
     await untilContenders(client, path, 3);
-    // Readers of a service that has the key may still join for a moment; those of one that has not stand behind.
+    // Readers of a service that has the key may still join for a moment. Readers of another service are queued behind.
     const late = openService({ connectString, basePath: path.slice(0, -2), localLine: true }).then((service) =>
       service.readWriteLock('k').read.using(() => void order.push('late reader')),
     );
@@ -131,7 +131,7 @@ describe('callers in the local lines of several services', () => {
 });
 
 describe('a session that the servers expire', () => {
-  it('ends the lease of the caller that has it, and the others line up again with larger tokens', async () => {
+  it('ends its caller’s lease, and queues the others again with larger tokens', async () => {
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const { services, client, path } = await openServices(1, { connectString: proxy.connectString }, connectString);
@@ -153,7 +153,7 @@ describe('a session that the servers expire', () => {
   });
 });
 
-describe('a key that a service keeps', () => {
+describe('a warm lease of a service', () => {
   const KEPT = { keepMs: 60_000 };
 
   async function whileKept(options: Partial<ServiceOptions> = KEPT) {
@@ -170,7 +170,7 @@ describe('a key that a service keeps', () => {
     expect(await of.other.tryAcquire('k')).not.toBeNull();
   };
 
-  it('is taken again without a request, with a larger token, and shown as kept', async () => {
+  it('is acquired again without a request, with a larger token, and shown as kept', async () => {
     const { keeper, other, client, path, lease } = await whileKept();
     const [before] = await contendersAt(client, path);
     const again = await keeper.acquire('k');
@@ -184,7 +184,7 @@ describe('a key that a service keeps', () => {
     expect((await keeper.contenders('k')).map(({ isKept }) => isKept)).toEqual([true]);
   });
 
-  it('is given up when another service asks, and can be kept by that', async () => {
+  it('is given up when another service asks, which can then keep it', async () => {
     const { other, client, path } = await whileKept();
     const lease = await other.acquire('k', { waitMs: 10_000 });
     expect(lease.isHeld()).toBe(true);
@@ -193,7 +193,7 @@ describe('a key that a service keeps', () => {
     expect(await contendersAt(client, path)).toHaveLength(1);
   });
 
-  it('goes to and fro between services that keep it', async () => {
+  it('moves between services that keep it', async () => {
     const { services } = await openServices(3, KEPT);
     const room = new Room();
     await Promise.all(
@@ -204,7 +204,7 @@ describe('a key that a service keeps', () => {
     room.tokens.slice(1).forEach((token, place) => expect(token).toBeGreaterThan(room.tokens[place] ?? 0n));
   });
 
-  it('is given up when another service only tries, which then has it', async () => {
+  it('is given up when another service tries, which then acquires it', async () => {
     const { other } = await whileKept();
     const lease = await eventually(async () => (await other.tryAcquire('k')) ?? undefined, 'a try succeeds');
     expect(lease.isHeld()).toBe(true);
@@ -251,7 +251,7 @@ describe('a server', () => {
 
   const watches = async () => Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))?.[1]);
 
-  it.each([{ keepMs: 0 }, { keepMs: 200 }])('keeps no watch of callers that have gone (%o)', async (options) => {
+  it.each([{ keepMs: 0 }, { keepMs: 200 }])('keeps no watch of callers that are finished (%o)', async (options) => {
     const { services, client, path } = await openServices(3, { ...options, connectString: server.connectString });
     const work = async (service: LockService, place: number) => {
       const { read, write } = service.readWriteLock('k');

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** A service behind a network that the test breaks. */
+/** A service behind a proxy with which the test causes faults. */
 async function behindProxy(options: Partial<ServiceOptions> = {}) {
   const proxy = await FaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
@@ -26,25 +26,25 @@ async function behindProxy(options: Partial<ServiceOptions> = {}) {
   return { proxy, service, server: `127.0.0.1:${proxy.connectString.split(':').at(-1)}` };
 }
 
-/** The lines, once there is one that contains this. */
+/** Resolves with the lines once one of them contains `text`. */
 const untilSaid = (text: string) =>
   eventually(() => (lines.some((line) => line.includes(text)) ? lines : undefined), `a line with "${text}"`);
 
-describe('what is said of a connection', () => {
-  it('is one line at the start, and nothing of a shutdown', async () => {
+describe('the log of a connection', () => {
+  it('has one line at the start, and none for a shutdown', async () => {
     const { service } = await behindProxy({ sessionTimeoutMs: 4_000 });
     await service.using('k', () => {});
     await closeService(service);
     expect(lines).toEqual([expect.stringMatching(/^log: connected to [\w.:]+: session 0x[0-9a-f]+, timeout 4000 ms$/)]);
   });
 
-  it('is a line when an outage begins and one when it ends, however often it is tried again', async () => {
+  it('has one line for the start of an outage and one for its end', async () => {
     const { proxy, service } = await behindProxy({ sessionTimeoutMs: 10_000 });
     const lease = await service.acquire('k');
     proxy.refuse();
     proxy.disconnect();
     await untilSaid('is lost');
-    // Long enough for some vain attempts to connect.
+    // Long enough for some failed attempts to connect.
     await expect(service.acquire('other', { waitMs: 500 })).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
       key: 'other',
@@ -60,7 +60,7 @@ describe('what is said of a connection', () => {
     ]);
   });
 
-  it('is a line for a session that is over, and one for the leases that are lost with it', async () => {
+  it('has one line for an expired session, and one for its lost leases', async () => {
     const { proxy, service } = await behindProxy();
     for (let at = 0; at < 12; at++) await service.acquire(`k${at}`, { label: 'Orders.place' });
     await proxy.expireSessions();

@@ -53,7 +53,7 @@ describe('a create whose reply was lost', () => {
     expect((await service.acquire('k')).isHeld()).toBe(true);
   });
 
-  it('is granted, and leaves nothing when another holds the key, with line: none', async () => {
+  it('is granted, or leaves nothing if another contender holds the key, with line: none', async () => {
     const { basePath, thief, service, client, path } = await behindThief();
     const next = await openService({ connectString, basePath });
     const lockOf = (of = service) => of.mutex('k', { line: 'none' });
@@ -75,7 +75,7 @@ describe('a create whose reply was lost', () => {
 });
 
 describe('a delete whose reply was lost', () => {
-  it('ends the release, and the znode', async () => {
+  it('completes the release and deletes the znode', async () => {
     const { thief, service, client, path } = await behindThief();
     const lease = await service.acquire('k');
     const cut = thief.stealNext(OpCode.delete);
@@ -95,7 +95,7 @@ describe('a delete whose reply was lost', () => {
 });
 
 describe('a waiter', () => {
-  it('keeps its place through a disconnection, and hears of what happened meanwhile', async () => {
+  it('keeps its place through a disconnection, and gets the missed events', async () => {
     const { basePath, thief, service, client, path } = await behindThief();
     const holder = await openService({ connectString, basePath });
     const lease = await holder.acquire('k');
@@ -111,8 +111,8 @@ describe('a waiter', () => {
   });
 });
 
-describe('an acquisition that was under way when the servers went out of reach', () => {
-  it('is refused in time when it asks once', async () => {
+describe('an acquisition that is pending when the servers become unreachable', () => {
+  it('is rejected in time if it is a single attempt', async () => {
     const { thief, service } = await behindThief({ connectTimeoutMs: 2_000 });
     await service.using('k', () => {});
     thief.isOpen = false;
@@ -122,7 +122,7 @@ describe('an acquisition that was under way when the servers went out of reach',
     await asking;
   });
 
-  it('is not said to be contended when its time runs out', async () => {
+  it('does not report contention when its time runs out', async () => {
     const { basePath, thief, service, client, path } = await behindThief();
     const holder = await openService({ connectString, basePath });
     await holder.acquire('k');
@@ -135,7 +135,7 @@ describe('an acquisition that was under way when the servers went out of reach',
 });
 
 describe('a key that is taken without a wait queue', () => {
-  it('stays the next holder’s when the former deletes its znode once more', async () => {
+  it('stays with the next holder when the previous one repeats its delete', async () => {
     const { basePath, thief, service, client, path } = await behindThief();
     const [next, last] = await Promise.all([0, 1].map(() => openService({ connectString, basePath })));
     const lockOf = (of = service) => of.mutex('k', { line: 'none' });
@@ -155,7 +155,7 @@ describe('a key that is taken without a wait queue', () => {
     expect(taken.isHeld()).toBe(true);
   });
 
-  it('is known to be lost, and left alone, when another has it after the znode was deleted from outside', async () => {
+  it('is lost when another contender has acquired it after an external deletion', async () => {
     const { basePath, service, client, path } = await behindThief();
     const next = await openService({ connectString, basePath });
     const lease = await service.mutex('k', { line: 'none' }).acquire();
@@ -182,7 +182,7 @@ describe('a contender deleted from outside', () => {
     expect([lease.state, lease.isHeld()]).toEqual(['lost', false]);
   });
 
-  it('lines up again while it waits', async () => {
+  it('is queued again while it waits', async () => {
     const { basePath, service, client, path } = await behindThief();
     const holder = await openService({ connectString, basePath });
     await holder.acquire('k');

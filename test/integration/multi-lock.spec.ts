@@ -8,7 +8,7 @@ import { contendersAt, openClient, untilContenders } from '../support/znodes.js'
 const connectString = inject('zookeeper');
 const KEYS = ['account/a', 'account/b'];
 
-/** A set that has the first key and waits for the second, which another process holds. */
+/** A set that holds the first key and waits for the second, which another process holds. */
 async function waitingSet(localLine: boolean) {
   const basePath = freshBasePath();
   const proxy = await FaultProxy.open(connectString);
@@ -26,7 +26,7 @@ async function waitingSet(localLine: boolean) {
 
 type WaitingSet = Awaited<ReturnType<typeof waitingSet>>;
 
-/** What the work saw of the set, once that has left nothing behind. */
+/** The set's state in the work, after checking that the set has left nothing behind. */
 async function outcomeOf({ client, a, b, blocker, waiting }: WaitingSet): Promise<unknown> {
   await blocker.release();
   const seen = await waiting;
@@ -34,7 +34,7 @@ async function outcomeOf({ client, a, b, blocker, waiting }: WaitingSet): Promis
   return seen;
 }
 
-/** Resolves when another contender than the first one stands for the first key, and again one for the second. */
+/** Resolves when a new contender of the set is queued for the first key, and again one for the second. */
 async function untilLinedUpAgain({ client, a, b, first }: WaitingSet): Promise<void> {
   await eventually(async () => {
     const [now] = await contendersAt(client, a);
@@ -47,21 +47,21 @@ describe.each([
   ['with a local queue', true],
   ['without', false],
 ])('an ordered set that waits for its second key, %s', (_, localLine) => {
-  it('lines up again when the znode of its first key is deleted from outside', async () => {
+  it('is queued again when its first key’s znode is deleted from outside', async () => {
     const set = await waitingSet(localLine);
     await set.client.delete(`${set.a}/${set.first}`);
     await untilLinedUpAgain(set);
     expect(await outcomeOf(set)).toEqual([true, 'held', false]);
   });
 
-  it('lines up again when its session expires', async () => {
+  it('is queued again when its session expires', async () => {
     const set = await waitingSet(localLine);
     await set.proxy.expireSessions();
     await untilLinedUpAgain(set);
     expect(await outcomeOf(set)).toEqual([true, 'held', false]);
   });
 
-  it('gives the first key to who revokes it, long before it has the second', async () => {
+  it('releases the first key when it is revoked, before it has the second', async () => {
     const set = await waitingSet(localLine);
     const next = set.other.acquire('account/a');
     await set.other.revoke('account/a', { graceMs: 60_000 });

@@ -18,7 +18,7 @@ describe('mutex', () => {
     expect(await other.tryAcquire('order/42')).not.toBeNull();
   });
 
-  it('serves contenders in the order in which they came, with growing tokens', async () => {
+  it('serves contenders in the order of the wait queue, with growing tokens', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const order: string[] = [];
     const tokens: bigint[] = [];
@@ -54,7 +54,7 @@ describe('mutex', () => {
     expect(count).toBe(100);
   });
 
-  it('leaves the line and takes its watch back when the time is up', async () => {
+  it('leaves the wait queue and removes its watch on a timeout', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     await one.acquire('busy');
 
@@ -70,7 +70,7 @@ describe('mutex', () => {
     expect(await contendersAt(client, `${basePath}/busy`)).toHaveLength(1);
   });
 
-  it('leaves the line before an aborted wait rejects, with the caller’s own reason', async () => {
+  it('leaves the wait queue before an aborted wait rejects with the caller’s reason', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     await one.acquire('busy');
     const abort = new AbortController();
@@ -100,13 +100,13 @@ describe('mutex', () => {
     expect((await patient).isHeld()).toBe(true);
   });
 
-  it('is not asked for when the signal has aborted before', async () => {
+  it('sends no request when the signal has already aborted', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);
     await expect(one.acquire('k', { signal: AbortSignal.abort('never mind') })).rejects.toBe('never mind');
     expect(await contendersAt(client, `${basePath}/k`)).toEqual([]);
   });
 
-  it('is released once, however often it is asked, and by `await using`', async () => {
+  it('is released once, however often release() is called, and by `await using`', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     {
       await using lease = await one.acquire('scoped');
@@ -118,7 +118,7 @@ describe('mutex', () => {
     expect(await other.tryAcquire('scoped')).not.toBeNull();
   });
 
-  it('writes the names that Curator’s InterProcessMutex writes, and tells who holds', async () => {
+  it('uses the names of Curator’s InterProcessMutex, and lists its holder', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);
     await one.acquire('a/b', { label: 'Orders.place' });
     const [name = ''] = await contendersAt(client, `${basePath}/a/b`);
@@ -127,14 +127,14 @@ describe('mutex', () => {
     expect(JSON.parse(data.toString())).toMatchObject({ pid: process.pid, label: 'Orders.place' });
   });
 
-  it('takes a key with a leading slash as a path, to be shared with others', async () => {
+  it('treats a key with a leading slash as an absolute path', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     await one.acquire(`${basePath}/shared with/curator`);
     expect(await contendersAt(client, `${basePath}/shared with/curator`)).toHaveLength(1);
     expect(await other.tryAcquire('shared with/curator')).toBeNull();
   });
 
-  it('treats a time-out as an error of acquire, and as null of tryAcquire', async () => {
+  it('reports a timeout as an error of acquire, and as null of tryAcquire', async () => {
     const { one, other } = await twoProcesses(connectString);
     await one.acquire('k');
     await expect(other.acquire('k', { waitMs: 0 })).rejects.toBeInstanceOf(LockTimeoutError);

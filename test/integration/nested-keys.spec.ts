@@ -9,7 +9,7 @@ const connectString = inject('zookeeper');
 const options = { waitMs: 10_000 };
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
-/** Every way to ask for a key. */
+/** Every kind of request for a key. */
 const WAYS: Readonly<Record<string, (locks: LockService, key: string, basePath: string) => Promise<unknown>>> = {
   exclusive: (locks, key) => locks.acquire(key),
   'without a line': (locks, key) => locks.mutex(key, { line: 'none' }).acquire(),
@@ -68,14 +68,14 @@ describe('a key below another one', () => {
     expect(await pool.permits()).toBe(5);
   });
 
-  it('stands below the base path under a name that no lock on the base path would parse', async () => {
+  it('is encoded below the base path if a lock would parse its name', async () => {
     const { one, basePath, client } = await twoProcesses(connectString);
     await one.acquire('lock-0000000000');
     expect(await client.children(basePath)).toEqual(['lock%2D0000000000']);
     await expect(one.acquire(basePath)).rejects.toThrow('is the base path');
   });
 
-  it('is refused as an absolute path that a recipe would parse, before anything is sent', async () => {
+  it('is refused as an absolute path that a recipe would parse, before any request', async () => {
     const { one, basePath, client } = await twoProcesses(connectString);
     const key = `${basePath}/chain/block-0000000000`;
     const refusal = expect.objectContaining({ message: expect.stringContaining('write "block%2D0000000000" instead') });
@@ -87,7 +87,7 @@ describe('a key below another one', () => {
 });
 
 describe('a key of many levels', () => {
-  // The longest path that there may be, and one with more levels than anybody has attempts.
+  // The longest possible path, and a path with more levels than there are attempts.
   it.each(ways)('is granted: %s', async (way) => {
     const { one, basePath } = await twoProcesses(connectString);
     const most = Math.floor((1_024 - basePath.length - 'b'.length) / '/a'.length);
@@ -99,7 +99,7 @@ describe('a key of many levels', () => {
 });
 
 describe('the levels of a key', () => {
-  it('are made by several at the same time', async () => {
+  it('can be created by several services at the same time', async () => {
     const { one, other } = await twoProcesses(connectString);
     const key = Array(200).fill('a').join('/');
     const calls = [one, other, one, other].map((locks) =>
@@ -110,10 +110,10 @@ describe('the levels of a key', () => {
 });
 
 describe('a key below an ephemeral znode', () => {
-  it.each(ways)('is refused, because nothing can be made there: %s', async (way) => {
+  it.each(ways)('is refused, because an ephemeral znode has no children: %s', async (way) => {
     const { one, client, basePath } = await twoProcesses(connectString);
     const alive = { path: `${basePath}/x/alive`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.ephemeral };
-    // The server removes an empty directory: the lock is in it until the znode is.
+    // The server removes an empty directory, so the lock keeps it until the znode exists.
     await one.using('x', () => client.create(alive));
     for (const key of ['x/alive/k', 'x/alive/a/b/k']) {
       const error: unknown = await WAYS[way]?.(one, key, basePath).catch((reason: unknown) => reason);

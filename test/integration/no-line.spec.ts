@@ -7,7 +7,7 @@ const noLine = { line: 'none' } as const;
 const CONTENDER = /^_c_[0-9a-f-]{36}-lock-\d{10}$/;
 
 describe("mutex with line: 'none'", () => {
-  it('is granted to exactly one of those that ask at the same time, every time', async () => {
+  it('is granted to exactly one of several simultaneous contenders, every time', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     for (let round = 0; round < 10; round++) {
       const attempts = Array.from({ length: 20 }, (_, i) => (i % 2 ? one : other).mutex('cron', noLine).tryAcquire());
@@ -20,7 +20,7 @@ describe("mutex with line: 'none'", () => {
     }
   });
 
-  it('is granted to the first of two that ask while the key is free', async () => {
+  it('is granted to the first of two that try while the key is free', async () => {
     const { one, other } = await twoProcesses(connectString);
     const [first, second] = await Promise.all(
       [one, other].map((service) => service.mutex('cron', noLine).tryAcquire()),
@@ -54,14 +54,14 @@ describe("mutex with line: 'none'", () => {
     expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('rejects acquire at once while it is held, and takes no waiting time', async () => {
+  it('rejects acquire at once while it is held, and accepts no waitMs above 0', async () => {
     const { one, other } = await twoProcesses(connectString);
     await one.mutex('cron', noLine).acquire();
     await expect(other.mutex('cron', noLine).acquire()).rejects.toMatchObject({ code: 'LOCK_TIMEOUT', waitMs: 0 });
     await expect(other.mutex('cron', noLine).acquire({ waitMs: 10 })).rejects.toThrow(/waitMs must be 0/);
   });
 
-  it('is not granted while somebody stands in line, and holds off a line that comes later', async () => {
+  it('is not granted while a contender is queued, and blocks a later wait queue', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const queued = await one.acquire('job');
     expect(await other.mutex('job', noLine).tryAcquire()).toBeNull();

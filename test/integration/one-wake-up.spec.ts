@@ -11,18 +11,18 @@ import { openClient, untilContenders } from '../support/znodes.js';
 const WAITERS = 200;
 const SERVICES = 4;
 
-/** Counters of the whole server: it is this test's own. */
+/** The watches that deletions fired on the whole server. Only this test uses the server. */
 async function watchesFiredByDeletions(server: ZooKeeperServer): Promise<number> {
   const metrics = await server.ask('mntr');
   return Number(/^zk_sum_node_deleted_watch_count\s+(\d+)/m.exec(metrics)?.[1]);
 }
 
-/** How many watches the server keeps. */
+/** The number of watches that the server keeps. */
 async function watchesKept(server: ZooKeeperServer): Promise<number> {
   return Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))?.[1]);
 }
 
-describe('a line of 200', () => {
+describe('a wait queue of 200', () => {
   let server: ZooKeeperServer;
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('a line of 200', () => {
     return () => server.stop();
   });
 
-  /** A line of many services' contenders in turn, so that nobody has one of its own session before it. */
+  /** Builds a wait queue with contenders of many services in turn, so that no predecessor is of the same session. */
   async function line(mode: 'write' | 'mutex' | 'election') {
     const basePath = freshBasePath();
     const options = { connectString: server.connectString, basePath, waitMs: Infinity };
@@ -51,7 +51,7 @@ describe('a line of 200', () => {
   }
 
   it.each(['mutex', 'write', 'election'] as const)(
-    'tells two of a release: the next, and the one behind it (%s)',
+    'notifies two of a release: the next contender and the one behind it (%s)',
     async (mode) => {
       const { holder, waits } = await line(mode);
       const before = await watchesFiredByDeletions(server);
@@ -59,7 +59,7 @@ describe('a line of 200', () => {
       await holder.release();
       await Promise.all(waits);
 
-      // The next is told, the one behind it, which looks ahead, and the owner itself; nobody else.
+      // Three are notified: the next contender, the one behind it, which looks ahead, and the owner itself.
       const fired = (await watchesFiredByDeletions(server)) - before;
       expect(fired).toBeGreaterThan(2.5 * WAITERS);
       expect(fired).toBeLessThanOrEqual(3 * WAITERS);
@@ -67,13 +67,13 @@ describe('a line of 200', () => {
     },
   );
 
-  it('leaves neither znode nor watch when all of them give up', async () => {
+  it('leaves neither znode nor watch when all contenders give up', async () => {
     const basePath = freshBasePath();
     const options = { connectString: server.connectString, basePath, waitMs: Infinity };
     const [holder, service] = await Promise.all([openService(options), openService(options)]);
     const client = await openClient(server.connectString);
     const lease = await holder.acquire('k');
-    // That of the lease on its own znode.
+    // The watch of the lease on its own znode.
     const isOnlyTheLease = async () => (await watchesKept(server)) === 1 || undefined;
     await eventually(isOnlyTheLease, 'the lease is watched');
     const abort = new AbortController();

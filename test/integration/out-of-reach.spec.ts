@@ -8,10 +8,10 @@ import { lost } from './driver/support/leases.js';
 import { openProxy } from './driver/support/open-proxy.js';
 
 const target = inject('zookeeper');
-// Also for the first connection, on a busy machine.
+// Long enough for the first connection, too, on a busy machine.
 const CONNECT_MS = 2_000;
 
-/** Services without a local line that have no server to ask, each in another way. */
+/** Services without a local queue that have no server, each for another reason. */
 const outOfReach: Readonly<Record<string, () => Promise<LockService>>> = {
   'was never there': async () =>
     openService({
@@ -51,7 +51,7 @@ async function connected(sessionTimeoutMs = 8_000) {
   return { proxy, service };
 }
 
-/** One lock of every kind that is asked for in its own way. */
+/** One lock of every kind that sends requests of its own. */
 const locksOf = (service: LockService): readonly Lock[] => [
   service.mutex('k'),
   service.readWriteLock('k').read,
@@ -59,7 +59,7 @@ const locksOf = (service: LockService): readonly Lock[] => [
   service.semaphore('k', { permits: 2 }),
 ];
 
-it.each(Object.keys(outOfReach))('a server that %s is no answer to any caller that asks once', async (how) => {
+it.each(Object.keys(outOfReach))('a single attempt fails while the server %s', async (how) => {
   const service = await outOfReach[how]!();
   const callers = locksOf(service).flatMap((lock) => [lock, lock, lock]);
 

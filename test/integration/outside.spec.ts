@@ -24,7 +24,7 @@ it('does not grant a key to a waiter whose znode was deleted from outside', { ti
     await client.delete(`${basePath}/k/${names.toSorted(byNumber)[1]}`);
     await holder.release();
 
-    // It has gone to the end of the line.
+    // The contender without a znode has been queued again, at the end.
     const first = await waiter;
     expect(first.isHeld()).toBe(true);
     await first.release();
@@ -34,13 +34,13 @@ it('does not grant a key to a waiter whose znode was deleted from outside', { ti
   }
 });
 
-it('leaves no watch of the last of two callers of one process, however soon that one is done', async () => {
+it('a finished second caller of one process leaves no watch, however soon it ends', async () => {
   await using server = await ZooKeeperServer.start();
   const options = { connectString: server.connectString, basePath: freshBasePath(), parents: 'persistent' } as const;
   const service = await openService({ ...options, localLine: true });
   for (let key = 0; key < 20; key++) {
     const lock = service.mutex(`order/${key}`);
-    // The first works for longer than its process may keep the key, the second for no time at all.
+    // The first works for longer than its process may keep the key, the second does no work at all.
     await Promise.all([lock.using(() => pause(25)), lock.using(() => {})]);
   }
   await eventually(async () => /^zk_watch_count\s+0$/m.test(await server.ask('mntr')), 'no watch is left');

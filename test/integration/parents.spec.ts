@@ -13,7 +13,7 @@ describe('parents', () => {
     return () => server.stop();
   });
 
-  it('are made when they are missing, by as many as want them at once', async () => {
+  it('are created when missing, by several contenders at once', async () => {
     const basePath = `${freshBasePath()}/deep/down`;
     const services = await Promise.all(
       [0, 1, 2].map(() => openService({ connectString: server.connectString, basePath })),
@@ -46,7 +46,7 @@ describe('parents', () => {
     expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it('stay when they are to be persistent', async () => {
+  it('stay when the parents option is persistent', async () => {
     const connectString = server.connectString;
     const [keptPath, removedPath] = [freshBasePath(), freshBasePath()];
     const kept = await openService({ connectString, basePath: keptPath, parents: 'persistent' });

@@ -18,7 +18,7 @@ async function library() {
 }
 
 describe('read-write lock', () => {
-  it('lets readers in together, and no writer among them', async () => {
+  it('admits readers together, and no writer among them', async () => {
     const { one, other } = await library();
     const first = await one.read.acquire();
     const second = await other.read.acquire();
@@ -31,7 +31,7 @@ describe('read-write lock', () => {
     expect(await one.write.tryAcquire()).not.toBeNull();
   });
 
-  it('lets the writer in alone', async () => {
+  it('admits a writer alone', async () => {
     const { one, other } = await library();
     await one.write.acquire();
     expect(await other.read.tryAcquire()).toBeNull();
@@ -54,7 +54,7 @@ describe('read-write lock', () => {
     expect(order).toEqual(['writer', 'late reader']);
   });
 
-  it('lets all readers up to the next writer in when a writer leaves', async () => {
+  it('admits all readers up to the next writer when a writer releases', async () => {
     const { one, other, until } = await library();
     const writer = await one.write.acquire();
     const readers = [other.read.acquire(), one.read.acquire(), other.read.acquire()];
@@ -75,7 +75,7 @@ describe('read-write lock', () => {
     expect((await writing).isHeld()).toBe(true);
   });
 
-  it('excludes the mutex of the same key, both ways', async () => {
+  it('excludes the mutex of the same key, in both directions', async () => {
     const { one, service } = await library();
     const reader = await one.read.acquire();
     expect(await service.tryAcquire('prices')).toBeNull();
@@ -87,7 +87,7 @@ describe('read-write lock', () => {
     expect(await one.write.tryAcquire()).not.toBeNull();
   });
 
-  it('writes the names that Curator’s InterProcessReadWriteLock writes', async () => {
+  it('uses the names of Curator’s InterProcessReadWriteLock', async () => {
     const { one, client, basePath } = await library();
     const lease = await one.read.acquire();
     expect(await contendersAt(client, `${basePath}/prices`)).toEqual([expect.stringMatching(/^_c_.*-__READ__\d{10}$/)]);

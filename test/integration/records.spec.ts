@@ -18,7 +18,7 @@ const WRITE = OpCode.multi;
 const GONE: RecordChange = { name: 'a', value: undefined };
 const THEIRS: RecordChange = { name: 'a', value: 'theirs' };
 
-/** One store behind a thief, and another that nobody steals from, as in another process. */
+/** One store whose replies can be stolen, and another one that is not affected, as in another process. */
 async function behindThief(options: Partial<ServiceOptions> = {}) {
   const basePath = freshBasePath();
   const thief = await openReplyThief(connectString);
@@ -30,7 +30,7 @@ async function behindThief(options: Partial<ServiceOptions> = {}) {
 }
 
 describe('records in ZooKeeper', () => {
-  it('are persistent znodes where no key can lead, with the leader’s time', async () => {
+  it('are persistent znodes outside all keys, with the leader’s time', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     onTestFinished(() => void vi.useRealTimers());
@@ -46,7 +46,7 @@ describe('records in ZooKeeper', () => {
     expect(await one.records.list('a')).toEqual(['b']);
   });
 
-  it('show under a lease what was written before it was granted', async () => {
+  it('show under a lease everything that was written before its grant', async () => {
     const { one, other } = await twoProcesses(connectString);
     const add = async ({ records }: typeof one) => {
       const before = Number((await records.read('n'))?.value ?? '0');
@@ -57,7 +57,7 @@ describe('records in ZooKeeper', () => {
     expect((await one.records.read('n'))?.value).toBe('20');
   });
 
-  it('live below a chroot, and not in a name that begins with a slash', async () => {
+  it('are stored below a chroot, and not in a name with a leading slash', async () => {
     const basePath = freshBasePath();
     const inChroot = await openService({ connectString: `${connectString}${basePath}`, basePath: '/locks' });
     await put(inChroot.records, 'a', '1');
@@ -66,7 +66,7 @@ describe('records in ZooKeeper', () => {
     await expect(inChroot.records.read('/a')).rejects.toThrow(/must not begin with a slash/);
   });
 
-  it('are kept from those without access, who are told what to look at', async () => {
+  it('are hidden from services without access, with an error that explains it', async () => {
     const basePath = freshBasePath();
     const as = (credentials: string) =>
       openService({ connectString, basePath, auth: { scheme: 'digest', credentials } });
@@ -102,7 +102,7 @@ describe('a write whose reply was lost', () => {
     expect(write).toEqual({ isApplied: true, records: [await victim.read('a')] });
   });
 
-  it('is not taken for another that wrote the same from the same version', async () => {
+  it('is not confused with another client’s equal write from the same version', async () => {
     const { thief, victim, other } = await behindThief();
     await put(victim, 'left', '7');
     thief.isOpen = false;
@@ -114,7 +114,7 @@ describe('a write whose reply was lost', () => {
     expect(await writing).toEqual({ isApplied: false, conflict: 'left' });
   });
 
-  it('is known to be applied by what is left of it', async () => {
+  it('is recognized as applied by its remaining effects', async () => {
     const { thief, victim, other } = await behindThief();
     await put(victim, 'left', '7');
     await put(victim, 'above/all', '');
@@ -134,7 +134,7 @@ describe('a write whose reply was lost', () => {
     });
   });
 
-  it('is an error that says so when nothing is left to tell', async () => {
+  it('rejects with an unknown outcome when no effect remains', async () => {
     const { thief, victim, other } = await behindThief();
     await put(victim, 'left', '7');
     thief.isOpen = false;
@@ -154,7 +154,7 @@ describe('a write whose reply was lost', () => {
     ['makes a record, which is made anew', { name: 'a', value: 'mine', ifVersion: 'absent' }, [GONE, THEIRS]],
     ['changes a record, which is made anew', { name: 'a', value: 'mine', ifVersion: 0 }, [GONE, THEIRS]],
     ['removes a record, which is made anew', { name: 'a', value: undefined, ifVersion: 0 }, [THEIRS]],
-  ])('%s meanwhile: it is an error that says so, and nothing is written twice', async (_, change, meanwhile) => {
+  ])('%s meanwhile: rejects with an unknown outcome, and writes nothing twice', async (_, change, meanwhile) => {
     const { thief, victim, other } = await behindThief();
     await put(victim, 'beside', '0');
     if (change.ifVersion !== 'absent') await put(victim, 'a', 'before');
@@ -172,7 +172,7 @@ describe('a write whose reply was lost', () => {
     expect(await other.read('a')).toEqual(left);
   });
 
-  it('is made again when all it says is a condition', async () => {
+  it('is repeated when it is only a condition', async () => {
     const { thief, victim } = await behindThief();
     await put(victim, 'a', '1');
     const cut = thief.stealNext(WRITE);
@@ -183,7 +183,7 @@ describe('a write whose reply was lost', () => {
     await cut;
   });
 
-  it('is found out about by the next session', async () => {
+  it('is resolved by the next session', async () => {
     const basePath = freshBasePath();
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
@@ -203,7 +203,7 @@ describe('a write whose reply was lost', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('is an error that says so when the servers stay out of reach', async () => {
+  it('rejects with an unknown outcome when the servers stay unreachable', async () => {
     const { thief, victim } = await behindThief({ connectTimeoutMs: 2_000 });
     await put(victim, 'a', '1');
     thief.isOpen = false;

@@ -5,7 +5,7 @@ import { twoProcesses } from '../support/two-processes.js';
 
 const connectString = inject('zookeeper');
 const LONG = 'x'.repeat(850);
-/** Nine bytes each in a path. */
+/** Each character takes nine bytes in a path. */
 const ENCODED = '\u{e000}'.repeat(80);
 
 type Ask = (service: LockService) => Promise<unknown>;
@@ -18,8 +18,8 @@ const TOO_LARGE: readonly (readonly [what: string, ask: Ask])[] = [
   ['many items to take', (service) => queueOf(service).takeBatch({ atMost: 1_000 })],
 ];
 
-describe('a request that no server takes', () => {
-  it.each(TOO_LARGE)('is refused, and cuts nobody off: %s', async (_, ask) => {
+describe('a request that exceeds the servers’ size limit', () => {
+  it.each(TOO_LARGE)('is refused without a connection loss: %s', async (_, ask) => {
     const { one, other } = await twoProcesses(connectString);
     for (let half = 0; half < 2; half++) await queueOf(other).putAll(Array.from({ length: 500 }, () => 'item'));
     await using lease = await one.acquire('another');

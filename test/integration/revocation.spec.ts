@@ -22,14 +22,14 @@ describe('a revoked key', () => {
 
     expect(await lost(lease)).toBeInstanceOf(LockRevokedError);
     expect([lease.state, lease.isHeld()]).toEqual(['revoking', true]);
-    // Who it is can still be read.
+    // The holder can still be identified.
     expect((await other.contenders('k'))[0]).toMatchObject({ state: 'held', owner: { label: 'Orders.place' } });
     await lease.release();
     await revoking;
     expect([(await next).state, (await next).signal.aborted]).toEqual(['held', false]);
   });
 
-  it('is taken by force after the grace, and the lease is lost then', async () => {
+  it('is taken by force after the grace period, and the lease is lost then', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     const states: string[] = [];
@@ -44,7 +44,7 @@ describe('a revoked key', () => {
     expect(next.isHeld()).toBe(true);
   });
 
-  it('is taken at once with no grace', async () => {
+  it('is taken at once without a grace period', async () => {
     const { one, other } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     await other.revoke('k', { graceMs: 0 });
@@ -52,7 +52,7 @@ describe('a revoked key', () => {
     await lost(lease);
   });
 
-  it('makes work that ends after it reject with the loss, and work that ends before it succeed', async () => {
+  it('makes work that ends after the loss reject, and earlier work succeed', async () => {
     const { one, other } = await twoProcesses(connectString);
     const revoked: Promise<void>[] = [];
     const overrun = one.using('k', async (lease) => {
@@ -69,14 +69,14 @@ describe('a revoked key', () => {
     await Promise.all(revoked);
   });
 
-  it('that nobody holds is no matter', async () => {
+  it('needs no holder', async () => {
     const { one } = await twoProcesses(connectString);
     await expect(one.revoke('k')).resolves.toBeUndefined();
     await one.using('k', () => {});
     await expect(one.revoke('k')).resolves.toBeUndefined();
   });
 
-  it('is one that somebody holds, not one that others wait for', async () => {
+  it('affects holders, not waiters', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const { read, write } = one.readWriteLock('k');
     const readers = [await read.acquire(), await other.readWriteLock('k').read.acquire()];
@@ -92,7 +92,7 @@ describe('a revoked key', () => {
     expect([writer.state, writer.signal.aborted]).toEqual(['held', false]);
   });
 
-  it('is not given back by a writer who reads on', async () => {
+  it('is not released by a writer that downgrades', async () => {
     const { one, other } = await twoProcesses(connectString);
     const { read, write } = one.readWriteLock('k');
     let isOver = false;
@@ -109,7 +109,7 @@ describe('a revoked key', () => {
     expect((await other.readWriteLock('k').write.acquire()).isHeld()).toBe(true);
   });
 
-  it('is taken by force from a writer who reads on', async () => {
+  it('is taken by force from a writer that downgrades', async () => {
     const { one, other } = await twoProcesses(connectString);
     const { read, write } = one.readWriteLock('k');
     const [reading, revoking] = await write.using(async (writer) => {
@@ -123,7 +123,7 @@ describe('a revoked key', () => {
     expect(reading.isHeld()).toBe(false);
   });
 
-  it('is revoked with its permits, and not for those who wait for permits', async () => {
+  it('affects the holders of its permits, not the waiters', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const [mine, theirs] = [one, other].map((of) => of.semaphore('k', { permits: 3 }));
     const leases = [await mine?.acquire({ permits: 2 }), await theirs?.acquire()];
@@ -134,7 +134,7 @@ describe('a revoked key', () => {
     for (const lease of leases) expect(lease && (await lost(lease))).toBeInstanceOf(LockRevokedError);
   });
 
-  it('is one that is held with line: none', async () => {
+  it('can be held with line: none', async () => {
     const { one, other } = await twoProcesses(connectString);
     const lock = one.mutex('k', { line: 'none' });
     const lease = await lock.acquire();
@@ -145,14 +145,14 @@ describe('a revoked key', () => {
     expect(await other.mutex('k', { line: 'none' }).tryAcquire()).not.toBeNull();
   });
 
-  it('is refused with a wrong grace or key before anything is sent', async () => {
+  it('is refused with an invalid grace or key before any request', async () => {
     const { one } = await twoProcesses(connectString);
     await expect(one.revoke('k', { graceMs: -1 })).rejects.toThrow('graceMs must be');
     await expect(one.revoke('k', { grace: 1 } as object)).rejects.toThrow('unknown field "grace"');
     await expect(one.revoke('')).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
   });
 
-  it('stays asked for, and is not taken, when the call is ended by its signal', async () => {
+  it('stays requested, and is not taken by force, when the call is aborted', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     const abort = new AbortController();
@@ -165,8 +165,8 @@ describe('a revoked key', () => {
   });
 });
 
-describe('Curator’s word', () => {
-  it('in a holder’s znode asks it to give way, however early it comes', async () => {
+describe('Curator’s revocation marker', () => {
+  it('in a holder’s znode requests a release, however early it arrives', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     for (const waits of [0, 300]) {
       const lease = await one.acquire('k');
@@ -179,7 +179,7 @@ describe('Curator’s word', () => {
     }
   });
 
-  it('in a waiter’s znode is known when its turn comes', async () => {
+  it('in a waiter’s znode takes effect when it is granted', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     const waiting = other.acquire('k');
@@ -189,9 +189,9 @@ describe('Curator’s word', () => {
     expect(await lost(await waiting)).toBeInstanceOf(LockRevokedError);
   });
 
-  it('is what a foreign holder is asked with', async () => {
+  it('asks a foreign holder to release', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);
-    // The server removes an empty directory: the lock is in it until the foreign holder is.
+    // The server removes an empty directory, so the lock keeps it until the foreign holder's znode exists.
     const { path } = await one.using('k', () =>
       client.create({
         path: `${basePath}/k/_c_00000000-0000-0000-0000-000000000000-lock-`,
@@ -210,7 +210,7 @@ describe('Curator’s word', () => {
 });
 
 describe('a key that callers of one process share', () => {
-  it('is revoked for the one who holds it, and handed to nobody of the process after it', async () => {
+  it('is revoked for its holder, and granted to no other caller of the process', async () => {
     const basePath = freshBasePath();
     const [one, other] = [
       await openService({ connectString, basePath, localLine: true }),
@@ -247,7 +247,7 @@ describe('a key that callers of one process share', () => {
     await revoking;
   });
 
-  it('is given up at once while it is only kept', async () => {
+  it('is given up at once while its lease is only warm', async () => {
     const basePath = freshBasePath();
     const [one, other] = [
       await openService({ connectString, basePath, localLine: true, keepMs: 600_000 }),
@@ -259,8 +259,8 @@ describe('a key that callers of one process share', () => {
   });
 });
 
-describe('who revokes', () => {
-  it('goes on when its connection is lost while it waits', async () => {
+describe('a revocation', () => {
+  it('continues when its connection is lost while it waits', async () => {
     const basePath = freshBasePath();
     const thief = await openReplyThief(connectString);
     const [holder, revoker] = [
@@ -275,7 +275,7 @@ describe('who revokes', () => {
     await expect(revoking).resolves.toBeUndefined();
   });
 
-  it('goes on with its next session', async () => {
+  it('continues with its next session', async () => {
     const basePath = freshBasePath();
     const thief = await openReplyThief(connectString);
     const [holder, revoker] = [
@@ -295,7 +295,7 @@ describe('who revokes', () => {
     await expect(revoking).resolves.toBeUndefined();
   });
 
-  it('takes nothing from who has the key next, when the call outlives the holder', async () => {
+  it('takes nothing from the next holder when it outlives the revoked one', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.acquire('k');
     const next = other.acquire('k');

@@ -19,13 +19,13 @@ import { contendersAt, untilContenders } from '../support/znodes.js';
 const connectString = inject('zookeeper');
 const directoryOf = (segment: number) => `%segments/stock/${String(segment).padStart(4, '0')}`;
 
-// Counts that change are news to those who use them.
+// Changed counts are logged as warnings by services that use them.
 beforeEach(() => {
   const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
   return () => warn.mockRestore();
 });
 
-/** `times` calls by each of `workers` callers. */
+/** Runs `times` calls by each of `workers` callers. */
 function hammer(workers: number, times: number, call: (worker: number) => Promise<unknown>): Promise<unknown> {
   const work = async (worker: number) => {
     for (let n = 0; n < times; n++) await call(worker);
@@ -56,7 +56,7 @@ describe('the segments of a key', () => {
       expect(await contendersAt(client, `${basePath}/${directoryOf(segment)}`)).toEqual([]);
   });
 
-  it('are shown and revoked by their own keys, and stand in nobody’s way', async () => {
+  it('are listed and revoked by their own keys, independently of other keys', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const lease = await one.segmented('stock', { segments: 4 }).acquire({ only: [2], label: 'shelf' });
     expect(lease.key).toBe('stock/#0002');
@@ -74,7 +74,7 @@ describe('the segments of a key', () => {
     expect(await other.contenders(lease.key)).toEqual([]);
   });
 
-  it('are all held by one who takes all, and by nobody else', async () => {
+  it('are all held by a caller of withAll(), and by no other caller then', async () => {
     const { one, other } = await twoProcesses(connectString);
     const locks = [one, other].map((service) => service.segmented('stock', { segments: 4 }));
     let [inside, audits] = [0, 0];
@@ -93,7 +93,7 @@ describe('the segments of a key', () => {
     expect(audits).toBe(12);
   });
 
-  it('leave nobody in line when a wait ends', async () => {
+  it('leave no contender behind when a wait ends', async () => {
     const { one, other, client, basePath } = await twoProcesses(connectString);
     const [lock, others] = [one, other].map((service) => service.segmented('stock', { segments: 2 }));
     await lock!.acquire({ only: [0] });
@@ -110,12 +110,12 @@ describe('the segments of a key', () => {
       expect(await contendersAt(client, `${basePath}/${directoryOf(segment)}`)).toHaveLength(1);
   });
 
-  it('are waited for past one that stays busy, when another becomes free', async () => {
+  it('are granted when one becomes free, even if others stay busy', async () => {
     const { one, other } = await twoProcesses(connectString);
     const [lock, others] = [one, other].map((service) => service.segmented('stock', { segments: 3 }));
     const held = await Promise.all(upTo(3).map((segment) => others!.acquire({ only: [segment] })));
     const waiting = upTo(2).map(() => lock!.acquire());
-    // They stand before two of the three: one at most before the one that becomes free.
+    // The waiters are queued for two of the three segments, so at most one is queued for the one that becomes free.
     await held[1]!.release();
     const first = await Promise.race(waiting);
     expect(first.segment).toBe(1);
@@ -128,7 +128,7 @@ describe('the segments of a key', () => {
 describe('a change of the number of segments', () => {
   const CHANGES = [8, 32, 3];
 
-  /** Three services use the key while a fourth changes its count; and who worked under which count, and when. */
+  /** Three services use the key while a fourth changes its count. Returns who worked under which count, and when. */
   async function usesDuringChanges(third: (basePath: string) => Promise<LockService>): Promise<CountInUse[]> {
     const basePath = freshBasePath();
     const honest = () => openService({ connectString, basePath });
@@ -158,18 +158,18 @@ describe('a change of the number of segments', () => {
     }
   }
 
-  /** Resolves when some have worked under the count. */
+  /** Resolves when the count has been used 30 times. */
   async function untilMore(uses: readonly CountInUse[], segments: number): Promise<void> {
     while (uses.filter((use) => use.segments === segments).length < 30) await pause(5);
   }
 
-  it('is never felt as two counts at once', async () => {
+  it('is never visible as two counts at once', async () => {
     const uses = await usesDuringChanges((basePath) => openService({ connectString, basePath }));
     expect(new Set(uses.map(({ segments }) => segments))).toEqual(new Set([16, ...CHANGES]));
     expect(countsAtOnce(uses)).toEqual([]);
   });
 
-  it('would be found out if somebody worked under a count that they read once: the test above can fail', async () => {
+  it('detects a service that reads the count only once, so the test above can fail', async () => {
     const uses = await usesDuringChanges(openForgetful);
     expect(countsAtOnce(uses)).toContain('16 while 8 was in use');
   });
@@ -208,7 +208,7 @@ describe('a change of the number of segments', () => {
     };
   }
 
-  it('is not made by a session that has ended, and others go on', async () => {
+  it('is not made by an expired session, and other services continue', async () => {
     const basePath = freshBasePath();
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
@@ -230,7 +230,7 @@ describe('a change of the number of segments', () => {
     expect(await others!.using(({ segments }) => segments)).toBe(8);
   });
 
-  it('begins again from the right count when it was made with another', async () => {
+  it('restarts from the current count when another change was made first', async () => {
     const { one, other } = await twoProcesses(connectString);
     await one.segmented('stock', { segments: 2 }).count();
     const froms: number[] = [];

@@ -34,7 +34,7 @@ describe('permits whose reply was lost', () => {
     ['not made, one only', OpCode.create2, false, 1],
   ] as const)('are found again or made once more, never twice: %s', async (_, opType, isApplied, permits) => {
     const { thief, pool, others, client, leases, gate } = await behindThief();
-    // The directories are there, so the gate's znode is a create and several permits are a transaction.
+    // The directories exist, so the gate's znode is a single create and several permits are one transaction.
     await pool.using(() => {});
     const holder = await others.acquire({ permits: 3 });
     const acquiring = pool.acquire({ permits });
@@ -68,7 +68,7 @@ describe('permits whose reply was lost', () => {
 });
 
 describe('a waiter for permits', () => {
-  it('keeps its place through a disconnection, and hears of what happened meanwhile', async () => {
+  it('keeps its place through a disconnection, and gets the missed events', async () => {
     const { thief, pool, others, client, leases, gate } = await behindThief();
     const holder = await others.acquire({ permits: 3 });
     const waiting = pool.acquire({ permits: 2 });
@@ -83,7 +83,7 @@ describe('a waiter for permits', () => {
     expect(place).toBeDefined();
   });
 
-  it('lines up again with its next session', async () => {
+  it('is queued again with its next session', async () => {
     const { thief, pool, others, client, leases, gate } = await behindThief(1_000);
     const holder = await others.acquire({ permits: 3 });
     const waiting = pool.acquire({ permits: 2 });
@@ -100,7 +100,7 @@ describe('a waiter for permits', () => {
 });
 
 describe('a lease on permits', () => {
-  it('is lost with its session, on the holder’s own clock, before anybody else is let in', async () => {
+  it('is lost with its session on the holder’s clock, before another grant', async () => {
     const { thief, pool, others } = await behindThief(1_000);
     const lease = await pool.acquire({ permits: 3 });
     let wasHeld: boolean | undefined;
@@ -113,7 +113,7 @@ describe('a lease on permits', () => {
 });
 
 describe('a release', { timeout: 120_000 }, () => {
-  it('wakes whoever is first at the gate and nobody else, and no watch is left', async () => {
+  it('wakes the first contender at the gate only, and leaves no watch', async () => {
     await using server = await ZooKeeperServer.start();
     const options = { connectString: server.connectString, basePath: freshBasePath(), parents: 'persistent' } as const;
     const services = await Promise.all(Array.from({ length: 10 }, () => openService(options)));
@@ -132,7 +132,8 @@ describe('a release', { timeout: 120_000 }, () => {
     const before = { children: await told('children'), deleted: await told('deleted') };
     for (const lease of held) await lease.release();
     for (const waiting of waits) await (await waiting).release();
-    // The first at the gate is told of a release; one who leaves the gate tells the next and the one behind it, and itself.
+    // The first at the gate is notified of a release. One that leaves the gate notifies the next, the one behind it,
+    // and itself.
     const releases = held.length + waits.length;
     expect((await told('children')) - before.children).toBeLessThanOrEqual(releases);
     expect((await told('children')) - before.children).toBeGreaterThan(0);

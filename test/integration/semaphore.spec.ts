@@ -31,7 +31,7 @@ async function twoPools(permits = 2) {
   };
 }
 
-/** Asks, and writes down when it is let in. */
+/** Records when the lease is granted. */
 function asking(asked: Promise<Lease>, log: string[], name: string): Promise<Lease> {
   void asked.then(
     () => log.push(name),
@@ -41,7 +41,7 @@ function asking(asked: Promise<Lease>, log: string[], name: string): Promise<Lea
 }
 
 describe('a semaphore', () => {
-  it('lets as many in at a time as there are permits, over all sessions', async () => {
+  it('admits as many holders as there are permits, over all sessions', async () => {
     const { one, other } = await twoPools(2);
     const first = await one.acquire();
     const second = await other.acquire();
@@ -55,7 +55,7 @@ describe('a semaphore', () => {
     expect(await one.tryAcquire()).toBeNull();
   });
 
-  it('keeps the limit with many callers of several sessions at once, and leaves nothing behind', async () => {
+  it('keeps its limit with many callers of several sessions, and leaves nothing behind', async () => {
     const { one, other, permits, untilAtGate } = await twoPools(3);
     let [inside, most] = [0, 0];
     const full = deferred();
@@ -72,14 +72,14 @@ describe('a semaphore', () => {
     expect(await permits()).toEqual([]);
   });
 
-  it('gives every one of several who ask once at the same time a permit while there are some', async () => {
+  it('grants each of several simultaneous single attempts while permits are left', async () => {
     const { one, other } = await twoPools(4);
     const leases = await Promise.all(Array.from({ length: 4 }, (_, call) => (call % 2 ? one : other).tryAcquire()));
     expect(leases.every((lease) => lease?.isHeld())).toBe(true);
     expect(await one.tryAcquire()).toBeNull();
   });
 
-  it('writes the names that Curator’s InterProcessSemaphoreV2 writes', async () => {
+  it('uses the names of Curator’s InterProcessSemaphoreV2', async () => {
     const { one, permits, atGate, untilAtGate, client, path } = await twoPools(1);
     const lease = await one.acquire({ label: 'Pdf.render' });
     const [name = '', ...others] = await permits();
@@ -116,8 +116,8 @@ describe('a semaphore', () => {
   });
 });
 
-describe('who waits for permits', () => {
-  it('comes in in the order in which they came, with growing tokens', async () => {
+describe('a waiter for permits', () => {
+  it('is granted in order, with growing tokens', async () => {
     const { one, other, untilAtGate } = await twoPools(1);
     const lease = await one.acquire();
     const log: string[] = [];
@@ -158,7 +158,7 @@ describe('who waits for permits', () => {
     expect((await small).isHeld()).toBe(true);
   });
 
-  it('lets two who want all of them in one after the other', async () => {
+  it('is granted after another one when both want all permits', async () => {
     const { one, other } = await twoPools(4);
     let inside = 0;
     const alone = async () => {
@@ -187,7 +187,7 @@ describe('who waits for permits', () => {
     expect(await other.tryAcquire()).not.toBeNull();
   });
 
-  it('leaves no znode before an aborted wait rejects, with the caller’s own reason', async () => {
+  it('leaves no znode before an aborted wait rejects with the caller’s reason', async () => {
     const { one, other, permits, atGate, untilPermits } = await twoPools(2);
     const lease = await one.acquire();
     const abort = new AbortController();
@@ -200,7 +200,7 @@ describe('who waits for permits', () => {
     expect(await permits()).toEqual([]);
   });
 
-  it('comes in when a holder’s process is gone', async () => {
+  it('is granted when a holder’s process has died', async () => {
     const { other, basePath } = await twoPools(1);
     const dying = await openService({ connectString, basePath });
     await dying.semaphore('pool', { permits: 1 }).acquire();
@@ -209,7 +209,7 @@ describe('who waits for permits', () => {
     expect((await waiting).isHeld()).toBe(true);
   });
 
-  it('lines up again when its znodes were deleted from outside', async () => {
+  it('is queued again when its znodes were deleted from outside', async () => {
     const { one, other, untilPermits, atGate, client, path } = await twoPools(1);
     const lease = await one.acquire();
     const waiting = other.acquire();
@@ -225,7 +225,7 @@ describe('who waits for permits', () => {
 });
 
 describe('a lease on permits', () => {
-  it('is lost with any of them, and gives the others back', async () => {
+  it('is lost with any one of them, and releases the others', async () => {
     const { one, other, permits, client, path } = await twoPools(3);
     const lease = await one.acquire({ permits: 3 });
     const [, name] = await permits();
@@ -235,7 +235,7 @@ describe('a lease on permits', () => {
     expect((await other.acquire({ permits: 3 })).isHeld()).toBe(true);
   });
 
-  it('takes several in one transaction, and gives all back at once', async () => {
+  it('acquires several in one transaction, and releases all at once', async () => {
     const { one, permits, client, path } = await twoPools(4);
     const lease = await one.acquire({ permits: 3 });
     const names = await permits();
@@ -249,7 +249,7 @@ describe('a lease on permits', () => {
 });
 
 describe('the number of permits', () => {
-  it('is what the options say until somebody records another one, for all', async () => {
+  it('comes from the options until another one is recorded for all', async () => {
     const { one, other, client, path } = await twoPools(2);
     expect(await one.permits()).toBe(2);
     await one.setPermits(5);
@@ -260,7 +260,7 @@ describe('the number of permits', () => {
     expect(leases.every((lease) => lease.isHeld())).toBe(true);
   });
 
-  it('lets in those who wait when there are more, in their order', async () => {
+  it('admits waiters in their order when it grows', async () => {
     const { one, other, untilAtGate } = await twoPools(1);
     await one.acquire();
     const log: string[] = [];
@@ -268,7 +268,7 @@ describe('the number of permits', () => {
     await untilAtGate(1);
     waits.push(asking(one.acquire(), log, 'second'));
     await untilAtGate(2);
-    // The first record that there is, and then another one.
+    // The first recorded number, and then another one.
     await other.setPermits(2);
     await waits[0];
     await untilAtGate(1);
@@ -277,7 +277,7 @@ describe('the number of permits', () => {
     expect(log).toEqual(['first', 'second']);
   });
 
-  it('lets holders finish when there are fewer, and nobody in before enough have', async () => {
+  it('lets holders finish when it shrinks, and admits no waiter too early', async () => {
     const { one, other, untilAtGate } = await twoPools(3);
     const held = [await one.acquire(), await one.acquire(), await one.acquire()];
     await other.setPermits(1);
@@ -293,7 +293,7 @@ describe('the number of permits', () => {
     expect((await waiting).isHeld()).toBe(true);
   });
 
-  it('lets nobody in while it is 0', async () => {
+  it('admits no waiter while it is 0', async () => {
     const { one, other } = await twoPools(2);
     await one.setPermits(0);
     expect(await other.tryAcquire()).toBeNull();
@@ -302,7 +302,7 @@ describe('the number of permits', () => {
     expect((await waiting).isHeld()).toBe(true);
   });
 
-  it('is one that others share, at a path of its own', async () => {
+  it('can be shared with other clients, at a path of its own', async () => {
     const { services, client, basePath } = await twoPools();
     const sharedCount = `${basePath}/counts/pool`;
     const [one, other] = [services.one, services.other].map((of) => of.semaphore('pool', { permits: 1, sharedCount }));
@@ -333,7 +333,7 @@ describe('the number of permits', () => {
     );
   });
 
-  it('that is none is an error that says so', async () => {
+  it('is refused with LockConfigurationError when it is no number', async () => {
     const { services, client, basePath } = await twoPools();
     await client.create({ path: `${basePath}`, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.persistent });
     await client.create({ path: `${basePath}/n`, data: Buffer.from('a lot'), acl: OPEN, mode: CreateMode.persistent });
@@ -345,7 +345,7 @@ describe('the number of permits', () => {
 });
 
 describe('the contenders of a semaphore', () => {
-  it('are those who hold, and those who wait, in order', async () => {
+  it('are the holders and the waiters, in order', async () => {
     const { one, other, services, untilPermits, untilAtGate } = await twoPools(3);
     await one.acquire({ permits: 2, label: 'a' });
     await untilAtGate(0);

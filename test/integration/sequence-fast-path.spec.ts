@@ -11,7 +11,7 @@ import { contendersAt, openClient, untilContenders, untilWatched } from '../supp
 
 const connectString = inject('zookeeper');
 const ACL = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
-// So often a key has to be taken before its directory is watched, and once more to be followed.
+// How often a key has to be acquired before its directory is watched. One more acquisition is needed to follow it.
 const UNTIL_WATCHED = 5;
 
 async function proxied(): Promise<FaultProxy> {
@@ -20,7 +20,7 @@ async function proxied(): Promise<FaultProxy> {
   return proxy;
 }
 
-/** A service that has taken a key so often that it lists it no more, and somebody else. */
+/** A service that has acquired a key so often that it no longer lists it, and a client from outside. */
 async function familiar(address = connectString) {
   const basePath = freshBasePath();
   const path = `${basePath}/k`;
@@ -38,7 +38,7 @@ async function use(service: LockService, times: number): Promise<void> {
   for (let time = 0; time < times; time++) await service.using('k', () => {});
 }
 
-/** Removes the directory, makes it again, and gives out its numbers again up to that one; the last is taken. */
+/** Recreates the directory, and uses its sequence numbers again up to `last`. The last one stays. */
 async function startAgain(client: ZooKeeperClient, path: string, last: number): Promise<void> {
   await client.delete(path);
   await client.create({ path, data: Buffer.alloc(0), acl: ACL, mode: CreateMode.persistent });
@@ -50,12 +50,12 @@ async function startAgain(client: ZooKeeperClient, path: string, last: number): 
   }
 }
 
-/** The number that the service's last contender had. */
+/** The sequence number of the service's last contender. */
 async function numberNow(service: LockService, client: ZooKeeperClient, path: string): Promise<number> {
   return service.using('k', async () => Number((await contendersAt(client, path))[0]?.slice(-10)));
 }
 
-describe('a key that one process takes again and again', () => {
+describe('a key that one process acquires repeatedly', () => {
   let lists: { readonly mock: { readonly calls: readonly unknown[] }; mockClear(): void };
 
   beforeEach(() => {
@@ -63,7 +63,7 @@ describe('a key that one process takes again and again', () => {
     onTestFinished(() => void vi.restoreAllMocks());
   });
 
-  it('is listed no more', async () => {
+  it('is no longer listed', async () => {
     const { service } = await familiar();
     lists.mockClear();
     await use(service, 5);
@@ -71,7 +71,7 @@ describe('a key that one process takes again and again', () => {
     expect(lists.mock.calls).toEqual([]);
   });
 
-  it('is listed no more where it is a writer’s', async () => {
+  it('is no longer listed if it is a writer’s', async () => {
     const service = await openService({ connectString, basePath: freshBasePath(), parents: 'persistent' });
     const write = () => service.readWriteLock('k').write.using(() => {});
     const counts = async () => {
@@ -83,7 +83,7 @@ describe('a key that one process takes again and again', () => {
     expect(await counts()).toBe(true);
   });
 
-  it('is listed again when somebody else came between, and then not any more', async () => {
+  it('is listed again after another contender, and then no longer', async () => {
     const { basePath, service } = await familiar();
     const other = await openService({ connectString, basePath });
     await use(other, 1);
@@ -96,7 +96,7 @@ describe('a key that one process takes again and again', () => {
     expect(lists.mock.calls).toEqual([]);
   });
 
-  it('is not granted while somebody else has it', async () => {
+  it('is not granted while another contender holds it', async () => {
     const { basePath, service, client, path } = await familiar();
     const other = await openService({ connectString, basePath });
     const holder = await other.acquire('k');
@@ -107,7 +107,7 @@ describe('a key that one process takes again and again', () => {
     expect((await waiting).fencingToken).toBeGreaterThan(holder.fencingToken);
   });
 
-  it('is not granted while somebody has it whose number was not given by the directory', async () => {
+  it('is not granted while its holder’s number does not come from the directory', async () => {
     const { service, client, path } = await familiar();
     const number = (await numberNow(service, client, path)) + 6;
     const name = `_c_6ee2a0b7-2e3d-4ef8-9a83-3a4c5a0c6f1e-lock-${String(number).padStart(10, '0')}`;
@@ -118,7 +118,7 @@ describe('a key that one process takes again and again', () => {
       granted.push(lease !== null);
       await lease?.release();
     }
-    // The number that the directory gives next is one more than that of the last, and one is lost to the other znode.
+    // The directory's next number is one more than the last one, and one number is lost to the other znode.
     expect(granted).toEqual(Array.from({ length: 12 }, (_, time) => time < 4));
   });
 
@@ -137,13 +137,13 @@ describe('a key that one process takes again and again', () => {
     expect(most).toEqual(Array.from({ length: 20 }, () => 1));
   });
 
-  it('is not granted when its directory was made again, and the numbers go on as if it had not', async () => {
+  it('is not granted when its directory was recreated with the same numbers', async () => {
     const { service, client, path } = await familiar();
     await startAgain(client, path, await numberNow(service, client, path));
     expect(await service.tryAcquire('k')).toBeNull();
   });
 
-  it('is not granted when that happened while the connection was lost', async () => {
+  it('is not granted when that happened during a connection loss', async () => {
     const proxy = await proxied();
     const { service, client, path } = await familiar(proxy.connectString);
     const number = await numberNow(service, client, path);
@@ -155,7 +155,7 @@ describe('a key that one process takes again and again', () => {
     expect(await service.tryAcquire('k', { waitMs: 0 })).toBeNull();
   });
 
-  it('is watched again when its directory was made again', async () => {
+  it('is watched again after its directory was recreated', async () => {
     const { service, client, path } = await familiar();
     await client.delete(path);
     await use(service, UNTIL_WATCHED);

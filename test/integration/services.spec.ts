@@ -11,7 +11,7 @@ const connectString = inject('zookeeper');
 const HOUR_MS = 3_600_000;
 const followingOf = () => (instant: number) => (Math.floor(instant / HOUR_MS) + 1) * HOUR_MS;
 
-/** One instance of this service, with a session of its own. */
+/** One instance of a service, with a session of its own. */
 async function openInstance(basePath: string, service: string) {
   const locks = await openService({ connectString, basePath, service, waitMs: 1_000 });
   const runs = new CronRunsService(locks, { followingOf });
@@ -21,7 +21,7 @@ async function openInstance(basePath: string, service: string) {
 
 type Instance = Awaited<ReturnType<typeof openInstance>>;
 
-/** Two instances, and a client that looks on from outside. */
+/** Two instances, and a client that observes from outside. */
 async function twoInstances(services: readonly [string, string]) {
   const basePath = freshBasePath();
   const [one, other] = [await openInstance(basePath, services[0]), await openInstance(basePath, services[1])];
@@ -42,7 +42,7 @@ describe('two services that use the same name', () => {
     expect(await SHARED[what]!(one, other)).toBe(false);
   });
 
-  it('each have their runs in their own registry', async () => {
+  it('each record their runs in their own registry', async () => {
     const { one, other } = await twoInstances(['shop', 'billing']);
     for (const { jobs } of [one, other]) await jobs.fire(jobWith(), async () => {});
     const lists = await Promise.all([one, other].map(({ runs }) => runs.list()));
@@ -72,7 +72,7 @@ describe('two instances of one service', () => {
 });
 
 describe('the directory of a lock', () => {
-  it('has nothing of an election or a job of the same name in it', async () => {
+  it('contains nothing of an election or a job of the same name', async () => {
     const { one, basePath, client } = await twoInstances(['shop', 'billing']);
     const term = await one.elections.campaign('cron/daily');
     await using _lease = await one.locks.acquire('cron/daily');

@@ -23,7 +23,7 @@ describe('without a server', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(295);
   });
 
-  it('starts in the background, refuses meanwhile, and serves as soon as a server appears', async () => {
+  it('starts in the background, refuses requests, and serves once a server is available', async () => {
     const port = await unusedPort();
     const service = await openService({
       connectString: `127.0.0.1:${port}`,
@@ -45,7 +45,7 @@ describe('without a server', () => {
     await closeService(service);
   });
 
-  it('hears an abort at once', async () => {
+  it('reacts to an abort at once', async () => {
     const connectString = `127.0.0.1:${await unusedPort()}`;
     const service = await openService({ connectString, connectOnStart: 'background' });
     const waiting = service.acquire('k', { signal: AbortSignal.timeout(20) });
@@ -81,8 +81,8 @@ describe('a session', () => {
     expect((await service.acquire('k')).isHeld()).toBe(true);
   });
 
-  it('keeps its lease while it does nothing for longer than its timeout', async () => {
-    // Long enough for a heartbeat that comes late on a busy machine.
+  it('keeps its lease while it is idle for longer than its timeout', async () => {
+    // Long enough for a heartbeat that is late on a busy machine.
     const timeoutMs = 2 * SESSION_MS;
     const service = await open(freshBasePath(), timeoutMs);
     const lease = await service.acquire('k');
@@ -91,9 +91,9 @@ describe('a session', () => {
     expect(lease.isHeld()).toBe(true);
   });
 
-  it('loses its leases on its own clock when the server is gone, and works again when it is back', async () => {
+  it('loses its leases on its own clock without a server, and recovers with one', async () => {
     const basePath = freshBasePath();
-    // Long enough for the process to hear of the server's end before the time is up, also on a busy machine.
+    // Long enough for the process to notice the server's end before the time is up, also on a busy machine.
     const service = await open(basePath, 4 * SESSION_MS);
     const lease = await service.acquire('k');
     const changes = new LeaseChanges(lease);
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
   });
 
-  it('knows after a stall, before anything else can tell it, that its leases may be gone', async () => {
+  it('knows after a stall, before any event, that its leases may be gone', async () => {
     const basePath = freshBasePath();
     const [stalled, other] = await Promise.all([open(basePath), open(basePath)]);
     const lease = await stalled.acquire('k');
@@ -127,7 +127,7 @@ describe('a session', () => {
     expect(await stalled.tryAcquire('k')).toBeNull();
   });
 
-  it('lets a waiter line up again when the session it stood in line with has expired', async () => {
+  it('queues a waiter again after the expiry of its session', async () => {
     const basePath = freshBasePath();
     const [one, other] = await Promise.all([open(basePath), open(basePath)]);
     const client = await openClient(server.connectString);
@@ -141,7 +141,7 @@ describe('a session', () => {
     expect(lease.isHeld()).toBe(true);
   });
 
-  it('is closed with its znodes', async () => {
+  it('deletes its znodes when it is closed', async () => {
     const basePath = freshBasePath();
     const service = await open(basePath);
     const client = await openClient(server.connectString);

@@ -43,7 +43,7 @@ describe('a stock kept in ZooKeeper', () => {
   it.each([
     ['arrived', true],
     ['did not arrive', false],
-  ])('sells once when the answer was lost to a write that %s', async (_what, isApplied) => {
+  ])('sells once when the reply was lost to a write that %s', async (_what, isApplied) => {
     const { thief, locks, other } = await behindThief();
     const stock = locks.stock('mug', { segments: SEGMENTS });
     await stock.restock(10);
@@ -56,7 +56,7 @@ describe('a stock kept in ZooKeeper', () => {
     expect(await seen.deduct(3, { orderId: 'x' })).toEqual(deduction);
   });
 
-  it('goes on with the next session', async () => {
+  it('continues with the next session', async () => {
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const locks = await openService({ connectString: proxy.connectString, basePath: freshBasePath() });
@@ -70,8 +70,8 @@ describe('a stock kept in ZooKeeper', () => {
   });
 });
 
-describe('a stock kept by a store of the user’s', () => {
-  it('is sold under the leases of its segments, which grow their tokens', async () => {
+describe('a stock in a user’s store', () => {
+  it('is sold under the leases of its segments, which have growing tokens', async () => {
     const { one, other } = await twoProcesses(connectString);
     const store = new UnitLedger([10, 10, 10, 10]);
     const tokens = new Map<number, bigint>();
@@ -87,7 +87,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect(await stocks[0]!.leftovers()).toEqual([]);
   });
 
-  it('waits for who holds a segment as a segmented lock', async () => {
+  it('waits for the holder of a segment', async () => {
     const { one, other } = await twoProcesses(connectString);
     const stock = one.stock('mug', { segments: 2, store: new UnitLedger([0, 5]) });
     const lock = other.segmented('mug', { segments: 2 });
@@ -97,7 +97,7 @@ describe('a stock kept by a store of the user’s', () => {
     expect((await stock.deduct(5))?.units).toBe(5);
   });
 
-  it('loses no unit of an order whose session expired in the middle', async () => {
+  it('loses no unit of an order whose session expires during the order', async () => {
     const basePath = freshBasePath();
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());

@@ -9,7 +9,7 @@ import { openService } from '../support/services.js';
 import { contendersAt, openClient } from '../support/znodes.js';
 import { unusedPort } from '../support/unused-port.js';
 
-/** A server that speaks TLS on a second port, to clients that show a certificate it trusts. */
+/** A server with TLS on a second port, for clients with a trusted certificate. */
 async function secureServer() {
   const { identities, trustStore } = await makeIdentities({ server: 'zk.test', client: 'shop.test' });
   const secureClientPort = await unusedPort();
@@ -33,7 +33,7 @@ async function secureServer() {
 }
 
 describe('over TLS', () => {
-  it('locks, with a client certificate, on a server that it knows by its name', async () => {
+  it('locks with a client certificate, on a server that it verifies by name', async () => {
     const { server, connectString, trusted } = await secureServer();
     const basePath = freshBasePath();
     const service = await openService({ connectString, basePath, tls: trusted });

@@ -10,7 +10,7 @@ import { openClient, untilContenders } from '../support/znodes.js';
 
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 const LAST = 2 ** 31 - 1;
-// The first number that is not granted any more.
+// The first sequence number that is no longer granted.
 const ENDING = 2 ** 31 - 2 ** 20 + 1;
 
 const WAYS: Readonly<Record<string, (locks: LockService, key: string, path: string) => Promise<unknown>>> = {
@@ -30,7 +30,7 @@ beforeAll(async () => {
   return () => server.stop();
 });
 
-/** Two sessions on a key with one nested below it, whose directory stays. */
+/** Two sessions on a key with a key nested below it, which keeps the directory. */
 async function nested() {
   const basePath = freshBasePath();
   const { connectString } = server;
@@ -40,8 +40,8 @@ async function nested() {
   return { one, other, client, path: `${basePath}/order` };
 }
 
-describe('a key whose directory has used up its numbers, with keys below it', () => {
-  it.each(Object.keys(WAYS))('is refused with what to do about it, and works when that is done: %s', async (way) => {
+describe('a key with keys below it, whose directory has used up its numbers', () => {
+  it.each(Object.keys(WAYS))('is refused with instructions, and works once they are followed: %s', async (way) => {
     const { one, client, path } = await nested();
     const ask = () => WAYS[way]!(one, 'order', path);
     server.setSequence(path, ENDING);
@@ -56,7 +56,7 @@ describe('a key whose directory has used up its numbers, with keys below it', ()
     expect(names).toEqual([expect.stringMatching(/0000000000$/)]);
   });
 
-  it('is not worn down by those that ask again and again', async () => {
+  it('is not used up further by repeated requests', async () => {
     const { one, client, path } = await nested();
     server.setSequence(path, ENDING);
     await expect(one.tryAcquire('order')).rejects.toThrow('are used up');
@@ -66,7 +66,7 @@ describe('a key whose directory has used up its numbers, with keys below it', ()
     expect((await one.acquire('another')).isHeld()).toBe(true);
   });
 
-  it('is granted to nobody at the end of the numbers, where they repeat', async () => {
+  it('is granted to no contender at the end of the numbers, where they repeat', async () => {
     const { one, other, path } = await nested();
     for (const number of [LAST - 1, LAST, LAST + 1]) {
       server.setSequence(path, number);
@@ -76,7 +76,7 @@ describe('a key whose directory has used up its numbers, with keys below it', ()
     }
   });
 
-  it('stays with its holder, and is waited for, until that one leaves', async () => {
+  it('stays with its holder, and is waited for, until the release', async () => {
     const { one, other, client, path } = await nested();
     const lease = await one.acquire('order');
     server.setSequence(path, ENDING);
@@ -90,7 +90,7 @@ describe('a key whose directory has used up its numbers, with keys below it', ()
     expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
   });
 
-  it('is asked for again as soon as another process has made its directory anew', async () => {
+  it('is granted again once another process has recreated its directory', async () => {
     const { one, other, client, path } = await nested();
     server.setSequence(path, ENDING);
     await expect(one.tryAcquire('order')).rejects.toThrow('are used up');
@@ -117,7 +117,7 @@ describe('a key whose directory has used up its numbers, with keys below it', ()
 });
 
 describe('an election whose directory has used up its numbers', () => {
-  it('goes on in a new directory', async () => {
+  it('continues in a new directory', async () => {
     const basePath = freshBasePath();
     const { connectString } = server;
     const locks = await openService({ connectString, basePath, parents: 'persistent', service: 'shop' });

@@ -8,17 +8,20 @@ import type { Language } from './support/lock-program.js';
 const connectString = inject('zookeeper');
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const SESSION_TIMEOUT_MS = 10_000;
-// To be sure that one is not let in takes as long as one looks.
+// A lock that must not be granted has to be observed for this long.
 const NOT_LET_IN_MS = 400;
 const LET_IN_MS = 20_000;
 
 /** A program and one kind of its locks: `java mutex`. */
 type Side = `${Language} ${string}`;
 
-/** Both sides of a pair: whether the second is kept out while the first holds, and the first while the second does. */
+/**
+ * Both sides of a pair. `keepsOut`: the second is blocked while the first holds. `isKeptOut`: the first is blocked
+ * while the second holds.
+ */
 type Pair = readonly [first: Side, second: Side, keepsOut: boolean, isKeptOut: boolean];
 
-/** What docs/interop.md promises; a lock that we do not write the names of can only be half of a pair. */
+/** The promises of docs/interop.md. A lock whose names we do not write can only be excluded in one direction. */
 const PAIRS: readonly Pair[] = [
   ['node mutex', 'java mutex', true, true],
   ['node mutex without a line', 'java mutex', true, true],
@@ -26,7 +29,7 @@ const PAIRS: readonly Pair[] = [
   ['node write', 'java read', true, true],
   ['node read', 'java write', true, true],
   ['node read', 'java read', false, false],
-  // Ours counts all kinds of contenders; Curator's mutex and read-write lock know only their own.
+  // Ours counts all kinds of contenders; Curator's mutex and read-write lock only recognize their own.
   ['node mutex', 'java write', false, true],
   ['node mutex', 'java read', false, true],
   ['node write', 'java mutex', false, true],
@@ -34,7 +37,7 @@ const PAIRS: readonly Pair[] = [
   // Its znodes are one level below.
   ['node mutex', 'java semaphore mutex', false, false],
   ['node mutex', 'python curator-named mutex', true, true],
-  // With `extra_lock_patterns` it sees ours, and writes names that nobody but kazoo knows.
+  // With `extra_lock_patterns` it recognizes our names, but writes names that only kazoo recognizes.
   ['node mutex', 'python configured mutex', true, false],
   ['node mutex', 'python mutex', false, false],
   ['node write', 'python write', false, false],
@@ -77,7 +80,7 @@ async function isKeptOut(asking: Side, holding: Side): Promise<boolean> {
     await asker.release();
     return false;
   }
-  // What was kept out is let in afterwards, and so is the other one again.
+  // The blocked side is granted the lock afterwards, and then the other side again.
   const from = await asker.acquire();
   expect(from).toBeGreaterThan(heldUntil);
   await asker.release();
@@ -87,13 +90,13 @@ async function isKeptOut(asking: Side, holding: Side): Promise<boolean> {
 }
 
 describe('locks on one path', () => {
-  it.each(PAIRS)('%s and %s: the first keeps the second out: %s, and the other way round: %s', async (...pair) => {
+  it.each(PAIRS)('%s and %s: the first blocks the second: %s, the second blocks the first: %s', async (...pair) => {
     const [first, second, ...expected] = pair;
     expect([await isKeptOut(second, first), await isKeptOut(first, second)]).toEqual(expected);
   });
 
   it.each(['java mutex', 'java write', 'python curator-named mutex'] as const)(
-    'are ours as soon as the program that held it is gone: %s',
+    'are granted to us once the process of the holder has died: %s',
     async (side) => {
       const [language, ...kind] = side.split(' ') as [Language, ...string[]];
       const lock = { path: `/interop-${randomUUID()}`, kind: kind.join(' ') };

@@ -8,7 +8,7 @@ import { LockProgram } from './support/lock-program.js';
 const connectString = inject('zookeeper');
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
-// Some are before, some behind every number that a line gives out.
+// Some are sorted before, some behind every number of a wait queue.
 const FOREIGN = [
   'metadata',
   'lock-',
@@ -25,11 +25,11 @@ const FOREIGN = [
 ];
 
 describe('children of a lock’s path that are no contenders', () => {
-  it('neither block us nor let us in', async () => {
+  it('neither block a lock nor grant it', async () => {
     const path = freshBasePath();
     const [one, other] = await Promise.all([1, 2].map(() => openService({ connectString, basePath: '/' })));
     const client = await openClient(connectString);
-    // The server removes an empty directory: the lock is in it until they are.
+    // The server removes an empty directory, so the lock keeps it until the children exist.
     await one!.using(path, async () => {
       for (const name of FOREIGN) {
         await client.create({ path: `${path}/${name}`, data: Buffer.alloc(0), acl: OPEN, mode: 0 });
@@ -47,7 +47,7 @@ describe('children of a lock’s path that are no contenders', () => {
     for (const name of FOREIGN) await client.delete(`${path}/${name}`);
   });
 
-  it('are not made by us: Curator’s locks see contenders and nothing else', async () => {
+  it('are not created by us: Curator’s locks see only contenders', async () => {
     const path = freshBasePath();
     await using java = new LockProgram('java', connectString, 10_000);
     const service = await openService({ connectString, basePath: '/', localLine: true, keepMs: 60_000 });
@@ -64,7 +64,7 @@ describe('children of a lock’s path that are no contenders', () => {
     await java.release({ path, kind: 'mutex' });
   });
 
-  it('are not made by what else has the same key: Curator’s mutex gets its turn beside all of it', async () => {
+  it('are not created by other uses of the key: Curator’s mutex is granted', async () => {
     const basePath = freshBasePath();
     const path = `${basePath}/order`;
     await using java = new LockProgram('java', connectString, 10_000);

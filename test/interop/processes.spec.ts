@@ -5,7 +5,7 @@ describe.each([
   ['Java', () => startJava('Ping'), /IllegalStateException: as asked for/],
   ['Python', () => startPython('ping'), /RuntimeError: as asked for/],
 ])('a program in %s', (_language, start, failure) => {
-  it('answers each command, and says why one failed', async () => {
+  it('answers each command, and reports why one failed', async () => {
     await using program = start();
     const params = { text: 'ümläut "quoted"\n', list: [1, true, null], number: 2 ** 52 };
     const answers = [program.call('ping'), program.call('echo', params), program.call('fail'), program.call('nothing')];
@@ -16,7 +16,7 @@ describe.each([
     expect(nothing).toMatchObject({ reason: { message: expect.stringContaining('nothing') } });
   });
 
-  it('is over once killed, and says so to whoever asks', async () => {
+  it('rejects every call once it is killed', async () => {
     const program = start();
     await program.call('ping');
     await program.kill();

@@ -32,7 +32,7 @@ interface Side {
 }
 
 describe('a read-write lock shared with Curator', () => {
-  it('lets readers of both in together, and the writers of both one at a time behind them', async () => {
+  it('admits readers of both sides together, and their writers one at a time', async () => {
     await using scene = await shared();
     const { ours, curators, client, path } = scene;
     const reader = await ours.read.acquire();
@@ -42,7 +42,7 @@ describe('a read-write lock shared with Curator', () => {
     await untilContenders(client, path, 3);
     const writing = ours.write.acquire().then((lease) => (entered.push('ours'), lease));
     await untilContenders(client, path, 4);
-    // Behind waiting writers, of either kind.
+    // Behind waiting writers of both sides.
     expect(await ours.read.tryAcquire()).toBeNull();
     expect(await curators.read.acquire('c', NOT_LET_IN_MS)).toBeNull();
 
@@ -56,7 +56,7 @@ describe('a read-write lock shared with Curator', () => {
     expect(await untilContenders(client, path, 0)).toEqual([]);
   });
 
-  it('is read by Curator’s readers once our writer reads on, and written by nobody', async () => {
+  it('is readable by Curator, but not writable, after our writer downgrades', async () => {
     await using scene = await shared();
     const { ours, curators, client, path } = scene;
     let reader!: Promise<number | null>;
@@ -78,7 +78,7 @@ describe('a read-write lock shared with Curator', () => {
     await curators.write.release('b');
   });
 
-  it('is read by our readers once Curator’s writer reads on', async () => {
+  it('is readable by our readers after Curator’s writer downgrades', async () => {
     await using scene = await shared();
     const { ours, curators, client, path } = scene;
     await curators.write.acquire('a');

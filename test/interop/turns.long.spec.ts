@@ -8,7 +8,7 @@ const connectString = inject('zookeeper');
 // The long form is `npm run endurance -- turns`.
 const SHORT = { connectString, alternations: 60, killAfter: 25 };
 
-describe('Node and Curator that take turns while one of them is killed now and then', () => {
+describe('Node and Curator that alternate while one of them is killed now and then', () => {
   it('never hold a mutex at the same time, and never get stuck', async () => {
     const lock = { path: `/interop-${randomUUID()}`, kind: 'mutex' };
     const parties: Party[] = [
@@ -21,7 +21,7 @@ describe('Node and Curator that take turns while one of them is killed now and t
     expect(new Set(outcome.tenures.map(({ party }) => party))).toEqual(new Set([0, 1]));
   });
 
-  it('never write while somebody reads', async () => {
+  it('never write while a reader holds the lock', async () => {
     const lock = { path: `/interop-${randomUUID()}`, kind: 'write' };
     const kinds = ['read', 'write'];
     const parties: Party[] = [
@@ -32,7 +32,7 @@ describe('Node and Curator that take turns while one of them is killed now and t
     expect(await takeTurns({ ...SHORT, parties })).toMatchObject({ overlaps: 0 });
   });
 
-  it('would be caught: two that lock different paths', async () => {
+  it('would be detected if they locked different paths', async () => {
     const lock = () => ({ path: `/interop-${randomUUID()}`, kind: 'mutex' });
     const parties: Party[] = [
       { language: 'node', lock: lock() },

@@ -8,7 +8,7 @@ import { WorkerProcess } from './worker-process.js';
 const PROCESSES = 4;
 const INCREMENTS = 75;
 
-/** What the file says after four processes have each added to it 75 times. */
+/** The number in the file after each of four processes has incremented it 75 times. */
 async function countedBy(isLocked: boolean): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'counter-'));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -31,7 +31,7 @@ describe('an unprotected counter in a file, shared by four processes', () => {
     expect(await countedBy(true)).toBe(PROCESSES * INCREMENTS);
   });
 
-  it('is wrong when the lock is planted broken: the test above can fail', async () => {
+  it('is wrong under a planted broken lock, so the test above can fail', async () => {
     expect(await countedBy(false)).toBeLessThan(PROCESSES * INCREMENTS);
   });
 });

@@ -9,7 +9,9 @@ import type { CronEntry, CronMessage, CronOrders } from './workers/orders.js';
 const SKEWS_MS = [0, 400, -400, 250, -150];
 const FASTEST_MS = Math.max(...SKEWS_MS);
 export const SECOND_MS = 1_000;
-/** Processes with one job each, whose wall clocks are wrong by so much; resolves when all of them are ready. */
+/**
+ * Starts processes with one job each, whose wall clocks are wrong by `skewsMs`. Resolves when all of them are ready.
+ */
 export async function start(job: CronOrders['job'], skewsMs: readonly number[]) {
   const directory = await mkdtemp(join(tmpdir(), 'cron-'));
   const journal = join(directory, 'journal');
@@ -29,7 +31,7 @@ export async function start(job: CronOrders['job'], skewsMs: readonly number[]) 
   return { shared, workers, wrongBy, read };
 }
 
-/** Waits, on this process's right clock, until the journal has run past `last`, and ends the processes. */
+/** Waits, on this process's correct clock, until the journal has passed `last`, and ends the processes. */
 async function until(
   last: number,
   { workers, read }: Awaited<ReturnType<typeof start>>,
@@ -43,7 +45,7 @@ async function until(
 
 const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * SECOND_MS));
 
-/** Which ticks from `first` to `last` were run never, which more than once. */
+/** Finds the ticks from `first` to `last` that never ran, and those that ran more than once. */
 function audit(entries: readonly CronEntry[], first: number, last: number) {
   const counts = new Map<number, number>();
   for (const { tick } of entries) counts.set(tick, (counts.get(tick) ?? 0) + 1);
@@ -53,7 +55,7 @@ function audit(entries: readonly CronEntry[], first: number, last: number) {
   return { ticks: ticks.length, runs, missing: ticks.filter((tick) => !counts.has(tick)), twice };
 }
 
-/** Lets five skewed processes fire each second for so many ticks, from the first that all of them see. */
+/** Lets five processes with skewed clocks fire each second for `ticks` ticks, from the first that all of them see. */
 export async function watched(job: CronOrders['job'], ticks: number) {
   const cluster = await start(job, SKEWS_MS);
   cluster.wrongBy.forEach((ms, place) => expect(Math.abs(ms - SKEWS_MS[place]!)).toBeLessThan(50));

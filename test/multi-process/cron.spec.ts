@@ -5,7 +5,7 @@ import { openService } from '../support/services.js';
 import { SECOND_MS, start, watched } from './cron-cluster.js';
 import type { CronMessage } from './workers/orders.js';
 
-/** How many ticks the five processes are watched for: 12, or what CRON_TICKS says. */
+/** How many ticks the five processes are observed for: 12, or the value of CRON_TICKS. */
 const TICKS = Number(process.env['CRON_TICKS'] ?? 12);
 const LIMIT_MS = 60_000 + TICKS * 2 * SECOND_MS;
 
@@ -22,7 +22,7 @@ describe('a job of each second, on five processes whose clocks differ by up to 8
 });
 
 describe("a process that is killed in a run, with onCrash: 'rerun'", () => {
-  it('is followed by another, which finishes that tick; it is recorded as done once', async () => {
+  it('is followed by another one, which finishes the tick once', async () => {
     const { workers, read, shared } = await start('hanging', [0, 0, 0]);
     workers.forEach((worker) => worker.send({ say: 'fire' } satisfies CronMessage));
     const killed = await eventually(async () => (await read()).at(0), 'a run that hangs');
@@ -37,7 +37,7 @@ describe("a process that is killed in a run, with onCrash: 'rerun'", () => {
     expect(run).toMatchObject({ attempt: 2, tick: new Date(killed.tick), runner: { pid: expect.any(Number) } });
     expect(run.runner.pid).not.toBe(killed.pid);
 
-    // Those who are left fire again, and shut down: nothing more comes of it.
+    // The remaining processes fire again and shut down. That has no effect.
     const left = workers.filter(({ pid }) => pid !== killed.pid);
     for (const say of ['fire', 'close'] as const) left.forEach((worker) => worker.send({ say } satisfies CronMessage));
     await Promise.all(left.map((worker) => worker.finished()));

@@ -4,7 +4,7 @@ import { openCandidate } from '../support/candidates.js';
 import { WorkerProcess } from './worker-process.js';
 
 const connectString = inject('zookeeper');
-// The other process answers that it holds before that is over, also on a busy machine.
+// Long enough that the other process reports its term before its session ends, also on a busy machine.
 const SESSION_MS = 2_000;
 
 async function ledElsewhere() {
@@ -15,8 +15,8 @@ async function ledElsewhere() {
   return { leader, elections, token: BigInt(String(token)) };
 }
 
-describe('an election that another process has won', () => {
-  it('is won by the next soon after that process was killed, and observers are told', async () => {
+describe('an election won by another process', () => {
+  it('gets a new leader soon after that process is killed, and observers see it', async () => {
     const { leader, elections, token } = await ledElsewhere();
     const leaders = elections.observe('poller');
     expect(await leaders.next()).toMatchObject({ value: { value: 'worker', fencingToken: token, isOwn: false } });
@@ -30,7 +30,7 @@ describe('an election that another process has won', () => {
     await leaders.return?.();
   });
 
-  it('is not believed to be won any more by a process that was stopped for too long', async () => {
+  it('is known to be lost by a process that was stopped for too long', async () => {
     const { leader, elections, token } = await ledElsewhere();
     expect(await leader.ask()).toEqual({ isHeld: true });
 

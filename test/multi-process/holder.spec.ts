@@ -4,7 +4,7 @@ import { openService } from '../support/services.js';
 import { WorkerProcess } from './worker-process.js';
 
 const connectString = inject('zookeeper');
-// The other process answers that it holds before that is over, also on a busy machine.
+// Long enough that the other process reports its lease before its session ends, also on a busy machine.
 const SESSION_MS = 2_000;
 
 async function heldElsewhere() {
@@ -16,7 +16,7 @@ async function heldElsewhere() {
 }
 
 describe('a key held by another process', () => {
-  it('is free soon after that process was killed, with a larger token', async () => {
+  it('is free soon after that process is killed, with a larger token', async () => {
     const { holder, locks, token } = await heldElsewhere();
     expect(await locks.tryAcquire('key')).toBeNull();
 
@@ -26,7 +26,7 @@ describe('a key held by another process', () => {
     expect(lease.fencingToken).toBeGreaterThan(token);
   });
 
-  it('is not believed to be held by a process that was stopped for too long', async () => {
+  it('is known to be lost by a process that was stopped for too long', async () => {
     const { holder, locks, token } = await heldElsewhere();
     expect(await holder.ask()).toEqual({ isHeld: true });
 

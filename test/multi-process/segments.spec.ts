@@ -27,11 +27,11 @@ async function soldBy(isLocked: boolean): Promise<number> {
 }
 
 describe('coupons in segments, sold by three processes while the number of segments changes', () => {
-  it('are sold once each, and all of them', async () => {
+  it('are all sold, once each', async () => {
     expect(await soldBy(true)).toBe(COUPONS);
   });
 
-  it('are oversold when the lock is planted broken: the test above can fail', async () => {
+  it('are oversold under a planted broken lock, so the test above can fail', async () => {
     expect(await soldBy(false)).not.toBe(COUPONS);
   });
 });
@@ -45,7 +45,7 @@ describe('a process that dies while it changes the number of segments', () => {
     return { resizer, coupons: service.segmented('coupons', { segments: 4 }) };
   };
 
-  it('leaves the old number, and others go on with it', async () => {
+  it('leaves the old number, and other processes continue with it', async () => {
     const { resizer, coupons } = await resizerAtWork();
     expect(await coupons.tryAcquire()).toBeNull();
     resizer.signal('SIGKILL');
@@ -54,7 +54,7 @@ describe('a process that dies while it changes the number of segments', () => {
     expect(await coupons.count()).toBe(8);
   });
 
-  it('and comes back when it was only stopped, cannot change it any more', async () => {
+  it('cannot complete the change when it was only stopped and resumes', async () => {
     const { resizer, coupons } = await resizerAtWork();
     resizer.signal('SIGSTOP');
     const lease = await coupons.acquire();

@@ -1,6 +1,6 @@
 import type { Account } from './stock-run.js';
 
-/** Everything that is wrong with what was sold, in words. */
+/** Returns a description of everything that is wrong with the sale. */
 export function audit({ told, sold, taken, available, leftovers }: Account, units: number): string[] {
   const complaints: string[] = [];
   const complain = (isWrong: boolean, complaint: string) => isWrong && complaints.push(complaint);
@@ -17,7 +17,7 @@ export function audit({ told, sold, taken, available, leftovers }: Account, unit
   for (const { orderId, quantity, isSold } of told) {
     const recorded = sold.get(orderId) ?? 0;
     complain(isSold && recorded !== quantity, `${orderId}: was told of ${quantity}, ${recorded} are recorded`);
-    // Nobody gives anything back in the end: what is left now was there when they were denied it.
+    // No units are returned at the end: what is left now was available when the order was denied.
     complain(!isSold && available >= quantity, `${orderId}: denied ${quantity} of ${available} that are left`);
   }
   return complaints;

@@ -24,12 +24,12 @@ export interface RunOptions {
   readonly planted?: StockOrders['planted'];
 }
 
-/** What was sold in the end, by everybody's account. */
+/** The outcome of a sale, from every source that recorded it. */
 export interface Account {
   readonly told: readonly Told[];
   /** Units by order, as recorded. */
   readonly sold: ReadonlyMap<string, number>;
-  /** Units by order, as the store of the user's has it; as `sold` without one. */
+  /** Units by order, as the user's store has recorded them; the same as `sold` without such a store. */
   readonly taken: ReadonlyMap<string, number>;
   readonly available: number;
   readonly leftovers: number;
@@ -65,7 +65,7 @@ export class StockRun {
     return run;
   }
 
-  /** A process with some of the buyers, who wait for a word to begin. */
+  /** Starts a process with some of the buyers, which begin when they get a message. */
   async start(place: number, planted = this.#options.planted): Promise<WorkerProcess> {
     const { buyers, processes, segments, store } = this.#options;
     const names = Array.from({ length: buyers }, (_, buyer) => `b${buyer}`);
@@ -84,7 +84,7 @@ export class StockRun {
     return worker;
   }
 
-  /** All processes until all buyers have heard that nothing is left; who is killed is started again. */
+  /** Runs all processes until all buyers know that nothing is left. A process that is killed is started again. */
   async play(): Promise<void> {
     const places = Array.from({ length: this.#options.processes }, (_, place) => place);
     const first = await Promise.all(places.map((place) => this.start(place)));
@@ -96,7 +96,7 @@ export class StockRun {
     let worker = first;
     for (let kill = 0; kill < kills; kill++) {
       worker.send({});
-      // Each of its buyers hears of two orders, at least.
+      // Each buyer of the process gets the outcome of at least two orders.
       await worker.heard(1 + Math.floor(Math.random() * (buyers / processes)));
       worker.signal('SIGKILL');
       worker = await this.start(place);

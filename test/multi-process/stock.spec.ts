@@ -9,7 +9,7 @@ describe.each([
 ] as const)(
   '$sale.units units in $sale.segments segments, $sale.buyers buyers in 4 processes, kept in $store',
   (plan) => {
-    it('are sold to the last one, each once, whoever is killed on the way', async () => {
+    it('are all sold, once each, whichever processes are killed', async () => {
       const { store, sale } = plan;
       const { account } = await played({ ...sale, store });
       expect(audit(account, sale.units)).toEqual([]);

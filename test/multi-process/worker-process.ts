@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A process of its own that runs `workers/<name>.worker.ts`; killed when the test has finished. */
+/** A process of its own that runs `workers/<name>.worker.ts`. It is killed when the test has finished. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #output: Buffer[] = [];
@@ -23,12 +23,12 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** Tells the worker something. */
+  /** Sends a message to the worker. */
   send(message: object): void {
     this.#child.send(message);
   }
 
-  /** Resolves when the worker has said so many things more, or has ended. */
+  /** Resolves when the worker has sent `count` more messages, or has ended. */
   async heard(count: number): Promise<void> {
     let left = count;
     await new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ export class WorkerProcess {
     });
   }
 
-  /** The next thing that the worker says. */
+  /** Resolves with the next message of the worker. */
   async message(): Promise<Record<string, unknown>> {
     const gone = new AbortController();
     const exit = once(this.#child, 'exit', { signal: gone.signal }).then(([code]) => {
@@ -52,7 +52,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Sends something, and waits for what is said next. */
+  /** Sends a message, and resolves with the next message of the worker. */
   async ask(): Promise<Record<string, unknown>> {
     const answer = this.message();
     this.send({});
@@ -63,7 +63,7 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  /** Resolves when the worker has ended well. @throws Error with its output otherwise */
+  /** Resolves when the worker has ended with success. @throws Error with its output otherwise */
   async finished(): Promise<void> {
     const [code] = this.#child.exitCode === null ? await once(this.#child, 'exit') : [this.#child.exitCode];
     if (code !== 0) throw new Error(`the worker ended with ${code}: ${Buffer.concat(this.#output).toString()}`);

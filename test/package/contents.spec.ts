@@ -13,7 +13,7 @@ const declarations = files.filter((path) => path.endsWith('.d.ts'));
 const MOST_FILES = 600;
 const MOST_BYTES = 1_500_000;
 
-it('holds what is exported and the texts, and nothing else', () => {
+it('contains the exported code and the documentation, and nothing else', () => {
   const places = new Set(files.map((path) => path.split('/')[0]));
   expect(places).toEqual(new Set(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']));
   expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
@@ -25,13 +25,13 @@ it('is small', () => {
   expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
 });
 
-it('has a file for every path of package.json', () => {
+it('contains every file that package.json names', () => {
   const named = [...read('package.json').matchAll(/"((?:\.\/)?dist\/[^"]+)"/g)].map(([, path = '']) => normalize(path));
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-it('links only to what is shipped', () => {
+it('links only to files that it contains', () => {
   const pages = files.filter((path) => path.endsWith('.md'));
   const dead = pages.flatMap((page) => {
     const targets = [...read(page).matchAll(/\]\((?!\w+:|#)([^)\s#]+)/g)].map(([, target = '']) => target);
@@ -41,18 +41,18 @@ it('links only to what is shipped', () => {
   expect(dead).toEqual([]);
 });
 
-it('declares nothing that is for the inside only, and says what is for users', () => {
+it('declares nothing internal, and documents what is public', () => {
   expect(declarations.filter((path) => read(path).includes('@internal'))).toEqual([]);
   for (const path of declarations.filter((one) => one.includes('cjs/'))) expect(read(path)).toContain('/**');
 });
 
-/** Each with its fields, from its own declaration. */
+/** Returns each interface of a declaration file with its fields. */
 function interfacesOf(text: string): { readonly name: string; readonly fields: string }[] {
   const found = text.split(/^(?=(?:export )?(?:declare )?interface )/m).slice(1);
   return found.map((one) => ({ name: /interface (\w+)/.exec(one)![1]!, fields: one.slice(0, one.search(/^\}/m)) }));
 }
 
-it('takes undefined for every option that may be left out, as `exactOptionalPropertyTypes` asks', () => {
+it('accepts undefined for every optional option, as `exactOptionalPropertyTypes` requires', () => {
   const options = declarations
     .flatMap((path) => interfacesOf(read(path)))
     .filter(({ name }) => /(?:Options|Extras)$/.test(name));
@@ -65,15 +65,15 @@ it('takes undefined for every option that may be left out, as `exactOptionalProp
   expect(strict).toEqual([]);
 });
 
-it('keeps what is for tests out of the code of the main entry', () => {
+it('keeps test code out of the code of the main entry', () => {
   const locks = read('dist/cjs/code/locks.js');
   expect(locks).toContain('// build/package/lock.module.js');
   expect(locks).not.toContain('// build/package/testing/');
 });
 
-it('keeps the names of classes, which errors and injection tokens are known by', () => {
+it('keeps class names, which errors and injection tokens depend on', () => {
   for (const path of code) {
-    // The bundler tells classes of one name apart by a number, and gives each its name back.
+    // The bundler adds a number to classes with the same name, and restores the original name with `__name`.
     for (const [, number, body = ''] of read(path).matchAll(/^var \w+(\$\d+)? = (class[^]{0,120})/gm)) {
       expect(body.includes('__name(this, "')).toBe(number !== undefined);
     }
@@ -81,19 +81,19 @@ it('keeps the names of classes, which errors and injection tokens are known by',
   }
 });
 
-it('keeps lines, which stack traces point at', () => {
+it('keeps short lines, which stack traces refer to', () => {
   for (const path of code) {
     const lines = read(path).split('\n');
     expect(lines.filter((line) => line.length > 1_000).map((line) => line.slice(0, 80))).toEqual([]);
   }
 });
 
-it('has the code once: the modules that are imported are doors to it', () => {
+it('contains the code once: the imported modules only re-export it', () => {
   const others = files.filter((path) => path.startsWith('dist/') && path.endsWith('.js') && !code.includes(path));
   expect(others.filter((path) => statSync(join(dir, path)).size > 10_000)).toEqual([]);
 });
 
-it('pins the driver that it hardens from outside', () => {
+it('pins the driver that it patches', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
   expect(dependencies).toEqual({ 'node-zookeeper-client': '1.1.3' });
 });

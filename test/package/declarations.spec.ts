@@ -19,7 +19,7 @@ interface Case {
 const NODENEXT = ['--module', 'nodenext'];
 const NODE16 = ['--module', 'node16'];
 const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler'];
-// Not in TypeScript 7. Libraries are not checked: NestJS itself does not pass there.
+// Not available in TypeScript 7. Libraries are not checked, because NestJS itself does not pass there.
 const NODE10 = [
   '--module',
   'commonjs',
@@ -30,7 +30,7 @@ const NODE10 = [
   '--skipLibCheck',
 ];
 
-/** How applications have TypeScript find what they import. NestJS 12 cannot be found by the older ways. */
+/** The ways in which applications let TypeScript resolve imports. NestJS 12 cannot be resolved by the older ones. */
 const CASES: readonly Case[] = [
   { type: 'module', nest: 12, compiler: TYPESCRIPT_6, resolution: 'nodenext', flags: NODENEXT },
   { type: 'module', nest: 12, compiler: TYPESCRIPT_7, resolution: 'nodenext', flags: NODENEXT },

@@ -49,13 +49,13 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       },
     );
 
-    it.each(['import', 'require'])('loads nothing for tests with the main entry, by %s', async (way) => {
+    it.each(['import', 'require'])('loads no test code with the main entry, by %s', async (way) => {
       const loaded = (await report('loaded.js', way)) as string[];
       expect(loaded).toContain('cjs/code/locks.js');
       expect(loaded.filter((file) => /testing|embedded|command/.test(file))).toEqual([]);
     });
 
-    // NestJS 12 is ES modules itself.
+    // NestJS 12 is published as ES modules itself.
     if (nest === 12) return;
     it('locks where no ES module can be required, as in Jest', async () => {
       expect(await report('--no-experimental-require-module', 'by-condition.js')).toEqual({ refused: true });

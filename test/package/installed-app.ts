@@ -10,13 +10,13 @@ const FRAMEWORK = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs']
 const TYPES = ['@types/node'];
 const PACKAGE = 'nestjs-distributed-lock';
 
-/** An application somewhere else on the disk, with the tarball unpacked where npm would put it. */
+/** An application elsewhere on the disk, with the tarball unpacked where npm would put it. */
 export class InstalledApp implements AsyncDisposable {
   private constructor(readonly dir: string) {}
 
   /**
-   * Makes one of test/consumers. What the package needs is copied from here: nothing is fetched, and nothing depends on
-   * what npm has in its cache. `npm ls` still checks every range, peers included.
+   * Creates one of the applications in test/consumers. The packages that it needs are copied from this repository:
+   * nothing is downloaded, and nothing depends on npm's cache. `npm ls` still checks every range, peers included.
    */
   static async create(name: string, nest: NestMajor, tarball: string): Promise<InstalledApp> {
     const app = new InstalledApp(mkdtempSync(join(tmpdir(), `${name}-app-`)));
@@ -48,7 +48,7 @@ export class InstalledApp implements AsyncDisposable {
     await this.run('tar', '-xzf', tarball, '-C', folder, '--strip-components=1');
   }
 
-  /** Whether its files are ES modules. */
+  /** Sets whether its files are ES modules. */
   setType(type: 'module' | 'commonjs'): void {
     const file = join(this.dir, 'package.json');
     writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), type }));
@@ -65,13 +65,13 @@ export class InstalledApp implements AsyncDisposable {
 
 function copyPackages(home: string, names: readonly string[], dir: string): void {
   for (const folder of installedPackages(home, names)) {
-    // Nested packages come by a path of their own, and only if they are needed.
+    // Nested packages are copied separately, and only if they are needed.
     const filter = (path: string) => !path.slice(join(home, folder).length).startsWith('/node_modules');
     cpSync(join(home, folder), join(dir, 'node_modules', folder), { recursive: true, filter });
   }
 }
 
-/** The versions that are there, as an application would ask for them. */
+/** Writes a manifest with the installed versions, as an application would request them. */
 function writeManifest(dir: string, names: readonly string[]): void {
   const file = join(dir, 'package.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as object;

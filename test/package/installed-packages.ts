@@ -8,8 +8,8 @@ interface Manifest {
 }
 
 /**
- * The folders below `home`, a node_modules, of the named packages and of all that these need. Paths are relative to it
- * and may be nested: `@nestjs/core`, `express/node_modules/debug`.
+ * Returns the folders below `home`, a node_modules, of the named packages and of all that these need. Paths are
+ * relative to `home` and may be nested: `@nestjs/core`, `express/node_modules/debug`.
  */
 export function installedPackages(home: string, names: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>();
@@ -23,7 +23,7 @@ export function installedPackages(home: string, names: Iterable<string>): Readon
   return found;
 }
 
-/** Where a package finds another: in its own node_modules, or in that of one of the packages around it. */
+/** Finds a package for another one: in the other's own node_modules, or in that of one of the packages around it. */
 function resolve(home: string, name: string, user: string): string | undefined {
   const nested = user === '' ? name : `${user}/node_modules/${name}`;
   if (existsSync(join(home, nested))) return nested;

@@ -13,9 +13,9 @@ declare module 'vitest' {
 }
 
 export interface Packed {
-  /** What would be published. */
+  /** The tarball that would be published. */
   readonly tarball: string;
-  /** The same, unpacked. */
+  /** The directory with the same files, unpacked. */
   readonly dir: string;
 }
 
@@ -23,8 +23,8 @@ const SOURCES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'script
 const TEXTS = ['README.md', 'CHANGELOG.md', 'LICENSE'];
 
 /**
- * Packs a copy of the sources that has no dist, as a fresh clone has none: what is published must be built on the way.
- * The copy also leaves the dist alone that other tests may be running from.
+ * Packs a copy of the sources that has no dist, like a fresh clone: the published files must be built on the way. The
+ * copy also keeps the dist intact that other tests may be running from.
  */
 export default async function setup(project: TestProject): Promise<() => void> {
   const dir = mkdtempSync(join(tmpdir(), 'package-'));

@@ -7,7 +7,7 @@ import { ROOT } from './repository.js';
 
 const { dir } = inject('packed');
 
-/** The scripts of a release, beside a package.json that they may change. */
+/** The release scripts, beside a package.json that they may change. */
 function release(): { readonly dir: string; readonly node: (script: string, ...args: string[]) => Promise<string> } {
   const copy = mkdtempSync(join(tmpdir(), 'release-'));
   onTestFinished(() => rmSync(copy, { recursive: true }));
@@ -17,7 +17,7 @@ function release(): { readonly dir: string; readonly node: (script: string, ...a
 
 const manifestIn = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object;
 
-it('is published only with a home, which one command fills in', async () => {
+it('is published only with a repository address, which one command fills in', async () => {
   const { dir, node } = release();
   await node('home', 'https://host.invalid/team/locks');
   await expect(node('check-release')).resolves.toBe('');
@@ -28,7 +28,7 @@ it('is published only with a home, which one command fills in', async () => {
   });
 });
 
-it('is refused with the placeholder, and with places that differ', async () => {
+it('is refused with the placeholder, and with addresses that differ', async () => {
   const { dir, node } = release();
   await expect(node('home', 'https://example.invalid/locks')).rejects.toThrow('is the placeholder');
   await expect(node('home', 'host.invalid/locks')).rejects.toThrow('git+https://<host>/<path>.git');

@@ -18,7 +18,7 @@ describe.each([11, 12] as const)('two copies of the package, on NestJS %i', (nes
     ['injected by Nest, from a named connection', 'stock', 'injected'],
     ['made by a factory', 'default', 'made'],
     ['made by a factory, for a named connection', 'stock', 'made'],
-  ])('are named, with the places and the cure, for a class %s', async (_, connection, way) => {
+  ])('are reported, with their paths and the fix, for a class %s', async (_, connection, way) => {
     const said = await app.run(process.execPath, 'two-copies.js', connection, way);
     expect(said).toContain('@DistributedLock on Orders.place');
     expect(said).toContain(`connection "${connection}"`);

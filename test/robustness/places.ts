@@ -2,16 +2,16 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/repository-root.js';
 
-/** Where everything goes that a run leaves behind. */
+/** The directory for all output of a run. */
 const OUTPUT = join(ROOT, 'build', 'robustness');
 
 /** The library and these tests as JavaScript. */
 export const COMPILED = join(OUTPUT, 'js');
 
-/** What a worker process runs: JavaScript, also when the conductor itself runs from its source. */
+/** The script of a worker process. It is JavaScript, also when the conductor itself runs from its source. */
 export const WORKER_SCRIPT = join(COMPILED, 'test', 'robustness', 'traffic', 'worker.js');
 
-/** A directory for the journals of one run. */
+/** Creates a directory for the journals of one run. */
 export function makeRunDirectory(): string {
   const runs = join(OUTPUT, 'runs');
   mkdirSync(runs, { recursive: true });

@@ -1,13 +1,13 @@
-/** Random numbers that are the same again for the same label. */
+/** Random numbers that repeat for the same label. */
 export class Random {
   #state: number;
 
-  /** @param label what the numbers are for, and the run's seed: `17/links` */
+  /** @param label the purpose of the numbers, and the run's seed: `17/links` */
   constructor(label: string) {
     this.#state = hashOf(label);
   }
 
-  /** From 0 up to, not including, 1. (mulberry32) */
+  /** Returns a number from 0 to 1, without 1. (mulberry32) */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** Returns an integer, both ends included. */
   int(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }
@@ -29,7 +29,7 @@ export class Random {
     return list[this.int(0, list.length - 1)] as T;
   }
 
-  /** One of the keys, as often as its weight says. */
+  /** Returns one of the keys, with a probability by weight. */
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -37,7 +37,7 @@ export class Random {
     throw new RangeError('nothing to pick from');
   }
 
-  /** Some of them, in an order of chance. */
+  /** Returns `count` elements in random order. */
   sample<T>(list: readonly T[], count: number): T[] {
     const rest = [...list];
     return Array.from({ length: Math.min(count, rest.length) }, () =>
@@ -46,7 +46,7 @@ export class Random {
   }
 }
 
-/** FNV-1a, stirred once more so that labels that differ in one place differ everywhere. */
+/** FNV-1a, mixed once more, so that similar labels give entirely different hashes. */
 function hashOf(label: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(label)) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -1,6 +1,6 @@
 /**
- * The long run: `npm run robustness -- [--seconds N] [--seed S] [--scenario name] [--keep]`, and with `--defect name`
- * or `--defect all` the same on a library that was broken on purpose, which has to be found out.
+ * The long run: `npm run robustness -- [--seconds N] [--seed S] [--scenario name] [--keep]`. With `--defect name` or
+ * `--defect all`, the same on a library with a planted defect, which has to be detected.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -24,19 +24,19 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     scenario: { type: 'string' },
     defect: { type: 'string' },
-    // Keeps the histories of the runs in which nothing was wrong, too.
+    // Also keeps the histories of runs without findings.
     keep: { type: 'boolean' },
   },
 });
 const seconds = wholeNumber('seconds', values.seconds ?? '300');
 const firstSeed = wholeNumber('seed', values.seed ?? String(randomInt(1_000_000)));
-// A line that stands still need not be waited for as long as on a busy machine with nothing wrong.
+// A blocked wait queue is detected sooner than a busy machine without defects would need.
 const DEFECT_FINAL_LIMIT_MS = 8_000;
 
 const isSound = values.defect === undefined ? await findsNothing() : await findsAll(values.defect);
 process.exitCode = isSound ? 0 : 1;
 
-/** All scenarios, then all again with the next seed, until the time is up. */
+/** Runs all scenarios, then all again with the next seed, until the time is up. */
 async function findsNothing(): Promise<boolean> {
   const scenarios = values.scenario === undefined ? SCENARIOS : [scenarioNamed(values.scenario)];
   const until = sharedNow() + seconds * 1_000;
@@ -61,7 +61,7 @@ async function findsAll(name: string): Promise<boolean> {
   return missed.length === 0;
 }
 
-/** Seed after seed until it is found, or the time is up. */
+/** Runs one seed after another until the defect is detected, or the time is up. */
 async function isFound(defect: Defect): Promise<boolean> {
   using _planted = plant(defect);
   const scenario = { ...scenarioNamed(defect.scenario), finalLimitMs: DEFECT_FINAL_LIMIT_MS };

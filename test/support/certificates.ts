@@ -10,7 +10,7 @@ const PASSWORD = 'not-a-secret';
 
 /** A key and its self-signed certificate, made with the JRE's own keytool. */
 export interface Identity {
-  /** A PKCS#12 file with both, for servers; and its contents, for Node. */
+  /** The path of a PKCS#12 file with both, for servers. `pfx` is the content of that file, for Node. */
   readonly keyStore: string;
   readonly pfx: Buffer;
   /** The certificate alone. */

@@ -1,11 +1,14 @@
-/** Somebody worked under a count of segments, from when to when, on one clock. */
+/** The interval in which a caller worked under a count of segments. All times are of one clock. */
 export interface CountInUse {
   readonly segments: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Every pair of different counts that were in use at one time, the later one last. None, if changes are safe. */
+/**
+ * Returns every pair of different counts that were in use at the same time, the later one last. Empty if changes are
+ * safe.
+ */
 export function countsAtOnce(uses: readonly CountInUse[]): string[] {
   const usedUntil = new Map<number, number>();
   const found = new Set<string>();

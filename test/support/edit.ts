@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is replaced in a compiled file below lib/, to break it on purpose. */
+/** A replacement in a compiled file below lib/, to break it on purpose. */
 export interface Edit {
   readonly file: string;
   readonly replace: string;
@@ -9,7 +9,7 @@ export interface Edit {
 }
 
 /**
- * Makes the edits in a library that is compiled in `lib`; disposing of them undoes them.
+ * Makes the edits in the library that is compiled in `lib`. Disposing of the result undoes them.
  * @throws Error when a file does not contain what is to be replaced: a defect that breaks nothing proves nothing
  */
 export function applyEdits(edits: readonly Edit[], lib: string): Disposable {
@@ -25,7 +25,7 @@ export function applyEdits(edits: readonly Edit[], lib: string): Disposable {
 }
 
 /**
- * The file's text with the edit made in it.
+ * Returns the file's text with the edit made in it.
  * @throws Error when the text does not contain what is to be replaced
  */
 export function edited(text: string, { file, replace, by }: Edit): string {
@@ -33,7 +33,7 @@ export function edited(text: string, { file, replace, by }: Edit): string {
   return text.replace(replace, () => by);
 }
 
-/** Answers how to undo it. */
+/** Returns a function that undoes the edit. */
 function applyEdit(edit: Edit, lib: string): () => void {
   const path = join(lib, edit.file);
   const sound = readFileSync(path, 'utf8');

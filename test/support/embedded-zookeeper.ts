@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { EmbeddedZooKeeper } from '../../lib/testing/index.js';
 import { SETTINGS } from './zookeeper.js';
 
-/** One embedded server for the whole run, whatever else there is. */
+/** Starts one embedded server for the whole run, whatever other servers there are. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await EmbeddedZooKeeper.start(SETTINGS);
   project.provide('zookeeper', server.connectString);

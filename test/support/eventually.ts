@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const LIMIT_MS = 30_000;
 const PAUSE_MS = 10;
 
-/** Asks again and again until `question` answers with something: for states that no event tells. */
+/** Calls `question` repeatedly until it returns something, for states that no event announces. */
 export async function eventually<T>(question: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
   const end = Date.now() + LIMIT_MS;
   for (;;) {

@@ -9,7 +9,7 @@ export interface LeaseChange {
   readonly isHeld: boolean;
 }
 
-/** Every change of a lease since this was made, also one that is over before a test gets its turn. */
+/** Records every change of a lease since this was made, also one that is over before a test gets its turn. */
 export class LeaseChanges {
   readonly #lease: GrantedLease;
   readonly #all: LeaseChange[] = [];
@@ -26,7 +26,7 @@ export class LeaseChanges {
     return this.#all.map(({ state }) => state);
   }
 
-  /** The first change to that state; one that has been counts. */
+  /** Resolves with the first change to that state; a past change counts. */
   async first(state: LeaseState): Promise<LeaseChange> {
     const past = this.#all.find((change) => change.state === state);
     if (past) return past;

@@ -3,9 +3,9 @@ import { onTestFinished, vi } from 'vitest';
 
 const LEVELS = ['debug', 'log', 'warn', 'error'] as const;
 
-/** What Nest's loggers are told during the test, at each level: the arguments of every call. */
+/** The arguments of every call of Nest's loggers during the test, by level. */
 export interface LogLines extends Readonly<Record<(typeof LEVELS)[number], readonly (readonly unknown[])[]>> {
-  /** The contexts of the loggers that were told something. */
+  /** The contexts of the loggers that were called. */
   readonly contexts: readonly string[];
 }
 

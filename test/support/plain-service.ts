@@ -5,7 +5,7 @@ import type { ZooKeeperOptions } from '../../lib/zookeeper/zookeeper.options.js'
 
 export type PlainServiceOptions = ZooKeeperOptions & Partial<Omit<LockServiceOptions, 'connectionName'>>;
 
-/** A connected service with a session of its own, as a Nest application would have it; whoever opens it closes it. */
+/** A connected service with a session of its own, as a Nest application would have it. The caller closes it. */
 export async function plainService(
   options: PlainServiceOptions,
   onMade: (service: LockService) => void = () => {},
@@ -21,13 +21,13 @@ export async function plainService(
   const sharing = { ...(localLine !== undefined && { localLine }), ...(keepMs !== undefined && { keepMs }) };
   const settings = { connectionName: 'default', service: own, waitMs, drainTimeoutMs, connectOnStart, ...sharing };
   const service = new LockService(zookeeper(backend).create(), settings);
-  // Also of one that never connects something has to be closed.
+  // A service that never connects has to be closed, too.
   onMade(service);
   await service.onModuleInit();
   return service;
 }
 
-/** What `app.close()` does to it. */
+/** Does what `app.close()` does to a service. */
 export async function closeService(service: LockService): Promise<void> {
   service.beforeApplicationShutdown();
   await service.onApplicationShutdown();

@@ -5,14 +5,14 @@ import { deferred } from '../../lib/async/deferred.js';
 
 const OP_TYPE_OFFSET = 8;
 
-/** A proxy that lets a request through and steals its reply: the server has applied it, the client cannot know. */
+/** A proxy that forwards a request and drops its reply: the server has applied it, the client cannot know. */
 export interface ReplyThief {
   readonly connectString: string;
-  /** Lets the next request of this type reach the server, and cuts the connection in place of its reply. */
+  /** Lets the next request of this type reach the server, and cuts the connection instead of forwarding its reply. */
   stealNext(opType: number): Promise<void>;
   /** Cuts the connection before the next request of this type reaches the server. */
   cutBefore(opType: number): Promise<void>;
-  /** Whether new connections reach the server; they do at first. */
+  /** Whether new connections reach the server. True at first. */
   isOpen: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function openReplyThief(target: string): Promise<ReplyThief> {
   return thief;
 }
 
-/** The request types in a chunk of whole frames; the driver writes each request at once. */
+/** Returns the request types in a chunk of whole frames. The driver writes each request at once. */
 function opTypes(bytes: Buffer): number[] {
   const types: number[] = [];
   for (let offset = 0; offset + OP_TYPE_OFFSET + 4 <= bytes.length; offset += 4 + bytes.readInt32BE(offset)) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's own directory, seen from the sources and from what is compiled of them. */
+/** The root directory of the repository, found from the sources and from their compiled form. */
 export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
 
 function rootAbove(dir: string): string {

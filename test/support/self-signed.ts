@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 
-/** DER: a tag, the length of what it holds, and that. */
+/** A DER value: the tag, the length of the content, the content. */
 function der(tag: number, ...held: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(held);
   const { length } = content;
@@ -13,7 +13,7 @@ const utcTime = (text: string) => der(0x17, Buffer.from(text));
 const ECDSA_WITH_SHA256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
 const COMMON_NAME = der(0x06, Buffer.from('550403', 'hex'));
 
-/** A key and its self-signed certificate, in PEM format, made without another program. */
+/** A key and its self-signed certificate, in PEM format, made without an external program. */
 export function selfSigned(passphrase: string) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const publicDer = publicKey.export({ type: 'spki', format: 'der' });

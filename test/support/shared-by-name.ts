@@ -1,12 +1,12 @@
 import type { CoordinationService, LeaderElectionService } from '../../lib/index.js';
 
-/** What an application uses by name. */
+/** The services that an application uses by name. */
 export interface ByName {
   readonly coordination: CoordinationService;
   readonly elections: LeaderElectionService;
 }
 
-/** What two applications do with one name, by the kind of what has it; resolves to whether both had the same thing. */
+/** Uses of one name by two applications, keyed by kind. Each resolves to whether both had the same thing. */
 export const SHARED_BY_NAME: Readonly<Record<string, (one: ByName, other: ByName) => Promise<boolean>>> = {
   'a leader': async (one, other) => {
     await one.elections.campaign('auditor');

@@ -6,15 +6,15 @@ import type {
   TakeRequest,
 } from '../../lib/stock/stock-keeper.js';
 
-/** A user's store in memory that keeps all the promises it has to, and can be told to fail. */
+/** A user's store in memory that keeps all the promises that it has to, and can be made to fail. */
 export class UnitLedger implements SegmentStore {
   readonly levels: number[];
-  /** What each order has taken from each segment. */
+  /** The units that each order has taken from each segment. */
   readonly taken = new Map<string, number>();
   readonly calls: string[] = [];
-  /** Called before each call takes effect; what it rejects with, the call does. */
+  /** Called before each call takes effect. If it rejects, the call rejects with the same reason. */
   before: (call: string, request: SegmentRequest) => Promise<void> = async () => {};
-  /** Called after it took effect. */
+  /** Called after each call took effect. If it rejects, the call rejects with the same reason. */
   after: (call: string, request: SegmentRequest) => Promise<void> = async () => {};
   readonly #tokens = new Map<number, bigint>();
   readonly #deliveries = new Set<string>();
@@ -27,7 +27,7 @@ export class UnitLedger implements SegmentStore {
     return this.levels.reduce((sum, units) => sum + units, 0);
   }
 
-  /** All units that some order has. */
+  /** The units that all orders have together. */
   get unitsTaken(): number {
     return [...this.taken.values()].reduce((sum, units) => sum + units, 0);
   }

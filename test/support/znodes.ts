@@ -7,10 +7,10 @@ import type { ZooKeeperClient } from '../../lib/zookeeper/client/zookeeper-clien
 import { isKeeperError } from '../../lib/zookeeper/session/requests.js';
 import { eventually } from './eventually.js';
 
-/** Long enough for a process that a busy machine does not run for a while. */
+/** Long enough for a process that a busy machine suspends for a while. */
 const SESSION_MS = 30_000;
 
-/** A bare client of its own, to look at znodes and to meddle with them from outside. */
+/** A bare client of its own, to read and change znodes from outside. */
 export async function openClient(connectString: string, auth?: string): Promise<ZooKeeperClient> {
   const connected = deferred();
   const { servers } = parseConnectString(connectString);
@@ -25,7 +25,7 @@ export async function openClient(connectString: string, auth?: string): Promise<
   return client;
 }
 
-/** The names in a line, in order; none when the directory is not there. */
+/** Returns the contender names in a wait queue, in order. Empty when the directory does not exist. */
 export async function contendersAt(client: ZooKeeperClient, path: string): Promise<string[]> {
   const names = await client.children(path).catch((error: unknown) => {
     if (isKeeperError(error, 'noNode')) return [];
@@ -41,7 +41,7 @@ export async function untilContenders(client: ZooKeeperClient, path: string, cou
   }, `${count} contenders at ${path}`);
 }
 
-/** Resolves when somebody watches a znode whose path begins like this. */
+/** Resolves when a znode is watched whose path begins with `path`. */
 export async function untilWatched(connectString: string, path: string): Promise<void> {
   const port = Number(connectString.split(':').at(-1));
   const isWatched = async () =>

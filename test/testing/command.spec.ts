@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openService } from '../support/services.js';
 
-// The built package: it is what `npx nestjs-distributed-lock` runs.
+// The built package, because that is what `npx nestjs-distributed-lock` runs.
 const COMMAND = fileURLToPath(new URL('../../dist/command/nestjs-distributed-lock.js', import.meta.url));
 
 const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
@@ -26,7 +26,7 @@ const serve = async (...args: string[]) => {
 };
 
 describe('npx nestjs-distributed-lock zookeeper', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('serves, says what it is, and ends at %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('serves, prints what it is, and ends at %s', async (signal) => {
     const { child, ended, banner, connectString } = await serve();
     expect(banner).toContain('NOT FOR PRODUCTION');
     const locks = await openService({ connectString });
@@ -35,7 +35,7 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('ends with its standard input when told so', async () => {
+  it('ends with its standard input when an option says so', async () => {
     const { child, ended } = await serve('--until-stdin-ends');
     child.stdin.end();
     expect((await ended).code).toBe(0);
@@ -51,12 +51,12 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     );
   });
 
-  it('ends also with somebody connected who says nothing', async () => {
+  it('ends also while a silent client is connected', async () => {
     const { child, ended, connectString } = await serve();
     const socket = connect(Number(connectString.split(':')[1]), '127.0.0.1').on('error', () => {});
     onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
-    // Served after it, so that the first has been taken as well.
+    // This connection is accepted after the silent one, so the silent one has been accepted as well.
     await openService({ connectString });
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
@@ -77,14 +77,14 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     [['etcd'], 'no command "etcd"'],
     [['zookeeper', '--port', 'many'], '--port must be a whole number, got "many"'],
     [['zookeeper', '--prot', '1'], '--prot'],
-  ])('says what is wrong with %j', async (args, complaint) => {
+  ])('reports what is wrong with %j', async (args, complaint) => {
     const { code, complained } = await run(args).ended;
     expect(code).toBe(1);
     expect(complained).toContain(complaint);
     expect(complained).toContain('Usage: nestjs-distributed-lock zookeeper');
   });
 
-  it('explains itself', async () => {
+  it('prints its usage', async () => {
     expect(await run(['--help']).ended).toMatchObject({ code: 0, said: expect.stringContaining('--port') });
   });
 });

@@ -27,7 +27,7 @@ class End {
     return Buffer.concat(this.#received).toString();
   }
 
-  /** Resolves when it has received this, from the first byte on. */
+  /** Resolves when it has received this text, from the first byte on. */
   async receives(text: string): Promise<void> {
     while (this.text.length < text.length) await once(this.socket, 'data');
     if (this.text !== text) throw new Error(`received ${this.text} in place of ${text}`);
@@ -58,7 +58,7 @@ async function setUp() {
   return { proxy, dial };
 }
 
-/** Everything that is under way in this process, and would have arrived by now. */
+/** Resolves when everything that is under way in this process would have arrived. */
 async function allArrived({ client, server }: { client: End; server: End }, way: 'toClient' | 'toServer') {
   const [from, to] = way === 'toServer' ? [client, server] : [server, client];
   const mark = `${to.text}mark`;
@@ -79,7 +79,7 @@ describe('a fault proxy', () => {
     expect([proxy.accepted, proxy.connections]).toEqual([1, 1]);
   });
 
-  it('passes a goodbye on, behind the last bytes', async () => {
+  it('forwards the end of a connection, after the last bytes', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     client.socket.end('last words');
@@ -89,7 +89,7 @@ describe('a fault proxy', () => {
     expect(proxy.accepted).toBe(1);
   });
 
-  it('passes a reset on as a reset', async () => {
+  it('forwards a reset as a reset', async () => {
     const { dial } = await setUp();
     const { client, server } = await dial();
     server.socket.resetAndDestroy();
@@ -97,7 +97,7 @@ describe('a fault proxy', () => {
     expect(client.error).toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it('lets go of a client whose target is not there', async () => {
+  it('closes the connection of a client whose target does not exist', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -109,7 +109,7 @@ describe('a fault proxy', () => {
     expect(proxy.accepted).toBe(1);
   });
 
-  it('passes on what is no session', async () => {
+  it('forwards bytes that are no ZooKeeper session', async () => {
     await using proxy = await FaultProxy.open(zookeeper);
     expect(await askFourLetterWord(proxy.port, 'srvr')).toContain('Mode: ');
     await proxy.expireSessions();
@@ -117,7 +117,7 @@ describe('a fault proxy', () => {
 });
 
 describe('delay', () => {
-  it('brings bytes later by so much, each of them, and in order', async () => {
+  it('delays every byte by the duration, and keeps the order', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.delay(400);
@@ -130,11 +130,11 @@ describe('delay', () => {
     await server.receives(words.join(''));
     const elapsed = performance.now() - sentAt;
     expect(elapsed).toBeGreaterThanOrEqual(399);
-    // One after the other would be 80 seconds.
+    // One after the other, the delays would add up to 80 seconds.
     expect(elapsed).toBeLessThan(40_000);
   });
 
-  it('holds for one direction when that is named, and for later connections', async () => {
+  it('affects only a named direction, and later connections as well', async () => {
     const { proxy, dial } = await setUp();
     proxy.delay(60_000, 'toServer');
     const ends = await dial();
@@ -143,7 +143,7 @@ describe('delay', () => {
     expect(ends.server.text).toBe('');
   });
 
-  it('delays a goodbye too, which does not overtake', async () => {
+  it('delays the end of a connection too, behind the bytes', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.delay(200);
@@ -154,7 +154,7 @@ describe('delay', () => {
     expect(server.text).toBe('bye');
   });
 
-  it('ends with heal(), for what is under way as well', async () => {
+  it('ends with heal(), also for bytes under way', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.delay(3_600_000);
@@ -165,7 +165,7 @@ describe('delay', () => {
 });
 
 describe('blackHole', () => {
-  it('lets nothing through and tells nobody; after heal() everything arrives', async () => {
+  it('holds all bytes back until heal(), and closes nothing', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.blackHole();
@@ -179,7 +179,7 @@ describe('blackHole', () => {
     expect(proxy.connections).toBe(2);
   });
 
-  it('swallows one direction when that is named', async () => {
+  it('affects only a named direction', async () => {
     const { proxy, dial } = await setUp();
     const ends = await dial();
     proxy.blackHole('toClient');
@@ -188,7 +188,7 @@ describe('blackHole', () => {
     expect(ends.client.text).toBe('');
   });
 
-  it('swallows a goodbye, which arrives after heal()', async () => {
+  it('holds back the end of a connection until heal()', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.blackHole();
@@ -204,7 +204,7 @@ describe('blackHole', () => {
 });
 
 describe('throttle', () => {
-  it('lets no more than so many bytes a second through, however they were sent', async () => {
+  it('limits the bytes a second, however they were sent', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.throttle(10_000);
@@ -217,7 +217,7 @@ describe('throttle', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(950);
   });
 
-  it('ends with heal(), for what is under way as well', async () => {
+  it('ends with heal(), also for bytes under way', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.throttle(1, 'toServer');
@@ -229,7 +229,7 @@ describe('throttle', () => {
 });
 
 describe('cutAfter', () => {
-  it.each([0, 1, 20, 99])('cuts after %s bytes more, in the middle of what is said then', async (bytes) => {
+  it.each([0, 1, 20, 99])('cuts after %s more bytes, in the middle of a message', async (bytes) => {
     const { proxy, dial } = await setUp();
     const ends = await dial();
     await allArrived(ends, 'toClient');
@@ -259,7 +259,7 @@ describe('cutAfter', () => {
     expect(proxy.connections).toBe(1);
   });
 
-  it('is taken back by heal()', async () => {
+  it('is undone by heal()', async () => {
     const { proxy, dial } = await setUp();
     const ends = await dial();
     proxy.cutAfter(1);
@@ -270,7 +270,7 @@ describe('cutAfter', () => {
 });
 
 describe('refuse', () => {
-  it('closes what comes, leaves what is there, until heal()', async () => {
+  it('closes new connections and keeps existing ones, until heal()', async () => {
     const { proxy, dial } = await setUp();
     const ends = await dial();
     proxy.refuse();
@@ -300,7 +300,7 @@ describe('disconnect', () => {
 });
 
 describe('expireSessions', () => {
-  it('removes the znodes of those who are connected through it, and of nobody else', async () => {
+  it('removes the znodes of the sessions connected through it, and no others', async () => {
     await using server = await ZooKeeperServer.start();
     await using proxy = await FaultProxy.open(server.connectString);
     const [inside, outside] = [await openClient(proxy.connectString), await openClient(server.connectString)];
@@ -318,7 +318,7 @@ describe('expireSessions', () => {
 });
 
 describe('close', () => {
-  it('ends the proxy and all that goes through it, whatever the faults', async () => {
+  it('ends the proxy and its connections, whatever the faults', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.blackHole();

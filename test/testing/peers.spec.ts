@@ -21,14 +21,16 @@ const startServer = async () => {
   return zookeeper;
 };
 
-/** What `reconnect` waits for: a client loses its connection, and misses what happens before it has another. */
+/**
+ * Does what `reconnect` waits for: a client loses its connection, and misses what happens before it has another one.
+ */
 async function cutOff(zookeeper: EmbeddedZooKeeper): Promise<void> {
   await eventually(() => zookeeper.ownerOf('/gone') && zookeeper.ownerOf('/kept'), 'the znodes of the C client');
   zookeeper.session('/kept').disconnect();
   zookeeper.session('/gone').expire();
 }
 
-// Debian's clients and recipes, as they are.
+// The clients and recipes are Debian's, unchanged.
 describe('the embedded server serves', { timeout: 200_000 }, () => {
   it("kazoo's recipes", async () => {
     const { connectString } = await startServer();

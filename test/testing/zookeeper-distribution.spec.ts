@@ -19,20 +19,20 @@ describe('findZooKeeperDistribution', () => {
     rmSync(home, { recursive: true });
   });
 
-  it('refuses a ZOOKEEPER_HOME without ZooKeeper in it, and says what else to do', () => {
+  it('refuses a ZOOKEEPER_HOME without ZooKeeper in it, and says how to fix it', () => {
     expect(() => findZooKeeperDistribution({ ZOOKEEPER_HOME: home })).toThrow(
       /no zookeeper-\*\.jar[^]*ZOOKEEPER_CONNECT[^]*apt-get install zookeeper[^]*Docker/,
     );
   });
 
-  it('refuses a ZOOKEEPER_HOME that it has no java for', () => {
+  it('refuses a ZOOKEEPER_HOME when it finds no java', () => {
     mkdirSync(join(home, 'lib'));
     symlinkSync(DEBIAN_JAR, join(home, 'lib', 'zookeeper-3.8.0.jar'));
     vi.stubEnv('PATH', home);
     expect(() => findZooKeeperDistribution({ ZOOKEEPER_HOME: home })).toThrow(/no java on the PATH/);
   });
 
-  it('says what to do when there is nothing to run', () => {
+  it('says what to do when no ZooKeeper is found', () => {
     vi.stubEnv('PATH', home);
     expect(() => findZooKeeperDistribution({})).toThrow(/No ZooKeeper found to run[^]*ZOOKEEPER_HOME/);
   });

@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.js';
 import { openClient } from '../support/znodes.js';
 
 const TICK_MS = 500;
-// A follower that is cut off answers for so long: time enough to ask it, also on a busy machine.
+// A follower that is cut off keeps answering for this long. That is time enough to ask it, also on a busy machine.
 const SYNC_LIMIT = 6;
 const SYNC_MS = SYNC_LIMIT * TICK_MS;
 
@@ -43,7 +43,7 @@ describe('ZooKeeperEnsemble', () => {
     expect(await leader.ask('conf')).toContain(`syncLimit=${SYNC_LIMIT}`);
   });
 
-  it('replicates: what one server was told, the others know', async () => {
+  it('replicates a write to the other servers', async () => {
     const [one, other] = await Promise.all(
       ensemble.servers.slice(0, 2).map((server) => openClient(server.connectString)),
     );
@@ -52,7 +52,7 @@ describe('ZooKeeperEnsemble', () => {
     expect((await other!.read(path)).stat.czxid).toBeGreaterThan(0n);
   });
 
-  it('elects another leader when the leader is killed, which follows once it is back', async () => {
+  it('elects another leader when the leader is killed, and the killed one rejoins', async () => {
     const old = await ensemble.leader();
     await old.kill();
     expect(old.pid).toBeUndefined();
@@ -63,7 +63,7 @@ describe('ZooKeeperEnsemble', () => {
     expect(await ensemble.leader()).toBe(leader);
   });
 
-  it('goes on while a follower is frozen, which answers again once it is thawed', async () => {
+  it('serves while a follower is frozen, which answers again when thawed', async () => {
     const follower = await aFollower();
     await follower.freeze();
     expect(await ensemble.followers()).not.toContain(follower);
@@ -75,10 +75,11 @@ describe('ZooKeeperEnsemble', () => {
     expect(await answer).toBe('imok');
   });
 
-  it('cuts a follower off: it answers reads until its timeout, and nothing that needs the leader', async () => {
+  it('cuts a follower off, which then serves only reads, until its timeout', async () => {
     const follower = await aFollower();
     const { connectString } = await ensemble.leader();
-    // Two inside: what a session asks is answered in order, also behind what is not answered.
+    // Two sessions on the follower: a session's replies come in order, so a blocked write also blocks the reads behind
+    // it.
     const [reader, writer, outside] = await Promise.all(
       [follower.connectString, follower.connectString, connectString].map((one) => openClient(one)),
     );
@@ -103,19 +104,19 @@ describe('ZooKeeperEnsemble', () => {
     expect((await (await openClient(follower.connectString)).read(path)).stat.version).toBe(0);
   });
 
-  it('cuts the leader off: the others elect one of them, and it steps down', async () => {
+  it('cuts the leader off: the others elect another one, and it steps down', async () => {
     const old = await ensemble.leader();
     ensemble.partition([old]);
     expect(await old.mode()).toBe('leader');
     const leader = await untilLeaderIsNot(old);
     await untilSilent(old);
-    // For as long as the cut lasts: elections do not get through either.
+    // Elections do not get through either, so this lasts as long as the cut.
     expect([await ensemble.leader(), await old.mode()]).toEqual([leader, undefined]);
     ensemble.heal();
     await eventually(async () => (await old.mode()) === 'follower' || undefined, 'the old leader as a follower');
   });
 
-  it('has no quorum when all are cut from each other, and finds one again', async () => {
+  it('loses its quorum when all are cut from each other, and regains it', async () => {
     const [one, other] = ensemble.servers;
     ensemble.partition(one!);
     ensemble.partition(other!);
@@ -125,7 +126,7 @@ describe('ZooKeeperEnsemble', () => {
     expect(await ensemble.followers()).toHaveLength(2);
   });
 
-  it('comes back with its data when all of it was down', async () => {
+  it('keeps its data when all servers were down', async () => {
     const path = await createNode(await openClient(ensemble.connectString));
     await Promise.all(ensemble.servers.map((server) => server.kill()));
     await expect(ensemble.servers[0]!.ask('ruok')).rejects.toThrow(/ECONNREFUSED/);
@@ -137,7 +138,7 @@ describe('ZooKeeperEnsemble', () => {
 });
 
 describe('the end of a ZooKeeperEnsemble', () => {
-  it('takes its servers and their data along', async () => {
+  it('removes its servers and their data', async () => {
     const ensemble = await ZooKeeperEnsemble.start({ servers: 2 });
     const pids = ensemble.servers.map((server) => server.pid!);
     const dirs = await Promise.all(ensemble.servers.map(dataDirOf));
@@ -147,7 +148,7 @@ describe('the end of a ZooKeeperEnsemble', () => {
     expect([...pids.map(isRunning), ...dirs.map(existsSync)]).toEqual([false, false, false, false]);
   });
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('comes with its parent’s, however that ends: %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('happens when its parent ends, in any way: %s', async (signal) => {
     const parent = spawn(process.execPath, ['--input-type=module', '-e', PARENT], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -161,7 +162,7 @@ describe('the end of a ZooKeeperEnsemble', () => {
   });
 });
 
-// The built package: a plain Node process cannot run the sources.
+// The built package, because a plain Node process cannot run the sources.
 const PARENT = `
   import { ZooKeeperEnsemble } from 'nestjs-distributed-lock/testing';
   const ensemble = await ZooKeeperEnsemble.start();

@@ -43,7 +43,7 @@ describe('ZooKeeperServer', () => {
     expect(await server.ask('ruok')).toBe('imok');
   });
 
-  it('keeps quiet while it is frozen, and answers what was asked once it thaws', async () => {
+  it('does not answer while it is frozen, and answers pending requests once thawed', async () => {
     await using server = await ZooKeeperServer.start();
     await server.freeze();
     const answered = vi.fn();
@@ -70,7 +70,7 @@ describe('ZooKeeperServer', () => {
     expect(commandLine).toContain('-Djute.maxbuffer=4194304');
   });
 
-  it('says why it did not start, with the end of its log', async () => {
+  it('reports why it did not start, with the end of its log', async () => {
     const stranger = createServer().listen(0, '127.0.0.1');
     await once(stranger, 'listening');
     const { port } = stranger.address() as AddressInfo;
@@ -78,7 +78,7 @@ describe('ZooKeeperServer', () => {
     stranger.close();
   });
 
-  it('is not taken for the server that has its port already', async () => {
+  it('fails to start when another server has its port', async () => {
     await using first = await ZooKeeperServer.start();
     await expect(ZooKeeperServer.start({ port: first.port })).rejects.toThrow(/did not start/);
     expect(await first.ask('ruok')).toBe('imok');
@@ -96,12 +96,12 @@ describe('ZooKeeperServer', () => {
     await vi.waitFor(() => expect([isRunning(pid), existsSync(dataDir)]).toEqual([false, false]), 20_000);
   });
 
-  it('is what the integration tests were given', () => {
+  it('is the server that the integration tests use', () => {
     expect(inject('zookeeper')).toMatch(/:\d+/);
   });
 });
 
-// The built package: a plain Node process cannot run the sources.
+// The built package, because a plain Node process cannot run the sources.
 const PARENT = `
   import { ZooKeeperServer } from 'nestjs-distributed-lock/testing';
   const server = await ZooKeeperServer.start();

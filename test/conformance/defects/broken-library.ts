@@ -4,12 +4,12 @@ import { applyEdits } from '../../support/edit.js';
 import { BROKEN, COMPILED } from '../places.js';
 import type { Defect } from './defect.js';
 
-/** A copy of the compiled library with a defect in it; disposing of it removes it. */
+/** A copy of the compiled library with a defect in it. Disposing of it removes the copy. */
 export interface BrokenLibrary extends Disposable {
   readonly lib: string;
 }
 
-/** @throws Error when the library has changed so that the defect is none any more */
+/** @throws Error when the library has changed so that the defect no longer applies */
 export function breakLibrary({ name, edits }: Defect): BrokenLibrary {
   const dir = join(BROKEN, name);
   const lib = join(dir, 'lib');

@@ -4,7 +4,7 @@ import { findDefect } from './find-defect.js';
 
 const LIMIT_MS = 120_000;
 
-/** Some of each kind; all of them are what `npm run conformance:mutants` is for. */
+/** One defect of each kind. `npm run conformance:mutants` runs all of them. */
 const SAMPLE = [
   'no session ever expires',
   'ephemeral nodes stay when their session ends',
@@ -19,17 +19,17 @@ const SAMPLE = [
 ].map(defectNamed);
 
 describe('a defect of the embedded server', () => {
-  it.each(SAMPLE)('is found out: $name', { timeout: LIMIT_MS }, async (defect) => {
+  it.each(SAMPLE)('is detected: $name', { timeout: LIMIT_MS }, async (defect) => {
     expect(await findDefect(defect)).toBeDefined();
   });
 
-  it('that ends the server is none that was found', { timeout: LIMIT_MS }, async () => {
+  it('that ends the server does not count as detected', { timeout: LIMIT_MS }, async () => {
     const crash = { file: 'testing/embedded/requests/write.js', replace: 'expected !== current', by: 'process.exit()' };
     const defect = { name: 'fallen over', group: 'changes', edits: [crash] };
     await expect(findDefect(defect)).rejects.toThrow(/has ended the server/);
   });
 
-  it('is not found where there is none', { timeout: LIMIT_MS }, async () => {
+  it('is not reported where there is none', { timeout: LIMIT_MS }, async () => {
     expect(await findDefect({ name: 'no defect', group: 'catching-up', edits: [] })).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { Stage } from '../stage/stage.js';
 import { breakLibrary } from './broken-library.js';
 import type { Defect } from './defect.js';
 
-/** A server that does not answer for so long never will. */
+/** A server that has not answered by then never will. */
 const PATIENCE_MS = 3_000;
 
 export interface Found {
@@ -14,7 +14,7 @@ export interface Found {
   readonly difference: string;
 }
 
-/** The first scenario of the defect's group in which a server that has it does something else, if there is one. */
+/** Returns the first scenario of the defect's group in which a server with the defect differs, if there is one. */
 export async function findDefect(defect: Defect): Promise<Found | undefined> {
   using broken = breakLibrary(defect);
   const { name, settings, scenarios } = groupNamed(defect.group);
@@ -23,7 +23,7 @@ export async function findDefect(defect: Defect): Promise<Found | undefined> {
   for (const [scenario, script] of Object.entries(scenarios)) {
     const transcript = await Stage.play(server, script).catch((error: unknown) => [`! ${String(error)}`]);
     const difference = firstDifference(recordedLines(recording, scenario), transcript);
-    // That it fell over shows that it was broken, but not that anybody looks at what the defect is about.
+    // A crash shows that the server was broken, but not that a scenario covers the subject of the defect.
     if (difference !== undefined && !(await server.isUp())) throw new Error(`"${defect.name}" has ended the server`);
     if (difference !== undefined) return { scenario, difference };
   }

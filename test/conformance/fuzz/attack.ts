@@ -3,7 +3,7 @@ import { handshakeFrame } from '../stage/handshake.js';
 import { RawConnection } from '../wire/raw-connection.js';
 import type { Hostile } from './hostile.js';
 
-/** Sends it, does not wait for anything, and answers with the connection. */
+/** Sends hostile bytes without waiting for a reply. Resolves with the connection. */
 export async function attack(server: TestedServer, { hasSession, bytes, pieces }: Hostile): Promise<RawConnection> {
   const connection = await RawConnection.open(server);
   if (hasSession) {
@@ -13,7 +13,7 @@ export async function attack(server: TestedServer, { hasSession, bytes, pieces }
   let from = 0;
   for (const size of pieces) {
     connection.write(bytes.subarray(from, (from += size)));
-    // A packet of its own for each piece.
+    // Each piece is sent in a packet of its own.
     await new Promise((resolve) => setImmediate(resolve));
   }
   connection.write(bytes.subarray(from));

@@ -5,7 +5,7 @@ import { create, exists, getData, setData } from '../wire/node-requests.js';
 
 const NODE = '/bystander';
 
-/** An honest client, with a node and a watch, whom nothing that others send concerns. */
+/** A correct client, with a node and a watch, that other clients' bytes must not affect. */
 export class Bystander {
   readonly #watcher: RawClient;
   readonly #writer: RawClient;
@@ -31,7 +31,7 @@ export class Bystander {
     return bystander;
   }
 
-  /** @throws Error when it is served any worse than before */
+  /** @throws Error when it is not served as before */
   async isServed(): Promise<void> {
     this.#heard = [];
     await this.#watcher.ask(getData(NODE, true));

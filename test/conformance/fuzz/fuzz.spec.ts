@@ -29,7 +29,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-it('serves everybody else, whatever somebody sends', { timeout: 300_000 }, async () => {
+it('serves other clients, whatever bytes one client sends', { timeout: 300_000 }, async () => {
   const before = await server.memory();
   const property = fc.asyncProperty(hostile, async (one) => {
     const connection = await attack(server, one);
@@ -40,7 +40,7 @@ it('serves everybody else, whatever somebody sends', { timeout: 300_000 }, async
   expect((await server.memory()) - before).toBeLessThan(MAY_GROW);
 });
 
-it.each([-1, -2_147_483_648, 1_048_576, 2_147_483_647])('closes who announces a frame of %d bytes', async (length) => {
+it.each([-1, -2_147_483_648, 1_048_576, 2_147_483_647])('disconnects on a frame of %d bytes', async (length) => {
   for (const hasSession of [false, true]) {
     const connection = await attack(server, { hasSession, bytes: new Fields().int(length).toBuffer(), pieces: [] });
     await eventually(() => connection.isClosed || undefined, 'the server closes the connection');
@@ -49,7 +49,7 @@ it.each([-1, -2_147_483_648, 1_048_576, 2_147_483_647])('closes who announces a 
   await bystander.isServed();
 });
 
-it('keeps no more of a frame than has come', async () => {
+it('allocates no more of a frame than has arrived', async () => {
   const before = await server.memory();
   const announced = new Fields().int(1_000_000).toBuffer();
   const open = await Promise.all(
@@ -60,7 +60,7 @@ it('keeps no more of a frame than has come', async () => {
   open.forEach((connection) => connection.destroy());
 });
 
-it('does not gather answers for who does not take them', { timeout: 120_000 }, async () => {
+it('does not accumulate replies for a client that does not read them', { timeout: 120_000 }, async () => {
   const [size, reads] = [200_000, 300];
   const connection = await RawConnection.open(server);
   connection.write(handshakeFrame({}));
@@ -83,7 +83,7 @@ it('does not gather answers for who does not take them', { timeout: 120_000 }, a
   connection.destroy();
 });
 
-it('forgets connections that ended in the middle of a handshake or of a frame', async () => {
+it('forgets connections that ended within a handshake or a frame', async () => {
   const before = await server.memory();
   const half = handshakeFrame({}).subarray(0, 20);
   for (let round = 0; round < 300; round++) {

@@ -10,12 +10,12 @@ import type { Request } from '../wire/request.js';
 import { auth, closeSession, ping } from '../wire/session-requests.js';
 import { addWatch, removeWatches, setWatches, setWatches2 } from '../wire/watch-requests.js';
 
-/** Bytes that no client sends, and how they arrive. */
+/** Bytes that no client sends, and the way in which they arrive. */
 export interface Hostile {
-  /** Whether a session is there before. */
+  /** Whether a session is opened first. */
   readonly hasSession: boolean;
   readonly bytes: Buffer;
-  /** Sizes of the pieces that they are sent in; the rest in one. */
+  /** The sizes of the pieces in which they are sent. The rest is one piece. */
   readonly pieces: readonly number[];
 }
 
@@ -44,7 +44,7 @@ const REQUESTS: readonly Request[] = [
 const anyInt = fc.oneof(fc.integer(), fc.constantFrom(-1, 0, 1, -2_147_483_648, 2_147_483_647, 1_048_575, 1_048_576));
 const request = fc.constantFrom(...REQUESTS).map(({ type, body, xid = 1 }) => requestFrame(xid, type, body));
 
-/** A request or a handshake with some of its bytes changed, its length as it was or as it should be. */
+/** A request or a handshake with some of its bytes changed. Its length field is the original one or the correct one. */
 const changed: Arbitrary<Buffer> = fc
   .tuple(
     fc.oneof(request, fc.constant(handshakeFrame({}))),
@@ -56,7 +56,7 @@ const changed: Arbitrary<Buffer> = fc
     return bytes;
   });
 
-/** A length field in the middle that says something else. */
+/** A frame with a wrong length field in the middle. */
 const mismeasured: Arbitrary<Buffer> = fc.tuple(request, fc.nat({ max: 60 }), anyInt).map(([frame, place, length]) => {
   const bytes = Buffer.from(frame);
   if (bytes.length >= 16) bytes.writeInt32BE(length, 12 + (place % (bytes.length - 15)));
@@ -77,7 +77,7 @@ const oddLength: Arbitrary<Buffer> = fc
 
 const noise: Arbitrary<Buffer> = fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 
-/** Transactions in transactions, and a list that says that it is longer than the frame. */
+/** Nested transactions, and a list that claims to be longer than the frame. */
 const deep: Arbitrary<Buffer> = fc.tuple(fc.integer({ min: 1, max: 2_000 }), anyInt).map(([depth, count]) => {
   const fields = new Fields();
   for (let level = 0; level < depth; level++) fields.int(Op.multi).bool(false).int(-1);
@@ -93,7 +93,7 @@ const longList: Arbitrary<Buffer> = fc
     return requestFrame(1, type, fields.int(count).raw(Buffer.alloc(64)).toBuffer());
   });
 
-/** One hostile thing, or some of them one behind the other. */
+/** One hostile message, or several in sequence. */
 export const hostile: Arbitrary<Hostile> = fc.record({
   hasSession: fc.boolean(),
   bytes: fc

@@ -8,7 +8,7 @@ import { perform } from './perform.js';
 
 export interface Comparison {
   readonly seed: number;
-  /** How many operations at least; more sequences are made up until there are so many. */
+  /** The minimum number of operations. Sequences are generated until it is reached. */
   readonly operations: number;
   /** The longest sequence. */
   readonly longest?: number;
@@ -18,7 +18,7 @@ export interface Comparison {
 export interface Compared {
   readonly sequences: number;
   readonly operations: number;
-  /** Lines of the transcripts, all of which were the same. */
+  /** The number of transcript lines, all of which were equal. */
   readonly lines: number;
 }
 
@@ -26,7 +26,7 @@ const SEQUENCES_AT_ONCE = 10;
 const LONGEST = 120;
 
 /**
- * Does the same at random with both servers, until so much was done.
+ * Applies the same random operations to both servers, until enough were done.
  * @throws Error with the shortest sequence found that they answer differently, and its seed
  */
 export async function compareAtRandom(

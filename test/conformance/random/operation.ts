@@ -1,10 +1,10 @@
 import type { AclEntry } from '../wire/fields.js';
 import type { KnownWatches } from '../wire/watch-requests.js';
 
-/** One thing that one of the clients does; plain data, so that it can be printed and made smaller. */
+/** One operation of one client. It is plain data, so that it can be printed and shrunk. */
 export type Operation = { readonly by: number } & (Asked | ToTheConnection);
 
-/** What is asked of the server. */
+/** A request to the server. */
 export type Asked = Single | { readonly do: 'multi' | 'multiRead'; readonly ops: readonly Single[] };
 
 export type Single =
@@ -34,9 +34,9 @@ export type Single =
   | { readonly do: 'whoAmI' | 'ping' };
 
 export type ToTheConnection =
-  /** Closes the session, and opens another. */
+  /** Closes the session, and opens another one. */
   | { readonly do: 'begin again' }
-  /** Loses the connection and comes back; says what it watched, as seen `ago` transactions ago. */
+  /** Loses the connection, reconnects, and registers its watches as of `ago` transactions ago. */
   | {
       readonly do: 'come back';
       readonly how: 'fin' | 'reset';
@@ -44,7 +44,7 @@ export type ToTheConnection =
       readonly known: KnownWatches;
       readonly knowsPersistent: boolean;
     }
-  /** Its session moves to a new connection while the old one stands. */
+  /** Moves the session to a new connection while the old one is still open. */
   | { readonly do: 'move' };
 
 export const CLIENTS = ['a', 'b', 'c'] as const;

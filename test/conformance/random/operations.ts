@@ -5,7 +5,9 @@ import type { AclEntry } from '../wire/fields.js';
 import { CLIENTS } from './operation.js';
 import type { Operation, Single } from './operation.js';
 
-/** Few, so that clients meet on them; made and missing, with names of sequences, and some that may not be. */
+/**
+ * Few paths, so that clients use the same ones: existing and missing, with names of sequences, and some invalid ones.
+ */
 const PATHS: readonly string[] = [
   '/r/a',
   '/r/b',
@@ -23,7 +25,7 @@ const path = fc.oneof(
   { weight: 2, arbitrary: fc.constant('/r') },
   { weight: 1, arbitrary: fc.constantFrom(...ODD_PATHS) },
 );
-/** Where a node is made. */
+/** A path at which a node is created. */
 const place = fc.oneof(
   { weight: 6, arbitrary: path },
   { weight: 2, arbitrary: fc.constantFrom('/r/b/s-', '/r/a/', '/r/b/x') },
@@ -125,7 +127,7 @@ const operation: Arbitrary<Operation> = fc
   )
   .map(([by, what]) => ({ by, ...what }) as Operation);
 
-/** Of up to `most` operations, and rather many than few. */
+/** Sequences of up to `most` operations, mostly long ones. */
 export const operations = (most: number): Arbitrary<Operation[]> =>
   fc.array(operation, { minLength: 1, maxLength: most, size: 'max' });
 

@@ -31,16 +31,16 @@ const READS = { exists, getData, getChildren, getChildren2 } as const;
 const LOOKS = { getAcl, sync, getEphemerals, getAllChildrenNumber } as const;
 const WATCHES = { addWatch, removeWatches, checkWatches } as const;
 
-/** Of the server's own root, what other sequences have done before can be seen. */
+/** A separate root, because the server's own root shows what other sequences have done before. */
 const ROOT = '/r';
 
-/** Where there is nothing, most of what can be done is answered in one word. */
+/** Nodes that exist at the start: on an empty tree, most operations would fail in the same way. */
 const MADE_BEFORE = [ROOT, '/r/a', '/r/b', '/r/a/x'];
 
-/** Longer than any run: what the server deletes by itself it deletes when it likes. */
+/** Longer than any run, because the server deletes expired nodes at times of its own. */
 const TTL_MS = 10_000_000;
 
-/** Does all of it with some clients, one operation after the other, and says at the end what there is. */
+/** Performs all operations with some clients, one after the other, and records the final tree. */
 export async function perform(stage: Stage, operations: readonly Operation[]): Promise<void> {
   const clients = CLIENTS.map((name) => stage.client(name));
   for (const client of clients) await client.connect();

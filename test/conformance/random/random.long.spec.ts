@@ -5,10 +5,10 @@ import { startRealServer } from '../servers/real-server.js';
 import { compareAtRandom } from './compare.js';
 
 const OPERATIONS = 600;
-/** Nothing of it is deleted by the server itself, which would be at a time of its own. */
+/** The server deletes no container by itself, because the time of that is not determined. */
 const SETTINGS = { containerCheckMs: 3_600_000 };
 
-it('does the same at random as a real server', { timeout: 300_000 }, async () => {
+it('gives the same results at random as a real server', { timeout: 300_000 }, async () => {
   const seed = Number(process.env['CONFORMANCE_SEED'] ?? randomInt(1_000_000_000));
   console.log(`CONFORMANCE_SEED=${seed}`);
   await using real = await startRealServer(SETTINGS);

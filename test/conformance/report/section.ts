@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { RESULTS } from '../places.js';
 
-/** Puts a result where the results are told, between its two marks. */
+/** Writes a result into the document with the results, between its two markers. */
 export async function writeSection(name: string, text: string): Promise<void> {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const whole = readFileSync(RESULTS, 'utf8');

@@ -9,7 +9,7 @@ import type { Group } from './group.js';
 
 const ALL_KINDS: KnownWatches = { data: ['/x'], exist: ['/x'], child: ['/x'] };
 
-/** What a client that comes back learns of the time when it was away. */
+/** The events that a reconnected client gets for the time without a connection. */
 export const catchingUp: Group = {
   name: 'catching-up',
   scenarios: {
@@ -85,7 +85,7 @@ export const catchingUp: Group = {
   },
 };
 
-/** One who watches, loses its connection, comes back and says what it watched. */
+/** A client that sets watches, loses its connection, reconnects and registers its watches again. */
 async function away(stage: Stage, known: KnownWatches, meanwhile: (other: RawClient) => Promise<void>): Promise<void> {
   const [a, b] = [await stage.open('a'), await stage.open('b')];
   await a.ask(create('/x'));
@@ -97,7 +97,7 @@ async function away(stage: Stage, known: KnownWatches, meanwhile: (other: RawCli
   await meanwhile(a);
   await b.resume(b, { lastZxid: seen });
   await b.ask(setWatches(seen, stage.names.zxid(seen), known));
-  // What has not fired is there again.
+  // Watches that have not fired are set again.
   for (const path of ['/x', '/x/old', '/new', '/never', '/no', '/']) await b.ask(checkWatches(path, 3));
   await a.ask(create('/x'));
   await a.ask(setData('/x', 'again'));

@@ -12,7 +12,7 @@ import { transactions } from './transactions.js';
 import { watches } from './watches.js';
 import { words } from './words.js';
 
-/** All that is compared with a real server. */
+/** All groups that are compared with a real server. */
 export const GROUPS: readonly Group[] = [
   changes,
   handshakes,

@@ -6,7 +6,7 @@ import { Op, XID } from '../wire/op.js';
 import { anything, closeSession, ping } from '../wire/session-requests.js';
 import type { Group } from './group.js';
 
-/** What no client sends. */
+/** Messages that no client sends. */
 export const oddities: Group = {
   name: 'oddities',
   scenarios: {
@@ -89,7 +89,7 @@ export const oddities: Group = {
         const a = await stage.open(`of ${length}`);
         a.isSilent = true;
         const bytes = new Fields().int(length).int(1).int(Op.ping).raw(Buffer.alloc(64)).toBuffer();
-        // One that may be is a frame that has not come to its end.
+        // This length is valid: the server waits for the rest of the frame.
         if (length === 1_048_575) continue;
         await a.throwIn(`a frame of ${length} bytes`, bytes);
       }

@@ -108,7 +108,7 @@ export const permissions: Group = {
         await a.saysWhetherClosed();
       }
     },
-    // kazoo sends an id that is empty as null, and so its list of permissions for who creates the node.
+    // kazoo sends an empty id as null, also in its list of permissions for the creator of the node.
     'an id that is null, for who has the password': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(auth('digest', 'ann:secret'));

@@ -5,7 +5,7 @@ import type { Group } from './group.js';
 
 const GONE = /noNode/;
 
-/** What the server deletes by itself. */
+/** Nodes that the server deletes by itself. */
 export const reaping: Group = {
   name: 'reaping',
   scenarios: {
@@ -70,7 +70,7 @@ export const reaping: Group = {
   },
 };
 
-/** Waits until the server must have looked at its containers, by one that is there to be deleted. */
+/** Waits until the server must have checked its containers. Containers that it has to delete show that. */
 async function passes(client: RawClient): Promise<void> {
   for (const path of ['/probe-one', '/probe-two']) {
     await client.ask(createContainer(path));

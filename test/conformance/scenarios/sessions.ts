@@ -7,7 +7,7 @@ import { TICK_MS } from '../servers/tested-server.js';
 import type { Group } from './group.js';
 
 const SHORT_MS = 2 * TICK_MS;
-/** On a machine that is busy with everything else. */
+/** A margin for a machine that is busy with other work. */
 const SLACK_MS = 1_000;
 
 export const sessions: Group = {
@@ -125,7 +125,7 @@ export const sessions: Group = {
   },
 };
 
-/** Lets a session end by saying nothing, and tells when `witness` heard of it: within what may be. */
+/** Lets a session expire by sending nothing. Records when `witness` was notified, in terms of the allowed time. */
 async function expire(stage: Stage, silent: RawClient, witness: RawClient): Promise<void> {
   silent.isSilent = true;
   const since = performance.now();

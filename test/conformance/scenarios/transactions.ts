@@ -203,5 +203,5 @@ export const transactions: Group = {
   },
 };
 
-/** Its text is short. */
+/** The request with a shortened text. */
 const quiet = (request: Request): Request => ({ ...request, text: `${request.text.slice(0, 60)}…` });

@@ -225,7 +225,7 @@ export const watches: Group = {
   },
 };
 
-/** All that can happen to a node. */
+/** All changes that can happen to a node. */
 function life(path: string): readonly Request[] {
   return [
     create(path),
@@ -239,7 +239,7 @@ function life(path: string): readonly Request[] {
   ];
 }
 
-/** One who watches before each step, and one step after the other. */
+/** Performs the changes one by one, with a client that sets a watch before each of them. */
 async function liveWith(stage: Stage, watch: (path: string) => Request, isThere: boolean): Promise<void> {
   const [a, b]: [RawClient, RawClient] = [await stage.open('a'), await stage.open('b')];
   if (isThere) await a.ask(create('/x'));

@@ -3,10 +3,10 @@ import { create, getChildren, getData } from '../wire/node-requests.js';
 import { addWatch } from '../wire/watch-requests.js';
 import type { Group } from './group.js';
 
-/** Of all that `mntr` tells, what is the same wherever the same was done. */
+/** The figures of `mntr` that are equal wherever the same operations were done. */
 const COUNTED = ['server_state', 'num_alive_connections', 'znode_count', 'watch_count', 'ephemerals_count'];
 
-/** The admin words: what says something about the clients is compared, what says something about Java is not. */
+/** The admin words. Their output about clients is compared, their output about Java is not. */
 export const words: Group = {
   name: 'words',
   scenarios: {
@@ -50,7 +50,7 @@ async function population(stage: Stage): Promise<void> {
   await b.ask(addWatch('/p', 0));
 }
 
-/** Sessions have their client's name; lines of clients come in any order. */
+/** Replaces sessions by their client's name. The lines of clients come in any order. */
 function named(stage: Stage, text: string): string {
   return stage.clients.reduce(
     (all, { name, sessionId }) => all.replaceAll(`0x${sessionId.toString(16)}`, `<session of ${name}>`),
@@ -58,7 +58,7 @@ function named(stage: Stage, text: string): string {
   );
 }
 
-/** Lines with what is indented below them, in an order of their own. */
+/** Sorts the lines, each together with the indented lines below it. */
 function inOrder(text: string): string {
   const blocks = text.trimEnd().split(/\n(?!\t)/);
   return blocks
@@ -67,7 +67,7 @@ function inOrder(text: string): string {
     .join('\n');
 }
 
-/** The words of a text without what is different each time. */
+/** The words of a text without its variable parts. */
 function shape(text: string): string {
   return text
     .split('\n')

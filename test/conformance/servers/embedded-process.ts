@@ -6,14 +6,14 @@ import { SERVER_PROGRAM } from '../places.js';
 import { PATIENCE_MS } from './tested-server.js';
 import type { ServerSettings, TestedServer } from './tested-server.js';
 
-/** What the process says of itself. */
+/** A message of the process about itself. */
 export interface Report {
   readonly port?: number;
-  /** Of memory in use, in bytes. */
+  /** The memory in use, in bytes. */
   readonly memory?: number;
 }
 
-/** An embedded server in a process of its own: it may fall over, or get stuck, and nobody else with it. */
+/** An embedded server in a separate process: if it crashes or hangs, no other process is affected. */
 export class EmbeddedProcess implements TestedServer {
   readonly name = 'embedded, in a process of its own';
   readonly port: number;
@@ -26,7 +26,7 @@ export class EmbeddedProcess implements TestedServer {
     this.patienceMs = patienceMs;
   }
 
-  /** @param lib the compiled library that it is part of */
+  /** @param lib the compiled library that contains the server */
   static async start(lib: string, settings: ServerSettings = {}, patienceMs = PATIENCE_MS): Promise<EmbeddedProcess> {
     const child = fork(SERVER_PROGRAM, [lib, JSON.stringify(settings)], { execArgv: ['--expose-gc'], stdio: 'pipe' });
     let complaints = '';
@@ -35,7 +35,7 @@ export class EmbeddedProcess implements TestedServer {
       throw new Error(`the embedded server ended: ${complaints}`);
     });
     const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [Report];
-    // From now on it may be ended.
+    // From here on, the process may end.
     ended.catch(() => {});
     return new EmbeddedProcess(child, port ?? 0, patienceMs);
   }
@@ -44,14 +44,14 @@ export class EmbeddedProcess implements TestedServer {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** How much memory it has in use once all that can be freed is free, in bytes. */
+  /** Returns the memory in use after garbage collection, in bytes. */
   async memory(): Promise<number> {
     this.#child.send('memory');
     const [{ memory = 0 }] = (await once(this.#child, 'message')) as [Report];
     return memory;
   }
 
-  /** Whether it still runs, and goes on with what comes next. */
+  /** Whether it still runs, and processes further messages. */
   async isUp(): Promise<boolean> {
     if (this.hasEnded) return false;
     const answered = once(this.#child, 'message').then(() => true);

@@ -1,4 +1,4 @@
-/** Runs an embedded server of the compiled library that is named first, until whoever started it goes away. */
+/** Runs an embedded server of the compiled library that the first argument names, until its parent process is gone. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Testing from '../../../lib/testing/index.js';

@@ -8,7 +8,7 @@ export async function startEmbeddedServer(settings: ServerSettings = {}): Promis
   return { name: 'embedded', port: server.port, patienceMs: PATIENCE_MS, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-/** One that can be compared with a real server that has the same settings. */
+/** Starts an embedded server that can be compared with a real server with the same settings. */
 export function startAlike(
   embedded: Pick<typeof EmbeddedZooKeeper, 'start'>,
   { extendedTypes = true, containerCheckMs = CONTAINER_CHECK_MS }: ServerSettings,

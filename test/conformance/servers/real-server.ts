@@ -2,7 +2,7 @@ import { ZooKeeperServer } from '../../../lib/testing/zookeeper-server.js';
 import { CONTAINER_CHECK_MS, PATIENCE_MS, SUPER_DIGEST, TICK_MS } from './tested-server.js';
 import type { ServerSettings, TestedServer } from './tested-server.js';
 
-/** Apache ZooKeeper, which is always right. */
+/** Apache ZooKeeper, whose behaviour is correct by definition. */
 export async function startRealServer(settings: ServerSettings = {}): Promise<TestedServer> {
   const { extendedTypes = true, containerCheckMs = CONTAINER_CHECK_MS } = settings;
   const server = await ZooKeeperServer.start({

@@ -6,20 +6,20 @@ export interface TestedServer extends AsyncDisposable {
   readonly patienceMs: number;
 }
 
-/** What both servers are started with, so that they can be compared. */
+/** The settings with which both servers are started, so that they can be compared. */
 export interface ServerSettings {
   /** Whether nodes may have a time to live. */
   readonly extendedTypes?: boolean;
-  /** How often containers and nodes with a time to live are looked at, in milliseconds. Default 300. */
+  /** How often containers and nodes with a time to live are checked, in milliseconds. Default 300. */
   readonly containerCheckMs?: number;
 }
 
-/** On a machine that is busy with everything else. */
+/** A margin for a machine that is busy with other work. */
 export const PATIENCE_MS = 20_000;
 
 export const TICK_MS = 500;
 export const CONTAINER_CHECK_MS = 300;
 
-/** Who may do everything on a tested server, and what the server is told of it: name and password, digested. */
+/** The superuser of a tested server, and the digest of the name and password that the server gets. */
 export const SUPER = 'super:conformance';
 export const SUPER_DIGEST = 'super:iLSUqf7AtRIvt2vNHu6CiDS0L1A=';

@@ -2,7 +2,7 @@ import { Fields } from '../wire/fields.js';
 import { RecordReader } from '../wire/record-reader.js';
 import type { Names } from './names.js';
 
-/** What a client asks for when it connects. */
+/** The handshake request of a client. */
 export interface Handshake {
   readonly protocolVersion?: number;
   readonly timeoutMs?: number;
@@ -49,7 +49,9 @@ export function handshakeText(handshake: Handshake, names: Names): string {
   return ['connect', ...said].join(' ');
 }
 
-/** {int protocolVersion; int timeOut; long sessionId; buffer passwd; bool readOnly}, the last only for who sent it */
+/**
+ * {int protocolVersion; int timeOut; long sessionId; buffer passwd; bool readOnly}, the last only if the client sent it
+ */
 export function readWelcome(frame: Buffer, client: string, names: Names): Welcome {
   const reader = new RecordReader(frame);
   const [protocolVersion, timeoutMs, sessionId] = [reader.int(), reader.int(), reader.long()];

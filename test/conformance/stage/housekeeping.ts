@@ -6,10 +6,10 @@ import type { Handshake } from './handshake.js';
 import { Names } from './names.js';
 import { RawClient } from './raw-client.js';
 
-/** What ZooKeeper makes by itself. */
+/** The nodes that ZooKeeper creates by itself. */
 const OWN = '/zookeeper';
 
-/** The last transaction of the server: what a scenario counts from. */
+/** Returns the last transaction of the server, from which a scenario counts. */
 export async function baseZxid(server: TestedServer): Promise<bigint> {
   const client = await quietClient(server).connect();
   await client.ask(sync('/'));
@@ -17,7 +17,7 @@ export async function baseZxid(server: TestedServer): Promise<bigint> {
   return client.lastZxid;
 }
 
-/** Ends all of the sessions, and with them their nodes, before anybody else can be surprised by that. */
+/** Closes all of the sessions, and thereby deletes their nodes, before that can affect another scenario. */
 export async function buryAll(server: TestedServer, sessions: readonly Handshake[]): Promise<void> {
   for (const { sessionId, password } of sessions) {
     if (!sessionId) continue;
@@ -27,14 +27,14 @@ export async function buryAll(server: TestedServer, sessions: readonly Handshake
   }
 }
 
-/** Deletes all that is left of a scenario. */
+/** Deletes everything that a scenario has left behind. */
 export async function sweep(server: TestedServer): Promise<void> {
   await withSuper(server, new Names(0n), async (client) => {
     for (const path of (await pathsBelow(client, '/')).reverse()) await client.ask(remove(path));
   });
 }
 
-/** Every node, with its data, its stat and who may do what with it. */
+/** Returns every node, with its data, its stat and its permissions. */
 export async function treeLines(server: TestedServer, names: Names, top: string): Promise<string[]> {
   const lines: string[] = [];
   await withSuper(server, names, async (client) => {
@@ -57,7 +57,7 @@ async function withSuper(
   await client.close();
 }
 
-/** Parents before their children, siblings in order. */
+/** Returns the paths below a node: parents before their children, siblings in order. */
 async function pathsBelow(client: RawClient, path: string): Promise<string[]> {
   const reply = await client.ask(getChildren(path));
   const children = [...(reply?.text.matchAll(/"((?:[^"\\]|\\.)*)"/g) ?? [])].map(
@@ -66,7 +66,7 @@ async function pathsBelow(client: RawClient, path: string): Promise<string[]> {
   const paths: string[] = [];
   for (const child of children) {
     const below = path === '/' ? `/${child}` : `${path}/${child}`;
-    // A server that is broken on purpose may have a node without a name, which would lead back to its parent.
+    // A server with a planted defect may have a node without a name, which would lead back to its parent.
     if (below !== OWN && child !== '') paths.push(below, ...(await pathsBelow(client, below)));
   }
   return paths;

@@ -1,6 +1,9 @@
 const NO_PASSWORD = Buffer.alloc(16);
 
-/** Words for what differs from run to run: transactions count from the scenario's start, sessions have their client's name. */
+/**
+ * Names for values that differ between runs. Transactions count from the scenario's start, sessions have their client's
+ * name.
+ */
 export class Names {
   readonly #base: bigint;
   readonly #sessions = new Map<bigint, string>();
@@ -14,17 +17,17 @@ export class Names {
     this.#moments = [Date.now()];
   }
 
-  /** All sessions that there have been. */
+  /** All sessions that were opened. */
   get granted(): readonly { readonly sessionId: bigint; readonly password: Buffer }[] {
     return this.#granted;
   }
 
-  /** From now on times are times of a new moment. */
+  /** Starts a new moment, to which later times belong. */
   newMoment(): void {
     this.#moments.push(Date.now());
   }
 
-  /** Remembers a session as the one that `client` has opened. */
+  /** Records a session as the one that `client` has opened. */
   learn(client: string, sessionId: bigint, password: Buffer): void {
     if (this.#sessions.has(sessionId)) return;
     this.#granted.push({ sessionId, password: Buffer.from(password) });
@@ -52,7 +55,7 @@ export class Names {
   time(ms: bigint): string {
     if (ms <= 0n) return String(ms);
     if (Number(ms) > Date.now() + 1) return 'ahead';
-    // Clocks are read in whole milliseconds here and there.
+    // Some clocks are read in whole milliseconds.
     const moment = this.#moments.findLastIndex((since) => Number(ms) >= since - 1);
     return moment < 0 ? 'before' : `t${moment}`;
   }

@@ -9,13 +9,13 @@ import type { Names } from './names.js';
 import { eventText, isEvent, readReply } from './reply.js';
 import type { Reply } from './reply.js';
 
-/** What a client is part of. */
+/** The environment of a client. */
 export interface Surroundings {
   readonly port: number;
   readonly patienceMs: number;
   readonly names: Names;
   say(line: string): void;
-  /** Called when a client has been answered: whatever the others were told is to be heard now. */
+  /** Called after a client got a reply. The other clients then record what they have received. */
   settled(client: RawClient, isUnordered?: boolean): Promise<void>;
 }
 
@@ -29,15 +29,15 @@ interface Received {
   readonly reply?: Reply;
 }
 
-/** One client, which says into the transcript all that it sends and gets. */
+/** One client, which records in the transcript all that it sends and receives. */
 export class RawClient {
   readonly name: string;
   sessionId = 0n;
   password = NO_PASSWORD;
   timeoutMs = 0;
-  /** Of the last answer that had one. */
+  /** The transaction id of the last reply that had one. */
   lastZxid = 0n;
-  /** Sends nothing by itself any more, not even to hear what it was told. */
+  /** Sends no requests by itself any more, not even to receive its pending messages. */
   isSilent = false;
   readonly #around: Surroundings;
   #connection: RawConnection | undefined;
@@ -61,7 +61,7 @@ export class RawClient {
     return this.#greet(handshakeFrame(handshake));
   }
 
-  /** Opens a connection and says nothing. */
+  /** Opens a connection and sends nothing. */
   async openSocket(): Promise<this> {
     this.#connection = await RawConnection.open(this.#around);
     this.#asked = [];
@@ -69,38 +69,38 @@ export class RawClient {
     return this;
   }
 
-  /** Sends bytes that are meant as a handshake, in as many pieces as given. */
+  /** Sends bytes instead of a handshake, in the given pieces. */
   async greet(what: string, ...pieces: readonly Buffer[]): Promise<this> {
     this.#around.say(`${this.name}> ${what}`);
     return this.#greet(...pieces);
   }
 
-  /** Comes back with the session that it has, or with that of another client. */
+  /** Reconnects with its own session, or with that of another client. */
   resume(of: RawClient = this, handshake: Handshake = {}): Promise<this> {
     return this.connect({ sessionId: of.sessionId, password: of.password, ...handshake });
   }
 
-  /** Sends a request and hears all until its answer. */
+  /** Sends a request and receives everything up to its reply. */
   async ask(request: Request): Promise<Reply | undefined> {
     this.#around.say(`${this.name}> ${request.text}`);
     const xid = this.#send([request]);
     return this.#heard(await this.#receive(xid), request);
   }
 
-  /** Sends all of them at once, and hears all until the last one's answer. */
+  /** Sends all requests at once, and receives everything up to the last reply. */
   async askAll(requests: readonly Request[]): Promise<Reply | undefined> {
     for (const { text } of requests) this.#around.say(`${this.name}> ${text}`);
     const xid = this.#send(requests);
     return this.#heard(await this.#receive(xid), requests.at(-1));
   }
 
-  /** Asks again and again until the answer is like `pattern`; only that answer is said. */
+  /** Repeats a request until the reply matches `pattern`. Only that reply is recorded. */
   async askUntil(request: Request, pattern: RegExp): Promise<void> {
     this.#around.say(`${this.name}> ${request.text} until ${String(pattern)}`);
     const end = performance.now() + this.#around.patienceMs;
     const lastXid = this.#xid;
     for (;;) {
-      // The same number each time: how often it has to ask is not the same in every run.
+      // The same number each time, because the number of repetitions differs between runs.
       this.#xid = lastXid;
       const { lines, reply } = await this.#receive(this.#send([request]));
       const isIt = reply === undefined || pattern.test(reply.text);
@@ -112,14 +112,14 @@ export class RawClient {
     await this.#around.settled(this);
   }
 
-  /** Sends bytes as they are, and hears all until the server closes. */
+  /** Sends raw bytes, and receives everything until the server closes the connection. */
   async throwIn(what: string, bytes: Buffer): Promise<void> {
     this.#around.say(`${this.name}> ${what}`);
     this.#open().write(bytes);
     await this.closed();
   }
 
-  /** Hears what it is told until `count` more messages are there or the server has closed. */
+  /** Receives until `count` more messages have arrived or the server has closed the connection. */
   async hear(count = 1, isUnordered = false): Promise<void> {
     const { lines } = await this.#receive(undefined, count);
     this.#sayAll(lines, isUnordered);
@@ -133,7 +133,7 @@ export class RawClient {
     await this.#around.settled(this);
   }
 
-  /** Says whether the server closes the connection; after an answer that takes it a moment. */
+  /** Records whether the server closes the connection. After a reply, that takes a moment. */
   async saysWhetherClosed(): Promise<void> {
     const end = performance.now() + CLOSES_WITHIN_MS;
     while (this.isOpen && performance.now() < end) await pause(POLL_MS / 4);
@@ -147,13 +147,13 @@ export class RawClient {
     await this.closed();
   }
 
-  /** Breaks the connection; the session stays. */
+  /** Breaks the connection. The session stays open. */
   async drop(how: 'fin' | 'reset' = 'fin'): Promise<void> {
     this.#around.say(`${this.name} drops its connection (${how})`);
     await this.#open().drop(how);
   }
 
-  /** What it has been told, up to now. */
+  /** Returns everything that has been received up to now. */
   async catchUp(): Promise<readonly string[]> {
     const { lines } = await this.#receive(this.#send([ping]));
     return lines.filter((line) => !line.startsWith('#-2 ok'));
@@ -177,7 +177,7 @@ export class RawClient {
     return this;
   }
 
-  /** Answers the last one's transaction id. */
+  /** Returns the transaction id of the last request. */
   #send(requests: readonly Request[]): number {
     const frames = requests.map((request) => {
       const xid = request.xid ?? ++this.#xid;

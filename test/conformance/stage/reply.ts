@@ -11,7 +11,7 @@ export interface Reply {
   readonly xid: number;
   readonly zxid: bigint;
   readonly error: number;
-  /** Of a node that was made: where. */
+  /** The path of a created node. */
   readonly path?: string;
   readonly text: string;
 }
@@ -28,7 +28,7 @@ export function eventText(frame: Buffer, names: Names): string {
   return `event ${EVENTS[type] ?? type} ${quoted(path)}${odd}`;
 }
 
-/** {int xid; long zxid; int err}, then what the request's kind of answer holds */
+/** {int xid; long zxid; int err}, then the body of a reply to the request */
 export function readReply(frame: Buffer, request: Request | undefined, names: Names): Reply {
   const reader = new RecordReader(frame);
   const [xid, zxid, error] = [reader.int(), reader.long(), reader.int()];

@@ -6,12 +6,12 @@ import { baseZxid, buryAll, sweep, treeLines } from './housekeeping.js';
 import { Names } from './names.js';
 import { RawClient } from './raw-client.js';
 
-/** What clients do to a server; it says into the transcript, through them, what happened. */
+/** The operations of clients on a server. The clients record in the transcript what happened. */
 export type Script = (stage: Stage) => Promise<void>;
 
 const BETWEEN_MOMENTS_MS = 5;
 
-/** Some clients before one server, and the transcript of what they say and hear. */
+/** Some clients of one server, and the transcript of what they send and receive. */
 export class Stage {
   readonly names: Names;
   readonly #server: TestedServer;
@@ -23,7 +23,7 @@ export class Stage {
     this.names = names;
   }
 
-  /** Plays the script on a server that holds nothing, and leaves it so. Answers with the transcript, one line a message. */
+  /** Plays the script on an empty server, and leaves it empty. Resolves with the transcript, one line per message. */
   static async play(server: TestedServer, script: Script): Promise<string[]> {
     const stage = new Stage(server, new Names(await baseZxid(server)));
     try {
@@ -38,7 +38,7 @@ export class Stage {
     return stage.#lines;
   }
 
-  /** How long what has to happen may take. */
+  /** The time limit for an expected event. */
   get patienceMs(): number {
     return this.#server.patienceMs;
   }
@@ -69,24 +69,24 @@ export class Stage {
     return this.client(name).connect(handshake);
   }
 
-  /** Makes times before and after this distinguishable. */
+  /** Makes times before and after this call distinguishable. */
   async moment(): Promise<void> {
     await pause(BETWEEN_MOMENTS_MS);
     this.names.newMoment();
     await pause(BETWEEN_MOMENTS_MS);
   }
 
-  /** The server's answer to an admin word. */
+  /** Resolves with the server's answer to an admin word. */
   async ask(word: string): Promise<string> {
     return askFourLetterWord(this.#server.port, word);
   }
 
-  /** Says all that the server holds at a path and below it. */
+  /** Records the whole tree of the server at a path. */
   async sayTree(top = '/'): Promise<void> {
     for (const line of await treeLines(this.#server, this.names, top)) this.say(line);
   }
 
-  /** Lets the others say what they have been told: a ping's answer comes behind all of it. */
+  /** Lets the other clients record what they have received. A ping's reply comes after all of it. */
   settled(by: RawClient, isUnordered = false): Promise<void> {
     return this.#hearAll(
       this.#clients.filter((one) => one !== by),

@@ -1,6 +1,6 @@
 import { JuteWriter } from '../../../lib/zookeeper/wire/jute.js';
 
-/** Who may do what; `null` in place of a string is sent as length -1. */
+/** The permissions of one identity. `null` in place of a string is sent as length -1. */
 export interface AclEntry {
   readonly permissions: number;
   readonly scheme: string | null;
@@ -10,7 +10,7 @@ export interface AclEntry {
 export const ALL = 31;
 export const OPEN: readonly AclEntry[] = [{ permissions: ALL, scheme: 'world', id: 'anyone' }];
 
-/** Fields as jute has them, null ones included, which no honest client sends. */
+/** Fields in jute's encoding, including null values, which no correct client sends. */
 export class Fields {
   readonly #jute = new JuteWriter();
 

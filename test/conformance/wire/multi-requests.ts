@@ -21,7 +21,7 @@ function transaction(name: string, type: number, ops: readonly Request[]): Reque
   };
 }
 
-/** What each result holds is told by its own type, which is not always that of the operation. */
+/** The type of each result determines its content. It is not always the type of the operation. */
 const RESULTS: Readonly<Record<number, Tell>> = {
   [Op.create]: told.path,
   [Op.create2]: told.pathAndStat,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { TestedServer } from '../servers/tested-server.js';
 import { FrameSplitter } from '../../../lib/zookeeper/wire/frame-splitter.js';
 
-/** A socket, and the frames that come out of it. */
+/** A socket, and the frames that it receives. */
 export class RawConnection {
   readonly #socket: Socket;
   readonly #patienceMs: number;
@@ -19,7 +19,7 @@ export class RawConnection {
       this.#frames.push(...this.#splitter.push(chunk));
       this.#changed();
     });
-    // A reset is a way to close; 'close' follows.
+    // A reset is one way to close; 'close' follows.
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#isClosed = true;
@@ -55,24 +55,24 @@ export class RawConnection {
     }
   }
 
-  /** Closes it, as a client that ends without a goodbye; at once and rudely with `reset`. */
+  /** Closes the connection like a client that ends without closing its session; immediately with `reset`. */
   async drop(how: 'fin' | 'reset'): Promise<void> {
     if (how === 'fin') this.#socket.end();
     else this.#socket.resetAndDestroy();
     while (!this.#isClosed) await this.#change();
   }
 
-  /** Takes no more of what the server sends. */
+  /** Stops reading from the server. */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Takes it again. */
+  /** Reads from the server again. */
   resume(): void {
     this.#socket.resume();
   }
 
-  /** Gives it up, whatever the server does. */
+  /** Destroys the socket, whatever the server does. */
   destroy(): void {
     this.#socket.destroy();
   }

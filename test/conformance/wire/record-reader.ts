@@ -1,6 +1,6 @@
 import { JuteReader } from '../../../lib/zookeeper/wire/jute.js';
 
-/** Reads a record and knows what is left of it: an answer that is a byte too long is not the same answer. */
+/** A reader of records that knows how many bytes are left: a reply with an additional byte is a different reply. */
 export class RecordReader {
   readonly #bytes: Buffer;
   #offset: number;
@@ -10,7 +10,7 @@ export class RecordReader {
     this.#offset = offset;
   }
 
-  /** How many bytes have not been read. */
+  /** The number of unread bytes. */
   get left(): number {
     return this.#bytes.length - this.#offset;
   }
@@ -27,7 +27,7 @@ export class RecordReader {
     return this.#advance(8).long();
   }
 
-  /** `null` for length -1, which is not the same as no bytes. */
+  /** `null` for length -1, which differs from zero bytes. */
   buffer(): Buffer | null {
     const length = this.int();
     if (length < 0) return null;

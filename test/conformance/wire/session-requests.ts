@@ -24,7 +24,7 @@ export const auth = (scheme: string | null, credentials: string | null): Request
 
 export const whoAmI: Request = { type: Op.whoAmI, text: 'whoAmI', body: Buffer.alloc(0), tell: told.identities };
 
-/** Any type with any bytes, for what no client sends; whatever comes back is told in hexadecimal. */
+/** Any type with any bytes, for requests that no client sends. The reply is shown in hexadecimal. */
 export const anything = (type: number, body: Buffer = Buffer.alloc(0), xid?: number): Request => ({
   type,
   text: `type=${type} ${body.length > 40 ? `<${body.length} bytes>` : body.toString('hex') || 'nothing'}`,

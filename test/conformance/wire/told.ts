@@ -13,7 +13,7 @@ export const told = {
   childrenAndStat: (body, names) => `${children(body)} ${stat(body, names)}`,
   aclAndStat: (body, names) => `${acl(body)} ${stat(body, names)}`,
   int: (body) => String(body.int()),
-  /** Who one is comes out of a set as well. */
+  /** A client's identities are a set as well, so they are sorted. */
   identities: (body) =>
     `[${body
       .vector(() => `${body.string()}:${body.string()}`)
@@ -31,7 +31,7 @@ export function quoted(value: string | null): string {
   return value.length > LONGEST_TOLD ? `<${value.length} characters>` : JSON.stringify(value);
 }
 
-/** Servers keep children in a set: their order says nothing. */
+/** Servers keep children in a set, so their order has no meaning. */
 function children(body: RecordReader): string {
   const names = body.vector(() => body.string());
   return names === null ? 'null' : `[${names.map(quoted).sort().join(' ')}]`;

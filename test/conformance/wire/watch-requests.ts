@@ -4,7 +4,7 @@ import { nothing } from './request.js';
 import type { Request } from './request.js';
 import { quoted, told } from './told.js';
 
-/** What a client tells a server that it was watching; `since` is the last transaction it has heard of. */
+/** The watches that a client registers again. `since` is the last transaction that it has seen. */
 export interface KnownWatches {
   readonly data?: readonly string[];
   readonly exist?: readonly string[];
@@ -13,7 +13,7 @@ export interface KnownWatches {
   readonly recursive?: readonly string[];
 }
 
-/** @param told how a transcript puts `since` */
+/** @param told the text for `since` in a transcript */
 export function setWatches(since: bigint, told: string, known: KnownWatches, xid?: number): Request {
   const { data = [], exist = [], child = [] } = known;
   return {
@@ -36,7 +36,7 @@ export function setWatches2(since: bigint, told: string, known: KnownWatches): R
   };
 }
 
-/** Mode 0: persistent; 1: persistent and of all below. */
+/** Mode 0: persistent. Mode 1: persistent and recursive. */
 export const addWatch = (path: string | null, mode: number): Request => ({
   type: Op.addWatch,
   text: `addWatch ${quoted(path)} mode=${mode}`,
@@ -44,7 +44,7 @@ export const addWatch = (path: string | null, mode: number): Request => ({
   tell: told.int,
 });
 
-/** Type 1: of children; 2: of data; 3: any. */
+/** Type 1: children. Type 2: data. Type 3: any. */
 export const checkWatches = (path: string | null, type: number): Request =>
   ofType('checkWatches', Op.checkWatches, path, type);
 

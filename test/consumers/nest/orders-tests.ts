@@ -21,7 +21,7 @@ describe('the package in a generated application', () => {
     await app.close();
   });
 
-  it('refuses while another holds, with an error that instanceof knows', async () => {
+  it('refuses while another caller holds the key, with an error that works with instanceof', async () => {
     const app = await start();
     const lease = await app.get(LockService).acquire('order/1');
     await expect(app.get(Orders).place({ id: '1' })).rejects.toBeInstanceOf(LockTimeoutError);

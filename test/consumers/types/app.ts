@@ -66,7 +66,7 @@ DistributedLock((order: { id?: string }) => key`order/${order.id}`);
 // @ts-expect-error: a key is a string, several or a function, never a number
 DistributedLock(42);
 
-// What a ConfigService gives may be missing; a backend says at the start which value it wants.
+// A value from a ConfigService may be missing. A backend reports at the start which value it needs.
 export const fromConfig = (get: (name: string) => string | undefined): LockModuleOptions => ({
   backend: zookeeper({ connectString: get('ZK'), basePath: get('ZK_BASE') }),
 });

@@ -9,8 +9,8 @@ import { contendersAt, untilContenders, untilWatched } from '../../support/znode
 const connectString = inject('zookeeper');
 const withUnlucky = (options: Partial<ServiceOptions> = {}) => openUnlucky(connectString, options);
 
-describe('what ends in good order after it was held for long', () => {
-  it('is an item that is acknowledged: nothing tells its taker that it was lost', async () => {
+describe('an orderly end after a long hold', () => {
+  it('does not report an acknowledged item as lost', async () => {
     const { one, basePath } = await coordinated(connectString);
     await one.queue('q').put('slow');
     const item = (await one.queue('q').take())!;
@@ -20,7 +20,7 @@ describe('what ends in good order after it was held for long', () => {
     expect(item.isHeld()).toBe(false);
   });
 
-  it('is a member that leaves, the last one also', async () => {
+  it('does not report a member that leaves as lost, not even the last one', async () => {
     const { one, other, client, basePath } = await coordinated(connectString);
     const path = `${basePath}/%double-barriers/test%2Fd`;
     const members = await Promise.all([one, other].map((of) => of.doubleBarrier('d', { count: 2 }).enter()));
@@ -32,7 +32,7 @@ describe('what ends in good order after it was held for long', () => {
 });
 
 describe('a loop over batches', () => {
-  it('hands out nothing that was lost while it was busy', async () => {
+  it('delivers no item that was lost while the loop was busy', async () => {
     const { proxy, unlucky, other } = await withUnlucky();
     await other.queue('q').putAll([1, 2, 3]);
     const handed: [value: unknown, isHeld: boolean][] = [];
@@ -47,7 +47,7 @@ describe('a loop over batches', () => {
     expect(handed).toEqual([1, 1, 2, 3].map((value) => [value, true]));
   });
 
-  it('puts back what it has not handed out when the application shuts down', async () => {
+  it('returns undelivered items to the queue when the application shuts down', async () => {
     const { one, other } = await coordinated(connectString);
     await other.queue('q').putAll([1, 2, 3]);
     for await (const item of one.queue('q').consume({ batch: 3 })) {
@@ -58,8 +58,8 @@ describe('a loop over batches', () => {
   });
 });
 
-describe('a queue whose numbers are used up', () => {
-  it('refuses what it cannot put, and begins anew when it is empty', async () => {
+describe('a queue whose sequence numbers are used up', () => {
+  it('refuses to put more, and starts over when it is empty', async () => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const { one, basePath } = await coordinated(server.connectString);
@@ -76,7 +76,7 @@ describe('a queue whose numbers are used up', () => {
 });
 
 describe('a long queue', () => {
-  it('keeps its order, whatever others take, acknowledge and put back meanwhile', async () => {
+  it('keeps its order while others take, acknowledge and return items', async () => {
     const { one, other } = await coordinated(connectString);
     const values = Array.from({ length: 1_200 }, (_, n) => n);
     for (const half of [values.slice(0, 600), values.slice(600)]) await one.queue('q').putAll(half);
@@ -107,11 +107,11 @@ describe('a long queue', () => {
   });
 });
 
-describe('a process that stood still for longer than its session timeout', () => {
+describe('a process that was stalled for longer than its session timeout', () => {
   const SESSION_MS = 1_000;
   const DELAY_MS = 60;
 
-  /** Somebody whose answers take a while, and who stands still between what it asks for in this round trip and the answer. */
+  /** A service whose replies are delayed, and which is stalled between a request of this round trip and its reply. */
   async function withStall() {
     const { proxy, unlucky, other } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
     const stallIn = (roundTrip: number) => {
@@ -127,7 +127,7 @@ describe('a process that stood still for longer than its session timeout', () =>
     return { unlucky, other, stallIn };
   }
 
-  it('is handed no item that it has lost meanwhile', async () => {
+  it('gets no item that it has lost meanwhile', async () => {
     const { unlucky, other, stallIn } = await withStall();
     await other.queue('warm').put(0);
     await unlucky.queue('warm').take();
@@ -138,7 +138,7 @@ describe('a process that stood still for longer than its session timeout', () =>
     await item.ack();
   });
 
-  it('is not told that it is in a double barrier that it has left', async () => {
+  it('is not admitted to a double barrier that it has left', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky({ sessionTimeoutMs: SESSION_MS });
     const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
     await untilContenders(client, `${basePath}/%double-barriers/test%2Fd`, 1);

@@ -8,7 +8,7 @@ import { contendersAt, openClient, untilContenders } from '../../support/znodes.
 const connectString = inject('zookeeper');
 const WRITE = OpCode.multi;
 
-/** One service behind a thief, and another that nobody steals from, as in another process. */
+/** One service whose replies can be stolen, and another one that is not affected, as in another process. */
 async function behindThief() {
   const basePath = freshBasePath();
   const thief = await openReplyThief(connectString);
@@ -24,7 +24,7 @@ async function behindThief() {
 describe.each([
   ['applied', true],
   ['not applied', false],
-])('what was %s, and the reply lost,', (_, isApplied) => {
+])('a request that was %s, with a lost reply,', (_, isApplied) => {
   it.each([['one'], ['one', 'two', 'three']])('is put once: %j', async (...values) => {
     const { victim, other, steal } = await behindThief();
     await victim.queue('q').put('before');
@@ -35,7 +35,7 @@ describe.each([
     expect(items.map(({ value }) => value)).toEqual(['before', ...values]);
   });
 
-  it('is taken once, and stays taken', async () => {
+  it('takes an item once, and keeps it', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     await other.queue('q').putAll([1, 2, 3]);
     await other.queue('q').take();
@@ -49,7 +49,7 @@ describe.each([
     expect(await other.queue('q').size()).toBe(1);
   });
 
-  it('is acknowledged once', async () => {
+  it('acknowledges an item once', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     await other.queue('q').putAll([1, 2]);
     const item = await victim.queue('q').take();
@@ -77,7 +77,7 @@ describe.each([
     expect(await untilContenders(client, `${basePath}/%writes`, 0)).toEqual([]);
   });
 
-  it('sets a value that was not there, and removes it', async () => {
+  it('sets a value that was absent, and removes it', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     await victim.value('warm', { initial: 0 }).set(1);
     let cut = steal(isApplied);
@@ -91,7 +91,7 @@ describe.each([
     expect(await untilContenders(client, `${basePath}/%writes`, 0)).toEqual([]);
   });
 
-  it('changes a value once, or not at all, although it is removed and made anew meanwhile', async () => {
+  it('changes a value once or not at all when it is recreated meanwhile', async () => {
     const { victim, other, thief, steal } = await behindThief();
     await victim.value('v', { initial: 0 }).set(1);
     const cut = steal(isApplied);
@@ -106,7 +106,7 @@ describe.each([
     expect((await other.value('v', { initial: 0 }).get()).value).toBe(4);
   });
 
-  it('lets all into a double barrier', async () => {
+  it('admits all members to a double barrier', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     const first = other.doubleBarrier('d', { count: 2 }).enter();
     await untilContenders(client, `${basePath}/%double-barriers/test%2Fd`, 1);
@@ -117,7 +117,7 @@ describe.each([
     expect(await contendersAt(client, `${basePath}/%double-barriers/test%2Fd`)).toEqual([]);
   });
 
-  it('leaves a double barrier last', async () => {
+  it('leaves a double barrier as the last member', async () => {
     const { victim, other, client, basePath, steal } = await behindThief();
     const enter = (of: typeof victim) => of.doubleBarrier('d', { count: 2 }).enter();
     const [mine, others] = await Promise.all([enter(victim), enter(other)]);
@@ -130,8 +130,8 @@ describe.each([
   });
 });
 
-describe('a put that others have taken and acknowledged before anybody could tell', () => {
-  it('is put again with the same id, by which its taker can tell', async () => {
+describe('a put whose item was taken and acknowledged before its reply was recovered', () => {
+  it('is repeated with the same id, so that its taker can recognize it', async () => {
     const { victim, other, thief } = await behindThief();
     await other.queue('q').put('before');
     thief.isOpen = false;

@@ -8,7 +8,9 @@ const UNKNOWN = { code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/cann
 
 type Write = (service: CoordinationService) => Promise<unknown>;
 
-/** A service whose session ends with the reply to what it writes, and others who write before it is back. */
+/**
+ * A service whose session ends together with the reply to its write, and other services that write before it is back.
+ */
 async function withDoomed() {
   const server = await EmbeddedZooKeeper.start();
   onTestFinished(() => server.stop());
@@ -53,7 +55,7 @@ describe.each([
     ['sets on condition', (service) => valueOf(service).compareAndSet({ version: 0 }, 'mine')],
     ['updates', (service) => valueOf(service).update(() => 'mine')],
     ['removes', (service) => valueOf(service).remove()],
-  ])('%s nothing over what others have written since, and says that nobody knows', async (__, mine) => {
+  ])('%s nothing over a later write of another client, and reports an unknown outcome', async (__, mine) => {
     const { other, lose } = await withDoomed();
     await expect(lose(isApplied, mine, (of) => valueOf(of).set('theirs'))).rejects.toMatchObject(UNKNOWN);
     expect((await valueOf(other).get()).value).toBe('theirs');
@@ -68,7 +70,7 @@ describe.each([
     const writing = lose(
       isApplied,
       (of) => valueOf(of, name).compareAndSet({ version }, 'mine'),
-      // A removal of what is not there changes nothing.
+      // Removing an absent value changes nothing.
       (of) => (version === 'absent' && !isApplied ? makeAnew(of) : theirs(of)),
     );
     await expect(writing).rejects.toMatchObject(UNKNOWN);
@@ -76,7 +78,7 @@ describe.each([
     else expect((await valueOf(other).get()).value).toBe('theirs');
   });
 
-  it('is as good as done when the value is what it was to be', async () => {
+  it('succeeds when the value already is as intended', async () => {
     const { server, path, lose } = await withDoomed();
     await lose(
       isApplied,
@@ -92,7 +94,7 @@ describe.each([
     expect(server.znode(path)).toBeUndefined();
   });
 
-  it('counts once, or says that nobody knows', async () => {
+  it('counts once, or reports an unknown outcome', async () => {
     const { other, lose } = await withDoomed();
     await other.counter('c').set(4);
     const adding = lose(isApplied, (of) => of.counter('c').add(1), nothing);
@@ -102,12 +104,12 @@ describe.each([
   });
 });
 
-describe('what the servers have not answered in time', () => {
+describe('a request that the servers have not answered in time', () => {
   it.each<[string, Write, string]>([
     ['a put', (of) => of.queue('q').put('item'), 'put into "q"'],
     ['a put that may wait', (of) => of.queue('q', { maxItems: 9 }).put('item', { waitMs: 5_000 }), 'put into "q"'],
     ['a write', (of) => of.value('q', { initial: '' }).set('mine'), '"q" was written'],
-  ])('is said to be unknown, if it was sent: %s', async (_, mine, what) => {
+  ])('is reported as unknown if it was sent: %s', async (_, mine, what) => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const basePath = freshBasePath();
@@ -130,7 +132,7 @@ describe('a lift whose reply was lost', () => {
   it.each([
     ['the connection', false],
     ['the session', true],
-  ])('with %s does not lift what somebody has raised since', async (_, isExpired) => {
+  ])('with %s does not lift a barrier that was raised again since', async (_, isExpired) => {
     const server = await EmbeddedZooKeeper.start();
     onTestFinished(() => server.stop());
     const options = { connectString: server.connectString, basePath: freshBasePath() };

@@ -14,7 +14,7 @@ const ended = async (signal: AbortSignal) => {
 };
 
 describe('a session that the servers expire', () => {
-  it('gives back what was taken, to one who waits, before what was put later', async () => {
+  it('returns its items to a waiting taker, before later items', async () => {
     const { proxy, unlucky, other } = await withUnlucky();
     await other.queue('q').putAll(['first', 'second']);
     const item = (await unlucky.queue('q').take())!;
@@ -32,7 +32,7 @@ describe('a session that the servers expire', () => {
     expect(await other.queue('q').size()).toBe(0);
   });
 
-  it('has takers stand in line again, and loops go on', async () => {
+  it('lets takers be queued again and loops continue', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
     const line = `${basePath}/%queues/test%2Fq/takers`;
     const abort = new AbortController();
@@ -57,7 +57,7 @@ describe('a session that the servers expire', () => {
     expect(await untilContenders(client, line, 0)).toEqual([]);
   });
 
-  it('has those who wait at a barrier go on waiting', async () => {
+  it('lets waiters at a barrier continue to wait', async () => {
     const { proxy, unlucky, other } = await withUnlucky();
     await other.barrier('b').raise();
     const waiting = unlucky.barrier('b').wait();
@@ -68,7 +68,7 @@ describe('a session that the servers expire', () => {
     await waiting;
   });
 
-  it('has those who wait at a double barrier enter again', async () => {
+  it('lets waiters at a double barrier enter again', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
     const path = `${basePath}/%double-barriers/test%2Fd`;
     const entering = unlucky.doubleBarrier('d', { count: 2 }).enter();
@@ -83,7 +83,7 @@ describe('a session that the servers expire', () => {
     expect(await contendersAt(client, path)).toEqual([]);
   });
 
-  it('is the end of a member that is in: it is told so, and the others do not wait for it', async () => {
+  it('ends the membership of a member inside, and the others do not wait for it', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
     const enter = (of: typeof other) => of.doubleBarrier('d', { count: 3 }).enter();
     const [lost, ...others] = await Promise.all([unlucky, other, other].map(enter));
@@ -96,7 +96,7 @@ describe('a session that the servers expire', () => {
     await Promise.all(next.map((member) => member.leave()));
   });
 
-  it('does not stop who observes a value', async () => {
+  it('does not stop observers of a value', async () => {
     const { proxy, unlucky, other } = await withUnlucky();
     const abort = new AbortController();
     const seen: number[] = [];
@@ -112,7 +112,7 @@ describe('a session that the servers expire', () => {
 });
 
 describe('a connection that is cut', () => {
-  it('keeps what was taken, and who waits', async () => {
+  it('keeps taken items and waiting takers', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
     await other.queue('q').putAll([1, 2]);
     const item = (await unlucky.queue('q').take())!;
@@ -127,10 +127,10 @@ describe('a connection that is cut', () => {
   });
 });
 
-describe('members that die while the others leave', () => {
-  it('leave nothing behind, also when the one died who was to go out last', async () => {
+describe('members that crash while the others leave', () => {
+  it('leave nothing behind, not even when the one due to leave last crashes', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
-    // By its name one of the six is to go out last: most likely one of the five.
+    // By its name, one of the six has to leave last. Most likely it is one of the five.
     const crowd = [unlucky, unlucky, unlucky, unlucky, unlucky, other];
     const members = await Promise.all(crowd.map((of) => of.doubleBarrier('d', { count: 6 }).enter()));
     const leaving = members.at(-1)!.leave();
@@ -140,8 +140,8 @@ describe('members that die while the others leave', () => {
   });
 });
 
-describe('a wake-up that means nothing', () => {
-  it('does not let anybody pass a barrier', async () => {
+describe('a spurious wake-up', () => {
+  it('lets no waiter pass a barrier', async () => {
     const { unlucky, other, client, proxy, basePath } = await withUnlucky();
     await other.barrier('b').raise();
     const waiting = unlucky.barrier('b').wait({ waitMs: 700 });
@@ -154,7 +154,7 @@ describe('a wake-up that means nothing', () => {
     await refused;
   });
 
-  it('does not let anybody into a double barrier', async () => {
+  it('admits no member to a double barrier', async () => {
     const { unlucky, client, proxy, basePath } = await withUnlucky();
     const entering = unlucky.doubleBarrier('d', { count: 2 }).enter({ waitMs: 700 });
     const refused = expect(entering).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
@@ -165,8 +165,8 @@ describe('a wake-up that means nothing', () => {
   });
 });
 
-describe('members that all die inside a double barrier', () => {
-  it('do not let in those who come later before they are enough', async () => {
+describe('members that all crash inside a double barrier', () => {
+  it('do not cause later members to be admitted before the count is reached', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
     const path = `${basePath}/%double-barriers/test%2Fd`;
     const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 2 }).enter({ waitMs });
@@ -179,7 +179,7 @@ describe('members that all die inside a double barrier', () => {
     expect(await contendersAt(client, path)).toEqual([]);
   });
 
-  it('nor several who come at once', async () => {
+  it('do not cause several simultaneous members to be admitted early', async () => {
     const { proxy, unlucky, other, client, basePath } = await withUnlucky();
     const path = `${basePath}/%double-barriers/test%2Fd`;
     const enter = (of: typeof other, waitMs = 10_000) => of.doubleBarrier('d', { count: 3 }).enter({ waitMs });

@@ -8,7 +8,7 @@ import { contendersAt, untilContenders } from '../../support/znodes.js';
 
 const WAITERS = 60;
 
-/** Waits that do not end by themselves, and what is below the base path while they last. */
+/** A wait that does not end by itself. */
 type Wait = (service: CoordinationService, signal: AbortSignal) => Promise<unknown>;
 
 const WAITS: readonly (readonly [what: string, wait: Wait])[] = [
@@ -64,7 +64,7 @@ describe('on a server of its own', () => {
     expect((await other.queue('full').take({ waitMs: 0 }))?.value).toBe('there');
   });
 
-  it(`an item that is put wakes one of ${WAITERS} takers, and nobody else`, async () => {
+  it(`an item that is put wakes one of ${WAITERS} takers, and no other`, async () => {
     const { one, other, client, basePath } = await coordinated(server.connectString);
     const line = `${basePath}/%queues/test%2Fq/takers`;
     await one.queue('q').put('warm');
@@ -82,13 +82,13 @@ describe('on a server of its own', () => {
       await takes[place];
     }
     expect(taken).toEqual(takes.map((_, place) => place));
-    // The first sees the item come; sometimes also that the one before has acknowledged.
+    // The first taker is notified of the item, and sometimes also of the acknowledgement of the previous item.
     expect((await childrenWatchesFired()) - before).toBeLessThanOrEqual(3 * WAITERS);
     expect(await contendersAt(client, line)).toEqual([]);
     await eventually(async () => (await watchesKept()) === 0, 'no watch is left');
   });
 
-  it('no queue, barrier or double barrier that is over leaves a znode', async () => {
+  it('finished queues, barriers and double barriers leave no znode', async () => {
     const { one, other, client, basePath } = await coordinated(server.connectString);
     const queue = one.queue('q', { maxItems: 2 });
     await queue.put(1);

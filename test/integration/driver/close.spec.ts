@@ -10,7 +10,7 @@ import { serverHas, serverLists } from './support/outside.js';
 
 const target = inject('zookeeper');
 const DEADLINE_MS = 1_000;
-// A machine that stands still for seconds is no reason to fail: the deadline is told from no deadline at all.
+// A machine that stalls for seconds must not fail the test. This limit only distinguishes a deadline from no deadline.
 const AT_MOST_MS = 10_000;
 
 let start: Awaited<ReturnType<typeof compilePrograms>>;
@@ -47,7 +47,7 @@ describe('a program whose client was closed', () => {
     expect(program.said).toEqual(['closed', 'done']);
   });
 
-  it('ends by itself: while a server says nothing to its handshake', async () => {
+  it('ends by itself: while a server does not answer its handshake', async () => {
     const proxy = await openProxy(target);
     proxy.blackHole();
     const program = start('client-close', { connectString: proxy.connectString, when: 'connecting' });
@@ -112,14 +112,14 @@ describe('a program whose service was closed', () => {
 });
 
 describe('close()', () => {
-  it('takes its znodes along at once', async () => {
+  it('deletes its znodes at once', async () => {
     const { client } = await connectClient(target);
     const { path } = await createEphemeral(client, freshBasePath());
     await client.close(DEADLINE_MS);
     expect(await serverHas(target, path)).toBe(false);
   });
 
-  it('waits for the server however often it is called', async () => {
+  it('waits for the server, however often it is called', async () => {
     const proxy = await openProxy(target);
     const { client } = await connectClient(proxy.connectString);
     const { path } = await createEphemeral(client, freshBasePath());
@@ -128,7 +128,7 @@ describe('close()', () => {
     expect(await serverHas(target, path)).toBe(false);
   });
 
-  it('keeps its deadline, settles what is under way and says once that it is over', async () => {
+  it('keeps its deadline, settles pending requests and reports its end once', async () => {
     const proxy = await openProxy(target);
     const { client, told } = await connectClient(proxy.connectString);
     proxy.blackHole();

@@ -12,7 +12,7 @@ import { openPlain, said } from './support/plain-client.js';
 const target = inject('zookeeper');
 
 describe('the plain driver, when the server closes its connection', () => {
-  it('repeats a request in the turn in which it is told that it was lost without end', async () => {
+  it('loops forever when a lost request is repeated in the same turn', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString);
     const down = said(plain, 'disconnected');
@@ -27,13 +27,13 @@ describe('the plain driver, when the server closes its connection', () => {
     setImmediate(() => turns++);
     proxy.disconnect();
     await down;
-    // In one turn: but for the limit it would never have said that it is disconnected.
+    // All in one turn: without the limit, the driver would never have emitted `disconnected`.
     expect(attempts).toBe(10_000);
   });
 });
 
 describe('a client whose connection the server closes', () => {
-  it.each(['fin', 'rst'] as const)('says so once, and that it is connected again: %s', async (how) => {
+  it.each(['fin', 'rst'] as const)('reports the loss once, and the new connection: %s', async (how) => {
     const proxy = await openProxy(target);
     const { client, told, next } = await connectClient(proxy.connectString);
     const own = await createEphemeral(client, freshBasePath());
@@ -45,7 +45,7 @@ describe('a client whose connection the server closes', () => {
     expect(told).toEqual(['connected', 'disconnected', 'connected']);
   });
 
-  it('does not loop when it is asked again in the turn in which a request was lost', async () => {
+  it('does not loop when a lost request is repeated in the same turn', async () => {
     const proxy = await openProxy(target);
     const { client, next } = await connectClient(proxy.connectString);
     const again = next('connected');
@@ -79,7 +79,7 @@ describe('a lease whose server closes the connection', () => {
     expect(await contendersAt(await openClient(target), `${basePath}/k`)).toHaveLength(1);
   });
 
-  it('outlives the server when that is back in time', async () => {
+  it('outlives a restart of the server within the session timeout', async () => {
     await using server = await ZooKeeperServer.start({ tickTimeMs: 2_000 });
     const basePath = freshBasePath();
     const service = await openService({ connectString: server.connectString, basePath, sessionTimeoutMs: 30_000 });

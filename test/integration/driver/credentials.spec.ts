@@ -26,14 +26,14 @@ const create = ({ client }: ObservedClient) =>
 const hangUpOnHandshake = (socket: Socket) => void socket.once('data', () => socket.destroy());
 
 describe('the plain driver', () => {
-  it('sends what was asked for before the first connection ahead of its credentials', async () => {
+  it('sends requests made before the first connection ahead of its credentials', async () => {
     const plain = makePlain(target);
     plain.addAuthInfo('digest', Buffer.from(AUTH));
     plain.connect();
     await expect(plainCreate(plain)).rejects.toMatchObject({ name: 'INVALID_ACL' });
   });
 
-  it('sends what was asked for while it was disconnected ahead of its credentials', async () => {
+  it('sends requests made while disconnected ahead of its credentials', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString);
     plain.addAuthInfo('digest', Buffer.from(AUTH));
@@ -43,7 +43,7 @@ describe('the plain driver', () => {
     await expect(asked).rejects.toMatchObject({ name: 'INVALID_ACL' });
   });
 
-  it('piles its credentials up while it is accepted but not welcome', async () => {
+  it('accumulates its credentials while the server hangs up after accepting', async () => {
     const server = await openFakeServer({ greet: hangUpOnHandshake });
     const plain = makePlain(server.connectString);
     plain.addAuthInfo('digest', Buffer.from(AUTH));
@@ -54,14 +54,14 @@ describe('the plain driver', () => {
 });
 
 describe('a client with credentials', () => {
-  it('has shown them when it says that it is connected, the first time', async () => {
+  it('has presented them when it reports the first connection', async () => {
     const observed = makeClient(target, { auth: AUTH });
     const created = new Promise((resolve) => observed.on('connected', () => resolve(create(observed))));
     observed.client.connect();
     await expect(created).resolves.toMatchObject({ path: expect.any(String) });
   });
 
-  it('has shown them when it says that it is connected, every other time', async () => {
+  it('has presented them when it reports every later connection', async () => {
     const proxy = await openProxy(target);
     const observed = await connectClient(proxy.connectString, { auth: AUTH });
     for (let round = 0; round < 10; round++) {
@@ -72,7 +72,7 @@ describe('a client with credentials', () => {
     expect(observed.told).not.toContain('ended');
   });
 
-  it('sends nothing of what was asked for before that', async () => {
+  it('does not send requests that were made before that', async () => {
     const proxy = await openProxy(target);
     const observed = await connectClient(proxy.connectString, { auth: AUTH });
     const asked = new Promise((resolve) => observed.on('disconnected', () => resolve(create(observed))));
@@ -80,7 +80,7 @@ describe('a client with credentials', () => {
     await expect(asked).rejects.toMatchObject({ isConnectionLoss: true });
   });
 
-  it('piles nothing up while it is accepted but not welcome', async () => {
+  it('accumulates nothing while the server hangs up after accepting', async () => {
     const server = await openFakeServer({ greet: hangUpOnHandshake });
     const managers = driverInstances();
     makeClient(server.connectString, { auth: AUTH }).client.connect();
@@ -89,7 +89,7 @@ describe('a client with credentials', () => {
     expect(managers[0]!.packetQueue.queue.length).toBeLessThanOrEqual(1);
   });
 
-  it('is told when they are refused, and not connected', async () => {
+  it('ends when they are refused, without reporting a connection', async () => {
     const observed = makeClient(target, { scheme: 'nonsense', auth: AUTH });
     const ended = observed.next('ended');
     observed.client.connect();
@@ -99,7 +99,7 @@ describe('a client with credentials', () => {
 });
 
 describe('a service with credentials', () => {
-  it('acquires, waits and releases with znodes of its own, across reconnects', async () => {
+  it('acquires, waits and releases with protected znodes, across reconnects', async () => {
     const proxy = await openProxy(target);
     const basePath = freshBasePath();
     const auth = { scheme: 'digest', credentials: AUTH };

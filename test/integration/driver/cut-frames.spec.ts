@@ -10,7 +10,7 @@ import { createPersistent } from './support/open-session.js';
 
 const target = inject('zookeeper');
 const BYTES = 2_000;
-// Inside of the length, of the header and of the data.
+// Inside the length, the header and the data.
 const CUTS = [2, 20, 1_000];
 
 async function aZnode(): Promise<string> {
@@ -20,7 +20,7 @@ async function aZnode(): Promise<string> {
 }
 
 describe('a connection that is cut in the middle of a reply', () => {
-  it.each(CUTS)('is made again, with the same session: %s bytes', async (bytes) => {
+  it.each(CUTS)('is re-established with the same session: %s bytes', async (bytes) => {
     const path = await aZnode();
     const proxy = await openProxy(target);
     const { client, told, next } = await connectClient(proxy.connectString);
@@ -36,7 +36,7 @@ describe('a connection that is cut in the middle of a reply', () => {
     expect([told, proxy.accepted]).toEqual([['connected', 'disconnected', 'connected'], 2]);
   });
 
-  it.each(CUTS)('keeps its lease and its place in line: %s bytes', async (bytes) => {
+  it.each(CUTS)('keeps its lease and its place in the wait queue: %s bytes', async (bytes) => {
     const basePath = freshBasePath();
     const proxy = await openProxy(target);
     const [service, outside] = [
@@ -60,7 +60,7 @@ describe('a connection that is cut in the middle of a reply', () => {
     expect((await waiting).isHeld()).toBe(true);
   });
 
-  it('is made again wherever the cut falls, in the handshake as well', async () => {
+  it('is re-established wherever the cut falls, in the handshake as well', async () => {
     const path = await aZnode();
     const proxy = await openProxy(target);
     const { client, told, next } = await connectClient(proxy.connectString);

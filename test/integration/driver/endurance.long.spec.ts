@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ZooKeeperServer } from '../../../lib/testing/index.js';
 import { compilePrograms } from './support/child-program.js';
 
-/** A longer run: so many times as many failures. */
+/** A factor for the number of failures, for a longer run. */
 const LENGTH = Number(process.env['ENDURANCE'] ?? 1);
 const SERVICES = 15;
 // Together 300 reconnects and 30 expiries; with ENDURANCE=17 5 100 and 510.
@@ -28,7 +28,7 @@ beforeAll(async () => {
   return () => server.stop();
 });
 
-describe('services whose connections are lost and whose sessions expire again and again', () => {
+describe('services whose connections are lost and whose sessions expire repeatedly', () => {
   it('need no more memory, watches, timers and sockets than at first', { timeout: 120_000 * LENGTH }, async () => {
     const program = start('endurance', {
       port: server.port,
@@ -40,7 +40,7 @@ describe('services whose connections are lost and whose sessions expire again an
     const { code, output } = await program.ended(120_000 * LENGTH);
     expect([code, output]).toEqual([0, '']);
 
-    // The first of them are taken while code is still being compiled.
+    // The first samples are taken while code is still being compiled.
     const [, warm, ...looks] = program.said as Look[];
     expect(looks.length).toBeGreaterThanOrEqual(3);
     for (const look of looks) {

@@ -13,7 +13,7 @@ import { EPHEMERAL, openPlain, plainly, said } from './support/plain-client.js';
 const target = inject('zookeeper');
 
 describe('the plain driver, when its session has expired', () => {
-  it('is of no use any more, however often it is told to connect', async () => {
+  it('stays unusable, however often connect() is called', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString);
     const path = freshBasePath();
@@ -35,7 +35,7 @@ describe('the plain driver, when its session has expired', () => {
     });
   });
 
-  it('tells none of its watchers', async () => {
+  it('notifies none of its watchers', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString);
     let events = 0;
@@ -49,7 +49,7 @@ describe('the plain driver, when its session has expired', () => {
 });
 
 describe('a client whose session has expired', () => {
-  it('says so once, settles everything that is under way, and refuses the rest', async () => {
+  it('reports the end once, settles pending requests, and refuses new ones', async () => {
     const proxy = await openProxy(target);
     const { client, told, next } = await connectClient(proxy.connectString);
     const ended = next('ended');
@@ -74,7 +74,7 @@ describe('a client whose session has expired', () => {
     expect(proxy.accepted).toBe(before);
   });
 
-  it('hears of it on a connection that stayed', async () => {
+  it('notices on a connection that was kept', async () => {
     const proxy = await openProxy(target);
     const { client, next } = await connectClient(proxy.connectString);
     const ended = next('ended');
@@ -85,7 +85,7 @@ describe('a client whose session has expired', () => {
 });
 
 describe('a session that has expired', () => {
-  it('ends everything that waits on it, and another one begins', async () => {
+  it('ends all its waits, and another session begins', async () => {
     const proxy = await openProxy(target);
     const { session, sessions } = await openSession(proxy.connectString);
     const watch = await session.requests.watch('/');
@@ -98,7 +98,7 @@ describe('a session that has expired', () => {
     const next = await sessions.session();
     expect(next).not.toBe(session);
     expect(next.id).not.toBe(session.id);
-    // It may have begun before the link was cut.
+    // The new session may have begun before the link was cut.
     const children = await next.persistently(() => next.requests.children('/'), next.signal);
     expect(children).toContain('zookeeper');
   });
@@ -129,7 +129,7 @@ describe('a service whose session has expired', () => {
     expect(await contendersAt(await openClient(target), path)).toHaveLength(1);
   });
 
-  it('has those who wait line up again, each once', async () => {
+  it('queues each of its waiters again, once', async () => {
     const { basePath, service, expire, path } = await open();
     const holder = await openService({ connectString: target, basePath });
     const client = await openClient(target);
@@ -152,7 +152,7 @@ describe('a service whose session has expired', () => {
     await untilContenders(client, path, 0);
   });
 
-  it('is not confused when that happens again and again', async () => {
+  it('recovers when that happens repeatedly', async () => {
     const { service, expire, path } = await open();
     let token = 0n;
     for (let round = 0; round < 10; round++) {
@@ -166,7 +166,7 @@ describe('a service whose session has expired', () => {
     await untilContenders(await openClient(target), path, 0);
   });
 
-  it('tells the one who asks once that it does not know, or has the lock', async () => {
+  it('answers a single attempt with an error or with the lock', async () => {
     const { service, expire } = await open();
     await service.using('k', () => {});
     const asking = Promise.allSettled(Array.from({ length: 20 }, (_, index) => service.tryAcquire(`k${index}`)));
@@ -177,7 +177,7 @@ describe('a service whose session has expired', () => {
     }
   });
 
-  it('has the work under a lost lease reported', async () => {
+  it('reports work that ran under a lost lease', async () => {
     const { service, expire } = await open();
     const work = service.using('k', async (lease) => {
       await expire();

@@ -7,8 +7,8 @@ import { inUse, openProxies } from './support/open-proxy.js';
 
 const target = inject('zookeeper');
 
-describe('a session whose server stands still', () => {
-  it('loses nothing when each of its servers stands still in turn', async () => {
+describe('a session whose server is frozen', () => {
+  it('keeps its lease when each of its servers is frozen in turn', async () => {
     const { proxies, connectString } = await openProxies(target);
     const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
     const lease = await service.acquire('k');
@@ -18,7 +18,7 @@ describe('a session whose server stands still', () => {
       used.blackHole();
       await eventually(() => spare.accepted > before || undefined, 'another server');
       await untilState(lease, 'held');
-      // A session that moves again before it was proven anew lives on what is left of its last proof.
+      // A session that moves again before it is proven again only has what is left of its last proof.
       await service.using('another', () => {});
       used.disconnect();
       used.heal();

@@ -9,8 +9,8 @@ import { serverLists } from './support/outside.js';
 
 const target = inject('zookeeper');
 
-describe('a session whose server stands still', () => {
-  it('moves to another in time, with its lease', async () => {
+describe('a session whose server is frozen', () => {
+  it('moves to another server in time, with its lease', async () => {
     const { proxies, connectString } = await openProxies(target);
     const basePath = freshBasePath();
     const service = await openService({ connectString, basePath, sessionTimeoutMs: 6_000 });
@@ -28,8 +28,8 @@ describe('a session whose server stands still', () => {
   });
 });
 
-describe('a session whose next server accepts the connection and then says nothing', () => {
-  it('gives it up and goes on to the one after it, with its lease', async () => {
+describe('a session whose next server accepts the connection but never answers', () => {
+  it('moves on to the server after it, with its lease', async () => {
     const { proxies, connectString } = await openProxies(target);
     const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
     const lease = await service.acquire('k');
@@ -44,7 +44,7 @@ describe('a session whose next server accepts the connection and then says nothi
     expect([lease.isHeld(), spare.accepted, used.accepted]).toEqual([true, 1, 2]);
   });
 
-  it('does not wait longer for one that trickles', async () => {
+  it('does not wait longer for a server that sends single bytes', async () => {
     const { proxies, connectString } = await openProxies(target);
     const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 6_000 });
     const lease = await service.acquire('k');
@@ -59,7 +59,7 @@ describe('a session whose next server accepts the connection and then says nothi
     expect([lease.isHeld(), spare.accepted, used.accepted]).toEqual([true, 1, 2]);
   });
 
-  it('is refused in time when there is no other, and told why', async () => {
+  it('fails in time when there is no other server, and reports why', async () => {
     const { proxies } = await openProxies(target);
     const [hung] = proxies;
     hung!.blackHole();
@@ -76,8 +76,8 @@ describe('a session whose next server accepts the connection and then says nothi
   });
 });
 
-describe('a session all of whose servers stand still', () => {
-  it('loses its lease on its own clock and finds the first that is well again', async () => {
+describe('a session all of whose servers are frozen', () => {
+  it('loses its lease on its own clock and finds the first server that recovers', async () => {
     const { proxies, connectString } = await openProxies(target);
     const service = await openService({ connectString, basePath: freshBasePath(), sessionTimeoutMs: 1_000 });
     const lease = await service.acquire('k');

@@ -13,7 +13,7 @@ const target = inject('zookeeper');
 const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 describe('a service, when there is no server', () => {
-  it('says so in time, with what went wrong', async () => {
+  it('reports that in time, with the cause', async () => {
     const connectString = `127.0.0.1:${await unusedPort()}`;
     await expect(openService({ connectString, connectTimeoutMs: 500 })).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',
@@ -21,14 +21,14 @@ describe('a service, when there is no server', () => {
     });
   });
 
-  it('serves when one of many is there, however many are not', async () => {
+  it('starts when only one of many servers is reachable', async () => {
     const dead = await Promise.all(Array.from({ length: 5 }, () => unusedPort()));
     const servers = [...dead.map((port) => `127.0.0.1:${port}`), target];
     const service = await openService({ connectString: servers.join(), basePath: freshBasePath() });
     expect((await service.acquire('k')).isHeld()).toBe(true);
   });
 
-  it('serves when the only one that is there had hung up on it first', async () => {
+  it('starts when its only reachable server hung up on it at first', async () => {
     const proxy = await openProxy(target);
     proxy.cutAfter(0);
     const service = await openService({ connectString: proxy.connectString, basePath: freshBasePath() });
@@ -51,12 +51,12 @@ describe.runIf(hasIPv6)('a server with an IPv6 address', () => {
     return `[::1]:${(server.address() as AddressInfo).port}`;
   };
 
-  it('is taken for something else by the plain driver', async () => {
+  it('is misparsed by the plain driver', async () => {
     const client = plainDriver.createClient(await openOnIPv6());
     expect(client.connectionManager.servers).toEqual([{ host: '[', port: expect.anything() }]);
   });
 
-  it('serves', async () => {
+  it('works', async () => {
     const service = await openService({ connectString: await openOnIPv6(), basePath: freshBasePath() });
     expect((await service.acquire('k')).isHeld()).toBe(true);
   });

@@ -10,7 +10,7 @@ import { serverLists } from './support/outside.js';
 const target = inject('zookeeper');
 const SESSION_MS = 1_000;
 
-/** A lease behind a proxy, and a second contender who is not. */
+/** A lease of a service behind a proxy, and a second contender with a direct connection. */
 async function leased(sessionTimeoutMs: number) {
   const basePath = freshBasePath();
   const proxy = await openProxy(target);
@@ -22,9 +22,9 @@ async function leased(sessionTimeoutMs: number) {
 
 describe('a lease on a half-open connection', () => {
   it.each(['toClient', 'toServer', undefined] as const)(
-    'is suspended, and lost before the server gives it to somebody else: %s',
+    'is suspended, and lost before the server grants it to another: %s',
     async (direction) => {
-      // Long enough for the process to see that answers are overdue before the time is up, also on a busy machine.
+      // Long enough that the process notices overdue replies before the session timeout, also on a busy machine.
       const { proxy, lease, rival } = await leased(3 * SESSION_MS);
       const changes = new LeaseChanges(lease);
       let wasLostFirst = false;
@@ -33,7 +33,7 @@ describe('a lease on a half-open connection', () => {
         return reason;
       });
       proxy.blackHole(direction);
-      // As where one way is lost: no new connection comes about either.
+      // A new connection fails as well, as if one direction were lost.
       proxy.refuse();
       const waiting = rival.acquire('k').then((granted) => ({ granted, wasLostFirst, isHeld: lease.isHeld() }));
 
@@ -47,7 +47,7 @@ describe('a lease on a half-open connection', () => {
     },
   );
 
-  it('stands when the network is well again in time', async () => {
+  it('is kept when the network recovers in time', async () => {
     const { proxy, lease, path } = await leased(8_000);
     const before = await serverLists(target, path);
     proxy.blackHole();
@@ -61,7 +61,7 @@ describe('a lease on a half-open connection', () => {
     expect(await serverLists(target, path)).toEqual(before);
   });
 
-  it('is not the end: the same service acquires again when the network is well', async () => {
+  it('can be acquired again by the same service when the network recovers', async () => {
     const { proxy, service, lease, path } = await leased(SESSION_MS);
     proxy.blackHole();
     const waiting = service.acquire('another');
@@ -76,8 +76,8 @@ describe('a lease on a half-open connection', () => {
   });
 });
 
-describe('a link that is merely slow', () => {
-  it('is not given up', async () => {
+describe('a link that is only slow', () => {
+  it('is not abandoned', async () => {
     const { proxy, lease, service } = await leased(8_000);
     const before = proxy.accepted;
     proxy.delay(200);
@@ -85,7 +85,7 @@ describe('a link that is merely slow', () => {
     expect([lease.state, lease.isHeld(), proxy.accepted]).toEqual(['held', true, before]);
   });
 
-  it('is not given up when it is narrow', async () => {
+  it('is not abandoned when its bandwidth is small', async () => {
     const { proxy, lease, service } = await leased(8_000);
     const before = proxy.accepted;
     proxy.throttle(2_000);

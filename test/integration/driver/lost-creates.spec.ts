@@ -12,7 +12,7 @@ import { EPHEMERAL_SEQUENTIAL, makePlain, openPlain, plainly, said } from './sup
 const target = inject('zookeeper');
 
 describe('the plain driver, when the reply of a create is lost', () => {
-  it('makes a second znode where it retries, and knows of that one only', async () => {
+  it('creates a second znode when it retries, and knows only that one', async () => {
     const outside = await openClient(target);
     const directory = freshBasePath();
     await createPersistent(outside, directory);
@@ -32,7 +32,7 @@ describe('the plain driver, when the reply of a create is lost', () => {
     expect(await contendersAt(await openClient(target), directory)).toEqual(['lock-0000000000', 'lock-0000000001']);
   });
 
-  it('leaves one behind that nobody knows of where it does not', async () => {
+  it('leaves an unknown znode behind when it does not retry', async () => {
     const outside = await openClient(target);
     const directory = freshBasePath();
     await createPersistent(outside, directory);
@@ -55,7 +55,7 @@ describe('a create whose reply was cut off', () => {
     const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 30_000 });
     await service.using('k', () => {});
 
-    // No ping is due for five seconds: the next thing that the server says is the reply to the create.
+    // No ping is due for five seconds, so the next message of the server is the reply to the create.
     proxy.cutAfter(bytes);
     const lease = await service.acquire('k');
 
@@ -68,7 +68,7 @@ describe('a create whose reply was cut off', () => {
     expect(await untilContenders(outside, `${basePath}/k`, 0)).toEqual([]);
   });
 
-  it('is found again among many that were on their way', async () => {
+  it('is found again among many pending creates', async () => {
     const basePath = freshBasePath();
     const proxy = await openProxy(target);
     const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 10_000 });

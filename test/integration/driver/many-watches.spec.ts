@@ -13,7 +13,7 @@ const WATCHES = 20_000;
 const AT_ONCE = 1_000;
 const SESSION_MS = 10_000;
 
-/** Together longer than a request may be. */
+/** Together, the paths are longer than a request may be. */
 const base = freshBasePath();
 const paths = Array.from({ length: WATCHES }, (_, index) => `${base}/${randomUUID()}-${index}`);
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 describe('the plain driver with 20,000 watches', () => {
-  it('connects, sends more than the server takes, and is disconnected, for ever', async () => {
+  it('reconnects forever, because its request exceeds the server’s limit', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString, { sessionTimeout: SESSION_MS });
     for (const batch of batches) {
@@ -47,7 +47,7 @@ describe('the plain driver with 20,000 watches', () => {
 });
 
 describe('a connection with 20,000 watches', () => {
-  it('is made again once, and every watch is there', async () => {
+  it('is re-established once, with every watch', async () => {
     const proxy = await openProxy(target);
     const { client, told, next } = await connectClient(proxy.connectString, { sessionTimeoutMs: SESSION_MS });
     const watches = new Map<string, Promise<string>>();
@@ -72,7 +72,7 @@ describe('a connection with 20,000 watches', () => {
     expect([told, proxy.accepted]).toEqual([['connected', 'disconnected', 'connected'], 2]);
   });
 
-  it('hears of what happened while there was none', async () => {
+  it('gets the events of the time without a connection', async () => {
     const proxy = await openProxy(target);
     const { client, next } = await connectClient(proxy.connectString, { sessionTimeoutMs: SESSION_MS });
     const [one, other] = [paths[1]!, paths[2]!];

@@ -20,7 +20,7 @@ const RECORDS: Readonly<Record<number, Buffer>> = {
 };
 const answer = ({ type }: FakeRequest) => RECORDS[type] ?? 0;
 
-/** The same numbers every time. */
+/** A generator of pseudo-random numbers that repeats for the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -30,7 +30,7 @@ function numbers(seed: number): (below: number) => number {
 }
 
 describe('a session whose server sends replies with a wrong byte', () => {
-  it('settles every request, and is of use again when the replies are right', async () => {
+  it('settles every request, and works again once the replies are correct', async () => {
     const below = numbers(42);
     let isOdd = false;
     const server = await openFakeServer({
@@ -64,16 +64,16 @@ describe('a session whose server sends replies with a wrong byte', () => {
   });
 });
 
-describe('a server that is none', () => {
+describe('a server that is no ZooKeeper', () => {
   it.each([
     ['a web server', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['one that says a byte', 'x'],
     ['one that says an empty message', '\0\0\0\0'],
     ['one that says too short a message', '\0\0\0\x04abcd'],
-  ])('is told as such, and does no harm: %s', async (_, greeting) => {
+  ])('is reported as such, and does no harm: %s', async (_, greeting) => {
     const greet = (socket: Socket) => void socket.once('data', () => socket.write(greeting));
     const server = await openFakeServer({ greet });
-    // The session timeout says how long a server may take for its greeting.
+    // The session timeout limits how long a server may take for its handshake reply.
     const times = { sessionTimeoutMs: 2_000, connectTimeoutMs: 1_000 };
     await expect(openService({ connectString: server.connectString, ...times })).rejects.toMatchObject({
       code: 'LOCK_UNAVAILABLE',

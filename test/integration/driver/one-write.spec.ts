@@ -6,7 +6,7 @@ import { createPersistent } from './support/open-session.js';
 
 const connectString = inject('zookeeper');
 
-/** How often a socket was handed something to send, one piece or several at once. */
+/** Returns a counter of the writes to sockets, of one chunk or several. */
 function countWrites(): () => number {
   const prototype = Socket.prototype as Required<Pick<Socket, '_write' | '_writev'>>;
   const spies = [vi.spyOn(prototype, '_write'), vi.spyOn(prototype, '_writev')];
@@ -14,8 +14,8 @@ function countWrites(): () => number {
   return () => spies.reduce((calls, spy) => calls + spy.mock.calls.length, 0);
 }
 
-describe('what a client is asked for in one turn', () => {
-  it('leaves in one write, also when a promise that is settled asks for more', async () => {
+describe('the requests that a client gets in one turn', () => {
+  it('leave in one write, also when a settled promise adds requests', async () => {
     const { client } = await connectClient(connectString);
     const path = freshBasePath();
     await createPersistent(client, path);
@@ -31,7 +31,7 @@ describe('what a client is asked for in one turn', () => {
     expect(writes()).toBe(1);
   });
 
-  it('is one list for all who ask for the same, behind the creates of the turn', async () => {
+  it('share one list per path, behind the creates of the turn', async () => {
     const { client } = await connectClient(connectString);
     const path = freshBasePath();
     await createPersistent(client, path);

@@ -10,8 +10,8 @@ import { createPersistent } from './support/open-session.js';
 import { untilGone } from './support/outside.js';
 import { EPHEMERAL, makePlain, openPlain, plainly, said } from './support/plain-client.js';
 
-// What the plain driver does for ever takes a while to be seen. The tests of our client in the same place are beside this
-// file, under the same words: half-open, stalls, failover.
+// Behaviour that the plain driver shows forever takes a while to observe. The tests of our client in the same
+// situations are beside this file, under the same words: half-open, stalls, failover.
 const target = inject('zookeeper');
 const DEADLINE_MS = 1_000;
 const SESSION_MS = 1_000;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 describe('the plain driver, closed', () => {
-  it('never ends while a server says nothing to its handshake', async () => {
+  it('never ends while a server does not answer its handshake', async () => {
     const proxy = await openProxy(target);
     proxy.blackHole();
     const program = start('plain-close', { connectString: proxy.connectString, when: 'connecting' });
@@ -56,13 +56,13 @@ describe('the plain driver on a half-open connection', () => {
     return { plain, path, isAnswered: () => isAnswered };
   };
 
-  it('says that it is connected when the server has given its znodes away', async () => {
+  it('reports a connection after the server has deleted its znodes', async () => {
     const { plain, path, isAnswered } = await halfOpened();
     await untilGone(target, path);
     expect([plain.getState().name, isAnswered()]).toEqual(['SYNC_CONNECTED', false]);
   });
 
-  it('waits for an answer for as long as there is none, where only answers are lost', async () => {
+  it('waits forever for a reply when only replies are lost', async () => {
     const { plain, isAnswered } = await halfOpened('toClient');
     await new Promise((resolve) => setTimeout(resolve, 3 * SESSION_MS));
     expect([plain.getState().name, isAnswered()]).toEqual(['SYNC_CONNECTED', false]);
@@ -70,7 +70,7 @@ describe('the plain driver on a half-open connection', () => {
 });
 
 describe('the plain driver, while it is disconnected', () => {
-  it('never answers what it was asked for when its session is over', async () => {
+  it('never answers pending requests after its session is over', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString, { sessionTimeout: 1_000 });
     const [down, expired] = [said(plain, 'disconnected'), said(plain, 'expired')];
@@ -84,7 +84,7 @@ describe('the plain driver, while it is disconnected', () => {
     proxy.heal();
     await Promise.all([expired, closed]);
 
-    // It is closed for good, and the request is where it was.
+    // The client is closed for good, and the request is still queued.
     expect([isAnswered, plain.connectionManager.packetQueue.queue.length]).toEqual([false, 1]);
     plain.connect();
     await said(plain, 'expired');
@@ -93,7 +93,7 @@ describe('the plain driver, while it is disconnected', () => {
 });
 
 describe('the plain driver, when there is no server', () => {
-  it('says nothing, for as long as there is none', async () => {
+  it('stays silent, for as long as there is none', async () => {
     const plain = makePlain(`127.0.0.1:${await unusedPort()}`, { sessionTimeout: 500 });
     let events = 0;
     plain.on('state', () => events++);
@@ -103,8 +103,8 @@ describe('the plain driver, when there is no server', () => {
   });
 });
 
-describe('the plain driver, when its server stands still and another one is well', () => {
-  it('stays with the one that stands still until its znodes are gone', async () => {
+describe('the plain driver, when its server is frozen and another one is available', () => {
+  it('stays with the frozen server until its znodes are gone', async () => {
     const { proxies, connectString } = await openProxies(target);
     const plain = await openPlain(connectString, { sessionTimeout: 1_000 });
     const path = freshBasePath();
@@ -118,8 +118,8 @@ describe('the plain driver, when its server stands still and another one is well
   });
 });
 
-describe('the plain driver, when a server accepts the connection and then says nothing', () => {
-  it('waits for it until its znodes are gone, with a server that is well in its list', async () => {
+describe('the plain driver, when a server accepts the connection but never answers', () => {
+  it('waits until its znodes are gone, despite another available server', async () => {
     const { proxies, connectString } = await openProxies(target);
     const plain = await openPlain(connectString, { sessionTimeout: 1_000 });
     const path = freshBasePath();
@@ -134,8 +134,8 @@ describe('the plain driver, when a server accepts the connection and then says n
   });
 });
 
-describe('the plain driver, after this process stood still for longer than the session timeout', () => {
-  it('says that it is connected while nothing of its session is left', async () => {
+describe('the plain driver, after this process was stalled for longer than the session timeout', () => {
+  it('reports a connection while its session no longer exists', async () => {
     const plain = await openPlain(target, { sessionTimeout: SESSION_MS });
     const path = freshBasePath();
     await plainly<string>((done) => plain.create(path, Buffer.alloc(0), EPHEMERAL, done));
@@ -160,13 +160,13 @@ describe('the plain driver, when its connection is cut in the middle of a reply'
     return { program, proxy };
   };
 
-  it('takes the next handshake for the rest of it, and throws: 2 bytes', async () => {
+  it('parses the next handshake as the rest of it, and throws: 2 bytes', async () => {
     const { program } = await cutPlain(2);
     expect(await program.ended()).toMatchObject({ code: 1, output: expect.stringMatching(/out of buffer range/) });
   });
 
   it.each([20, 1_000])(
-    'takes the next handshakes for the rest of it, until its session is over: %s bytes',
+    'parses the next handshakes as the rest of it until its session is over: %s bytes',
     async (bytes) => {
       const { program } = await cutPlain(bytes);
       await program.says('expired');

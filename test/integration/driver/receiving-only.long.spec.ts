@@ -7,13 +7,13 @@ import { EPHEMERAL, openPlain, plainly } from './support/plain-client.js';
 
 const target = inject('zookeeper');
 const SESSION_MS = 1_000;
-// A heartbeat may come late on a busy machine, and the session is to be kept.
+// A heartbeat may be late on a busy machine, and the session has to be kept.
 const KEPT_SESSION_MS = 2_000;
-// Far less than a third of the session timeout, after which the plain driver would send something.
+// Far less than a third of the session timeout, after which the plain driver would send a ping.
 const EVENT_EVERY_MS = 120;
 const ZNODES = 100;
 
-/** Znodes to be watched, and a way to let them be deleted one after the other. */
+/** Znodes to be watched, and a function that deletes them one after the other. */
 async function manyNodes() {
   const { client } = await connectClient(target);
   const base = freshBasePath();
@@ -33,7 +33,7 @@ async function manyNodes() {
 }
 
 describe('the plain driver, when it only ever receives', () => {
-  it('sends nothing and is expired by a server that it hears all the time', async () => {
+  it('sends nothing and is expired by a server whose messages it keeps getting', async () => {
     const { base, paths, deleteOneByOne } = await manyNodes();
     const plain = await openPlain(target, { sessionTimeout: SESSION_MS });
     const own = `${base}-own`;

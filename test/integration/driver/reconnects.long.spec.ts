@@ -18,9 +18,9 @@ const listenersOf = (manager: PlainClient['connectionManager']) => {
   return emitters.flatMap((emitter) => emitter.eventNames().map((name) => emitter.listenerCount(name)));
 };
 
-describe('a session that is disconnected again and again', () => {
+describe('a session that is disconnected repeatedly', () => {
   it(
-    'stays the same, with the same lease and the same place in line, and leaves nothing behind',
+    'keeps its id, its lease and its place in the wait queue, and leaves nothing behind',
     { timeout: 180_000 },
     async () => {
       const basePath = freshBasePath();

@@ -10,8 +10,8 @@ import { makePlain } from './support/plain-client.js';
 
 const target = inject('zookeeper');
 
-describe('a server that takes a session up and hangs up, again and again', () => {
-  it('is tried with pauses; the plain driver makes none', async () => {
+describe('a server that repeatedly accepts a session and hangs up', () => {
+  it('is retried with pauses, which the plain driver does not make', async () => {
     const greet = (socket: Socket) => void socket.once('data', () => socket.end(handshakeReply(10_000)));
     const [one, other] = [await openFakeServer({ greet }), await openFakeServer({ greet })];
     makePlain(one.connectString).connect();
@@ -23,8 +23,8 @@ describe('a server that takes a session up and hangs up, again and again', () =>
   });
 });
 
-describe('a session that is disconnected again and again', () => {
-  it('stays the same for a bare client, in which requests are under way all the time', async () => {
+describe('a session that is disconnected repeatedly', () => {
+  it('stays the same for a bare client with constantly pending requests', async () => {
     const proxy = await openProxy(target);
     const { client, told } = await connectClient(proxy.connectString, { sessionTimeoutMs: 10_000 });
     const own = await createEphemeral(client, freshBasePath());

@@ -10,8 +10,8 @@ import { EPHEMERAL, openPlain, plainly, said } from './support/plain-client.js';
 
 const target = inject('zookeeper');
 
-describe('the plain driver, when it is given another session than it asked for', () => {
-  it('says that it is connected, and nothing of its znodes, which are soon gone', async () => {
+describe('the plain driver, when it gets another session than it asked for', () => {
+  it('reports a connection, but not that its znodes will be gone', async () => {
     const proxy = await openForgetfulProxy(target);
     const plain = await openPlain(proxy.connectString, { sessionTimeout: 1_000 });
     const path = freshBasePath();
@@ -29,8 +29,8 @@ describe('the plain driver, when it is given another session than it asked for',
   });
 });
 
-describe('a client that is given another session than it asked for', () => {
-  it('says that its own is over, and uses the other for nothing', async () => {
+describe('a client that gets another session than it asked for', () => {
+  it('reports the end of its own session, and does not use the other', async () => {
     const proxy = await openForgetfulProxy(target);
     const { client, told, next } = await connectClient(proxy.connectString);
     await createEphemeral(client, freshBasePath());
@@ -44,7 +44,7 @@ describe('a client that is given another session than it asked for', () => {
     expect(await serverHas(target, late)).toBe(false);
   });
 
-  it('says so with credentials as well', async () => {
+  it('does the same with credentials', async () => {
     const proxy = await openForgetfulProxy(target);
     const { next, told } = await connectClient(proxy.connectString, { auth: 'user:secret' });
     const ended = next('ended');
@@ -55,8 +55,8 @@ describe('a client that is given another session than it asked for', () => {
   });
 });
 
-describe('a service that is given another session than it asked for', () => {
-  it('loses its leases at once, and acquires again behind what it left', async () => {
+describe('a service that gets another session than it asked for', () => {
+  it('loses its leases at once, and acquires again behind its old znodes', async () => {
     const proxy = await openForgetfulProxy(target);
     const basePath = freshBasePath();
     const service = await openService({ connectString: proxy.connectString, basePath });

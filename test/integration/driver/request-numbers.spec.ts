@@ -8,8 +8,8 @@ import { openPlain, plainly } from './support/plain-client.js';
 
 const target = inject('zookeeper');
 
-describe('the plain driver, when its request numbers end', () => {
-  it('throws at every request from then on', async () => {
+describe('the plain driver, when its request numbers are used up', () => {
+  it('throws at every later request', async () => {
     const plain = await openPlain(target);
     plain.connectionManager.xid = 2 ** 31 - 2;
     const read = () => plainly<Buffer>((done) => plain.getData('/', done));
@@ -20,8 +20,8 @@ describe('the plain driver, when its request numbers end', () => {
   });
 });
 
-describe('a client whose request numbers end', () => {
-  it('begins again with 1, with many requests under way', async () => {
+describe('a client whose request numbers are used up', () => {
+  it('starts again at 1, with many pending requests', async () => {
     const managers = driverInstances();
     const { client, told } = await connectClient(target);
     managers[0]!.xid = 2 ** 30 - 100;
@@ -31,7 +31,7 @@ describe('a client whose request numbers end', () => {
     expect(told).toEqual(['connected']);
   });
 
-  it('never sends a number that is not positive, and none twice at a time', async () => {
+  it('sends only positive numbers, and none twice at a time', async () => {
     const server = await openFakeServer({});
     const managers = driverInstances();
     const { client } = await connectClient(server.connectString);
@@ -44,7 +44,7 @@ describe('a client whose request numbers end', () => {
     expect(Math.max(...numbers)).toBe(2 ** 30 - 1);
   });
 
-  it('keeps its leases and goes on acquiring', async () => {
+  it('keeps its leases and continues to acquire', async () => {
     const managers = driverInstances();
     const service = await openService({ connectString: target, basePath: freshBasePath() });
     const lease = await service.acquire('held');

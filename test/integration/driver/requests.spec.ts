@@ -20,13 +20,13 @@ beforeAll(async () => {
   return () => server.stop();
 });
 
-/** How many watches the server keeps. */
+/** The number of watches that the server keeps. */
 async function watchesKept(): Promise<number> {
   return Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))![1]);
 }
 
 describe('the plain driver', () => {
-  it('takes version 0 of a transaction for any version', async () => {
+  it('treats version 0 of a transaction as any version', async () => {
     const plain = await openPlain(target);
     const path = freshBasePath();
     await plainly<string>((done) => plain.create(path, Buffer.from('0'), PERSISTENT, done));
@@ -37,7 +37,7 @@ describe('the plain driver', () => {
     expect((await plainly<Buffer>((done) => plain.getData(path, done))).toString()).toBe('2');
   });
 
-  it('throws at what it does not like, in place of calling back', async () => {
+  it('throws on invalid input instead of calling back', async () => {
     const plain = await openPlain(target);
     expect(() => plain.getData('no-slash', () => {})).toThrow(/must start with/);
   });
@@ -48,7 +48,7 @@ describe('the plain driver', () => {
     expect(program.said).toEqual([]);
   });
 
-  it('keeps a watch on what is not there for ever, and every watcher on what is', async () => {
+  it('keeps watches on missing znodes forever, and every watcher of existing ones', async () => {
     const plain = await openPlain(target);
     const before = await watchesKept();
     const base = freshBasePath();
@@ -66,7 +66,7 @@ describe('the plain driver', () => {
 });
 
 describe('a client', () => {
-  it('makes containers, which go when they are empty; those of the plain driver stay', async () => {
+  it('creates containers that are removed when empty; the plain driver’s stay', async () => {
     const plain = await openPlain(target);
     const { client } = await connectClient(target);
     const [ours, theirs] = [freshBasePath(), freshBasePath()];
@@ -80,13 +80,13 @@ describe('a client', () => {
     expect(await isThere(client, theirs)).toBe(true);
   });
 
-  it('knows the zxid of what it made without asking', async () => {
+  it('knows the zxid of a created znode without another request', async () => {
     const { client } = await connectClient(target);
     const { path, czxid } = await createEphemeral(client, freshBasePath());
     expect((await client.read(path)).stat.czxid).toBe(czxid);
   });
 
-  it('rejects what the server does not like, and goes on', async () => {
+  it('rejects a request that the server refuses, and continues', async () => {
     const { client, told } = await connectClient(target);
     const bad = { path: 'no-slash', data: Buffer.alloc(0), acl: OPEN_ACL, mode: 0 } as const;
     await expect(client.create(bad)).rejects.toMatchObject({ name: 'KeeperError' });
@@ -94,7 +94,7 @@ describe('a client', () => {
     expect(told).toEqual(['connected']);
   });
 
-  it('goes on answering when somebody throws at an answer', async () => {
+  it('continues when a caller throws on a reply', async () => {
     const { client } = await connectClient(target);
     const answers = await Promise.allSettled([
       client.read('/').then(() => Promise.reject(new Error('thrown at an answer'))),
@@ -103,14 +103,14 @@ describe('a client', () => {
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  it('keeps no watch on what is not there', async () => {
+  it('keeps no watch on a missing znode', async () => {
     const { client } = await connectClient(target);
     const before = await watchesKept();
     await expect(client.watch(freshBasePath())).rejects.toMatchObject({ message: expect.stringContaining('noNode') });
     expect(await watchesKept()).toBe(before);
   });
 
-  it('shares one watch among all who watch a znode, and takes it back with the last', async () => {
+  it('shares one watch among all watchers of a znode, and removes it with the last', async () => {
     const { client } = await connectClient(target);
     const path = freshBasePath();
     await createPersistent(client, path);
@@ -127,7 +127,7 @@ describe('a client', () => {
     warn.mockRestore();
   });
 
-  it('keeps no watch of those who gave up, across reconnects either', async () => {
+  it('keeps no watch of callers that gave up, across reconnects either', async () => {
     const { client, next } = await connectClient(target);
     const base = freshBasePath();
     await createPersistent(client, base);

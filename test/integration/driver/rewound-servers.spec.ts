@@ -12,7 +12,7 @@ import { connectClient } from './support/observed-client.js';
 import { createEphemeral } from './support/open-session.js';
 
 const SESSION_MS = 2_000;
-/** For a lease that outlives a restart of the server, also on a machine that takes its time for it. */
+/** Long enough for a lease to outlive a restart of the server, also on a slow machine. */
 const LONG_SESSION_MS = 15_000;
 
 describe('a server that comes back without its data', () => {
@@ -34,18 +34,18 @@ describe('a server that comes back without its data', () => {
   const open = (sessionTimeoutMs = SESSION_MS) =>
     openService({ connectString: server.connectString, basePath, sessionTimeoutMs });
 
-  /** Repeats what application code repeats: every acquisition until one succeeds. */
+  /** Repeats an acquisition until it succeeds, as application code does. */
   const untilAcquired = (service: Awaited<ReturnType<typeof open>>) =>
     eventually(() => service.acquire('k').catch(() => undefined), 'an acquisition');
 
-  /** A crash after which the server has other data. */
+  /** Crashes the server, changes its data, and restarts it. */
   const restartWith = async (change: () => void) => {
     await server.kill();
     change();
     await server.restart();
   };
 
-  it('serves a client again that has seen more than the server knows, within a session timeout', async () => {
+  it('serves again, within a session timeout, a client that has seen newer transactions', async () => {
     const service = await open();
     const lease = await service.acquire('k');
     await restartWith(() => rmSync(data, { recursive: true }));
@@ -60,7 +60,7 @@ describe('a server that comes back without its data', () => {
     await untilContenders(await openClient(server.connectString), `${basePath}/k`, 1);
   });
 
-  it('lets go of what came back with a backup that knows the session', async () => {
+  it('removes the znodes that were restored with a backup that knows the session', async () => {
     const service = await open(LONG_SESSION_MS);
     const lease = await service.acquire('k');
     const backup = `${data}.backup`;

@@ -9,7 +9,7 @@ const target = inject('zookeeper');
 const SESSION_MS = 1_000;
 
 describe('a lease', () => {
-  it('is known to be lost after such a stall, before anything else runs', async () => {
+  it('is known to be lost after a stall, before any other code runs', async () => {
     const service = await openService({
       connectString: target,
       basePath: freshBasePath(),
@@ -22,7 +22,7 @@ describe('a lease', () => {
     expect((await service.acquire('k')).isHeld()).toBe(true);
   });
 
-  it('stands after a shorter one, and its connection too: the answers had only not been read', async () => {
+  it('is kept after a shorter stall, with its connection: replies were only unread', async () => {
     const proxy = await openProxy(target);
     const service = await openService({
       connectString: proxy.connectString,
@@ -31,7 +31,7 @@ describe('a lease', () => {
     });
     const lease = await service.acquire('k');
     for (let round = 0; round < 3; round++) {
-      // Longer than a third of the session timeout, after which an answer is overdue.
+      // Longer than a third of the session timeout, after which a reply is overdue.
       blockEventLoop(3_500);
       await service.using('another', () => {});
     }

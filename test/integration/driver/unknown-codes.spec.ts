@@ -6,7 +6,7 @@ import { openFakeServer } from './support/fake-server.js';
 import { connectClient } from './support/observed-client.js';
 import { OPEN_ACL } from './support/open-session.js';
 
-/** Of newer servers: quota exceeded, throttled; and one that nobody has heard of. */
+/** Codes of newer servers: quota exceeded and throttled. The last one is unknown. */
 const CODES = [-125, -127, -999];
 
 let start: Awaited<ReturnType<typeof compilePrograms>>;
@@ -24,7 +24,7 @@ describe('the plain driver', () => {
 });
 
 describe('a client', () => {
-  it.each(CODES)('rejects with what the server answered: %s', async (code) => {
+  it.each(CODES)('rejects with the server’s code: %s', async (code) => {
     const server = await openFakeServer({ answer: () => code });
     const { client, told } = await connectClient(server.connectString);
     const node = { path: '/z', data: Buffer.alloc(0), acl: OPEN_ACL, mode: 0 } as const;
@@ -58,7 +58,7 @@ describe('a client', () => {
     ['is empty', 'empty'],
     ['ends too early', 'short'],
     ['nobody asked for', 'unasked'],
-  ])('gives a connection up on which comes what %s, and makes another', async (_, odd) => {
+  ])('replaces a connection on which a message arrives that %s', async (_, odd) => {
     const server = await openFakeServer({
       distort: (message) => (server.requests.length === 1 ? DISTORTED[odd]!(message) : message),
     });
@@ -87,7 +87,7 @@ const DISTORTED: Readonly<Record<string, (message: Buffer) => Buffer>> = {
 };
 
 describe('a service', () => {
-  it.each([-125, -999])('says that the lock is not to be had when the server answers with %s', async (code) => {
+  it.each([-125, -999])('rejects with LockUnavailableError when the server answers with %s', async (code) => {
     const server = await openFakeServer({ answer: () => code });
     const service = await openService({ connectString: server.connectString });
     await expect(service.acquire('k')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', key: 'k', cause: { code } });

@@ -12,7 +12,7 @@ import { EPHEMERAL, openPlain, plainly, said } from './support/plain-client.js';
 const target = inject('zookeeper');
 
 describe('the plain driver, while it is disconnected', () => {
-  it('keeps what it is asked for, and sends it when nobody waits for it any more', async () => {
+  it('queues requests, and sends them when no caller waits for them', async () => {
     const proxy = await openProxy(target);
     const plain = await openPlain(proxy.connectString, { sessionTimeout: 8_000 });
     const path = freshBasePath();
@@ -36,7 +36,7 @@ describe('the plain driver, while it is disconnected', () => {
 });
 
 describe('a client, while it is disconnected', () => {
-  it('rejects what it is asked for at once, and never sends it', async () => {
+  it('rejects requests at once, and never sends them', async () => {
     const proxy = await openProxy(target);
     const { client, next } = await connectClient(proxy.connectString, { sessionTimeoutMs: 8_000 });
     const path = freshBasePath();
@@ -63,7 +63,7 @@ describe('a client, while it is disconnected', () => {
     expect(await serverHas(target, path)).toBe(false);
   });
 
-  it('rejects in the very turn in which it says so', async () => {
+  it('rejects in the turn in which it reports the disconnection', async () => {
     const proxy = await openProxy(target);
     const { client, on } = await connectClient(proxy.connectString);
     const path = freshBasePath();
@@ -81,7 +81,7 @@ describe('a client, while it is disconnected', () => {
     await client.read('/');
   });
 
-  it.each(['rst', 'fin'] as const)('settles everything that was under way, and keeps count: %s', async (how) => {
+  it.each(['rst', 'fin'] as const)('settles all pending requests, and keeps count: %s', async (how) => {
     const proxy = await openProxy(target);
     const { client, next } = await connectClient(proxy.connectString);
     const base = freshBasePath();
@@ -101,8 +101,8 @@ describe('a client, while it is disconnected', () => {
   });
 });
 
-describe('an acquisition that its caller gave up while there was no server', () => {
-  it('leaves no znode when there is one again', async () => {
+describe('an acquisition that was given up while there was no server', () => {
+  it('leaves no znode when a server is back', async () => {
     const proxy = await openProxy(target);
     const basePath = freshBasePath();
     const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 8_000 });
@@ -120,7 +120,7 @@ describe('an acquisition that its caller gave up while there was no server', () 
     expect(held.isHeld()).toBe(true);
   });
 
-  it('leaves none either when the server heard of it and the answer was lost', async () => {
+  it('leaves no znode when the server got the request and the reply was lost', async () => {
     const proxy = await openProxy(target);
     const basePath = freshBasePath();
     const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 6_000 });
@@ -135,7 +135,7 @@ describe('an acquisition that its caller gave up while there was no server', () 
 });
 
 describe('a lease whose servers went out of reach', () => {
-  it('can be released at once, and its znode is gone when there is one again', async () => {
+  it('can be released at once, and its znode is deleted when a server is back', async () => {
     const proxy = await openProxy(target);
     const basePath = freshBasePath();
     const options = { connectString: proxy.connectString, basePath, sessionTimeoutMs: 8_000, releaseTimeoutMs: 100 };
@@ -150,7 +150,7 @@ describe('a lease whose servers went out of reach', () => {
     expect((await rival.acquire('k')).isHeld()).toBe(true);
   });
 
-  it('is lost in time, whoever looks', async () => {
+  it('is lost in time, whether or not it is observed', async () => {
     const proxy = await openProxy(target);
     const basePath = freshBasePath();
     const service = await openService({ connectString: proxy.connectString, basePath, sessionTimeoutMs: 1_000 });

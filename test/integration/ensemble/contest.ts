@@ -13,21 +13,21 @@ interface Place {
   readonly connectString: string;
 }
 
-/** Where each of them is connected. */
+/** The connections of the three parties. */
 export interface Places {
   readonly holder: Place;
   readonly contender: Place;
-  /** Who looks on; on a server that the fault leaves alone. */
+  /** The connection of the observer, to a server that the fault does not affect. */
   readonly observer: Place;
 }
 
-/** One holds a key, the other stands in line for it, and a third watches the holder's znode. */
+/** A holder of a key, a waiter for it, and an observer that watches the holder's znode. */
 export interface Contest {
   readonly basePath: string;
   readonly holder: LockService;
   readonly lease: Lease;
   readonly waiting: Promise<Lease>;
-  /** When the observer's server said that the holder's znode was gone. */
+  /** The time at which the observer's server reported the deletion of the holder's znode. */
   readonly removed: Promise<number>;
 }
 
@@ -48,26 +48,29 @@ export async function contest({ holder: at, contender: other, observer }: Places
   return { basePath, holder, lease, waiting, removed: fired.then(() => performance.now()) };
 }
 
-/** What became of a contest. */
+/** The outcome of a contest. */
 export interface HandOver {
-  /** For how long two believed that they held the key. */
+  /** For how long two parties believed that they held the key. */
   readonly overlapMs: number;
-  /** Whether the holder knew before an observer heard from the servers that its znode was gone. */
+  /** Whether the holder knew before an observer was notified that its znode was gone. */
   readonly wasAhead: boolean;
-  /** Whether the holder lost the lease, or gave it back. */
+  /** Whether the holder lost the lease rather than released it. */
   readonly wasLost: boolean;
 }
 
-/** The end of a contest whose holder lost its lease in time. */
+/** The outcome of a contest whose holder lost its lease in time. */
 export const SAFE: HandOver = { overlapMs: 0, wasAhead: true, wasLost: true };
 
-/** The end of a contest; a holder that has kept its lease for `keepMs` gives it back. All times are of one clock. */
+/**
+ * Waits for the end of a contest. A holder that has kept its lease for `keepMs` releases it. All times are of one
+ * clock.
+ */
 export async function handOver({ lease, waiting, removed }: Contest, keepMs = 20_000): Promise<HandOver> {
   const ended = endOf(lease);
   const giveBack = setTimeout(() => void lease.release(), keepMs);
   const next = await waiting;
   const grantedAt = performance.now();
-  // Asked in this very turn: whoever was granted the key may go to work in the next.
+  // Checked in this very turn, because the new holder may start its work in the next one.
   const isStillHeld = lease.isHeld();
   const endedAt = await ended;
   clearTimeout(giveBack);
@@ -77,7 +80,7 @@ export async function handOver({ lease, waiting, removed }: Contest, keepMs = 20
   return { overlapMs, wasAhead: endedAt <= (await removed), wasLost: lease.state === 'lost' };
 }
 
-/** When a holder stops to believe, by asking all the time and by the lease's signal. */
+/** Resolves with the time at which the holder stops to believe, by polling and by the lease's signal. */
 export function endOf(lease: Lease): Promise<number> {
   return new Promise((resolve) => {
     const end = () => {
@@ -90,7 +93,7 @@ export function endOf(lease: Lease): Promise<number> {
   });
 }
 
-/** A bare client says nothing by itself, and its session would end. */
+/** Pings regularly. A bare client sends nothing by itself, and its session would expire. */
 export function keepAlive(client: ZooKeeperClient): void {
   const pinging = setInterval(() => client.ping(), SESSION_MS / 4);
   onTestFinished(() => clearInterval(pinging));

@@ -3,7 +3,7 @@ import { flood } from './flood.js';
 import { afterwards, kept, roam, whenFollower } from './kept-leases.js';
 import { ThreeServers } from './three-servers.js';
 
-describe('while others are well', { timeout: 180_000 }, () => {
+describe('while other servers are available', { timeout: 180_000 }, () => {
   const three = new ThreeServers();
 
   it('a lease is kept when its follower is frozen', async () => {
@@ -11,8 +11,8 @@ describe('while others are well', { timeout: 180_000 }, () => {
     expect(seen).toEqual(expected);
   });
 
-  it('a lease is kept when its follower cannot be reached, or does not hear, or is not heard', async () => {
-    // Of three holders at once: each has links of its own, and the servers are well.
+  it('a lease is kept when its follower is unreachable in one or both directions', async () => {
+    // Three holders at once: each has links of its own, and the servers are not affected.
     const directions = [undefined, 'toServer', 'toClient'] as const;
     const followers = await three.ensemble.followers();
     const outcomes = await Promise.all(
@@ -21,7 +21,7 @@ describe('while others are well', { timeout: 180_000 }, () => {
     expect(outcomes.map(({ seen }) => seen)).toEqual(outcomes.map(({ expected }) => expected));
   });
 
-  it('a lease is kept by one that receives all the time', async () => {
+  it('a lease is kept by a holder with a steady stream of events', async () => {
     const [one, other] = await three.ensemble.followers();
     const roamer = await roam([one!]);
     const lease = await roamer.holder.acquire('k');

@@ -10,7 +10,7 @@ import { ThreeServers } from './three-servers.js';
 
 const LIMIT_MS = 180_000;
 
-describe('while others are well', { timeout: LIMIT_MS }, () => {
+describe('while other servers are available', { timeout: LIMIT_MS }, () => {
   const three = new ThreeServers();
 
   it('a lease is kept when its follower is killed', async () => {
@@ -53,7 +53,7 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
     await (await last).release();
   });
 
-  it('a waiter keeps its place when there is no quorum for longer than a session lasts', async () => {
+  it('a waiter keeps its place without a quorum for longer than its session timeout', async () => {
     const basePath = freshBasePath();
     const path = `${basePath}/k`;
     const { connectString, servers } = three.ensemble;
@@ -67,7 +67,7 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
     const [one, other] = servers;
     await Promise.all([one!.kill(), other!.kill()]);
     await lost(lease);
-    // By then the third has closed the connection without an answer for longer than a session lasts.
+    // By then the third server has been closing connections without an answer for longer than a session lasts.
     await pause(2 * sessionTimeoutMs);
     expect(waiter.state).toBe('suspended');
     await Promise.all([one!.restart(), other!.restart()]);
@@ -79,9 +79,9 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
     await next.release();
   });
 
-  it('keys are granted again within two seconds of the end of a total outage', async () => {
+  it('keys are granted again within two seconds after a total outage', async () => {
     const { connectString } = three.ensemble;
-    // The outage lasts for as long as three servers take to start.
+    // The outage lasts as long as three servers take to start.
     const connectTimeoutMs = LIMIT_MS;
     const service = await openService({ connectString, connectTimeoutMs, sessionTimeoutMs: 2_000 });
     const lease = await service.acquire('outage');
@@ -93,7 +93,7 @@ describe('while others are well', { timeout: LIMIT_MS }, () => {
     await Promise.all(three.ensemble.servers.map((server) => server.restart()));
     await three.ensemble.leader();
     const returnedAt = performance.now();
-    // A service that has just begun has not waited for anything: it shows how slow the machine and the servers are.
+    // A new service did not have to wait for a reconnect. Its time shows how slow the machine and the servers are.
     const fresh = await openService({ connectString, connectTimeoutMs, sessionTimeoutMs: SESSION_MS });
     await fresh.using('elsewhere', () => {});
     const slownessMs = performance.now() - returnedAt;

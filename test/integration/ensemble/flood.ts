@@ -10,8 +10,8 @@ const EVERY_MS = 50;
 const ANYONE = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 
 /**
- * Lets a steady stream of watch events reach the holder: it stands in line for many other keys, and one after the other
- * whoever is ahead of it there goes. Answers how many have gone.
+ * Sends a steady stream of watch events to the holder: it is queued for many other keys, whose holders are deleted one
+ * after the other. Returns how many were deleted.
  */
 export async function flood({ basePath, holder }: Pick<Contest, 'basePath' | 'holder'>, at: EnsembleServer) {
   const client = await openClient(at.connectString);

@@ -9,10 +9,10 @@ import { LeaseChanges } from '../../support/lease-changes.js';
 import { lost } from '../../support/lost.js';
 import { closeService, openService } from '../../support/services.js';
 
-// A lease is kept where the client and two servers get their turns in time, also on a busy machine.
+// Long enough that the client and two servers are scheduled in time, also on a busy machine. The lease is then kept.
 export const SESSION_MS = 8_000;
 
-/** A service that knows several servers, and to which of them it is connected, through which proxy. */
+/** A service that knows several servers, the server that it is connected to, and the proxy in between. */
 export interface Roamer {
   readonly holder: LockService;
   readonly basePath: string;
@@ -20,7 +20,7 @@ export interface Roamer {
   readonly proxy: FaultProxy;
 }
 
-/** Connected to one of `at`, which is one of `servers`, all of which it knows. */
+/** Opens a service that is connected to one of `at`, a subset of `servers`, and that knows all of `servers`. */
 export async function roam(at: readonly EnsembleServer[], servers = at, basePath = freshBasePath()): Promise<Roamer> {
   const proxies = await Promise.all(servers.map((server) => FaultProxy.open(server.port)));
   onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.close()))));
@@ -36,7 +36,7 @@ export async function roam(at: readonly EnsembleServer[], servers = at, basePath
 
 export type Fault = (roamer: Roamer) => Promise<void> | void;
 
-/** What a holder saw of the fault, and what it should have seen. */
+/** Resolves with what a holder saw of the fault, and with what it should have seen. */
 export async function whenFollower(
   followers: readonly EnsembleServer[],
   fault: Fault,
@@ -47,12 +47,12 @@ export async function whenFollower(
   return { seen: await through(() => fault(roamer), lease), expected: kept(lease) };
 }
 
-/** What a holder saw of a fault that was cured in time. */
+/** The observations of a holder during a fault that ended in time. */
 export interface Seen {
   readonly heldMeanwhile: boolean;
-  /** A lease that is held again was so before its session's time had run out: otherwise it is lost. */
+  /** The states of the lease. It is held again before its session's time has run out, or it is lost. */
   readonly changes: readonly LeaseState[];
-  /** What became of the lease in longer than a session lasts without its owner. */
+  /** The state of the lease after a time in which a session without its owner would have expired. */
   readonly after: readonly [state: string, isHeld: boolean, token: bigint];
 }
 
@@ -67,7 +67,7 @@ export async function through(fault: () => Promise<void> | void, lease: Lease): 
   await fault();
   const { isHeld: heldMeanwhile } = await changes.first('suspended');
   await Promise.race([changes.first('held'), changes.first('lost')]);
-  // It may have been suspended more than once: a server that is just back sends clients away.
+  // It may have been suspended more than once, because a server that has just recovered refuses clients.
   const seen = changes.states.slice(0, 2);
   return { heldMeanwhile, changes: seen, after: await afterwards(lease) };
 }

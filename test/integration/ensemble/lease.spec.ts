@@ -6,7 +6,9 @@ import { contest, endOf, handOver, SAFE, SESSION_MS } from './contest.js';
 import { flood } from './flood.js';
 import { ThreeServers } from './three-servers.js';
 
-/** Promise 1: a lease turns lost on the holder's own clock before the servers can hand the key to another. */
+/**
+ * Promise 1: a lease becomes lost on the holder's own clock before the servers can grant the key to another contender.
+ */
 describe('a lease is lost before the next one is granted, when', () => {
   const three = new ThreeServers();
   const proxyOf = async (server: EnsembleServer): Promise<FaultProxy> => {
@@ -22,7 +24,7 @@ describe('a lease is lost before the next one is granted, when', () => {
     expect(await handOver(contested)).toEqual(SAFE);
   });
 
-  it('the holder’s leader stands still until there is another one', async () => {
+  it('the holder’s leader is frozen until there is another one', async () => {
     const [leader, one, other] = await three.roles();
     const contested = await contest({ holder: leader, contender: one, observer: other });
     await leader.freeze();
@@ -43,7 +45,7 @@ describe('a lease is lost before the next one is granted, when', () => {
     expect(await handingOver).toEqual(SAFE);
   });
 
-  it.each(['follower', 'leader'] as const)('nothing gets through between the holder and its %s', async (role) => {
+  it.each(['follower', 'leader'] as const)('all packets between the holder and its %s are lost', async (role) => {
     const [leader, follower, other] = await three.roles();
     const proxy = await proxyOf(role === 'leader' ? leader : follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
@@ -52,7 +54,7 @@ describe('a lease is lost before the next one is granted, when', () => {
     expect(await handOver(contested)).toEqual(SAFE);
   });
 
-  it('nothing that the holder says reaches its server', async () => {
+  it('all packets from the holder to its server are lost', async () => {
     const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
@@ -60,7 +62,7 @@ describe('a lease is lost before the next one is granted, when', () => {
     expect(await handOver(contested)).toEqual(SAFE);
   });
 
-  it('nothing that the holder says reaches its server, and what the server says keeps coming', async () => {
+  it('all packets from the holder are lost, and the server’s keep arriving', async () => {
     const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
@@ -71,7 +73,7 @@ describe('a lease is lost before the next one is granted, when', () => {
     expect(received()).toBeGreaterThan(before + 10);
   });
 
-  it('nothing that its server says reaches the holder, and every connection fails', async () => {
+  it('all packets from its server are lost, and every connection fails', async () => {
     const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });
@@ -80,7 +82,7 @@ describe('a lease is lost before the next one is granted, when', () => {
     expect(await handOver(contested)).toEqual(SAFE);
   });
 
-  it('nothing that its server says reaches the holder, while it can say that it wants its session back', async () => {
+  it('all packets from its server are lost, and its own still arrive', async () => {
     const [, follower, other] = await three.roles();
     const proxy = await proxyOf(follower);
     const contested = await contest({ holder: proxy, contender: other, observer: other });

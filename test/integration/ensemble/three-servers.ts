@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { ZooKeeperEnsemble } from '../../../lib/testing/index.js';
 import type { EnsembleServer } from '../../../lib/testing/index.js';
 
-/** Three servers for the tests of a suite, well again after each of them. */
+/** Three servers for the tests of a suite. All faults are removed after each test. */
 export class ThreeServers {
   #ensemble: ZooKeeperEnsemble | undefined;
 

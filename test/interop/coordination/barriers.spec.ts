@@ -19,7 +19,7 @@ describe.each([
   });
   afterAll(() => foreign.kill());
 
-  it('a barrier holds up either, and is lifted by either', async () => {
+  it('a barrier blocks waiters of both sides, and is lifted by either', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     const client = await openClient(connectString);

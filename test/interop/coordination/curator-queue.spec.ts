@@ -27,7 +27,7 @@ describe('a queue shared with Curator', () => {
   });
   afterAll(() => java.kill());
 
-  it('gives Node what Java has put, in order, and Java what Node has put', async () => {
+  it('delivers items between Node and Java in order, in both directions', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     await java.call('put', { path, values: ['a', 'b', 'ü'] });
@@ -41,7 +41,7 @@ describe('a queue shared with Curator', () => {
     expect([await received(java), await received(java), await received(java)]).toEqual(['c', 'd', 'e']);
   });
 
-  it('takes an item of several values apart, and removes it with the last', async () => {
+  it('splits an item of several values, and removes it with the last value', async () => {
     const path = freshBasePath();
     const [service, client] = await Promise.all([openCoordination({ connectString }), openClient(connectString)]);
     await java.call('put', { path, values: ['a', 'b', 'c'], together: true });
@@ -57,7 +57,7 @@ describe('a queue shared with Curator', () => {
     expect(await client.children(`${path}-claims`)).toEqual([]);
   });
 
-  it('delivers to Node what a consumer in Java had taken when it was killed', async () => {
+  it('delivers to Node the item that a killed Java consumer had taken', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     const victim = start();
@@ -71,7 +71,7 @@ describe('a queue shared with Curator', () => {
     expect(await values(service, path, 1)).toEqual(['first']);
   });
 
-  it('does not deliver to Java what Node has taken, until Node puts it back', async () => {
+  it('does not deliver to Java an item taken by Node, until Node returns it', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     const consumer = start();
@@ -81,7 +81,7 @@ describe('a queue shared with Curator', () => {
     expect(await received(consumer)).toBe('free');
     expect(await received(consumer, 300)).toBeNull();
     await item.nack();
-    // Curator's consumers do not watch who has taken what; the next item makes them look.
+    // Curator's consumers do not watch the claims of others. The next item makes them look again.
     await service.queue(path, { codec: text }).put('next');
     expect([await received(consumer), await received(consumer)]).toEqual(['taken', 'next']);
     await consumer.kill();

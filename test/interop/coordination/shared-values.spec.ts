@@ -15,7 +15,7 @@ describe('shared with Curator', () => {
   });
   afterAll(() => java.kill());
 
-  it('a counter is the same on both sides, with the same versions', async () => {
+  it('a counter has the same value and versions on both sides', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     expect(await java.call('count', { path, value: -7 })).toEqual({ value: -7, version: 1 });
@@ -24,7 +24,7 @@ describe('shared with Curator', () => {
     expect(await java.call('count', { path })).toEqual({ value: 3, version: 2 });
   });
 
-  it('a counter counts what both add at once', async () => {
+  it('a counter counts concurrent additions of both sides', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     const ours = Array.from({ length: 30 }, () => service.counter(path).add(1));
@@ -32,7 +32,7 @@ describe('shared with Curator', () => {
     expect((await service.counter(path).get()).value).toBe(60);
   });
 
-  it('a value is the bytes that either has written', async () => {
+  it('a value has the bytes that either side has written', async () => {
     const path = freshBasePath();
     const service = await openCoordination({ connectString });
     const value = service.value<Uint8Array>(path, { codec: 'bytes', initial: new Uint8Array() });
@@ -43,7 +43,7 @@ describe('shared with Curator', () => {
   });
 });
 
-it('shared with kazoo, a counter that supports Curator is the same on both sides', async () => {
+it('a counter that supports Curator is the same on both sides with kazoo', async () => {
   const path = freshBasePath();
   const service = await openCoordination({ connectString });
   await using python = startPython('coordination', ARGS);

@@ -1,13 +1,13 @@
 import type { ForeignProcess } from '../support/foreign-process.js';
 import { startJava } from '../support/start.js';
 
-/** A participant as Curator's LeaderLatch tells it. */
+/** A participant as Curator's LeaderLatch reports it. */
 export interface Participant {
   readonly id: string;
   readonly isLeader: boolean;
 }
 
-/** ElectionClient of one path in a process with Curator's LeaderLatch, each by its id. */
+/** The participants of one election in a process with Curator's LeaderLatch, each by its id. */
 export class LatchProgram implements AsyncDisposable {
   readonly #java: ForeignProcess;
   readonly #path: string;
@@ -25,7 +25,7 @@ export class LatchProgram implements AsyncDisposable {
     return this.#java.call('elected', { path: this.#path, id, waitMs });
   }
 
-  /** Also while `elected` is waited for. */
+  /** Whether the participant leads. Can be called while `elected` is pending. */
   leads(id: string): Promise<boolean> {
     return this.#java.call('leads', { path: this.#path, id }, { thread: 'looks' });
   }

@@ -10,7 +10,7 @@ const connectString = inject('zookeeper');
 const SESSION_MS = 4_000;
 const NOT_ELECTED_MS = 400;
 
-/** An election that a Java process and we take part in. */
+/** An election in which a Java process and this process take part. */
 async function shared() {
   const path = `${freshBasePath()}/poller`;
   const [ours, client] = await Promise.all([openCandidate({ connectString }), openClient(connectString)]);
@@ -19,7 +19,7 @@ async function shared() {
 }
 
 describe('an election shared with Curator’s LeaderLatch', () => {
-  it('has one leader among all, and each resignation hands over to the next of either kind', async () => {
+  it('has one leader, and hands over to the next candidate of either side', async () => {
     await using scene = await shared();
     const { path, ours, client, curator } = scene;
     const first = await ours.campaign(path);
@@ -31,7 +31,7 @@ describe('an election shared with Curator’s LeaderLatch', () => {
     await untilContenders(client, path, 4);
     expect(await curator.elected('java-1', NOT_ELECTED_MS)).toBe(false);
 
-    // Its successor is Curator's, which must not overlook the end of a leader that has proclaimed something.
+    // The successor is Curator's. It must not miss the deletion of a leader's znode after a proclaimed value.
     await first.proclaim('said while Curator waits behind it');
     await first.resign();
     expect(await curator.elected('java-1')).toBe(true);
@@ -45,7 +45,7 @@ describe('an election shared with Curator’s LeaderLatch', () => {
     expect(await curator.elected('java-2')).toBe(true);
   });
 
-  it('shows our participants to Curator by their ids, and nothing else as one', async () => {
+  it('shows our participants to Curator by their ids, and nothing else', async () => {
     await using scene = await shared();
     const { path, ours, client, curator } = scene;
     const term = await ours.campaign(path, { label: 'node-1', value: 'http://node-1' });
@@ -60,7 +60,7 @@ describe('an election shared with Curator’s LeaderLatch', () => {
     ]);
   });
 
-  it('goes on when a process with Curator’s leader is killed', async () => {
+  it('continues when the process of Curator’s leader is killed', async () => {
     await using scene = await shared();
     const { path, ours, client, curator } = scene;
     await curator.campaign('java-1');
@@ -77,7 +77,7 @@ describe('an election shared with Curator’s LeaderLatch', () => {
     await leaders.return?.();
   });
 
-  it('never has two leaders through thirty terms of both kinds', async () => {
+  it('never has two leaders in thirty terms of both sides', async () => {
     await using scene = await shared();
     const { path, ours, client, curator } = scene;
     let ourTerm: Term | undefined;
@@ -102,7 +102,7 @@ describe('an election shared with Curator’s LeaderLatch', () => {
   });
 });
 
-/** Whether Curator believes that it leads; not when it does not stand. */
+/** Whether Curator believes that it leads. `false` when it does not campaign. */
 async function curatorLeads(curator: LatchProgram): Promise<boolean> {
   return curator.leads('java').catch(() => false);
 }

@@ -1,4 +1,7 @@
-/** This library's locks, for those who take turns with the locks of others. Arguments: connect string, session timeout. */
+/**
+ * This library's locks, for tests that alternate with the locks of other libraries. Arguments: connect string, session
+ * timeout.
+ */
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import { plainService } from '../../support/plain-service.js';
@@ -9,7 +12,7 @@ const WITHOUT_LINE = 'mutex without a line';
 
 interface Held {
   readonly lease: Lease;
-  /** When it was lost, if it was. */
+  /** When the lease was lost, if it was. */
   lostAt: number | undefined;
 }
 
@@ -20,7 +23,7 @@ const sharedNow = () => Number(process.hrtime.bigint());
 
 runCommands({
   acquire: async ({ path, kind, waitMs }: LockOn & { readonly waitMs: number }) => {
-    // Without a line nobody waits.
+    // Without a wait queue, there is no waiting time.
     const options = kind === WITHOUT_LINE ? {} : { waitMs };
     const lease = await lockOf({ path, kind }).tryAcquire(options);
     if (!lease) return null;

@@ -1,4 +1,4 @@
-/** Takes several locks at once, again and again. Arguments: connect string, session timeout. */
+/** Acquires several locks at once, repeatedly. Arguments: connect string, session timeout. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LockTimeoutError } from '../../../lib/contract/errors.js';
@@ -36,7 +36,7 @@ function take(service: LockService, keys: readonly string[], how: SetOrders['how
   return service.multi(keys, { atomic: how === 'atomic' }).using(work, { waitMs });
 }
 
-/** What multi-locks are there to replace: one lock inside the other, in the order of the caller. */
+/** The alternative to multi-locks: one lock inside the other, in the order of the caller. */
 async function nested(
   service: LockService,
   keys: readonly string[],

@@ -15,7 +15,7 @@ async function shared() {
 }
 
 describe('a revocation', () => {
-  it('of ours is understood by a revocable lock of Curator’s', async () => {
+  it('of ours is recognized by a revocable lock of Curator’s', async () => {
     const { path, locks, java } = await shared();
     await using _ = java;
     expect(await java.call('acquire', { path })).toBe(true);
@@ -27,7 +27,7 @@ describe('a revocation', () => {
     expect(await locks.tryAcquire('k')).not.toBeNull();
   });
 
-  it('by Curator’s Revoker is understood by a holder of ours', async () => {
+  it('by Curator’s Revoker is recognized by our holder', async () => {
     const { path, locks, java, client } = await shared();
     await using _ = java;
     const lease = await locks.acquire('k');

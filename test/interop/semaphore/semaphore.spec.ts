@@ -9,7 +9,7 @@ import { startJava } from '../support/start.js';
 const connectString = inject('zookeeper');
 const SESSION_MS = 2_000;
 
-/** One semaphore for both, and who looks on. */
+/** One semaphore for both sides, and a client that observes. */
 async function shared(permits: number) {
   const basePath = freshBasePath();
   const path = `${basePath}/pool`;
@@ -39,14 +39,14 @@ describe('Curator’s InterProcessSemaphoreV2 and ours', () => {
     expect((await pool.acquire()).isHeld()).toBe(true);
   });
 
-  it('wait for each other in one line, first come first served', async () => {
+  it('share one wait queue, first come first served', async () => {
     const { pool, java, asks, permitsTaken, atGate } = await shared(1);
     await using _ = java;
     const order: string[] = [];
     const held = await pool.acquire();
     const first = asks('java').then(() => order.push('java'));
     await atGate(1);
-    // Curator's makes its permit, and then waits, too.
+    // Curator's client creates its permit first, and then waits, too.
     await permitsTaken(2);
     const second = pool.acquire().then((lease) => (order.push('node'), lease));
     await atGate(2);
@@ -60,7 +60,7 @@ describe('Curator’s InterProcessSemaphoreV2 and ours', () => {
     expect(order).toEqual(['java', 'node', 'java again']);
   });
 
-  it('take several at once from each other', async () => {
+  it('acquire several permits at once from each other', async () => {
     const { pool, java, asks, permitsTaken } = await shared(4);
     await using _ = java;
     expect(await asks('java', { permits: 3 })).toBe(true);
@@ -74,7 +74,7 @@ describe('Curator’s InterProcessSemaphoreV2 and ours', () => {
     expect(await asks('java', { permits: 4 })).toBe(true);
   });
 
-  it('get what a process that was killed has held', async () => {
+  it('get the permits of a process that was killed', async () => {
     const { pool, java, asks, basePath } = await shared(1);
     expect(await asks('java')).toBe(true);
     const waiting = pool.acquire();
@@ -88,7 +88,7 @@ describe('Curator’s InterProcessSemaphoreV2 and ours', () => {
     expect(await next).toBe(true);
   });
 
-  it('never hold more than there are, however many of both ask', { timeout: 180_000 }, async () => {
+  it('never exceed the number of permits, however many callers both sides have', { timeout: 180_000 }, async () => {
     const PERMITS = 3;
     const { pool, java, asks, client, path } = await shared(PERMITS);
     await using _ = java;
@@ -118,7 +118,7 @@ describe('Curator’s InterProcessSemaphoreV2 and ours', () => {
 describe('a shared count', () => {
   const countOf = (path: string) => ({ countPath: `${path}/permits`, seed: 1 });
 
-  it('is changed by one and heard by the other', async () => {
+  it('is changed by one side and noticed by the other', async () => {
     const { pool, java, asks, path, permitsTaken } = await shared(1);
     await using _ = java;
     await pool.setPermits(2);
@@ -136,7 +136,7 @@ describe('a shared count', () => {
     expect(await pool.permits()).toBe(4);
   });
 
-  it('is found at a path of its own, whoever made it', async () => {
+  it('can be at a path of its own, whichever side created it', async () => {
     const { locks, java, basePath } = await shared(1);
     await using _ = java;
     const sharedCount = `${basePath}/counts/pool`;
@@ -150,7 +150,7 @@ describe('a shared count', () => {
 });
 
 describe('the contenders of a semaphore', () => {
-  it('are Curator’s as well', async () => {
+  it('include Curator’s', async () => {
     const { locks, pool, java, asks, permitsTaken } = await shared(2);
     await using _ = java;
     expect(await asks('a')).toBe(true);

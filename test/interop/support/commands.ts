@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 
-/** What a verb does. */
+/** The function that executes a verb. */
 export type Handler = (params: never) => unknown;
 
 interface Command {
@@ -10,8 +10,8 @@ interface Command {
 }
 
 /**
- * Does what the lines of the input say, until there are no more, each as soon as it comes: `{"id", "verb", "params"}` is
- * answered with `{"id", "value"}` or `{"id", "error"}`. The process ends when whoever started it is gone.
+ * Executes the commands of the input as they arrive, until it ends. The process ends when its parent process is gone.
+ * A command `{"id", "verb", "params"}` is answered with `{"id", "value"}` or `{"id", "error"}`.
  */
 export function runCommands(handlers: Readonly<Record<string, Handler>>): void {
   const input = createInterface({ input: process.stdin });

@@ -5,7 +5,9 @@ import { JARS, JAVA_CLASSES, JAVA_SOURCES, must } from './places.js';
 
 const STAMP = `${JAVA_CLASSES}/sources.txt`;
 
-/** Compiles the programs that call Curator's recipes, unless that was done. @throws Error that says what to install */
+/**
+ * Compiles the programs that call Curator's recipes, unless they are compiled. @throws Error that says what to install
+ */
 export default async function compileJava(): Promise<void> {
   const sources = readdirSync(JAVA_SOURCES).map((name) => `${JAVA_SOURCES}/${name}`);
   const state = sources.map((path) => `${path} ${statSync(path).mtimeMs}`).join('\n');

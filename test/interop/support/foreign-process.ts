@@ -8,9 +8,9 @@ import { orTimeout } from '../../../lib/async/timer.js';
 const LAST_WORDS = 4_000;
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** How a command is given. */
+/** The options of a command. */
 export interface CallOptions {
-  /** Calls of one thread are carried out one after another; the locks of some clients belong to the thread. */
+  /** Calls of one thread are executed one after another. The locks of some clients belong to the thread. */
   readonly thread?: string;
   readonly withinMs?: number;
 }
@@ -21,7 +21,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/** A program in any language that is told one JSON command a line, and answers each with one line that has its id. */
+/** A program in any language that reads one JSON command per line, and answers each with one line that has its id. */
 export class ForeignProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #name: string;
@@ -48,7 +48,7 @@ export class ForeignProcess implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Has a command carried out. @throws Error with what the program said, when it fails, ends or takes too long */
+  /** Executes a command. @throws Error with the program's output when it fails, ends or takes too long */
   async call<T = unknown>(verb: string, params: object = {}, options: CallOptions = {}): Promise<T> {
     if (this.#fault) throw this.#fault;
     const { thread = 'main', withinMs = ANSWERS_WITHIN_MS } = options;
@@ -65,7 +65,7 @@ export class ForeignProcess implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Ends the program without letting it do anything more; its session stays until the servers miss it. */
+  /** Kills the program. Its session remains until the servers expire it. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;

@@ -1,10 +1,10 @@
-/** Processes that want the same keys in opposite orders, and whether they ever wait for each other in a circle. */
+/** Processes that acquire the same keys in opposite orders, and whether they ever deadlock. */
 import { randomUUID } from 'node:crypto';
 import { overlaps } from '../../../bench/support/tenures.js';
 import type { ReentrantHold } from '../../../bench/support/tenures.js';
 import { startNode } from './start.js';
 
-/** What a process is to do: so many times all of the keys. */
+/** The task of a process: acquire all of the keys, `rounds` times. */
 export interface SetOrders {
   readonly keys: readonly string[];
   readonly how: 'atomic' | 'in order' | 'nested';
@@ -20,7 +20,7 @@ export interface SetReport {
 export interface OppositeOrders {
   readonly connectString: string;
   readonly how: SetOrders['how'];
-  /** Of each process; there are as many as there are orders of three keys. */
+  /** The rounds of each process. There are as many processes as there are orders of three keys. */
   readonly rounds: number;
   readonly waitMs?: number;
 }
@@ -31,7 +31,7 @@ export interface OppositeOutcome {
   readonly overlaps: number;
 }
 
-// Nobody waits so long for the sets of five others, unless for ever.
+// No set waits this long for the sets of five other processes, unless there is a deadlock.
 const STUCK_MS = 30_000;
 const SESSION_TIMEOUT_MS = 10_000;
 const ORDERS = ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'];

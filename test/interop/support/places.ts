@@ -6,7 +6,7 @@ const own = fileURLToPath(import.meta.url);
 const compiled = `${sep}build${sep}interop${sep}js${sep}`;
 const above = own.includes(compiled) ? '../../../../../../' : '../../../';
 
-/** The repository, whether this runs as it is written or compiled. */
+/** The root of the repository, for the sources and for their compiled form. */
 export const ROOT = fileURLToPath(new URL(above, import.meta.url));
 
 export const JAVA_SOURCES = `${ROOT}test/interop/java/interop`;
@@ -14,7 +14,7 @@ export const JAVA_CLASSES = `${ROOT}build/interop/java`;
 export const PYTHON_SOURCES = `${ROOT}test/interop/python`;
 export const NODE_PROGRAMS = `${ROOT}build/interop/js/test/interop/programs`;
 
-/** What Debian's packages bring; each names in its manifest what it needs itself. */
+/** The jars of Debian's packages. Each names its own dependencies in its manifest. */
 export const JARS = ['curator-recipes', 'jackson-databind', 'slf4j-nop'].map((name) => `/usr/share/java/${name}.jar`);
 
 /** @throws Error that says what to install */

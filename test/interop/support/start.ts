@@ -1,7 +1,7 @@
 import { ForeignProcess } from './foreign-process.js';
 import { JARS, JAVA_CLASSES, must, NODE_PROGRAMS, PYTHON_SOURCES } from './places.js';
 
-// What starts soonest: these programs live for seconds, many at a time.
+// The options for the fastest start: these programs live for seconds, many at a time.
 const JAVA = ['java', '-Xmx96m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] as const;
 const PYTHON = '/usr/bin/python3';
 

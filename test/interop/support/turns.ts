@@ -1,6 +1,6 @@
 /**
- * Programs that take turns on one lock while now and then one of them is killed, and what is known afterwards: who held
- * it from when to when, on the machine's monotonic clock. A kill ends what its program held at that moment.
+ * Programs that alternate on one lock while now and then one of them is killed. The result tells who held it from when
+ * to when, on the machine's monotonic clock. A kill ends everything that its program held at that moment.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,20 +9,20 @@ import type { ReentrantHold } from '../../../bench/support/tenures.js';
 import { LockProgram } from './lock-program.js';
 import type { Language, LockOn } from './lock-program.js';
 
-/** One program and what it takes. */
+/** One program and the lock that it acquires. */
 export interface Party {
   readonly language: Language;
   readonly lock: LockOn;
-  /** Of these, one at random each time, instead of `lock.kind`. */
+  /** Kinds of which one is chosen at random each time, instead of `lock.kind`. */
   readonly kinds?: readonly string[];
 }
 
 export interface TurnsOptions {
   readonly connectString: string;
   readonly parties: readonly Party[];
-  /** Until the lock has gone so often from one party to another. */
+  /** The run ends when the lock has changed between parties this many times. */
   readonly alternations: number;
-  /** A program is killed after so many tenures. */
+  /** A program is killed after this many holds. */
   readonly killAfter: number;
   readonly onProgress?: (alternations: number, kills: number) => void;
 }
@@ -40,12 +40,15 @@ interface PartyTenure extends ReentrantHold {
 }
 
 const SESSION_TIMEOUT_MS = 4_000;
-// A dead program's session ends after its time-out; whoever waits longer than that and then some is stuck.
+// A killed program's session ends after its timeout. A wait that is much longer than that is stuck.
 const STUCK_MS = 40_000;
 const LONGEST_HOLD_MS = 4;
 const LATEST_KILL_MS = 6;
 
-/** Lets the parties take turns. @throws Error when one of them gets no turn, or fails without having been killed */
+/**
+ * Lets the parties alternate. @throws Error when one of them is never granted the lock, or fails without having been
+ * killed
+ */
 export async function takeTurns(options: TurnsOptions): Promise<Outcome> {
   const turns = new Turns(options);
   const parties = options.parties.map((party, number) => new PlayingParty(party, number, turns));
@@ -145,7 +148,7 @@ class PlayingParty {
       from = await this.#program.acquire(asked, STUCK_MS);
       if (from === null) throw new Error(`${this.#party.language} is stuck: no ${asked.kind} within ${STUCK_MS} ms`);
       await pause(randomInt(LONGEST_HOLD_MS));
-      // Killed in the middle of a release, nobody knows when it was over, only that it was held until then.
+      // After a kill in the middle of a release, the exact end is unknown. The lock was held at least until now.
       releasedAt = sharedNow();
       this.#ended(asked, from, await this.#program.release(asked), false);
     } catch (error) {

@@ -4,7 +4,7 @@ import { ordersOf } from './orders.js';
 import type { HoldOrders } from './orders.js';
 import { connected } from './worker-service.js';
 
-// Campaigns and leads; answers every message with whether it believes that it still does.
+// Campaigns and leads. Answers every message with whether it believes that it still leads.
 const { connectString, basePath, sessionTimeoutMs } = ordersOf<HoldOrders>();
 const locks = await connected(zookeeper({ connectString, basePath, sessionTimeoutMs }).create());
 const term = await new LeaderElectionService(locks).campaign('poller', { value: 'worker' });

@@ -5,7 +5,7 @@ import { ordersOf } from './orders.js';
 import type { CountOrders } from './orders.js';
 import { connected } from './worker-service.js';
 
-// Adds to a number in a file as if nobody else did: read, add, write.
+// Increments a number in a file without any other synchronization: read, add, write.
 const { connectString, basePath, file, increments, isLocked } = ordersOf<CountOrders>();
 const locks = await connected(isLocked ? zookeeper({ connectString, basePath }).create() : everybodyBackend());
 

@@ -16,7 +16,7 @@ function note(entry: Omit<CronEntry, 'pid'>): void {
   appendFileSync(journal, `${JSON.stringify({ ...entry, pid: process.pid })}\n`);
 }
 
-/** What the package offers: once a tick. */
+/** The package's own guard: one run a tick. */
 @Injectable()
 class Guarded {
   @Cron(EVERY_SECOND, { name: 'guarded' })
@@ -27,7 +27,7 @@ class Guarded {
   }
 }
 
-/** The planted defect: a lock that is tried, and nothing that remembers. */
+/** The planted defect: a lock that is only tried, without a record of past runs. */
 @Injectable()
 class TryOnly {
   @Cron(EVERY_SECOND)
@@ -38,7 +38,7 @@ class TryOnly {
   }
 }
 
-/** The first run of all hangs; whoever has it is to be killed. */
+/** The very first run hangs; the test kills the process that runs it. */
 @Injectable()
 class Hanging {
   @Cron('0 0 0 1 1 *', { name: 'hanging' })

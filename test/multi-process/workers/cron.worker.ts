@@ -1,4 +1,4 @@
-// First, so that nothing sees the right time.
+// Imported first, so that no other module sees the correct time.
 import './skewed-clock.js';
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
@@ -10,7 +10,7 @@ import { JOBS } from './cron-jobs.js';
 import { ordersOf } from './orders.js';
 import type { CronMessage, CronOrders } from './orders.js';
 
-// An application with one job. Says that it is ready, and does as it is told.
+// An application with one job. Sends a message when it is ready, and obeys the messages that it gets.
 const { connectString, basePath, sessionTimeoutMs, job } = ordersOf<CronOrders>();
 const backend = zookeeper({ connectString, basePath, sessionTimeoutMs });
 
@@ -23,6 +23,6 @@ const told = {
   close: () => app.close().then(() => process.disconnect()),
 };
 process.on('message', ({ say }: CronMessage) => void told[say]());
-// A process that has to wait between the two clocks finds less than there is.
+// A delay between reading the two clocks makes the difference too small, so the maximum is taken.
 const wrongBy = Math.max(...Array.from({ length: 9 }, () => Date.now() - performance.timeOrigin - performance.now()));
 process.send?.({ isReady: true, wrongBy });

@@ -2,7 +2,7 @@ import { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { MemoryRecords } from '../../../lib/memory/memory-records.js';
 
-/** The planted defect: a lock that excludes nobody. */
+/** The planted defect: a lock that excludes no other contender. */
 export function everybodyBackend(): LockBackend {
   return {
     name: 'everybody',

@@ -2,18 +2,18 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PutBackRequest, SegmentRequest, SegmentStore, TakeRequest } from '../../../lib/stock/stock-keeper.js';
 
-/** What the file of a segment says. */
+/** The content of a segment's file. */
 export interface LedgerPage {
   readonly units: number;
   /** The largest fencing token that it has seen. */
   readonly token: string;
-  /** What orders have taken and not given back. */
+  /** The units that each order has taken and not returned. */
   readonly taken: Readonly<Record<string, number>>;
 }
 
 /**
- * One file a segment. Each call replaces it as a whole, so a process that is killed has done it or has not; but it reads,
- * thinks and writes as if nobody else did, and is only right under a lock.
+ * One file per segment. Each call replaces the file as a whole, so a killed process has either made the change or not.
+ * It reads, computes and writes without synchronization, and is only correct under a lock.
  */
 export class FileLedger implements SegmentStore {
   readonly #directory: string;
@@ -44,7 +44,7 @@ export class FileLedger implements SegmentStore {
     return -(await this.#turn(request, request.orderId, ({ taken }) => -(taken[request.orderId] ?? 0)));
   }
 
-  /** @returns how many units it moved from the segment to the order */
+  /** @returns the number of units that it moved from the segment to the order */
   async #turn(
     { segment, fencingToken }: SegmentRequest,
     orderId: string,

@@ -3,7 +3,7 @@ import { ordersOf } from './orders.js';
 import type { HoldOrders } from './orders.js';
 import { connected } from './worker-service.js';
 
-// Takes the key and holds it; answers every message with whether it believes that it still does.
+// Acquires the key and holds it. Answers every message with whether it believes that it still holds it.
 const { connectString, basePath, sessionTimeoutMs } = ordersOf<HoldOrders>();
 const locks = await connected(zookeeper({ connectString, basePath, sessionTimeoutMs }).create());
 const lease = await locks.acquire('key');

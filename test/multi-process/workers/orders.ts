@@ -1,11 +1,11 @@
-/** What a worker is told by the one who started it, and what it says. */
+/** The orders that a worker gets from the process that started it, and its messages. */
 export interface CountOrders {
   readonly connectString: string;
   readonly basePath: string;
   /** A file with a number in it. */
   readonly file: string;
   readonly increments: number;
-  /** `false` plants a lock that everybody gets at once. */
+  /** `false` plants a lock that grants every request at once. */
   readonly isLocked: boolean;
 }
 
@@ -23,11 +23,11 @@ export interface CronOrders {
   readonly skewMs: number;
   readonly job: 'guarded' | 'tryOnly' | 'hanging';
   readonly workMs: number;
-  /** A file that every run adds a line to. */
+  /** A file to which every run adds a line. */
   readonly journal: string;
 }
 
-/** What an application with a job is told: to fire it here and now, or to shut down. */
+/** A message to an application with a job: fire it here and now, or shut down. */
 export interface CronMessage {
   readonly say: 'fire' | 'close';
 }
@@ -44,15 +44,15 @@ export interface CronEntry {
 export interface SellOrders {
   readonly connectString: string;
   readonly basePath: string;
-  /** A directory with a file for each segment, `0`, `1` and so on: how many coupons it has. */
+  /** A directory with a file for each segment, named `0`, `1` and so on, which holds its number of coupons. */
   readonly directory: string;
-  /** The counts that this worker changes the segments to, one after another while it sells. */
+  /** The counts of segments to which this worker changes, one after another, while it sells. */
   readonly changes: readonly number[];
-  /** `false` plants a lock that everybody gets at once. */
+  /** `false` plants a lock that grants every request at once. */
   readonly isLocked: boolean;
 }
 
-/** The orders are the one argument, as JSON. */
+/** Parses the orders, which are the only argument, as JSON. */
 export function ordersOf<T>(): T {
   return JSON.parse(process.argv[2] ?? '') as T;
 }

@@ -10,7 +10,8 @@ import { ordersOf } from './orders.js';
 import type { SellOrders } from './orders.js';
 import { connected } from './worker-service.js';
 
-// Sells coupons until there are none, as if nobody else did: a segment is a file with a number. Says how many.
+// Sells coupons until there are none, without any other synchronization. A segment is a file with a number. Reports how
+// many it sold.
 const { connectString, basePath, directory, changes, isLocked } = ordersOf<SellOrders>();
 const service = await connected(isLocked ? zookeeper({ connectString, basePath }).create() : everybodyBackend());
 const coupons = service.segmented('coupons', { segments: 4 });
@@ -19,7 +20,7 @@ let sold = 0;
 const fileOf = (segment: number) => join(directory, String(segment));
 const leftIn = async (segment: number) => Number(await readFile(fileOf(segment), 'utf8').catch(() => 0));
 
-/** `false`: the segment has run dry. */
+/** Sells one coupon. Resolves to `false` when the segment is empty. */
 async function sellOne({ segment }: SegmentLease): Promise<boolean> {
   const left = await leftIn(segment);
   if (left === 0) return false;
@@ -28,7 +29,7 @@ async function sellOne({ segment }: SegmentLease): Promise<boolean> {
   return true;
 }
 
-/** Counts what there is everywhere, and spreads it over the new segments: again, it comes to the same. */
+/** Counts the coupons in all segments, and spreads them over the new ones. Repeating it gives the same result. */
 async function spread({ to }: SegmentChange): Promise<void> {
   const segments = (await readdir(directory)).map(Number);
   const counts = await Promise.all(segments.map(leftIn));

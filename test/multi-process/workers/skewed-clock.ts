@@ -1,7 +1,7 @@
 import { ordersOf } from './orders.js';
 import type { CronOrders } from './orders.js';
 
-// A wall clock that is wrong, for everything that is loaded after this: cron, its calendar and the package alike.
+// A wrong wall clock for everything that is loaded after this module: cron, its calendar and the package.
 const { skewMs } = ordersOf<CronOrders>();
 const skewedNow = (clock: DateConstructor) => clock.now() + skewMs;
 

@@ -1,4 +1,4 @@
-/** What a process that buys from a stock is told. */
+/** The orders of a process that buys from a stock. */
 export interface StockOrders {
   readonly connectString: string;
   readonly basePath: string;
@@ -6,18 +6,18 @@ export interface StockOrders {
   readonly segments: number;
   /** The names of the buyers of this process. */
   readonly buyers: readonly string[];
-  /** Where they write down what they were told; it outlives the process. */
+  /** The file in which the buyers record the outcomes of their orders. It outlives the process. */
   readonly journal: string;
   /** A directory with a `FileLedger`; without it the built-in store is used. */
   readonly ledger?: string;
   /**
-   * `'unlocked'` plants a lock that everybody gets at once, `'unconditional'` a store of records that writes whatever is
-   * there, `'split'` kills the process when it has taken the second part of an order.
+   * `'unlocked'` plants a lock that grants every request at once. `'unconditional'` plants a store of records that
+   * writes without checking versions. `'split'` kills the process when it has taken the second part of an order.
    */
   readonly planted?: 'unlocked' | 'unconditional' | 'split';
 }
 
-/** What a buyer was told. */
+/** The outcome of one order, as reported to its buyer. */
 export interface Told {
   readonly orderId: string;
   readonly quantity: number;

@@ -19,14 +19,14 @@ const backend = zookeeper({ connectString, basePath, sessionTimeoutMs }).create(
 const locks = await connected(withDefect(backend));
 const stock = locks.stock('sku', { segments, ...(orders.ledger !== undefined && { store: ledger(orders.ledger) }) });
 
-// All processes are to be at it together, however long each took to start.
+// All processes are to buy at the same time, however long each took to start.
 process.send?.({ isReady: true });
 await once(process, 'message');
 await Promise.all(orders.buyers.map(buyAll));
 process.disconnect();
 await locks.onApplicationShutdown();
 
-/** Orders until there is not one unit left. Whoever takes the buyer's place orders the same again, by the same names. */
+/** Orders until no unit is left. After a crash, the buyer's next process repeats the same orders with the same ids. */
 async function buyAll(buyer: string): Promise<void> {
   let isScarce = false;
   for (let count = 0; ; count++) {
@@ -40,7 +40,7 @@ async function buyAll(buyer: string): Promise<void> {
   }
 }
 
-/** Until the outcome is known. */
+/** Repeats an order until its outcome is known. */
 async function buy(orderId: string, quantity: number): Promise<boolean> {
   for (;;) {
     try {

@@ -9,7 +9,7 @@ export async function connected(backend: LockBackend): Promise<LockService> {
     waitMs: 120_000,
     drainTimeoutMs: 0,
     connectOnStart: 'required',
-    // A planted lock that lets everybody in is to be seen as it is; a local line would keep the callers here apart.
+    // A planted lock that excludes nobody must not be hidden: a local queue would separate the callers of this process.
     localLine: backend.name === 'zookeeper',
   });
   await service.onModuleInit();

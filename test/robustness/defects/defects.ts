@@ -1,11 +1,11 @@
 import type { Edit } from '../../support/edit.js';
 import type { Finding } from '../validate/finding.js';
 
-/** A fault put into the library itself, as one that other clients had or that is easy to make. */
+/** A fault that is planted in the library itself: one that other clients had, or one that is easy to make. */
 export interface Defect {
   readonly name: string;
   readonly scenario: string;
-  /** Which check has to find it. */
+  /** The check that has to detect the defect. */
   readonly finds: Finding['check'];
   readonly edits: readonly Edit[];
 }
@@ -24,7 +24,7 @@ export const DEFECTS: readonly Defect[] = [
     ],
   },
   {
-    // As most clients do it: pings as heartbeats, and whoever was answered believes.
+    // As in most clients: pings are heartbeats, and an answered ping counts as proof.
     name: 'an-answered-ping-proves-the-session',
     scenario: 'partitions',
     finds: 'exclusion',

@@ -6,7 +6,7 @@ type Break = (links: readonly FaultProxy[], random: Random) => (() => void) | vo
 
 const WAYS: readonly Direction[] = ['toServer', 'toClient'];
 
-/** The links of one process or two, to all servers or to one of them. */
+/** Breaks the links of one or two processes, to all servers or to one of them. */
 function onLinks(doBreak: Break): Failpoint {
   return async ({ seats }, random) => {
     const hit = random.sample(seats, random.int(1, 2));
@@ -34,14 +34,14 @@ function damage(target: string, links: readonly FaultProxy[], doBreak: Break, ra
   return { target, mend };
 }
 
-/** Closed and opened again and again, before anybody can do much. */
+/** Closed and reopened repeatedly, before much can be done in between. */
 const flap: Break = (links, random) => {
   const everyMs = random.int(50, 400);
   const timer = setInterval(() => links.forEach((link) => link.disconnect(random.pick(['fin', 'rst']))), everyMs);
   return () => clearInterval(timer);
 };
 
-/** Cut after a few bytes, wherever in a message that is, and after a few more when it has been set up again. */
+/** Cut after a few bytes, anywhere in a message, and repeatedly after that. */
 const cut: Break = (links, random) => {
   const cutOnce = () => links.forEach((link) => link.cutAfter(random.int(1, 120), random.pick(WAYS)));
   cutOnce();
@@ -49,7 +49,7 @@ const cut: Break = (links, random) => {
   return () => clearInterval(timer);
 };
 
-/** What the servers answer is lost, and the connection with it, again and again: what was asked for was done. */
+/** The servers' replies are lost, and then the connection, repeatedly. The requests were executed. */
 const loseReplies: Break = (links, random) => {
   let isDeaf = false;
   const timer = setInterval(
@@ -65,7 +65,7 @@ const loseReplies: Break = (links, random) => {
   };
 };
 
-/** What the link has swallowed never arrives. */
+/** Resets a link. The bytes that it held back never arrive. */
 function reset(link: FaultProxy): void {
   link.disconnect();
   link.heal();

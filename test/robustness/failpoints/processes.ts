@@ -9,7 +9,7 @@ const stopped: Failpoint = async ({ seats }, random) => {
   return { target: worker.name, mend: () => worker.resume() };
 };
 
-/** The event loop stands still by itself for that long: nothing has to be mended, but it has to be waited for. */
+/** Stalls the event loop for `durationMs`. It ends by itself, but the schedule has to wait for it. */
 const stalled: Failpoint = async ({ seats }, random, durationMs) => {
   const { worker } = random.pick(seats);
   worker.stall(durationMs);
@@ -23,11 +23,11 @@ const killed: Failpoint = async ({ seats }, random) => {
   return { target: worker.name, mend: () => seat.take() };
 };
 
-/** From elsewhere, with the session's id and password: its znodes are gone at once. */
+/** Closes the session from elsewhere, with its id and password. Its znodes are deleted at once. */
 const sessionClosed: Failpoint = async ({ seats }, random) => {
   const seat = random.pick(seats);
   const closed = Promise.all(seat.links.map((link) => link.expireSessions().catch(() => {})));
-  // A server that is in trouble itself may never answer.
+  // A server that is affected by a fault itself may never answer.
   await Promise.race([closed, pause(10_000, undefined, { ref: false })]);
   return { target: seat.worker.name, mend: () => {} };
 };

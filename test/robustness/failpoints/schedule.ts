@@ -11,7 +11,7 @@ const FAILPOINTS = { ...LINK_FAILPOINTS, ...PROCESS_FAILPOINTS, ...SERVER_FAILPO
 
 export type FailpointName = keyof typeof FAILPOINTS;
 
-/** Faults that come one after another; several lanes run side by side. */
+/** Faults that happen one after another. Several lanes run concurrently. */
 export type Lane = readonly FailpointName[];
 
 export interface Schedule {
@@ -19,7 +19,7 @@ export interface Schedule {
   readonly lane: string;
   readonly failpoints: Lane;
   readonly sessionTimeoutMs: number;
-  /** How long faults last, each one of these, in session timeouts. */
+  /** The durations of faults, in session timeouts. Each fault has one of these. */
   readonly lengths: readonly FaultLength[];
 }
 
@@ -28,21 +28,21 @@ export type FaultLength = readonly [from: number, to: number];
 /** Long enough for a session to end. */
 export const ENDS_SESSIONS: FaultLength = [1.3, 2.5];
 
-/** Too short for anybody to give anything up; about as long as a session lasts; longer. */
+/** Too short to lose a lease; about as long as a session lasts; longer. */
 export const ALL_LENGTHS: readonly FaultLength[] = [[0.05, 0.35], [0.5, 1], ENDS_SESSIONS, ENDS_SESSIONS];
 
-/** What is told of the faults while they happen. */
+/** Receives the faults while they happen. */
 export interface FaultLog {
   began(name: string, target: string): void;
   ended(fault: Fault): void;
 }
 
-/** Breaks one thing after another and mends it again, until `over` aborts; the last is mended too. */
+/** Causes one fault after another and repairs it, until `over` aborts. The last one is repaired, too. */
 export async function runLane(schedule: Schedule, world: World, over: AbortSignal, log: FaultLog): Promise<void> {
   const random = new Random(`${schedule.seed}/${schedule.lane}`);
   let deck: FailpointName[] = [];
   while (await passes(random.int(150, 700), over)) {
-    // Each once before any comes again.
+    // Every failpoint is used once before any is repeated.
     if (deck.length === 0) deck = random.sample(schedule.failpoints, schedule.failpoints.length);
     const name = deck.pop();
     if (name) await runFault(name, world, random, durationOf(random, schedule), over, log);
@@ -72,7 +72,7 @@ function durationOf(random: Random, { lengths, sessionTimeoutMs }: Schedule): nu
   return Math.round(sessionTimeoutMs * (from + (to - from) * random.next()));
 }
 
-/** Whether the time passed before it was all over. */
+/** Whether the time passed before `over` aborted. */
 function passes(ms: number, over: AbortSignal): Promise<boolean> {
   return pause(ms, true, { signal: over }).catch(() => false);
 }

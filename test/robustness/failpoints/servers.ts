@@ -4,7 +4,7 @@ import type { Damage, Failpoint } from './failpoint.js';
 
 type Break = (server: Breakable) => Promise<() => Promise<void>>;
 
-/** What single servers and those of an ensemble have in common. */
+/** The common operations of single servers and those of an ensemble. */
 interface Breakable {
   kill(): Promise<void>;
   freeze(): Promise<void>;

@@ -8,15 +8,15 @@ const accepted = (...writes: readonly (readonly [Mode, bigint])[]) => {
 };
 
 describe('the fenced register', () => {
-  it('refuses a write with a smaller token than any before', () => {
+  it('refuses a write with a smaller token than an earlier one', () => {
     expect(accepted(['write', 5n], ['write', 4n], ['read', 7n], ['exclusive', 6n])).toEqual([true, false, true, false]);
   });
 
-  it('refuses a read only when a writer with a larger token has been there', () => {
+  it('refuses a read only after a write with a larger token', () => {
     expect(accepted(['read', 5n], ['read', 4n], ['write', 6n], ['read', 5n])).toEqual([true, true, true, false]);
   });
 
-  it('takes the same token again, and keeps keys apart', () => {
+  it('accepts the same token again, and separates keys', () => {
     const register = new FencedRegister();
     expect([register.write('k', 'write', 5n), register.write('k', 'write', 5n)]).toEqual([true, true]);
     expect(register.write('other', 'write', 1n)).toBe(true);

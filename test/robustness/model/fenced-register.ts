@@ -6,8 +6,9 @@ interface Seen {
 }
 
 /**
- * Storage that is guarded by tokens, as docs/recipes.md describes it: it keeps the largest write token and the largest
- * read token of each key; a write must not be smaller than both, a read not smaller than the largest write token.
+ * Storage that is guarded by tokens, as docs/recipes.md describes it. It keeps the largest write token and the largest
+ * read token of each key. A write must not be smaller than either of them, a read not smaller than the largest write
+ * token.
  */
 export class FencedRegister {
   readonly #seen = new Map<string, Seen>();

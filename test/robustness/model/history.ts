@@ -1,42 +1,42 @@
 /**
- * What a run is judged by: everything that the workers believed, asked for and wrote, and everything that was done to
- * them. Plain data. Times are milliseconds on the clock that all processes share.
+ * The data by which a run is judged: everything that the workers believed, requested and wrote, and every fault. Plain
+ * data. Times are milliseconds on the clock that all processes share.
  */
 export type Mode = 'exclusive' | 'write' | 'read';
 
-/** What is held where it is not the lease of a lock, and what asked for it. */
+/** Details of a hold that is not the lease of a lock, and of the call that led to it. */
 export interface AboutHold {
-  /** Nothing: the lease of a lock. */
+  /** The kind of hold. `undefined`: the lease of a lock. */
   readonly kind?: HoldKind | undefined;
-  /** Of a lease that was a writer's before, with the same token. */
+  /** Whether the lease was downgraded from a writer's, with the same token. */
   readonly isDowngraded?: boolean | undefined;
-  /** How many permits of a semaphore. */
+  /** The number of permits of a semaphore. */
   readonly permits?: number | undefined;
-  /** Whether its holder does not ask, and only listens to the signal. */
+  /** Whether its holder never polls, and only listens to the signal. */
   readonly isListening?: boolean | undefined;
-  /** The call that it is the outcome of. */
+  /** The call that resulted in the hold. */
   readonly call?: string | undefined;
 }
 
 export type HoldKind = 'permits' | 'term' | 'run' | 'item' | 'member';
 
-/** One lease of one process, for as long as the process itself saw that it stood. */
+/** One lease of one process, for as long as the process itself observed it as held. */
 export interface Hold extends AboutHold {
   readonly id: string;
   readonly process: string;
   readonly key: string;
   readonly mode: Mode;
   readonly token: bigint;
-  /** When its holder could begin to rely on it. */
+  /** The time from which its holder could rely on it. */
   readonly from: number;
   /**
-   * When the holder last looked and saw the lease stand. A process that does not run looks at nothing: belief that
-   * merely ended late because its process was stopped or stalled does not reach beyond the last look before that; and
-   * a look after waking up that still sees the lease stand proves the belief for all the time in between.
+   * The time of the holder's last check that found the lease held. A stopped or stalled process checks nothing, so its
+   * belief does not reach beyond its last check before the stop. A check after the stop that still finds the lease held
+   * proves the belief for all the time in between.
    */
   readonly seenUntil: number;
   readonly end: 'released' | 'lost' | 'open';
-  /** When the holder released the lease, or heard of its loss; nothing, while it is open. */
+  /** The time at which the holder released the lease or learned of its loss. `undefined` while it is open. */
   readonly endedAt?: number | undefined;
 }
 
@@ -48,17 +48,17 @@ export interface Attempt {
   readonly mode: Mode;
   readonly askedAt: number;
   readonly waitMs: number;
-  /** Nothing, when it never came. */
+  /** `undefined` if there was no answer. */
   readonly answeredAt?: number | undefined;
   readonly outcome?: Outcome | undefined;
   readonly error?: string | undefined;
 }
 
-/** How an acquisition may end. `failed` is everything that no promise speaks of. */
+/** The possible outcomes of an acquisition. `failed` is everything that no promise covers. */
 export type Outcome =
   'granted' | 'not this time' | 'timeout' | 'aborted' | 'unavailable' | 'lost' | 'revoked' | 'failed';
 
-/** One write to the fenced register, as the register saw it. In the order in which they arrived. */
+/** One write to the fenced register, as the register recorded it, in the order of arrival. */
 export interface RegisterWrite {
   readonly hold: string;
   readonly key: string;
@@ -67,17 +67,17 @@ export interface RegisterWrite {
   readonly accepted: boolean;
 }
 
-/** A write's answer, as the writer saw it. */
+/** The answer to a write, as the writer recorded it. */
 export interface WriteAnswer {
   readonly hold: string;
   readonly answeredAt: number;
   readonly accepted: boolean;
 }
 
-/** Something that was broken on purpose, from when to when. */
+/** A fault and the time in which it was active. */
 export interface Fault {
   readonly name: string;
-  /** Whom it hit: a worker, a server, or `all`. */
+  /** The target of the fault: a worker, a server, or `all`. */
   readonly target: string;
   readonly from: number;
   readonly until: number;
@@ -91,23 +91,23 @@ export interface ProcessEnd {
   readonly output: string;
 }
 
-/** One acquisition of the round that everybody runs after the last fault. */
+/** One acquisition of the final round, which all workers run after the last fault. */
 export interface FinalAcquisition {
   readonly process: string;
   readonly key: string;
   readonly mode: Mode;
   readonly tookMs: number;
-  /** Why it did not succeed, if so. */
+  /** The error, if it failed. */
   readonly error?: string | undefined;
 }
 
-/** What the servers still had although nobody held or waited for anything. */
+/** The znodes, watches or sessions that the servers still had without a holder or waiter. */
 export interface Leftover {
   readonly when: 'idle' | 'closed';
   readonly what: string;
 }
 
-/** How many watches fired for one deleted znode, at most; only where it was measured. */
+/** The maximum number of watches that fired for one deleted znode. Only present where it was measured. */
 export interface WakeUps {
   readonly deletions: number;
   readonly mostWatchesOfOne: number;
@@ -122,7 +122,7 @@ export interface History {
   readonly answers: readonly WriteAnswer[];
   readonly faults: readonly Fault[];
   readonly finals: readonly FinalAcquisition[];
-  /** How many acquisitions the final round should have had. */
+  /** The expected number of acquisitions of the final round. */
   readonly finalsDue: number;
   readonly ends: readonly ProcessEnd[];
   readonly leftovers: readonly Leftover[];
@@ -130,7 +130,7 @@ export interface History {
   readonly wakeUps?: WakeUps | undefined;
 }
 
-/** Whether two modes may not be held at the same time. */
+/** Whether two modes exclude each other. */
 export function excludes(one: Mode, other: Mode): boolean {
   return one !== 'read' || other !== 'read';
 }

@@ -5,7 +5,7 @@ export type JournalEntry =
   | { what: 'asked'; id: string; at: number; keys: readonly string[]; mode: Mode; waitMs: number }
   | { what: 'answered'; id: string; at: number; outcome: Outcome; error?: string | undefined }
   | ({ what: 'held'; hold: string; at: number; key: string; mode: Mode; token: string } & AboutHold)
-  /** Written now and then, for the case that the process is killed. */
+  /** Written regularly, in case the process is killed. */
   | { what: 'seen'; seen: readonly (readonly [hold: string, until: number])[] }
   | { what: 'ended'; hold: string; at: number; seenUntil: number; how: 'released' | 'lost' }
   | { what: 'wrote'; hold: string; answeredAt: number; accepted: boolean }

@@ -6,7 +6,7 @@ const textOf = (...entries: JournalEntry[]) => entries.map((entry) => `${JSON.st
 const HELD = { what: 'held', hold: 'h', at: 5, key: 'k', mode: 'write', token: '18446744073709551617' } as const;
 
 describe('a journal', () => {
-  it('becomes holds and attempts', () => {
+  it('is converted to holds and attempts', () => {
     const text = textOf(
       { what: 'asked', id: 'a', at: 1, keys: ['k'], mode: 'write', waitMs: 100 },
       { what: 'answered', id: 'a', at: 4, outcome: 'granted' },
@@ -20,7 +20,7 @@ describe('a journal', () => {
     expect(attempts).toMatchObject([{ id: 'a', askedAt: 1, answeredAt: 4, outcome: 'granted' }]);
   });
 
-  it('of a process that was killed ends where it is torn, and its lease where it was last seen', () => {
+  it('of a killed process ends at its torn line and its last check', () => {
     const { holds } = readJournal('worker 1', `${textOf(HELD, { what: 'seen', seen: [['h', 7]] })}{"what":"ended","ho`);
     expect(holds).toMatchObject([{ seenUntil: 7, end: 'open' }]);
   });

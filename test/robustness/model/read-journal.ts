@@ -1,7 +1,7 @@
 import type { Attempt, FinalAcquisition, Hold, WriteAnswer } from './history.js';
 import type { JournalEntry } from './journal-entry.js';
 
-/** What one process wrote about itself, put together. */
+/** The history of one process, assembled from its journal. */
 export interface ProcessHistory {
   readonly holds: readonly Hold[];
   readonly attempts: readonly Attempt[];
@@ -10,7 +10,7 @@ export interface ProcessHistory {
   readonly warnings: readonly string[];
 }
 
-/** @param text lines of JSON; the last may be cut short, where the process was killed */
+/** @param text lines of JSON; the last one may be incomplete if the process was killed */
 export function readJournal(process: string, text: string): ProcessHistory {
   return readEntries(process, entriesOf(text));
 }

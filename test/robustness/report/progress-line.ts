@@ -1,6 +1,6 @@
 import { sharedNow } from '../clock.js';
 
-/** What is going on right now, in one line: over the last one on a terminal, one after another elsewhere. */
+/** The current state in one line. On a terminal it replaces the previous one, elsewhere it is a new line. */
 export class ProgressLine {
   readonly #title: string;
   readonly #startedAt = sharedNow();
@@ -10,7 +10,7 @@ export class ProgressLine {
     this.#title = title;
   }
 
-  /** @param topic in a log there is a line whenever this changes, not for every state */
+  /** @param topic in a log, a line is only written when the topic changes */
   show(state: string, topic = state): void {
     const isTerminal = process.stdout.isTTY;
     if (!isTerminal && topic === this.#last) return;

@@ -5,7 +5,7 @@ import type { Finding } from '../validate/finding.js';
 
 const MOST_SHOWN = 10;
 
-/** One line about a run in which nothing was wrong. */
+/** Returns one line about a run without findings. */
 export function summaryOf(history: History): string {
   const { holds, attempts, writes, faults, ends } = history;
   const processes = `${ends.length} processes`;
@@ -20,7 +20,7 @@ export function summaryOf(history: History): string {
   ].join(', ');
 }
 
-/** Everything about a run in which something was wrong; also writes the whole history to a file. */
+/** Returns everything about a run with findings. Also writes the whole history to a file. */
 export function failureOf(history: History, findings: readonly Finding[], seconds: number): string {
   const file = writeHistory(history, findings);
   const { scenario, seed } = history;
@@ -34,7 +34,7 @@ export function failureOf(history: History, findings: readonly Finding[], second
   ].join('\n');
 }
 
-/** Writes everything that is known about a run to a file. */
+/** Writes the whole history of a run and its findings to a file. */
 export function writeHistory(history: History, findings: readonly Finding[]): string {
   const file = historyFile(history.scenario, history.seed);
   writeFileSync(file, toJson({ findings, ...history }, 1));

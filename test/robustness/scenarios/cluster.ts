@@ -14,7 +14,7 @@ import type { Servers } from './servers.js';
 export class Cluster implements World, AsyncDisposable {
   readonly servers: Servers;
   readonly seats: readonly Seat[];
-  /** What the register was asked, in the order in which it was. */
+  /** The requests to the register, in the order of arrival. */
   readonly writes: RegisterWrite[];
   readonly #directory: string;
 
@@ -43,7 +43,7 @@ export class Cluster implements World, AsyncDisposable {
     return cluster;
   }
 
-  /** Undoes every fault. */
+  /** Ends every fault. */
   async restore(): Promise<void> {
     for (const link of this.seats.flatMap((seat) => seat.links)) link.heal();
     for (const seat of this.seats) seat.worker.resume();

@@ -9,26 +9,26 @@ import { Cluster } from './cluster.js';
 import type { Scenario } from './scenario.js';
 import { leftoversOf, wakeUpsOf } from './server-state.js';
 
-/** What is told of a run while it lasts. */
+/** The state of a run while it lasts. */
 export interface Progress {
   readonly phase: 'start' | 'traffic' | 'final round' | 'idle' | 'close';
   readonly writes: number;
   readonly faults: number;
-  /** What is broken right now. */
+  /** The active faults. */
   readonly broken: readonly string[];
 }
 
 export interface RunOptions {
   readonly seed: number;
   readonly seconds: number;
-  /** Called whenever something changes, and every second. */
+  /** Called at every change, and every second. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
-// How long a worker may take to end when nothing is left for it to do.
+// The time that a worker may take to end when it has no work left.
 const EXIT_LIMIT_MS = 15_000;
 
-/** One run from the first server to the last worker's end, and what happened in it. */
+/** Conducts one run, from the start of the servers to the end of the last worker. Resolves with its history. */
 export async function conduct(scenario: Scenario, options: RunOptions): Promise<History> {
   const run = new Run(scenario, options);
   return run.history();
@@ -74,13 +74,13 @@ class Run {
     await cluster.restore();
   }
 
-  /** Nobody begins anything any more, and everybody gets every key once more. */
+  /** Stops the traffic, and lets every worker acquire every key once more. */
   async #quiesce({ seats, servers }: Cluster): Promise<Leftover[]> {
     this.#enter('final round');
     const limitMs = 3 * this.#scenario.finalLimitMs;
     const finished = await Promise.all(seats.map(({ worker }) => worker.finish(limitMs)));
     this.#enter('idle');
-    // Whoever is stuck has something in line; that is told already.
+    // A stuck worker has contenders in a queue. The final round reports that already.
     return finished.every(Boolean) ? leftoversOf(servers, 'idle') : [];
   }
 

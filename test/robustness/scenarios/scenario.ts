@@ -2,22 +2,22 @@ import type { FaultLength, Lane } from '../failpoints/schedule.js';
 import type { LockUnderTest, TrafficShape } from '../traffic/orders.js';
 import type { Substance } from '../validate/substance.js';
 
-/** A run by name: which servers, which traffic, which faults. */
+/** A named run: its servers, its traffic and its faults. */
 export interface Scenario {
   readonly name: string;
   readonly servers: 'standalone' | 'ensemble';
-  /** One worker process each. All are about the same keys. */
+  /** One worker process for each element. All use the same keys. */
   readonly traffic: readonly TrafficShape[];
   /** Faults of different lanes happen at the same time. */
   readonly lanes: Readonly<Record<string, Lane>>;
   readonly faultLengths: readonly FaultLength[];
   readonly sessionTimeoutMs: number;
-  /** How long traffic and faults last, unless something else is asked for. */
+  /** The duration of traffic and faults by default. */
   readonly seconds: number;
-  /** What must at least have happened. */
+  /** The minimum that must have happened. */
   readonly least: Substance;
   readonly lock: LockUnderTest;
   readonly finalLimitMs: number;
-  /** Whether nobody gives up waiting, so that the watches which a release fires can be counted. */
+  /** Whether no waiter gives up, so that the watches that a release fires can be counted. */
   readonly countsWakeUps: boolean;
 }

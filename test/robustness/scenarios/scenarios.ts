@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.js';
 
 const SESSION_MS = 1_500;
 
-/** Every caller for itself; with a local line; and keeping keys for less and for more than a session lasts. */
+/** Every caller separate; with a local queue; with warm leases shorter and longer than a session. */
 const SHARINGS: TrafficShape['sharings'] = [
   { localLine: false },
   { localLine: true },
@@ -16,10 +16,10 @@ const SHARINGS: TrafficShape['sharings'] = [
   { localLine: true, keepMs: 4 * SESSION_MS },
 ];
 
-/** Everything that can be asked for, and much of it. */
+/** All kinds of requests, at a high rate. */
 const BUSY: TrafficShape = {
   knows: 'all servers',
-  // Nested ones too, so that directories of keys have directories below them, and one that reads like a contender.
+  // Nested keys as well, so that directories of keys contain directories, and one key that looks like a contender.
   busyKeys: ['stock', 'stock/coupons', 'stock/block-0000000000', 'prices'],
   busyMs: [0, 8],
   readOnlyKeys: ['prices/catalogue'],
@@ -37,7 +37,7 @@ const BUSY: TrafficShape = {
   sharings: SHARINGS,
 };
 
-/** Holds one thing for long and asks for nothing else: its session hears little of what goes on. */
+/** Holds one key for long and requests nothing else, so that its session gets few messages. */
 const KEEPER: TrafficShape = {
   ...BUSY,
   keptShare: 1,
@@ -62,7 +62,7 @@ const PROCESSES = Object.keys(PROCESS_FAILPOINTS) as Lane;
 const STANDALONE: Lane = ['server restarted', 'server killed', 'server frozen'];
 const ENSEMBLE = (Object.keys(SERVER_FAILPOINTS) as FailpointName[]).filter((name) => !STANDALONE.includes(name));
 
-/** Every kind of request and no fault: what fails here has nothing to do with faults. */
+/** Every kind of request and no fault. A failure here is unrelated to faults. */
 const calm: Scenario = { ...BASE, name: 'calm', lanes: {}, least: { ...BASE.least, faults: 0 } };
 
 const IN_LINE: TrafficShape = {
@@ -73,11 +73,11 @@ const IN_LINE: TrafficShape = {
   readOnlyShare: 0,
   kinds: { mutex: 1 },
   waitsMs: [60_000],
-  // Every caller is a contender, so that there is a line.
+  // Every caller is a contender, so that there is a wait queue.
   sharings: [{ localLine: false }],
 };
 
-/** One line in which nobody gives up: a release wakes one waiter, which the server counts. */
+/** One wait queue in which no waiter gives up. A release wakes one waiter, which the server counts. */
 const line: Scenario = {
   ...BASE,
   name: 'line',
@@ -92,10 +92,12 @@ const processes: Scenario = { ...BASE, name: 'processes', lanes: { processes: PR
 const server: Scenario = { ...BASE, name: 'server', lanes: { servers: STANDALONE } };
 const ensemble: Scenario = { ...BASE, name: 'ensemble', servers: 'ensemble', lanes: { servers: ENSEMBLE } };
 
-/** Has nowhere else to go: its lease runs out wherever its server is cut off, and whoever waits elsewhere gets it. */
+/**
+ * Knows only one server, so its lease expires when that server is cut off. A waiter elsewhere is then granted the key.
+ */
 const STAYING: TrafficShape = { ...KEEPER, knows: 'one server', clientsPerWorker: 2 };
 
-/** Servers that are cut off from each other go on answering: the one case that pings do not find out. */
+/** Servers that are cut off from each other keep answering. This is the one case that pings do not detect. */
 const partitions: Scenario = {
   ...BASE,
   name: 'partitions',
@@ -107,7 +109,7 @@ const partitions: Scenario = {
   },
 };
 
-/** All at once: servers, links and processes break at the same time. */
+/** Faults of servers, links and processes at the same time. */
 const everything: Scenario = {
   ...BASE,
   name: 'everything',
@@ -117,7 +119,7 @@ const everything: Scenario = {
 
 export const SCENARIOS: readonly Scenario[] = [calm, line, links, processes, server, ensemble, partitions, everything];
 
-/** The scenarios as `npm run test:long` runs them: long enough to see each kind of fault once or so. */
+/** The scenarios that `npm run test:long` runs: long enough for about one fault of each kind. */
 export const SHORT: readonly { readonly scenario: Scenario; readonly seed: number; readonly seconds: number }[] = [
   { scenario: line, seed: 1, seconds: 2 },
   { scenario: links, seed: 1, seconds: 6 },
@@ -133,7 +135,7 @@ const longStops: Scenario = {
   faultLengths: [[1.4, 2]],
 };
 
-/** Runs whose locks are broken on purpose, and what has to be found then. */
+/** Runs with planted defects in the locks, and the check that has to detect each. */
 export const PLANTED: readonly { readonly scenario: Scenario; readonly seconds: number; readonly finds: string }[] = [
   { scenario: { ...calm, name: 'planted-everybody', lock: 'everybody' }, seconds: 1, finds: 'exclusion' },
   { scenario: { ...longStops, name: 'planted-deaf', lock: 'deaf' }, seconds: 4, finds: 'exclusion' },

@@ -5,12 +5,12 @@ import type { ProcessEnd, RegisterWrite } from '../model/history.js';
 import type { WorkerOrders } from '../traffic/orders.js';
 import { WorkerProcess } from '../traffic/worker-process.js';
 
-/** The place of one worker: links to the servers of its own, and whichever process sits there at the time. */
+/** The place of one worker: its own links to the servers, and its current process. */
 export class Seat {
   readonly name: string;
-  /** One for each server. */
+  /** One link for each server. */
   readonly links: readonly FaultProxy[];
-  /** Everybody who has sat here. */
+  /** All processes that have run here. */
   readonly processes: WorkerProcess[] = [];
   readonly #orders: Omit<WorkerOrders, 'process' | 'journal' | 'connectString'>;
   readonly #directory: string;
@@ -36,7 +36,7 @@ export class Seat {
     return worker;
   }
 
-  /** Starts a process here; the one before it has to be gone. */
+  /** Starts a process here. The previous one must have ended. */
   async take(): Promise<void> {
     const name = `${this.name}.${this.processes.length}`;
     const connectString = this.links.map((link) => link.connectString).join(',');
@@ -50,7 +50,7 @@ export class Seat {
     return join(this.#directory, `${process}.jsonl`);
   }
 
-  /** Those who were killed by a fault. */
+  /** The processes that were killed by a fault. */
   get casualties(): ProcessEnd[] {
     return this.processes.slice(0, -1).map((worker) => worker.ended());
   }

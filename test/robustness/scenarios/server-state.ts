@@ -6,7 +6,7 @@ import type { Servers } from './servers.js';
 const LIMIT_MS = 20_000;
 const POLL_MS = 50;
 
-/** What the servers still have; asked again until there is nothing, or until it is clear that it stays. */
+/** Finds what the servers still have. Repeated until there is nothing, or until it is clear that it stays. */
 export async function leftoversOf(servers: Servers, when: Leftover['when']): Promise<Leftover[]> {
   const startedAt = sharedNow();
   for (;;) {
@@ -28,7 +28,7 @@ async function stateOf(servers: Servers, alsoSessions: boolean): Promise<string[
   return [...new Set(ofEach.flat())].map((what) => `${what}, on server ${placesOf(what, ofEach)} of ${ofEach.length}`);
 }
 
-/** Servers that do not agree are told from a client that has left something behind. */
+/** Names the servers, which distinguishes servers that disagree from a client that has left something behind. */
 function placesOf(what: string, ofEach: readonly (readonly string[])[]): string {
   return ofEach.flatMap((all, place) => (all.includes(what) ? [place + 1] : [])).join(' and ');
 }
@@ -38,7 +38,7 @@ function openSessions(metrics: string): string[] {
   return sessions > 0 ? [`${sessions} open sessions`] : [];
 }
 
-/** How many watches a deletion fired, on servers that serve nobody else. */
+/** Counts the watches that a deletion fired, on servers that have no other clients. */
 export async function wakeUpsOf(servers: Servers): Promise<WakeUps> {
   const metrics = await servers.ask('mntr');
   return {

@@ -1,23 +1,23 @@
 import { ZooKeeperEnsemble, ZooKeeperServer } from '../../../lib/testing/index.js';
 
 const TICK_MS = 300;
-// Followers and their leader give each other up after 3 s, longer than a session lasts here: for all that time a
-// follower that is cut off answers its clients as if nothing was.
+// A follower and its leader give each other up after 3 s, which is longer than a session lasts here. Until then, a
+// follower that is cut off answers its clients normally.
 const SYNC_LIMIT_TICKS = 10;
 const CONTAINER_CHECK_MS = '500';
 
-/** What the workers of a run talk to. */
+/** The servers that the workers of a run use. */
 export interface Servers extends AsyncDisposable {
   readonly ports: readonly number[];
   readonly standalone?: ZooKeeperServer;
   readonly ensemble?: ZooKeeperEnsemble;
-  /** The answer of each server to an admin word. */
+  /** Resolves with the answer of each server to an admin word. */
   ask(fourLetterWord: string): Promise<string[]>;
-  /** Undoes whatever was done to them. Resolves when all of them serve. */
+  /** Ends all faults of the servers. Resolves when all of them serve. */
   restore(): Promise<void>;
 }
 
-// Empty parents are removed all the time, so that they are made again all the time.
+// Empty parents are removed frequently, so that they are recreated frequently.
 const systemProperties = { 'znode.container.checkIntervalMs': CONTAINER_CHECK_MS };
 
 export async function startServers(kind: 'standalone' | 'ensemble'): Promise<Servers> {

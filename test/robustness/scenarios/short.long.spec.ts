@@ -9,7 +9,7 @@ const LIMIT_MS = 240_000;
 describe('the promises hold', () => {
   it.each(SHORT)('in $scenario.name, seed $seed', { timeout: LIMIT_MS }, async ({ scenario, seed, seconds }) => {
     const history = await conduct(scenario, { seed, seconds });
-    // Slow machines do less: what matters is that something was done.
+    // Slow machines do less. It only matters that something was done.
     const findings = validate(history, { holds: 20, writes: 20, faults: Math.min(1, scenario.least.faults) });
     expect(findings.length, findings.length > 0 ? failureOf(history, findings, seconds) : '').toBe(0);
     console.log(summaryOf(history));
@@ -18,10 +18,10 @@ describe('the promises hold', () => {
 
 const SEEDS = [1, 2, 3];
 
-describe('a lock that is broken on purpose', () => {
-  it.each(PLANTED)('is found out: $scenario.name', { timeout: LIMIT_MS }, async ({ scenario, seconds, finds }) => {
+describe('a planted defect in a lock', () => {
+  it.each(PLANTED)('is detected: $scenario.name', { timeout: LIMIT_MS }, async ({ scenario, seconds, finds }) => {
     const found = new Set<string>();
-    // Whether a defect shows depends on who holds what when the fault comes.
+    // Whether a defect shows depends on the holders at the time of the fault.
     for (const seed of SEEDS) {
       const history = await conduct(scenario, { seed, seconds });
       validate(history, { holds: 1, writes: 1, faults: 0 }).forEach(({ check }) => found.add(check));

@@ -3,31 +3,31 @@ import type { Mode } from '../model/history.js';
 import type { Watchfulness } from './beliefs.js';
 import type { AskKind, LockTraffic } from './orders.js';
 
-/** One thing that a client is about to do. */
+/** One request that a client is about to make. */
 export interface Ask {
   readonly kind: AskKind;
   readonly keys: readonly string[];
   readonly mode: Mode;
   readonly waitMs: number;
-  /** When the caller gives up, before its time has run out. */
+  /** When the caller gives up before its timeout, or `undefined`. */
   readonly abortAfterMs: number | undefined;
   readonly holdMs: number;
   readonly watchfulness: Watchfulness;
-  /** Writes without asking first whether the lease still stands: the register has to refuse it. */
+  /** Whether it writes without checking the lease first. The register then has to refuse a stale write. */
   readonly isCareless: boolean;
 }
 
-/** How long a decorated method waits for its lock, in milliseconds: a decorator says it once for all calls. */
+/** How long a decorated method waits for its lock, in milliseconds. A decorator has one value for all calls. */
 export const DECORATED_WAIT_MS = 3_000;
 
 const MOST_KEYS_AT_ONCE = 3;
-// Whoever wants what is kept for long stands in line for it, so that there is somebody to be granted it too early.
+// Requests for long-held keys wait, so that there is a waiter to which the key could be granted too early.
 const KEPT_KINDS = { mutex: 4, using: 2, write: 1, read: 1 } satisfies LockTraffic['kinds'];
 const READ_ONLY_KINDS = { try: 3, read: 1 } satisfies LockTraffic['kinds'];
 const TRY_KINDS: readonly AskKind[] = ['try', 'single'];
 const PLAIN_KINDS: readonly AskKind[] = ['mutex', 'single', 'multi', 'revoke'];
 
-/** What to do next. */
+/** Returns the next request. */
 export function nextAsk(random: Random, shape: LockTraffic): Ask {
   return { ...whatOf(random, shape), watchfulness: random.pick(['asks', 'listens']), isCareless: random.chance(0.35) };
 }

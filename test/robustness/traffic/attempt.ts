@@ -3,7 +3,7 @@ import { sharedNow } from '../clock.js';
 import type { Attempt, Outcome } from '../model/history.js';
 import type { Journal } from './journal.js';
 
-/** What a caller gives up with. */
+/** The reason with which a caller gives up. */
 export class GivenUp extends Error {}
 
 const OUTCOMES: Readonly<Partial<Record<string, Outcome>>> = {
@@ -13,8 +13,9 @@ const OUTCOMES: Readonly<Partial<Record<string, Outcome>>> = {
 };
 
 /**
- * One acquisition, written down with its outcome.
- * @param take says the outcome as soon as it is known; what it rejects with is the outcome otherwise
+ * Records one acquisition with its outcome.
+ * @param take calls back with the outcome as soon as it is known; if it rejects before, the outcome is derived from the
+ * error
  */
 export async function attempt(
   journal: Journal,
@@ -33,7 +34,7 @@ export async function attempt(
   } catch (error) {
     if (error instanceof GivenUp) return answer('aborted');
     const outcome = (error instanceof LockError && OUTCOMES[error.code]) || 'failed';
-    // Also where a lease had been granted: nothing may fail that way.
+    // This also applies after a grant: work must not fail that way.
     if (outcome === 'failed') isAnswered = false;
     answer(outcome, String(error instanceof Error ? error.stack : error));
   }

@@ -9,7 +9,7 @@ import { readJournal } from '../model/read-journal.js';
 import { Beliefs } from './beliefs.js';
 import type { Watchfulness } from './beliefs.js';
 
-/** A lease that runs out, as its holder comes to believe in it. */
+/** A lease that can expire, and its holder's belief in it. */
 function believed(watchfulness: Watchfulness) {
   let text = '';
   let runsOutAt = Infinity;
@@ -28,7 +28,7 @@ function believed(watchfulness: Watchfulness) {
     lease.lose(new LockLostError('k', 'its time ran out'));
   };
   const hold = (): Hold => readJournal('worker', text).holds[0] ?? expect.unreachable();
-  /** As the clock of a session does: known by the clock at once, told by a timer when there is time for it. */
+  /** Like the clock of a session: `isHeld()` is false at once, and a timer reports the loss when it is scheduled. */
   const runOutIn = (ms: number) => {
     runsOutAt = sharedNow() + ms;
     setTimeout(runOut, ms);
@@ -37,7 +37,7 @@ function believed(watchfulness: Watchfulness) {
 }
 
 describe.each(['asks', 'listens'] as const)('a holder that %s', (watchfulness) => {
-  it('believes until it gives back', async () => {
+  it('believes until it releases', async () => {
     const { belief, hold } = believed(watchfulness);
     await expect.poll(() => hold().seenUntil - hold().from).toBeGreaterThan(50);
     belief.end();
@@ -45,18 +45,18 @@ describe.each(['asks', 'listens'] as const)('a holder that %s', (watchfulness) =
     expect(hold().seenUntil).toBeLessThanOrEqual(sharedNow());
   });
 
-  it('does not believe in the time in which it stood still, when it is told at once after that', async () => {
+  it('does not believe in a stall after which the loss is reported at once', async () => {
     const { runOutIn, hold } = believed(watchfulness);
     await pause(50);
     const stoppedAt = sharedNow();
-    // Due while the process stands still.
+    // Due during the stall.
     runOutIn(20);
     blockEventLoop(100);
     await expect.poll(() => hold().end).toBe('lost');
     expect(hold().seenUntil).toBeLessThanOrEqual(stoppedAt);
   });
 
-  it('is held to all the time in which it stood still, when it believes on after that', async () => {
+  it('is credited with the whole stall if it still believes afterwards', async () => {
     const { belief, hold } = believed(watchfulness);
     await pause(50);
     blockEventLoop(100);
@@ -65,7 +65,7 @@ describe.each(['asks', 'listens'] as const)('a holder that %s', (watchfulness) =
     belief.end();
   });
 
-  it('does not come to believe in what is gone already', () => {
+  it('does not believe in a lease that is already lost', () => {
     const { beliefs, lease, runOut } = believed(watchfulness);
     runOut();
     expect(beliefs.begin(lease, 'exclusive', watchfulness)).toBeUndefined();
@@ -73,7 +73,7 @@ describe.each(['asks', 'listens'] as const)('a holder that %s', (watchfulness) =
 });
 
 describe('a holder that asks', () => {
-  it('finds out by itself that the time has run out', async () => {
+  it('notices by itself that the time has run out', async () => {
     const { expire, hold } = believed('asks');
     expire();
     await expect.poll(() => hold().end).toBe('lost');

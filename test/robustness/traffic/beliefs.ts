@@ -3,7 +3,7 @@ import { sharedNow } from '../clock.js';
 import type { AboutHold, Mode } from '../model/history.js';
 import type { Journal } from './journal.js';
 
-/** How often a process looks at what it holds, and how often it writes down what it has seen; in milliseconds. */
+/** The intervals at which a process checks its leases, and at which it records the results, in milliseconds. */
 export interface Pace {
   readonly lookEveryMs: number;
   readonly noteEveryMs: number;
@@ -11,13 +11,13 @@ export interface Pace {
 
 const REAL_TIME: Pace = { lookEveryMs: 2, noteEveryMs: 20 };
 
-/** What a holder believes in: a lease, or anything else that is held until it is lost. */
+/** A lease, or anything else that is held until it is lost. */
 export type Believable = Pick<Lease, 'key' | 'fencingToken' | 'signal' | 'isHeld'>;
 
-/** How a holder keeps an eye on its lease: it asks `isHeld()`, or it only listens to the signal. */
+/** The way in which a holder observes its lease: it polls `isHeld()`, or it only listens to the signal. */
 export type Watchfulness = 'asks' | 'listens';
 
-/** One lease as its holder sees it. */
+/** One lease as its holder observes it. */
 export class Belief {
   readonly #beliefs: Beliefs;
   #seenUntil: number;
@@ -39,7 +39,7 @@ export class Belief {
     return this.#seenUntil;
   }
 
-  /** Looks at the clock first: whoever is told yes after that held the lease at that time. */
+  /** Reads the clock first: if the answer is yes, the lease was held at that time. */
   isHeld(): boolean {
     const at = sharedNow();
     if (!this.lease.isHeld()) return false;
@@ -48,15 +48,15 @@ export class Belief {
   }
 
   /**
-   * @param lastLookAt when the beliefs were looked at before. Who only listens knows no more now than that nothing was
-   * due then: had the signal been due, its timer would have run before this look.
+   * @param lastLookAt the time of the previous look. A holder that only listens knows that nothing was due then: had
+   * the signal been due, its timer would have run before this look.
    */
   look(lastLookAt: number): void {
     if (this.watchfulness === 'asks') this.isHeld();
     else if (!this.lease.signal.aborted) this.#seen(lastLookAt);
   }
 
-  /** Called right before the lease is given back. */
+  /** Called right before the lease is released. */
   end(): void {
     if (this.watchfulness === 'asks') this.isHeld();
     this.#over('released');
@@ -76,7 +76,7 @@ export class Belief {
   }
 }
 
-/** All that a process believes to hold, looked at again and again for as long as there is something. */
+/** All leases that a process believes to hold. They are checked regularly while there are any. */
 export class Beliefs {
   readonly #process: string;
   readonly #journal: Journal;
@@ -93,7 +93,7 @@ export class Beliefs {
     this.#pace = pace;
   }
 
-  /** `undefined` when the lease is gone already: nobody has come to believe in it. */
+  /** Returns `undefined` when the lease is already lost, because there is no belief then. */
   begin(lease: Believable, mode: Mode, watchfulness: Watchfulness, about: AboutHold = {}): Belief | undefined {
     const from = sharedNow();
     if (!lease.isHeld()) return undefined;

@@ -13,17 +13,17 @@ import type { Journal } from './journal.js';
 import type { LockTraffic } from './orders.js';
 import type { Register } from './register-client.js';
 
-/** What the clients of one process share. */
+/** The services and records that the clients of one process share. */
 export interface ClientTools {
   readonly locks: LockService;
   readonly beliefs: Beliefs;
   readonly journal: Journal;
   readonly register: Register;
-  /** Runs the work in a decorated method; needed for asks of that kind only. */
+  /** Runs the work in a decorated method. Only needed for requests of that kind. */
   readonly runDecorated?: (key: string, mode: Mode, work: (lease: Lease) => Promise<void>) => Promise<void>;
 }
 
-/** One user of the locks: takes one after another, and works a little under each. */
+/** One user of the locks: acquires one after another, and works briefly under each. */
 export class Client {
   readonly #name: string;
   readonly #tools: ClientTools;
@@ -46,7 +46,7 @@ export class Client {
     }
   }
 
-  /** Begins nothing new, and does not keep what it holds for longer than it takes to say so. */
+  /** Starts nothing new, and ends the current hold as soon as possible. */
   finish(): void {
     this.#finished.abort();
   }
@@ -65,7 +65,10 @@ export class Client {
     });
   }
 
-  /** Asks the holders to give way, and never takes the key by force: a holder of that moment may believe on for a while. */
+  /**
+   * Requests a release from the holders, and never takes the key by force: a current holder may believe in its lease
+   * for a while.
+   */
   async #revoke({ keys: [key = ''], waitMs }: Ask, reason: Error): Promise<void> {
     const abort = new AbortController();
     const giveUp = setTimeout(() => abort.abort(reason), waitMs);
@@ -124,7 +127,7 @@ export class Client {
     await Promise.all(writers.map((belief) => this.#tools.register.write(belief, mode)));
   }
 
-  /** Until the time is up, or the lease is lost. */
+  /** Waits until the time is up, or the lease is lost. */
   async #keep({ signal }: Lease, holdMs: number): Promise<void> {
     const ends = AbortSignal.any([signal, this.#finished.signal]);
     await pause(holdMs, undefined, { signal: ends }).catch(() => {});

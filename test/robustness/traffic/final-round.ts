@@ -10,7 +10,7 @@ const RETRY_PAUSE_MS = 100;
 
 type FinalTools = Pick<ClientTools, 'locks' | 'beliefs' | 'journal'>;
 
-/** Takes every key in every mode once: after the faults, everybody must get everything. */
+/** Acquires every key in every mode once: after the faults, every worker must be granted everything. */
 export async function runFinalRound(tools: FinalTools, keys: readonly string[], limitMs: number): Promise<void> {
   for (const mode of FINAL_MODES) await Promise.all(keys.map((key) => finalAcquisition(tools, key, mode, limitMs)));
 }
@@ -23,7 +23,7 @@ async function finalAcquisition(tools: FinalTools, key: string, mode: Mode, limi
     error = await acquireOnce(tools, key, mode, limitMs).then(
       () => undefined,
       (reason: unknown) => {
-        // The servers are well again, but a client may still be on its way back to them.
+        // The servers work again, but a client may still be reconnecting.
         mayTryAgain = reason instanceof LockUnavailableError && sharedNow() - startedAt < limitMs;
         return String(reason);
       },

@@ -1,12 +1,12 @@
 import { openSync, writeSync } from 'node:fs';
 import type { JournalEntry } from '../model/journal-entry.js';
 
-/** What a process writes down about itself. */
+/** The journal in which a process records its own history. */
 export interface Journal {
   write(entry: JournalEntry): void;
 }
 
-/** A journal that survives `kill -9`: each entry is with the kernel when `write` returns. */
+/** A journal that survives `kill -9`: the kernel has each entry when `write` returns. */
 export class FileJournal implements Journal {
   readonly #file: number;
 

@@ -1,53 +1,53 @@
 import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
 import type { Mode } from '../model/history.js';
 
-/** The locks a worker takes: the real ones, or ones that are broken on purpose, to see that this is found out. */
+/** The locks that a worker uses: the real ones, or ones with a planted defect that has to be detected. */
 export type LockUnderTest = 'real' | 'everybody' | 'deaf' | 'forgetful';
 
 /** Milliseconds, both ends included. */
 export type Span = readonly [shortest: number, longest: number];
 
-/** What the clients of a process ask for. */
+/** The requests of the clients of a process. */
 export interface LockTraffic {
-  /** Keys that everybody takes for a few milliseconds, again and again. */
+  /** Keys that all clients acquire for a few milliseconds, repeatedly. */
   readonly busyKeys: readonly string[];
-  /** How long those are held, in milliseconds. */
+  /** How long busy keys are held, in milliseconds. */
   readonly busyMs: Span;
-  /** Keys that nobody writes: readers get them whatever else happens, and are never told that they are taken. */
+  /** Keys that are never written. Readers are always granted them, and are never refused because they are taken. */
   readonly readOnlyKeys: readonly string[];
-  /** How often it is one of those that is asked for. */
+  /** The share of requests for read-only keys. */
   readonly readOnlyShare: number;
-  /** How long those are held, in milliseconds. */
+  /** How long read-only keys are held, in milliseconds. */
   readonly readOnlyMs: Span;
-  /** Keys that are kept for long: of such leases there are enough when something breaks. */
+  /** Keys that are held for long, so that enough leases exist at any fault. */
   readonly keptKeys: readonly string[];
-  /** How often it is one of those that is asked for. */
+  /** The share of requests for long-held keys. */
   readonly keptShare: number;
-  /** How long they are kept, in milliseconds. */
+  /** How long they are held, in milliseconds. */
   readonly keptMs: Span;
-  /** How long callers are ready to wait for them, in milliseconds. */
+  /** How long callers wait for them, in milliseconds. */
   readonly keptWaitMs: number;
-  /** How often an acquisition of a busy key is of which kind. */
+  /** The weights of the kinds of acquisitions of a busy key. */
   readonly kinds: Readonly<Partial<Record<AskKind, number>>>;
-  /** How long callers are ready to wait for a busy key, in milliseconds: one of these. */
+  /** How long callers wait for a busy key, in milliseconds: one of these values. */
   readonly waitsMs: readonly number[];
-  /** How soon a caller gives up that is aborted, in milliseconds. */
+  /** How soon a caller that is aborted gives up, in milliseconds. */
   readonly abortAfterMs: Span;
   /** How long a client rests between two acquisitions, in milliseconds. */
   readonly pauseMs: Span;
 }
 
-/** What the traffic of a scenario looks like. */
+/** The traffic of a scenario. */
 export interface TrafficShape extends LockTraffic {
-  /** Whether the process can go elsewhere when its server is in trouble. */
+  /** Whether the process can connect to another server when its own is affected by a fault. */
   readonly knows: 'all servers' | 'one server';
-  /** How many acquisitions a process has under way at once. */
+  /** The number of concurrent acquisitions of a process. */
   readonly clientsPerWorker: number;
-  /** How the callers of one process share a key; each process does one of these. */
+  /** How the callers of one process share a key. Each process uses one of these. */
   readonly sharings: readonly SharingOptions[];
 }
 
-/** The keys that everybody must get in every mode when the traffic is over. */
+/** The keys that every worker must be granted in every mode when the traffic is over. */
 export function keysOf({ busyKeys, keptKeys }: LockTraffic): readonly string[] {
   return [...busyKeys, ...keptKeys];
 }
@@ -55,7 +55,7 @@ export function keysOf({ busyKeys, keptKeys }: LockTraffic): readonly string[] {
 export type AskKind =
   'mutex' | 'read' | 'write' | 'try' | 'aborted' | 'using' | 'decorated' | 'single' | 'multi' | 'revoke';
 
-/** What a worker is told by the one who started it: its one argument, as JSON. */
+/** The orders that a worker gets from the process that started it: its one argument, as JSON. */
 export interface WorkerOrders {
   readonly process: string;
   readonly seed: number;
@@ -69,15 +69,15 @@ export interface WorkerOrders {
   readonly traffic: TrafficShape;
 }
 
-/** What a worker is told while it runs. */
+/** A message to a worker while it runs. */
 export type Order =
   | { readonly order: 'stall'; readonly ms: number }
-  /** Stops the traffic, then takes every key once. */
+  /** Stops the traffic, then acquires every key once. */
   | { readonly order: 'finish' }
   | { readonly order: 'close' }
   | { readonly order: 'answer'; readonly write: number; readonly accepted: boolean };
 
-/** What a worker says. */
+/** A message from a worker. */
 export type Report =
   | { readonly report: 'ready' }
   | { readonly report: 'finished' }

@@ -2,7 +2,7 @@ import { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import type { LockUnderTest } from './orders.js';
 
-/** The backend itself, or one with a defect that a run has to find. */
+/** Returns the backend itself, or one with a defect that a run has to detect. */
 export function withDefect(defect: LockUnderTest, backend: LockBackend): LockBackend {
   switch (defect) {
     case 'real':
@@ -16,12 +16,12 @@ export function withDefect(defect: LockUnderTest, backend: LockBackend): LockBac
   }
 }
 
-/** Grants every key to everybody at once. */
+/** Grants every request for a key at once. */
 function everybody(backend: LockBackend): LockBackend {
   return planted(backend, async ({ key, mode }) => lease(key, mode, 1n, async () => {}));
 }
 
-/** Never hears that a lease was lost. */
+/** Never notices that a lease was lost. */
 function deaf(backend: LockBackend): LockBackend {
   return planted(backend, async (request) => {
     const real = await backend.acquire(request);
@@ -29,7 +29,7 @@ function deaf(backend: LockBackend): LockBackend {
   });
 }
 
-/** Does not give back one lease in ten. */
+/** Does not release one lease in ten. */
 function forgetful(backend: LockBackend): LockBackend {
   let count = 0;
   return planted(backend, async (request) => {

@@ -6,11 +6,11 @@ import type { Report } from './orders.js';
 
 /** Storage that is guarded by tokens, as a holder writes to it. */
 export interface Register {
-  /** Resolves when the register has said whether it accepts the write. */
+  /** Resolves when the register has accepted or refused the write. */
   write(belief: Belief, mode: Mode): Promise<void>;
 }
 
-/** The fenced register, as a worker writes to it: it lies with the conductor, behind the process's channel. */
+/** The fenced register, as a worker writes to it. The register is in the conductor, behind the process's channel. */
 export class RegisterClient implements Register {
   readonly #journal: Journal;
   readonly #tell: (report: Report) => void;

@@ -8,7 +8,7 @@ import type { Order, Report, WorkerOrders } from './orders.js';
 
 type WriteReport = Extract<Report, { report: 'write' }>;
 
-/** A worker, as the conductor sees it. */
+/** A worker, from the conductor's side. */
 export class WorkerProcess {
   readonly name: string;
   readonly orders: WorkerOrders;
@@ -18,14 +18,14 @@ export class WorkerProcess {
   #end: ProcessEnd['end'] = 'exited';
   #isStopped = false;
 
-  /** @param onWrite what the fenced register says to a write */
+  /** @param onWrite the answer of the fenced register to a write */
   constructor(orders: WorkerOrders, onWrite: (write: WriteReport) => boolean) {
     this.name = orders.process;
     this.orders = orders;
     this.#child = fork(WORKER_SCRIPT, [JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.#child.stdout?.on('data', (bytes: Buffer) => this.#output.push(bytes));
     this.#child.stderr?.on('data', (bytes: Buffer) => this.#output.push(bytes));
-    // A channel to a process that is gone fails; that the process is gone is told by its end.
+    // Sending to a process that has ended fails. The end itself is reported by its exit event.
     this.#child.on('error', () => {});
     this.#exited = once(this.#child, 'exit').then(() => {});
     this.#child.on('message', (report: Report) => {
@@ -58,21 +58,21 @@ export class WorkerProcess {
     this.#child.kill('SIGCONT');
   }
 
-  /** As a crash. Resolves when it is gone. */
+  /** Kills the process, as a crash. Resolves when it has ended. */
   async kill(): Promise<void> {
     this.#end = 'killed by a fault';
     this.#child.kill('SIGKILL');
     await this.#exited;
   }
 
-  /** Ends the traffic and runs the final round. `false` when that does not end. */
+  /** Ends the traffic and runs the final round. Resolves to `false` when that does not end. */
   async finish(limitMs: number): Promise<boolean> {
     const finished = this.#reported('finished', limitMs);
     this.#send({ order: 'finish' });
     return finished;
   }
 
-  /** Closes the service; the process then has to end by itself within the limit. */
+  /** Closes the service. The process then has to end by itself within the limit. */
   async close(limitMs: number): Promise<ProcessEnd> {
     this.#send({ order: 'close' });
     const lastResort = setTimeout(() => {
@@ -93,7 +93,7 @@ export class WorkerProcess {
     };
   }
 
-  /** For whatever way a run ends. */
+  /** Kills the process, however a run ends. */
   destroy(): void {
     this.#child.kill('SIGKILL');
   }
@@ -102,7 +102,7 @@ export class WorkerProcess {
     if (this.#child.connected) this.#child.send(order, () => {});
   }
 
-  /** Whether it came within the limit. */
+  /** Whether the report arrived within the limit. */
   async #reported(what: Report['report'], limitMs: number): Promise<boolean> {
     const until = sharedNow() + limitMs;
     const over = new AbortController();

@@ -1,4 +1,4 @@
-/** One process of an application: its own session, and a few clients that take locks until they are told to stop. */
+/** One process of an application: its own session, and a few clients that acquire locks until they are stopped. */
 import { LockService } from '../../../lib/service/lock.service.js';
 import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
 import { Random } from '../random.js';
@@ -31,7 +31,7 @@ const clients = Array.from({ length: orders.traffic.clientsPerWorker }, (_, plac
 const traffic = tools.locks.onModuleInit().then(() => Promise.all(clients.map((client) => client.run())));
 tell({ report: 'ready' });
 
-// The conductor is gone before its time: nobody is left to tell this process to stop.
+// The conductor ended early, so no message will stop this process.
 const onOrphaned = () => process.exit(1);
 process.on('disconnect', onOrphaned);
 process.on('message', (order: Order) => void obey(order));
@@ -51,12 +51,12 @@ async function obey(order: Order): Promise<void> {
       tools.locks.beforeApplicationShutdown();
       await tools.locks.onApplicationShutdown();
       process.off('disconnect', onOrphaned);
-      // From here on, whatever still keeps this process running is something that was left behind.
+      // From here on, anything that keeps this process running was left behind.
       return process.disconnect();
   }
 }
 
-/** As a long garbage collection or a computation would. */
+/** Stalls like a long garbage collection or computation. */
 function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -1,6 +1,6 @@
 import type { Hold } from '../model/history.js';
 
-/** The records of each key, in the order in which they came. */
+/** Returns the records of each key, in their order. */
 export function byKey<T extends { readonly key: string }>(records: readonly T[]): T[][] {
   const groups = new Map<string, T[]>();
   for (const record of records) {
@@ -11,7 +11,7 @@ export function byKey<T extends { readonly key: string }>(records: readonly T[])
   return [...groups.values()];
 }
 
-/** The holds of each key, in the order in which they began. */
+/** Returns the holds of each key, in the order in which they began. */
 export function asTheyBegan(holds: readonly Hold[]): Hold[][] {
   return byKey(holds).map((group) => group.sort((a, b) => a.from - b.from));
 }

@@ -4,8 +4,8 @@ import type { Fault, Hold } from '../model/history.js';
 export const SESSION_CLOSED = 'session closed';
 
 /**
- * Whether the hold's session was closed on purpose while the holder believed in it. The znode is gone at once then,
- * with no lease having run out: the holder hears of it with its next answer, and nothing on its side can be earlier.
+ * Whether the hold's session was closed on purpose while the holder believed in it. The znode is then deleted at once,
+ * without an expired lease. The holder is notified with its next reply, and cannot know earlier.
  */
 export function wasClosedOnPurpose(hold: Hold, faults: readonly Fault[], since = hold.from): boolean {
   return faults.some(

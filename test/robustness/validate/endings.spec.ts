@@ -7,7 +7,7 @@ import { checkSubstance, inShare } from './substance.js';
 import { checkWakeUps } from './wake-ups.js';
 
 describe('leftovers', () => {
-  it('are found while everybody is idle, and when everybody is gone', () => {
+  it('are found while all workers are idle, and when all have ended', () => {
     const leftovers = [
       { when: 'idle', what: 'the ephemeral /k/lock-1' },
       { when: 'closed', what: '1 open sessions' },
@@ -22,11 +22,11 @@ describe('processes', () => {
     ['did not end by itself', end({ end: 'had to be killed', exitCode: null })],
     ['crashed', end({ exitCode: 1 })],
     ['was killed by somebody else', end({ exitCode: null })],
-  ])('are found out when one %s', (_, one) => {
+  ])('are reported when one %s', (_, one) => {
     expect(checkProcesses({ ends: [end({}), one], warnings: [] })).toHaveLength(1);
   });
 
-  it('are found out when one was warned', () => {
+  it('are reported when one printed a warning', () => {
     expect(checkProcesses({ ends: [], warnings: ['worker 1: MaxListenersExceededWarning'] })).toHaveLength(1);
   });
 
@@ -37,7 +37,7 @@ describe('processes', () => {
 });
 
 describe('outcomes', () => {
-  it('that no promise speaks of are found', () => {
+  it('that no promise covers are found', () => {
     const failed = attempt({ outcome: 'failed', error: 'KeeperError: noNode' });
     expect(checkOutcomes({ attempts: [attempt({}), failed, attempt({ outcome: 'timeout' })] })).toHaveLength(1);
   });
@@ -53,17 +53,17 @@ describe('wake-ups', () => {
 describe('substance', () => {
   const least = { holds: 1, faults: 1, writes: 1 };
 
-  it('is missed in a run in which too little happened', () => {
+  it('is missing in a run in which too little happened', () => {
     expect(checkSubstance({ holds: [], faults: [], writes: [] }, least)).toHaveLength(3);
     expect(checkSubstance({ holds: [hold({})], faults: [], writes: [write({})] }, least)).toHaveLength(1);
   });
 
-  it('is asked for in proportion to the length of the run', () => {
+  it('is required in proportion to the length of the run', () => {
     expect(inShare({ holds: 100, faults: 3, writes: 50 }, 0.5)).toEqual({ holds: 50, faults: 1, writes: 25 });
     expect(inShare({ holds: 100, faults: 3, writes: 50 }, 2)).toEqual({ holds: 100, faults: 3, writes: 50 });
   });
 
-  it('is seen where there is some', () => {
+  it('is accepted where there is enough', () => {
     expect(checkSubstance({ holds: [hold({})], faults: [fault({})], writes: [write({})] }, least)).toEqual([]);
   });
 });

@@ -20,32 +20,32 @@ describe('exclusion', () => {
     ]);
   });
 
-  it('finds one inside another, also when a third is in between', () => {
+  it('finds a hold inside another, also with a third in between', () => {
     const long = hold({ from: 0, seenUntil: 100 });
     const holds = [long, hold({ mode: 'read', from: 120, seenUntil: 130 }), hold({ from: 50, seenUntil: 51 })];
     expect(findings(holds)).toHaveLength(1);
   });
 
-  it('finds each of several', () => {
+  it('finds each of several overlaps', () => {
     const readers = [1, 2, 3].map((from) => hold({ mode: 'read', from, seenUntil: 10 }));
     expect(findings([...readers, hold({ mode: 'write', from: 5, seenUntil: 6 })])).toHaveLength(3);
   });
 
-  it('finds two in one process', () => {
+  it('finds two holds in one process', () => {
     expect(findings([hold({ process: 'a' }), hold({ process: 'a' })])).toHaveLength(1);
   });
 
-  it('finds what began while a stopped process was away, when that one believes on after waking', () => {
+  it('finds a hold that began during a stop, if the stopped process still believes', () => {
     const stopped = hold({ from: 0, seenUntil: 5_000 });
     expect(findings([stopped, hold({ from: 3_000, seenUntil: 3_010 })])).toHaveLength(1);
   });
 
-  it('does not hold against a stopped process what it could not see', () => {
+  it('accepts a hold that a stopped process could not observe', () => {
     const stopped = hold({ from: 0, seenUntil: 1_000, end: 'lost' });
     expect(findings([stopped, hold({ from: 3_000, seenUntil: 3_010 })])).toEqual([]);
   });
 
-  it('lets readers be together, other keys be held, and one come when the other has gone', () => {
+  it('accepts concurrent readers, other keys, and successive holds', () => {
     const readers = [hold({ mode: 'read' }), hold({ mode: 'read' })];
     expect(findings([...readers, hold({ key: 'other' }), hold({ from: 10, seenUntil: 20 })])).toEqual([]);
   });
@@ -55,11 +55,11 @@ describe('exclusion', () => {
     const closed = (special: Partial<Fault>) =>
       fault({ name: SESSION_CLOSED, target: 'a', from: 20, until: 22, ...special });
 
-    it('excuses who could not know', () => {
+    it('excuses the holder that could not know', () => {
       expect(findings(holds, [closed({})])).toEqual([]);
     });
 
-    it('excuses nobody else, at no other time, and no other fault', () => {
+    it('excuses no other holder, time or fault', () => {
       const others = [closed({ target: 'c' }), closed({ from: 31, until: 32 }), closed({ name: 'black hole' })];
       expect(findings(holds, others)).toHaveLength(1);
     });

@@ -4,7 +4,7 @@ import { asTheyBegan } from './by-key.js';
 import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
-/** No two processes saw leases stand at the same time that exclude each other. */
+/** No two processes observed mutually exclusive leases as held at the same time. */
 export function checkExclusion({ holds, faults }: Pick<History, 'holds' | 'faults'>): Finding[] {
   return asTheyBegan(holds).flatMap((group) => overlapsOf(group, faults));
 }

@@ -7,15 +7,15 @@ const findings = (...holds: Parameters<typeof hold>[0][]) =>
   checkFencingTokens({ holds: holds.map((special, from) => hold({ from, ...special })), faults: [] });
 
 describe('fencing tokens', () => {
-  it('find one that is smaller than the one before', () => {
+  it('find a token that is smaller than the one before', () => {
     expect(findings({ token: 7n }, { token: 5n })).toHaveLength(1);
   });
 
-  it('find one that is the same', () => {
+  it('find a token that is repeated', () => {
     expect(findings({ token: 7n }, { token: 7n })).toHaveLength(1);
   });
 
-  it('find one that is smaller than an earlier one, with others in between', () => {
+  it('find a token that is smaller than an earlier one, with others in between', () => {
     expect(findings({ token: 7n }, { token: 9n, mode: 'read' }, { token: 8n })).toHaveLength(1);
   });
 
@@ -31,17 +31,17 @@ describe('fencing tokens', () => {
     ).toHaveLength(1);
   });
 
-  it('go by when leases began, not by when they were written down', () => {
+  it('are compared in the order in which leases began, not in that of the records', () => {
     expect(findings({ token: 9n, from: 20 }, { token: 7n, from: 10 })).toEqual([]);
   });
 
-  describe('of one whose session was closed on purpose', () => {
+  describe('of a holder whose session was closed on purpose', () => {
     const early = hold({ process: 'a', token: 9n, from: 10, seenUntil: 20 });
     const late = hold({ process: 'b', token: 7n, from: 11, seenUntil: 21 });
     const closed = (target: string, from = 5) => fault({ name: SESSION_CLOSED, target, from, until: 30 });
     const found = (faults: ReturnType<typeof fault>[]) => checkFencingTokens({ holds: [early, late], faults });
 
-    it('are not looked at: its turn was on its way to it', () => {
+    it('are not checked, because its grant was still on the way', () => {
       expect(found([closed('b')])).toEqual([]);
     });
 
@@ -60,12 +60,12 @@ describe('fencing tokens', () => {
     it.each([
       ['another one’s', [closed('a')]],
       ['later', [closed('b', 22)]],
-    ])('are looked at when it was %s', (_whose, faults) => {
+    ])('are checked when it was %s', (_whose, faults) => {
       expect(found(faults)).toHaveLength(1);
     });
   });
 
-  it('say nothing about readers among each other, nor about other keys', () => {
+  it('are not compared between readers, nor between keys', () => {
     expect(findings({ token: 9n, mode: 'read' }, { token: 7n, mode: 'read' }, { token: 1n, key: 'other' })).toEqual([]);
   });
 });

@@ -4,9 +4,9 @@ import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /**
- * In the order in which leases began, tokens grow between any two that exclude each other. Readers that were granted
- * together begin in any order: between two readers nothing is said. Nor of one whose turn was still on its way to it when its
- * session was closed on purpose: it is late, and its token says so.
+ * In the order in which leases began, tokens grow between any two that exclude each other. Two readers are not
+ * compared, because readers that were granted together begin in any order. A holder whose session was closed on purpose
+ * while its grant was on the way is ignored: it is late, and its token shows that.
  */
 export function checkFencingTokens({ holds, faults }: Pick<History, 'holds' | 'faults'>): Finding[] {
   return asTheyBegan(holds).flatMap((group) => stepsBack(group, faults));

@@ -1,7 +1,10 @@
 import type { History } from '../model/history.js';
 import type { Finding } from './finding.js';
 
-/** When nobody holds or waits, the servers have no contender and no watch; when all have closed, no session either. */
+/**
+ * Without holders and waiters, the servers have no contender and no watch. After all have closed, they have no session
+ * either.
+ */
 export function checkLeftovers({ leftovers }: Pick<History, 'leftovers'>): Finding[] {
   return leftovers.map((leftover) => ({
     check: 'leftovers',

@@ -26,7 +26,7 @@ describe('liveness', () => {
     expect(findings({ attempts: [unanswered], ends: [end({ end: 'had to be killed' })] })).toHaveLength(1);
   });
 
-  it('asks no answer of a process that was killed', () => {
+  it('needs no answer of a process that was killed', () => {
     expect(findings({ attempts: [unanswered], ends: [end({ end: 'killed by a fault' })] })).toEqual([]);
   });
 
@@ -42,12 +42,12 @@ describe('liveness', () => {
     expect(findings({ attempts, faults: [{ ...stopped, name: 'black hole' }] })).toHaveLength(1);
   });
 
-  it('finds an acquisition of the final round that failed, or that did not end', () => {
+  it('finds an acquisition of the final round that failed or did not end', () => {
     expect(findings({ finals: [{ ...final, error: 'LockTimeoutError' }], finalsDue: 1 })).toHaveLength(1);
     expect(findings({ finals: [final], finalsDue: 2 })).toHaveLength(1);
   });
 
-  it('is content with acquisitions in time and a whole final round', () => {
+  it('accepts acquisitions in time and a complete final round', () => {
     expect(findings({ attempts: [attempt({})], ends: [end({})], finals: [final], finalsDue: 1 })).toEqual([]);
   });
 });

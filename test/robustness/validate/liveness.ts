@@ -3,17 +3,17 @@ import type { Finding } from './finding.js';
 
 export const PROCESS_STOPPED = 'process stopped';
 export const EVENT_LOOP_STALLED = 'event loop stalled';
-/** Its monotonic clock, and with it its timers, stood still. Only simulated. */
+/** The fault in which the monotonic clock and the timers of a machine are stopped. Only simulated. */
 export const MACHINE_SUSPENDED = 'machine suspended';
 
 /** The faults in which a process does not run, and so cannot give up in time either. */
 const PAUSES: readonly string[] = [PROCESS_STOPPED, EVENT_LOOP_STALLED, MACHINE_SUSPENDED];
 
-// What an acquisition may take beyond its own deadline: for finding out that there is no server, for leaving the line,
-// for a machine that is busy with other things. Not a measure of speed: what is stuck is stuck for good.
+// The time that an acquisition may take beyond its deadline. It covers detecting that there is no server, leaving the
+// wait queue, and a busy machine. This is no measure of speed: a stuck acquisition never ends.
 const GRACE_MS = 15_000;
 
-/** Nobody was stuck: every acquisition ended by its deadline, and when the faults were over everybody got every key. */
+/** No worker was stuck: every acquisition ended by its deadline, and after the faults every worker got every key. */
 export function checkLiveness(history: Omit<History, 'scenario' | 'seed'>, graceMs = GRACE_MS): Finding[] {
   return [...stuckAttempts(history, graceMs), ...missedFinals(history)];
 }
@@ -30,7 +30,7 @@ function stuckAttempts(
   });
 }
 
-/** How long after its deadline it ended, less the time in which its process did not run. */
+/** How long after its deadline an attempt ended, without the time in which its process did not run. */
 function lateness({ process, askedAt, answeredAt = askedAt, waitMs }: Attempt, faults: readonly Fault[]): number {
   const pauses = faults.filter(({ name, target }) => target === process && PAUSES.includes(name));
   const paused = pauses.map(({ from, until }) => Math.min(until, answeredAt) - Math.max(from, askedAt));

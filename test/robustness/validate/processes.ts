@@ -1,7 +1,7 @@
 import type { History } from '../model/history.js';
 import type { Finding } from './finding.js';
 
-/** Workers that were told to close ended by themselves, well, and without a warning. */
+/** Workers that were closed ended by themselves, with success, and without a warning. */
 export function checkProcesses({ ends, warnings }: Pick<History, 'ends' | 'warnings'>): Finding[] {
   const bad = ends.filter(({ end, exitCode }) => end === 'had to be killed' || (end === 'exited' && exitCode !== 0));
   return [

@@ -1,6 +1,6 @@
 import type { Attempt, Fault, Hold, ProcessEnd, RegisterWrite, WriteAnswer } from '../model/history.js';
 
-/** Records for specs: the usual, and what is special about one. */
+/** Default records for specs, with the given special values. */
 let count = 0;
 
 export function hold(special: Partial<Hold>): Hold {

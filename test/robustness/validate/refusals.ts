@@ -1,7 +1,7 @@
 import type { Attempt, History } from '../model/history.js';
 import type { Finding } from './finding.js';
 
-/** No reader was told that a key is taken which nobody ever asked to write. */
+/** No reader was refused a key for which there was no request to write. */
 export function checkRefusals({ attempts }: Pick<History, 'attempts'>): Finding[] {
   const written = new Set(attempts.filter(({ mode }) => mode !== 'read').flatMap(({ keys }) => keys));
   const isUnfounded = ({ outcome, keys }: Attempt) =>

@@ -3,12 +3,15 @@ import { byKey } from './by-key.js';
 import { wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
-/** The register never went back, and never refused somebody whose lease still stood when the refusal arrived. */
+/**
+ * The register never accepted an older token, and never refused a holder whose lease was still held when the refusal
+ * arrived.
+ */
 export function checkRegister(history: Pick<History, 'writes' | 'answers' | 'holds' | 'faults'>): Finding[] {
   return [...byKey(history.writes).flatMap(staleWrites), ...refusedHolders(history)];
 }
 
-/** Told from the accepted writes alone, not by the rule of the register that accepted them. */
+/** Computed from the accepted writes alone, not by the rule of the register that accepted them. */
 function staleWrites(writes: readonly RegisterWrite[]): Finding[] {
   const found: Finding[] = [];
   let newestWrite: RegisterWrite | undefined;

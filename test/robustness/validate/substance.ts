@@ -1,14 +1,14 @@
 import type { History } from '../model/history.js';
 import type { Finding } from './finding.js';
 
-/** What a run has to have had, so that finding nothing in it means something. */
+/** The minimum activity of a run, without which the absence of findings means nothing. */
 export interface Substance {
   readonly holds: number;
   readonly faults: number;
   readonly writes: number;
 }
 
-/** A run in which little happened proves little: that counts as a failure too. */
+/** A run in which little happened proves little, so that counts as a failure too. */
 export function checkSubstance(history: Pick<History, 'holds' | 'faults' | 'writes'>, least: Substance): Finding[] {
   return (Object.keys(least) as (keyof Substance)[])
     .filter((what) => history[what].length < least[what])
@@ -19,7 +19,7 @@ export function checkSubstance(history: Pick<History, 'holds' | 'faults' | 'writ
     }));
 }
 
-/** What a run of that part of the usual length has to have had. */
+/** Returns the minimum activity for a share of the usual length. */
 export function inShare(least: Substance, share: number): Substance {
   const part = (count: number) => Math.floor(count * Math.min(1, share));
   return { holds: part(least.holds), faults: part(least.faults), writes: part(least.writes) };

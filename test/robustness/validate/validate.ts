@@ -24,7 +24,7 @@ const VALIDATORS: readonly Validator<History>[] = [
   checkWakeUps,
 ];
 
-/** Everything in a run that a promise rules out. */
+/** Returns all violations of promises in a run. */
 export function validate(history: History, least: Substance): Finding[] {
   return [...VALIDATORS.flatMap((check) => check(history)), ...checkSubstance(history, least)];
 }

@@ -2,8 +2,8 @@ import type { History } from '../model/history.js';
 import type { Finding } from './finding.js';
 
 /**
- * A release was news to two waiters at most: the next, and the one behind it, who looks ahead. With the owner's own, no
- * znode that was deleted had more than three watches on it.
+ * A release notified two waiters at most: the next one, and the one behind it, which looks ahead. With the owner's own
+ * watch, no deleted znode had more than three watches.
  */
 export function checkWakeUps({ wakeUps }: Pick<History, 'wakeUps'>): Finding[] {
   if (!wakeUps || wakeUps.mostWatchesOfOne <= 3) return [];

@@ -3,10 +3,10 @@ import { LockConfigurationError } from '../../../lib/index.js';
 import type { BarrierMember } from '../../../lib/index.js';
 import type { OpenPair } from './queue-contract.js';
 
-/** What every barrier does, whatever it is made of. */
+/** Defines the tests that every implementation of barriers must pass. */
 export function itHasBarriers(open: OpenPair): void {
   describe('a barrier', () => {
-    it('holds up all who come until it is lifted, and nobody while it is down', async () => {
+    it('blocks all waiters until it is lifted, and none once it is lifted', async () => {
       const { one, other } = await open();
       await one.barrier('b').wait();
       await one.barrier('b').raise();
@@ -28,7 +28,7 @@ export function itHasBarriers(open: OpenPair): void {
       await other.barrier('b').wait({ waitMs: 0 });
     });
 
-    it('ends a wait with its time, or with the signal’s own reason', async () => {
+    it('rejects a wait at its timeout, or with the signal’s own reason', async () => {
       const { one } = await open();
       const barrier = one.barrier('b');
       await barrier.raise();
@@ -46,7 +46,7 @@ export function itHasBarriers(open: OpenPair): void {
       await barrier.lift();
     });
 
-    it('is another one with another key, also below it', async () => {
+    it('is independent of a barrier with another key, nested or not', async () => {
       const { one } = await open();
       await one.barrier('b/c').raise();
       expect([await one.barrier('b').isUp(), await one.barrier('b/c').isUp()]).toEqual([false, true]);
@@ -77,7 +77,7 @@ export function itHasBarriers(open: OpenPair): void {
       expect(members.map((member) => member.isIn())).toEqual([false, false, false]);
     });
 
-    it('can be entered again, round after round, by the same', async () => {
+    it('can be entered again by the same members, round after round', async () => {
       const { one, other } = await open();
       let inside = 0;
       const rounds: number[] = [];
@@ -96,7 +96,7 @@ export function itHasBarriers(open: OpenPair): void {
       expect(inside).toBe(0);
     });
 
-    it('does not count who has given up', async () => {
+    it('does not count a member that gave up', async () => {
       const { one, other } = await open();
       const barrier = one.doubleBarrier('d', { count: 2 });
       await expect(barrier.enter({ waitMs: 60 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
@@ -130,7 +130,7 @@ export function itHasBarriers(open: OpenPair): void {
       }
     });
 
-    it('is left by its deadline, and does not keep the others then', async () => {
+    it('is left at the deadline, without blocking the other members', async () => {
       const { one, other } = await open();
       const [slow, quick] = await Promise.all([one, other].map((s) => s.doubleBarrier('d', { count: 2 }).enter()));
       await expect(quick!.leave({ waitMs: 50 })).rejects.toMatchObject({
@@ -142,7 +142,7 @@ export function itHasBarriers(open: OpenPair): void {
       await expect(slow!.leave()).rejects.toMatchObject({ code: 'LOCK_LOST' });
     });
 
-    it('lets one in alone, and late-comers at once while others are in', async () => {
+    it('admits a count of 1 at once, and late members while others are in', async () => {
       const { one, other } = await open();
       const alone = await one.doubleBarrier('d', { count: 1 }).enter();
       const late = await other.doubleBarrier('d', { count: 1 }).enter();
@@ -153,7 +153,7 @@ export function itHasBarriers(open: OpenPair): void {
       await Promise.all([...both, third].map((member) => member.leave()));
     });
 
-    it('gives back the error of the work, and is left', async () => {
+    it('rejects with the error of the work, and is left', async () => {
       const { one, other } = await open();
       const error = new Error('broken');
       const failing = one.doubleBarrier('d', { count: 2 }).using(() => Promise.reject(error));

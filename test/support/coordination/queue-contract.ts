@@ -7,10 +7,10 @@ export type OpenPair = () => Promise<{ readonly one: CoordinationService; readon
 
 const valuesOf = <T>(items: readonly QueueItem<T>[]) => items.map(({ value }) => value);
 
-/** What every queue does, whatever it is made of. */
+/** Defines the tests that every implementation of queues must pass. */
 export function itQueues(open: OpenPair): void {
   describe('a queue', () => {
-    it('gives what was put first first, to whoever asks', async () => {
+    it('delivers items first in, first out, to any taker', async () => {
       const { one, other } = await open();
       await one.queue('q').put('a');
       await other.queue('q').putAll(['b', 'c']);
@@ -26,7 +26,7 @@ export function itQueues(open: OpenPair): void {
     });
 
     it.each([[{ n: 1, list: [true, null] }], ['ümläut 🙂'], [0], [''], [null], ['x'.repeat(500_000)]])(
-      'gives back what was put: %.30j',
+      'returns the value that was put: %.30j',
       async (value) => {
         const { one, other } = await open();
         await one.queue('q').put(value);
@@ -36,7 +36,7 @@ export function itQueues(open: OpenPair): void {
       },
     );
 
-    it('gives back bytes as they were', async () => {
+    it('returns bytes unchanged', async () => {
       const { one, other } = await open();
       const bytes = Uint8Array.of(0, 255, 2, 0, 1);
       await one.queue('q', { codec: 'bytes' }).putAll([bytes, new Uint8Array(0)]);
@@ -44,7 +44,7 @@ export function itQueues(open: OpenPair): void {
       expect(items.map(({ value }) => [...value])).toEqual([[...bytes], []]);
     });
 
-    it('delivers an item that is put back again, before all that was put later, with the same id', async () => {
+    it('delivers a returned item again, before later items, with the same id', async () => {
       const { one, other } = await open();
       await one.queue('q').putAll([1, 2, 3]);
       const first = (await one.queue('q').take())!;
@@ -59,7 +59,7 @@ export function itQueues(open: OpenPair): void {
       expect((await one.queue('q').take())?.value).toBe(2);
     });
 
-    it('lets takers wait, first come first served, and wakes one for each item', async () => {
+    it('serves waiting takers in order, and wakes one for each item', async () => {
       const { one, other } = await open();
       const order: unknown[] = [];
       const takes = [];
@@ -79,7 +79,7 @@ export function itQueues(open: OpenPair): void {
       expect(order).toEqual([0, 1, 2, 3].map((place) => [place, place + 10]));
     });
 
-    it('gives a batch in order, and waits only for the first item', async () => {
+    it('delivers a batch in order, and waits for the first item only', async () => {
       const { one, other } = await open();
       const waiting = other.queue<number>('q').takeBatch({ atMost: 3 });
       await one.queue('q').putAll([1, 2, 3, 4, 5]);
@@ -88,7 +88,7 @@ export function itQueues(open: OpenPair): void {
       expect(await other.queue('q').takeBatch({ atMost: 3, waitMs: 20 })).toEqual([]);
     });
 
-    it('ends a wait with its time, or with the signal’s own reason', async () => {
+    it('ends a wait at its timeout, or with the signal’s own reason', async () => {
       const { one } = await open();
       expect(await one.queue('q').take({ waitMs: 30 })).toBeNull();
       const abort = new AbortController();
@@ -101,7 +101,7 @@ export function itQueues(open: OpenPair): void {
       expect((await one.queue('q').take({ waitMs: 0 }))?.value).toBe(1);
     });
 
-    it('with a limit has those wait who put, until there is room for all they put', async () => {
+    it('makes a put wait while the queue is full, until all its values fit', async () => {
       const { one, other } = await open();
       const queue = one.queue<number>('q', { maxItems: 2 });
       await queue.putAll([1, 2]);
@@ -120,7 +120,7 @@ export function itQueues(open: OpenPair): void {
       await expect(queue.putAll([1, 2, 3])).rejects.toThrow(LockConfigurationError);
     });
 
-    it('never has more than its limit, however many put at once', async () => {
+    it('never exceeds its limit, however many puts run at once', async () => {
       const { one, other } = await open();
       const most = { seen: 0 };
       const queues = [one, other].map((service) => service.queue<number>('q', { maxItems: 3 }));
@@ -135,7 +135,7 @@ export function itQueues(open: OpenPair): void {
       expect(most.seen).toBeLessThanOrEqual(3);
     });
 
-    it('delivers every item once to somebody of many takers who acknowledge', async () => {
+    it('delivers every item once to many takers that acknowledge', async () => {
       const { one, other } = await open();
       const values = Array.from({ length: 60 }, (_, n) => n);
       const seen: number[] = [];
@@ -154,7 +154,7 @@ export function itQueues(open: OpenPair): void {
       expect(await one.queue('q').size()).toBe(0);
     });
 
-    it('puts back what a loop that ends was not handed', async () => {
+    it('returns undelivered items to the queue when a loop ends', async () => {
       const { one, other } = await open();
       await one.queue('q').putAll([1, 2, 3]);
       for await (const item of one.queue('q').consume({ batch: 3 })) {
@@ -164,7 +164,7 @@ export function itQueues(open: OpenPair): void {
       expect(valuesOf(await other.queue('q').takeBatch({ atMost: 9 }))).toEqual([2, 3]);
     });
 
-    it('delivers what its codec cannot read, to be removed', async () => {
+    it('delivers an item that its codec cannot read, so that it can be removed', async () => {
       const { one } = await open();
       await one.queue('q', { codec: 'bytes' }).putAll([Buffer.from('{'), Buffer.from('1')]);
       const broken = (await one.queue('q').take())!;
@@ -207,7 +207,7 @@ export function itQueues(open: OpenPair): void {
   });
 }
 
-/** Lets what was just asked for arrive, by asking for something behind it. */
+/** Lets earlier requests of the service arrive: the reply to a later request comes after their replies. */
 async function settled(service: CoordinationService): Promise<void> {
   for (let round = 0; round < 5; round++) await service.queue('another').size();
 }

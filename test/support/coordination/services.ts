@@ -11,7 +11,7 @@ export async function openCoordination(options: ServiceOptions): Promise<Coordin
   return new CoordinationService(await openService(options));
 }
 
-/** Two of them with a session each, as in two processes, and a client that looks on from outside. */
+/** Two services with a session each, as in two processes, and a client that observes from outside. */
 export async function coordinated(connectString: string, options: Partial<ServiceOptions> = {}) {
   const basePath = freshBasePath();
   const [one, other, client] = await Promise.all([
@@ -22,7 +22,7 @@ export async function coordinated(connectString: string, options: Partial<Servic
   return { one, other, client, basePath };
 }
 
-/** One service whose session can be made to expire, and another. */
+/** One service whose session can be made to expire, and another one. */
 export async function withUnlucky(connectString: string, options: Partial<ServiceOptions> = {}) {
   const basePath = freshBasePath();
   const proxy = await FaultProxy.open(connectString);

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../lib/index.js';
 import type { OpenPair } from './queue-contract.js';
 
-/** What every shared value does, whatever it is made of. */
+/** Defines the tests that every implementation of shared values must pass. */
 export function itSharesValues(open: OpenPair): void {
   describe('a shared value', () => {
-    it('is the initial one until somebody writes it, and then what was written last', async () => {
+    it('is the initial value until the first write, and then the last written value', async () => {
       const { one, other } = await open();
       const value = one.value('v/w', { initial: { n: 0 } });
       const same = other.value('v/w', { initial: { n: 7 } });
@@ -33,7 +33,7 @@ export function itSharesValues(open: OpenPair): void {
       expect(await value!.get()).toEqual({ value: '', version: 'absent' });
     });
 
-    it('shows who observes it what it is, and its changes, the latest of many', async () => {
+    it('shows observers the current value and its changes, skipping to the latest', async () => {
       const { one, other } = await open();
       const abort = new AbortController();
       const seen: number[] = [];
@@ -50,7 +50,7 @@ export function itSharesValues(open: OpenPair): void {
       expect(seen.at(-1)).toBe(5);
     });
 
-    it('is updated by many, none of whom overwrites another', async () => {
+    it('is updated by many callers without lost updates', async () => {
       const { one, other } = await open();
       const add = (service: typeof one, name: string) =>
         service.value<string[]>('v', { initial: [] }).update((list) => [...list, name]);
@@ -59,7 +59,7 @@ export function itSharesValues(open: OpenPair): void {
       expect((await one.value<string[]>('v', { initial: [] }).get()).value.toSorted()).toEqual(names.toSorted());
     });
 
-    it('is not written when what changes it throws', async () => {
+    it('is not written when the update function throws', async () => {
       const { one } = await open();
       const error = new Error('no');
       const value = one.value('v', { initial: 1 });
@@ -69,7 +69,7 @@ export function itSharesValues(open: OpenPair): void {
   });
 
   describe('a shared counter', () => {
-    it('counts, once for each addition', async () => {
+    it('counts each addition once', async () => {
       const { one, other } = await open();
       const counters = [one, other].map((service) => service.counter('c', { initial: 100 }));
       await Promise.all(Array.from({ length: 20 }, (_, n) => counters[n % 2]!.add(n % 2 ? -1 : 2)));
@@ -78,7 +78,7 @@ export function itSharesValues(open: OpenPair): void {
       expect((await counters[1]!.add(-1)).value).toBe(-6);
     });
 
-    it('does not wrap, and takes no other number', async () => {
+    it('does not wrap, and refuses a number that is not a 32-bit integer', async () => {
       const { one } = await open();
       const counter = one.counter('c');
       await counter.set(2 ** 31 - 1);
@@ -87,7 +87,7 @@ export function itSharesValues(open: OpenPair): void {
       expect((await counter.get()).value).toBe(2 ** 31 - 1);
     });
 
-    it('says so when something else is there', async () => {
+    it('rejects with LockConfigurationError when the value is no counter', async () => {
       const { one } = await open();
       await one.value('c', { initial: '' }).set('no number');
       await expect(one.counter('c').get()).rejects.toThrow(LockConfigurationError);

@@ -1,6 +1,6 @@
 /**
- * Every case in which readers of one process ask for a key: situation × verb × crowd × local queue. A reader that may share
- * a lease gets it, and is never told that somebody else has the key.
+ * Every case in which readers of one process ask for a key: situation × verb × crowd × local queue.
+ * A reader that may share a lease gets it, and is never refused because another contender has the key.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { LockService } from '../../../lib/service/lock.service.js';
 import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
 import { eventually } from '../eventually.js';
 
-/** Two clients of one service, as in two processes; twice the same where the service is this process. */
+/** Two clients of one service, as in two processes. Both are the same one where the service is this process. */
 export interface TwoBackends {
   readonly one: LockBackend;
   readonly other: LockBackend;
@@ -34,7 +34,7 @@ interface Case extends TwoBackends {
   readonly count: number;
 }
 
-// Longer than a process hands a key on among its own callers while another one waits.
+// Longer than a process passes a key among its own callers while another process waits.
 const PAST_THE_BOUNDS_MS = 20;
 
 const CROWDS = { 'the first': 1, 'a second': 2, 'a 300th in one turn': 300 };
@@ -48,7 +48,7 @@ const QUEUES: Readonly<Record<string, SharingOptions>> = {
 const VERBS: Readonly<Record<string, Verb>> = {
   acquire: (lock) => lock.acquire({ waitMs: Infinity }),
   tryAcquire: (lock) => lock.tryAcquire(),
-  // What `onContention: 'skip'` and `waitMs: 0` do.
+  // The equivalent of `onContention: 'skip'` and `waitMs: 0`.
   skip: (lock) => lock.acquire({ waitMs: 0 }).catch(nullIfTimedOut),
 };
 
@@ -105,14 +105,14 @@ async function playOn(
   expect(left).toEqual([]);
 }
 
-/** All of the crowd get it and hold it together. */
+/** Expects that all of the crowd get a lease and hold it together. */
 async function allRead({ reader, verb, count }: Case): Promise<void> {
   const leases = await Promise.all(Array.from({ length: count }, () => verb(reader)));
   expect(leases.filter((lease) => lease?.isHeld())).toHaveLength(count);
   await releaseAll(leases);
 }
 
-/** A crowd behind a writer waits for it, or is told that it is ahead. */
+/** Expects that a crowd behind a writer waits for it, or is refused. */
 async function nobodyOvertakes(stage: Case): Promise<void> {
   const { reader, verb, count } = stage;
   const inside = await readsFor(reader);

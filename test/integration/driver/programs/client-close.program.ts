@@ -2,7 +2,7 @@ import { NodeZooKeeperClient } from '../../../../lib/zookeeper/client/node-zooke
 import { parseConnectString } from '../../../../lib/zookeeper/client/connect-string.js';
 import { hangUp, ordersOf, say } from './orders.js';
 
-// As plain-close, with a client of ours.
+// The counterpart of plain-close, with a client of this library.
 const { connectString, when } = ordersOf<{ connectString: string; when: string }>();
 const client = new NodeZooKeeperClient(
   { servers: parseConnectString(connectString).servers, sessionTimeoutMs: 4_000, auth: [] },

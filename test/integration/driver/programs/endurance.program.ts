@@ -7,11 +7,11 @@ import { FaultProxy } from '../../../../lib/testing/index.js';
 import { zookeeper } from '../../../../lib/zookeeper/zookeeper.backend.js';
 import { hangUp, ordersOf, say } from './orders.js';
 
-// What it prints otherwise is an error.
+// Any other output of this program is an error.
 Logger.overrideLogger(false);
 
-// Many services, each with a holder and a waiter of one key, behind a network that fails again and again. Says what
-// there is after every so many failures: memory, watches, driver instances, timers and sockets.
+// Many services, each with a holder and a waiter of one key, behind a network that fails repeatedly. Reports, every
+// `lookEvery` rounds, the memory, watches, driver instances, timers and sockets.
 const {
   port,
   services: count,
@@ -22,7 +22,7 @@ const {
   port: number;
   services: number;
   rounds: number;
-  /** Every so many rounds the sessions expire; in the others they are disconnected. */
+  /** Every `expireEvery` rounds the sessions expire. In the other rounds they are disconnected. */
   expireEvery: number;
   lookEvery: number;
 }>();
@@ -53,7 +53,7 @@ function opened(index: number): LockService {
   });
 }
 
-/** Acquires, holds until the lease is lost, and does so again. */
+/** Acquires, holds until the lease is lost, and repeats. */
 async function contend(service: LockService): Promise<void> {
   while (!isOver) {
     const lease = await service.acquire('k', { reentrant: false }).catch(() => undefined);
@@ -68,13 +68,13 @@ async function contend(service: LockService): Promise<void> {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const watchesKept = async () => Number(/Total watches:(\d+)/.exec(await askFourLetterWord(port, 'wchs'))?.[1]);
 
-/** Every service holds its key and has one who waits for it; each of the two watches its own znode. */
+/** Resolves when every service holds its key and has a waiter for it. Each of the two watches its own znode. */
 async function calm(): Promise<void> {
   const isCalm = () => held.size === count && [...held].every((lease) => lease.state === 'held');
   while (!isCalm() || proxy.connections !== count || (await watchesKept()) !== 2 * count) await pause(10);
 }
 
-/** A function of its own, so that nobody keeps the leases of before when they are gone. */
+/** A separate function, so that no variable keeps the previous leases alive. */
 async function fail(round: number): Promise<void> {
   const [accepted, leases] = [proxy.accepted, [...held]];
   const expires = round % expireEvery === 0;
@@ -86,7 +86,7 @@ async function fail(round: number): Promise<void> {
 }
 
 async function look(): Promise<object> {
-  // Twice, with a turn between: what a finalizer lets go of is collected by the second.
+  // Repeated with turns between, because what a finalizer releases is only collected by the next run.
   for (let time = 0; time < 3; time++) {
     global.gc?.();
     await pause(20);

@@ -1,14 +1,14 @@
-/** The orders are the one argument, as JSON. */
+/** Parses the orders, which are the only argument, as JSON. */
 export function ordersOf<T>(): T {
   return JSON.parse(process.argv[2] ?? '') as T;
 }
 
-/** Tells the one who started this program. */
+/** Sends a message to the process that started this program. */
 export function say(message: unknown): void {
   process.send?.(message);
 }
 
-/** Lets this program end by itself: the channel to the one who started it keeps it running otherwise. */
+/** Lets this program end by itself. The channel to the parent process keeps it running otherwise. */
 export function hangUp(): void {
   process.disconnect?.();
 }

@@ -1,7 +1,7 @@
 import driver from 'node-zookeeper-client';
 import { hangUp, ordersOf, say } from './orders.js';
 
-// Closes the plain driver in a state of its life; a program with nothing left to do ends by itself.
+// Closes the plain driver in one of its states. A program without pending work ends by itself.
 interface PlainCloser {
   once(event: 'connected', listener: () => void): void;
   connect(): void;

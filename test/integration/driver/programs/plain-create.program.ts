@@ -1,7 +1,7 @@
 import driver from 'node-zookeeper-client';
 import { ordersOf, say } from './orders.js';
 
-// Creates a znode with the plain driver and says what came of it.
+// Creates a znode with the plain driver and reports the outcome.
 interface PlainCreator {
   once(event: 'connected', listener: () => void): void;
   connect(): void;

@@ -1,7 +1,7 @@
 import driver from 'node-zookeeper-client';
 import { ordersOf, say } from './orders.js';
 
-// Reads a znode with the plain driver when it is told to, and says what it hears of its connection.
+// Reads a znode with the plain driver on request, and reports the events of its connection.
 interface PlainReader {
   on(event: 'connected' | 'disconnected' | 'expired', listener: () => void): void;
   connect(): void;

@@ -1,7 +1,7 @@
 import driver from 'node-zookeeper-client';
 import { ordersOf, say } from './orders.js';
 
-// A callback of the plain driver throws while the next reply has already come.
+// A callback of the plain driver throws when the next reply has already arrived.
 interface PlainReader {
   once(event: 'connected', listener: () => void): void;
   connect(): void;

@@ -3,10 +3,10 @@ import { LockService } from '../../../../lib/service/lock.service.js';
 import { zookeeper } from '../../../../lib/zookeeper/zookeeper.backend.js';
 import { hangUp, ordersOf, say } from './orders.js';
 
-// What it prints otherwise is an error.
+// Any other output of this program is an error.
 Logger.overrideLogger(false);
 
-// Closes a service when it is told to; with nothing left to do, the program ends by itself.
+// Closes a service on request. Without pending work, the program ends by itself.
 const { connectString, basePath } = ordersOf<{ connectString: string; basePath: string }>();
 const definition = zookeeper({ connectString, basePath, sessionTimeoutMs: 4_000, connectTimeoutMs: 60_000 });
 const service = new LockService(definition.create(), {
@@ -22,7 +22,7 @@ process.once('message', () => {
 });
 await service.onModuleInit();
 say('begun');
-// One that holds and one that waits, if there is somebody to ask.
+// One holder and one waiter, if there is a server.
 const holds = service.acquire('k').then(
   () => say('held'),
   () => {},

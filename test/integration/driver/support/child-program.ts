@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const LIMIT_MS = 40_000;
 
-/** Compiles lib and the programs of this folder. Each spec has a build of its own: specs run at the same time. */
+/** Compiles lib and the programs of this folder. Each spec has its own build, because specs run at the same time. */
 export async function compilePrograms(spec: string): Promise<(program: string, orders: object) => ChildProgram> {
   const build = `build/driver/${spec}`;
   await promisify(execFile)('npx', ['tsc', '-p', 'test/integration/driver', '--outDir', build], { cwd: root });
@@ -22,7 +22,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** A program in a process of its own, where it may crash or hang; killed when the test has finished. */
+/** A program in its own process, where it may crash or hang. It is killed when the test has finished. */
 export class ChildProgram {
   readonly #child: ChildProcess;
   readonly #said: unknown[] = [];
@@ -49,12 +49,12 @@ export class ChildProgram {
     onTestFinished(() => void this.#child.kill('SIGKILL'));
   }
 
-  /** What it has said so far, in order. */
+  /** All messages of the program so far, in order. */
   get said(): readonly unknown[] {
     return this.#said;
   }
 
-  /** Resolves when it has said `message`. @throws Error with its output when it ends before */
+  /** Resolves when the program has sent `message`. @throws Error with its output when it ends before */
   async says(message: unknown): Promise<void> {
     let ended: Ended | undefined;
     void this.#ended.then((end) => (ended = end));
@@ -68,7 +68,7 @@ export class ChildProgram {
     this.#child.send(message);
   }
 
-  /** How it ended, by itself. @throws Error when it still runs after a long time */
+  /** Resolves with how the program ended by itself. @throws Error when it still runs after a long time */
   async ended(limitMs = LIMIT_MS): Promise<Ended> {
     const limit = new AbortController();
     const tooLate = once(AbortSignal.timeout(limitMs), 'abort', { signal: limit.signal }).then(() => {

@@ -2,7 +2,7 @@ import { onTestFinished, vi } from 'vitest';
 import { plainDriver } from './plain-client.js';
 import type { PlainClient } from './plain-client.js';
 
-/** The insides of every driver instance that is made from now on, ours included. */
+/** Collects the internals of every driver instance that is created from now on, including ours. */
 export function driverInstances(): PlainClient['connectionManager'][] {
   const instances: PlainClient['connectionManager'][] = [];
   const { createClient } = plainDriver;

@@ -8,7 +8,7 @@ import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 export interface FakeRequest {
   readonly type: number;
   readonly xid: number;
-  /** Behind xid and type. */
+  /** The part after xid and type. */
   readonly body: JuteReader;
 }
 
@@ -17,27 +17,29 @@ export type FakeAnswer = number | Buffer;
 
 export interface FakeServer {
   readonly connectString: string;
-  /** How often somebody has connected. */
+  /** The number of accepted connections. */
   readonly accepted: number;
-  /** Every request but the handshakes and pings. */
+  /** Every request except handshakes and pings. */
   readonly requests: readonly FakeRequest[];
 }
 
 export interface FakeServerOptions {
-  /** Default: every request is answered with nothing and no error. `undefined`: this one is never answered. */
+  /**
+   * Default: every request is answered with an empty record and no error. `undefined`: this request is never answered.
+   */
   readonly answer?: (request: FakeRequest) => FakeAnswer | undefined;
-  /** What it sends in place of a whole reply. */
+  /** Returns the bytes to send instead of a whole reply. */
   readonly distort?: (message: Buffer) => Buffer;
-  /** What to do with the connection in place of a handshake. */
+  /** Handles the connection instead of a handshake. */
   readonly greet?: (socket: Socket) => void;
-  /** The session timeout that it grants. */
+  /** The session timeout that the server grants. */
   readonly timeoutMs?: number;
 }
 
 const PASSWORD = Buffer.alloc(16, 7);
 const ZXID = 1n;
 
-/** Speaks just enough ZooKeeper to say what no real server can be made to say. */
+/** A server that speaks just enough ZooKeeper to send replies that no real server can be made to send. */
 export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
   const requests: FakeRequest[] = [];
   const sockets = new Set<Socket>();

@@ -6,10 +6,10 @@ import { onTestFinished } from 'vitest';
 const SESSION_ID = { start: 20, end: 28 };
 const PASSWORD = { start: 32, end: 48 };
 
-/** A proxy that can make a server forget: who asks for its session back is given a new one. */
+/** A proxy that makes a server forget sessions: a client that asks to renew its session gets a new one. */
 export interface ForgetfulProxy {
   readonly connectString: string;
-  /** From now on renewals are answered with a new session. */
+  /** From now on, renewals are answered with a new session. */
   forget(): void;
   disconnect(): void;
 }

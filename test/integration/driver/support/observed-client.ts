@@ -11,14 +11,14 @@ interface Told {
   readonly ended: SessionEnd;
 }
 
-/** A bare client, and what it told its listener. Nothing keeps its session alive but what is asked of it. */
+/** A bare client, and the calls of its listener. Only the requests of the test keep its session alive. */
 export interface ObservedClient {
   readonly client: NodeZooKeeperClient;
-  /** All that was told, in order. */
+  /** The kinds of all calls of the listener, in order. */
   readonly told: readonly (keyof Told)[];
-  /** The next time that it is told; within the same turn. */
+  /** Resolves at the next call of this kind, within the same turn. */
   next<K extends keyof Told>(kind: K): Promise<Told[K]>;
-  /** Called in the turn in which it is told. */
+  /** Calls `listener` in the turn of each call of this kind. */
   on(kind: keyof Told, listener: () => void): void;
 }
 
@@ -26,9 +26,9 @@ export interface ObservedOptions {
   readonly sessionTimeoutMs?: number;
   /** `user:password`. */
   readonly auth?: string;
-  /** Of the credentials; default `digest`. */
+  /** The scheme of the credentials. Default `digest`. */
   readonly scheme?: string;
-  /** Whether the caller closes it; otherwise it is closed when the test has finished. */
+  /** Whether the caller closes the client. Otherwise it is closed when the test has finished. */
   readonly isClosedByCaller?: boolean;
 }
 

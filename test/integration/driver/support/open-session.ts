@@ -14,7 +14,7 @@ export interface OpenedSession {
   readonly client: ZooKeeperClient;
 }
 
-/** A session with all that keeps it alive, but no locks. */
+/** A session with everything that keeps it alive, but without locks. */
 export async function openSession(connectString: string, sessionTimeoutMs = 4_000): Promise<OpenedSession> {
   const { servers } = parseConnectString(connectString);
   const clients: NodeZooKeeperClient[] = [];

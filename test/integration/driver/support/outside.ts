@@ -14,14 +14,14 @@ export async function isThere(client: ZooKeeperClient, path: string): Promise<bo
   );
 }
 
-/** Resolves when the server, asked past every proxy, has the znode no more. */
+/** Resolves when the server no longer has the znode. The request bypasses every proxy. */
 export async function untilGone(connectString: string, path: string): Promise<void> {
   const client = await openClient(connectString);
   await eventually(async () => !(await isThere(client, path)) || undefined, `${path} gone at the server`);
   await client.close(1_000);
 }
 
-/** Whether the server, asked past every proxy, has the znode. */
+/** Whether the server has the znode. The request bypasses every proxy. */
 export async function serverHas(connectString: string, path: string): Promise<boolean> {
   const client = await openClient(connectString);
   const answer = await isThere(client, path);
@@ -29,7 +29,7 @@ export async function serverHas(connectString: string, path: string): Promise<bo
   return answer;
 }
 
-/** The contenders of a key, asked past every proxy. */
+/** The contenders of a key. The request bypasses every proxy. */
 export async function serverLists(connectString: string, path: string): Promise<string[]> {
   const client = await openClient(connectString);
   const names = await contendersAt(client, path);

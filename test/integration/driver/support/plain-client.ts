@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import driver from 'node-zookeeper-client';
 import { onTestFinished } from 'vitest';
 
-/** The driver as it is published, and the part of its insides that these tests look at. */
+/** The published driver, and the part of its internals that these tests inspect. */
 export interface PlainClient {
   readonly connectionManager: {
     xid: number;
@@ -55,7 +55,7 @@ export interface PlainOptions {
   readonly retries?: number;
 }
 
-/** A client of the driver that has not connected yet; whatever became of it, its socket is gone after the test. */
+/** A client of the driver that has not connected yet. Its socket is destroyed after the test in any case. */
 export function makePlain(connectString: string, options: PlainOptions = {}): PlainClient {
   const client = plainDriver.createClient(connectString, { sessionTimeout: 4_000, spinDelay: 50, ...options });
   onTestFinished(() => endPlain(client));
@@ -70,12 +70,12 @@ export async function openPlain(connectString: string, options: PlainOptions = {
   return client;
 }
 
-/** The next time that it says so. */
+/** Resolves at the next event of this name. */
 export async function said(client: PlainClient, event: 'connected' | 'disconnected' | 'expired'): Promise<void> {
   await once(client as never, event);
 }
 
-/** Calls back with an error or a result: as a promise. */
+/** Turns a callback with an error or a result into a promise. */
 export function plainly<T>(ask: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     ask((error, result) => {
@@ -85,7 +85,7 @@ export function plainly<T>(ask: (done: Done<T>) => void): Promise<T> {
   });
 }
 
-/** The driver has no way to end in every state. */
+/** Ends a plain client, because the driver cannot be closed in every state. */
 function endPlain({ connectionManager }: PlainClient): void {
   Object.assign(connectionManager, { connect() {}, findNextServer() {} });
   connectionManager.socket?.destroy();

@@ -7,13 +7,13 @@ import type { Stage, StagedServer } from './stage.js';
 const NO_NODE = -101;
 const EPHEMERAL = 1;
 const LONG_TICKS = 20;
-/** How often it is looked, in ticks. */
+/** The interval of the polls, in ticks. */
 const STEP = 0.5;
 const MOST_TICKS = 60;
 
 const answered = (answer: Answer) => answer !== 'closed';
 
-/** Looks again and again, and answers how many ticks that has taken. */
+/** Polls until `happened`, and returns how many ticks that has taken. */
 async function ticksUntil(stage: Stage, happened: () => Promise<boolean>): Promise<number> {
   const startedAt = stage.ticks();
   while (!(await happened())) {
@@ -23,7 +23,7 @@ async function ticksUntil(stage: Stage, happened: () => Promise<boolean>): Promi
   return stage.ticks() - startedAt;
 }
 
-/** A client that is sure to get in. */
+/** Opens a client, and retries until it is accepted. */
 async function open(stage: Stage, server: StagedServer, ticks = LONG_TICKS): Promise<RawClient> {
   let client: RawClient | undefined;
   await ticksUntil(stage, async () => {
@@ -33,12 +33,12 @@ async function open(stage: Stage, server: StagedServer, ticks = LONG_TICKS): Pro
   return client!;
 }
 
-/** What has become of it by now. */
+/** The value of the promise, or `waits` while it is pending. */
 async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
   return Promise.race([promise, new Promise<'waits'>((resolve) => setImmediate(() => resolve('waits')))]);
 }
 
-/** What is committed, as a server says that knows of it. */
+/** Reads what is committed, on a server that is up to date. */
 async function committed(stage: Stage, server: StagedServer, path: string): Promise<Answer> {
   const client = await open(stage, server);
   const synced = client.sync();
@@ -51,7 +51,10 @@ const closed = (stage: Stage, client: RawClient) => ticksUntil(stage, async () =
 const another = (stage: Stage, than: StagedServer) =>
   ticksUntil(stage, async () => ![undefined, than.id].includes((await stage.leader())?.id));
 
-/** What clients see of three servers that do not hear each other. Each begins with servers that are well. */
+/**
+ * The behaviour of three servers that cannot reach each other, as clients see it. Each case begins with healthy
+ * servers.
+ */
 export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
   'a follower that is cut off answers pings and reads, passes on neither, and gives up after the sync limit': async (
     stage,
@@ -89,9 +92,9 @@ export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>
     const old = mover.all([{ create: '/moved' }, { read: '/' }]);
     await stage.pass(1);
     expect([await now(written), await now(old)]).toEqual(['waits', 'waits']);
-    // Its session goes to another server meanwhile: what it has said here is neither done nor answered any more.
+    // Its session moves to another server meanwhile: its requests here are neither executed nor answered any more.
     const moved = await RawClient.open(leader, mover.session);
-    // The leader answers a handshake before it notes the move, and anything after the handshake behind that.
+    // The leader answers a handshake before it records the move. It answers later requests after that.
     expect(await moved?.ping()).toBe(0);
     stage.rejoin();
     await ticksUntil(stage, async () => ![await now(written), await now(old)].includes('waits'));
@@ -120,7 +123,7 @@ export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>
       stage.cutOff(leader);
       const written = writer.create('/alone');
       const welcome = RawClient.open(leader);
-      // It syncs, and takes back a session that it knows, without asking anybody.
+      // The follower syncs, and accepts a known session again, without asking the leader.
       expect(await reader.sync()).toBe(0);
       expect(await RawClient.open(leader, known.session)).toBeDefined();
       while (stage.ticks() - cutAt < SYNC_LIMIT_TICKS - 2) {
@@ -132,7 +135,7 @@ export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>
       expect([await written, await welcome]).toEqual(['closed', undefined]);
       const witness = await open(stage, other);
       await ticksUntil(stage, async () => (await witness.read('/held')) === NO_NODE);
-      // Without the new leader's grace it would be gone after 7 ticks.
+      // Without the new leader's grace period, the znode would be gone after 7 ticks.
       expect(stage.ticks() - cutAt).toBeGreaterThan(6 + SYNC_LIMIT_TICKS - 2);
       expect(await witness.read('/alone')).toBe(NO_NODE);
     },

@@ -14,7 +14,7 @@ import { RawConnection } from '../../../conformance/wire/raw-connection.js';
 const ANYONE = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const PATIENCE_MS = 60_000;
 
-/** An error code, 0 for none; or the end of the connection. */
+/** An error code, 0 for none, or the end of the connection. */
 export type Answer = number | 'closed';
 
 export type Asked =
@@ -23,7 +23,7 @@ export type Asked =
   | { readonly sync: true }
   | { readonly create: string; readonly flags?: number };
 
-/** One session on one connection, which says nothing by itself and never comes back. */
+/** One session on one connection. It sends nothing by itself and never reconnects. */
 export class RawClient {
   readonly #raw: RawConnection;
   readonly session: Required<Pick<Handshake, 'sessionId' | 'password'>>;
@@ -34,7 +34,7 @@ export class RawClient {
     this.session = { sessionId: welcome.readBigInt64BE(8), password: welcome.subarray(20, 36) };
   }
 
-  /** With a new session, or one that there is; `undefined` when it is turned away. */
+  /** Opens a new session or resumes an existing one. Resolves to `undefined` when the server refuses it. */
   static async open({ port }: { readonly port: number }, handshake: Handshake = {}): Promise<RawClient | undefined> {
     const raw = await RawConnection.open({ port, patienceMs: PATIENCE_MS }).catch(() => undefined);
     if (!raw) return undefined;
@@ -60,7 +60,7 @@ export class RawClient {
     return this.#ask({ create: path, flags });
   }
 
-  /** All of them at once; the answers in their order. */
+  /** Sends all requests at once. Resolves with the answers in the same order. */
   async all(asked: readonly Asked[]): Promise<Answer[]> {
     for (const one of asked) this.#raw.write(this.#frameOf(one));
     const answers: Answer[] = [];

@@ -1,4 +1,4 @@
-/** A server of three. */
+/** One of three servers. */
 export interface StagedServer {
   readonly id: number;
   readonly port: number;
@@ -8,21 +8,21 @@ export type Roles = readonly [leader: StagedServer, one: StagedServer, other: St
 
 export const SYNC_LIMIT_TICKS = 5;
 
-/** Three servers, real or not, and what may happen to them. */
+/** Three servers, real or not, and the faults that can be applied to them. */
 export interface Stage {
   readonly tickMs: number;
   roles(): Promise<Roles>;
-  /** Of two that take themselves for the leader, the one that was elected last. */
+  /** The leader. If two servers believe that they lead, the one that was elected last. */
   leader(): Promise<StagedServer | undefined>;
-  /** Since some moment. */
+  /** The number of ticks since a fixed moment. */
   ticks(): number;
-  /** Time passes, and everything that can happen in it does. */
+  /** Lets time pass, with everything that can happen in it. */
   pass(ticks: number): Promise<void>;
   cutOff(server: StagedServer): void;
-  /** Nobody is cut off any more. */
+  /** Ends all cuts. */
   rejoin(): void;
   freeze(server: StagedServer): Promise<void>;
   thaw(server: StagedServer): Promise<void>;
-  /** All servers are well again. */
+  /** Ends all faults. */
   restore(): Promise<void>;
 }
