@@ -11,23 +11,35 @@ import type { Contender } from './contender.js';
 // Most leases are released sooner. For them the watch would be a useless request and a useless event.
 const SHORT_HOLD_MS = 100;
 
-const watchesByContender = new WeakMap<Contender, Promise<void>>();
+const watchesByContender = new WeakMap<Contender, OwnNodeWatch>();
 const queuesBySession = new WeakMap<Session, YoungLeases>();
+
+/** The watch on a contender's own znode. */
+export interface OwnNodeWatch {
+  /** Whether the watch is set, or the contender is known to be gone. */
+  readonly isSet: boolean;
+  /** Resolves when `isSet` becomes true. Never rejects. */
+  readonly set: Promise<void>;
+}
 
 /**
  * Watches a contender's own znode. Two things are then known at once, and on one connection before anything that
  * happened later:
  * - its deletion by another client;
  * - a revocation that is written to it.
- * Resolves when the watch is set, or when the contender is known to be gone. Never rejects.
  */
-export function watchOwnNode(session: Session, contender: Contender): Promise<void> {
+export function watchOwnNode(session: Session, contender: Contender): OwnNodeWatch {
   const known = watchesByContender.get(contender);
   if (known) return known;
-  const stands = deferred();
-  watchesByContender.set(contender, stands.promise);
-  void untilGone(session, contender, stands.resolve).finally(stands.resolve);
-  return stands.promise;
+  const { promise, resolve } = deferred();
+  const watch = { isSet: false, set: promise };
+  watchesByContender.set(contender, watch);
+  const onWatched = () => {
+    watch.isSet = true;
+    resolve();
+  };
+  void untilGone(session, contender, onWatched).finally(onWatched);
+  return watch;
 }
 
 /** Watches the znode of a lease once it is held for more than a moment, unless disposed before. */
@@ -104,7 +116,7 @@ class YoungLeases {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
       if (leftMs > 0) return this.#time(leftMs);
       this.#leases.shift();
-      void watchOwnNode(this.#session, lease.contender);
+      watchOwnNode(this.#session, lease.contender);
     }
   }
 }

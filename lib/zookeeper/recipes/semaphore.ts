@@ -21,13 +21,14 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { PERMIT_MARK } from '../session/contender-name.js';
 import { LiveValue } from '../session/live-value.js';
 import { isKeeperError } from '../session/requests.js';
+import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import type { Contender } from './contender.js';
 import { CounterEndingError, isNearTheEnd } from './counter.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import type { PermitCount } from './permit-count.js';
+import type { PermitCount, WatchedCount } from './permit-count.js';
 import { PermitNodes } from './permit-nodes.js';
 import { countPermits, GATE, permitNumber, PERMITS } from './permit-view.js';
 import { enterQueue, enterTogether } from './protected-create.js';
@@ -91,7 +92,7 @@ function takePermits(
   const { releaseTimeoutMs, path } = directory;
   const { signal, wait } = request;
   const entering = enterPermits(session, directory, wanted, gate, request);
-  const turn = turnWithRoom(session, { path, count: wanted.count }, wait);
+  const turn = new TurnWithRoom(session, { path, count: wanted.count }, wait);
   const grant = ({ contender }: PermitEntry) => grantPermits(session, directory, contender, request);
   return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
 }
@@ -127,45 +128,66 @@ interface PermitEntry {
 
 /** Whether this many more permits are free, as far as can be seen without taking them. */
 async function hasRoom(session: Session, room: Room, permits: number, signal: AbortSignal): Promise<boolean> {
-  const { requests } = session;
-  const look = () => Promise.all([unlessMissing(requests.children(room.path), []), room.count.read(requests)]);
-  const [names, most] = await session.persistently(look, signal);
+  const [names, most] = await session.persistently(() => lookAt(session, room), signal);
   return countPermits(names) + permits <= most;
 }
 
 /**
  * The turn of the contender that holds the gate. It comes when the permits, its own included, do not exceed the limit.
  */
-function turnWithRoom(session: Session, room: Room, wait: boolean): Turn<PermitEntry> {
-  return {
-    isNow: ({ contender, names, most }) => {
-      checkNumbers(contender);
-      return names !== undefined && most !== undefined && fits(contender, names, most);
-    },
-    comes: async ({ contender }, signal) => {
-      if (wait) return untilRoom(session, room, contender, signal);
-      const { requests } = session;
-      const look = () => Promise.all([unlessMissing(requests.children(room.path), []), room.count.read(requests)]);
-      return fits(contender, ...(await session.persistently(look, signal)));
-    },
-  };
+class TurnWithRoom implements Turn<PermitEntry> {
+  readonly #session: Session;
+  readonly #room: Room;
+  readonly #wait: boolean;
+  readonly #permits: LiveValue<{ readonly names: readonly string[]; readonly watch: Watch }>;
+  readonly #most: LiveValue<WatchedCount>;
+  /** The last look at the permits and the limit. */
+  #seen: Pick<PermitEntry, 'names' | 'most'> | undefined;
+
+  constructor(session: Session, room: Room, wait: boolean) {
+    const { requests } = session;
+    const { path, count } = room;
+    this.#session = session;
+    this.#room = room;
+    this.#wait = wait;
+    this.#permits = new LiveValue(() => requests.watchChildren(path));
+    this.#most = new LiveValue(() => count.watch(requests));
+  }
+
+  isNow(entry: PermitEntry): boolean {
+    checkNumbers(entry.contender);
+    const { names, most } = this.#seen ?? entry;
+    return names !== undefined && most !== undefined && fits(entry.contender, names, most);
+  }
+
+  change({ contender }: PermitEntry, signal: AbortSignal): Promise<void> | undefined {
+    if (this.#wait) return this.#event(contender, signal);
+    return this.#seen ? undefined : this.#look(signal);
+  }
+
+  end(): void {
+    this.#permits.dispose();
+    this.#most.dispose();
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const [names, most] = await this.#session.persistently(() => lookAt(this.#session, this.#room), signal);
+    this.#seen = { names, most };
+  }
+
+  /** Looks with watches. Unless there is room then, waits until one of them fires. */
+  async #event(contender: PermitNodes, signal: AbortSignal): Promise<void> {
+    const look = () => Promise.all([this.#permits.read(), this.#most.read()]);
+    const [{ names, watch }, counted] = await this.#session.persistently(look, signal).catch(lostWithout(contender));
+    this.#seen = { names, most: counted.permits };
+    if (fits(contender, names, counted.permits)) return;
+    await orAbort(Promise.race([watch.fired, counted.watch.fired]), signal);
+  }
 }
 
-async function untilRoom(session: Session, { path, count }: Room, contender: PermitNodes, signal: AbortSignal) {
-  const { requests } = session;
-  const permits = new LiveValue(() => requests.watchChildren(path));
-  const most = new LiveValue(() => count.watch(requests));
-  const look = () => Promise.all([permits.read(), most.read()]);
-  try {
-    for (;;) {
-      const [{ names, watch }, counted] = await session.persistently(look, signal).catch(lostWithout(contender));
-      if (fits(contender, names, counted.permits)) return true;
-      await orAbort(Promise.race([watch.fired, counted.watch.fired]), signal);
-    }
-  } finally {
-    permits.dispose();
-    most.dispose();
-  }
+/** The permits and the limit. */
+function lookAt({ requests }: Session, { path, count }: Room): Promise<[readonly string[], number]> {
+  return Promise.all([unlessMissing(requests.children(path), []), count.read(requests)]);
 }
 
 /** Whether the permits do not exceed the limit. @throws NodeDeletedError when one of the contender's own is missing */

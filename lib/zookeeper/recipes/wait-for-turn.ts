@@ -1,5 +1,6 @@
 import { onAbort, orAbort, putBack, takeController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
+import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import { limited, settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
@@ -11,6 +12,7 @@ import { CounterEndingError, isCounterEnding } from './counter.js';
 import type { LeaseNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNode } from './own-node-watch.js';
+import type { OwnNodeWatch } from './own-node-watch.js';
 import type { Entry } from './protected-create.js';
 import type { WaitQueueView } from './wait-queue-view.js';
 import { grantLease } from './zookeeper-lease.js';
@@ -24,12 +26,16 @@ interface Entered {
   readonly contender: LeaseNodes;
 }
 
-/** The condition under which a recipe's contender may hold. */
+/** The condition under which a recipe's contender may hold. One is made for each acquisition. */
 export interface Turn<E extends Entered = Entry> {
-  /** Whether it may hold already, as far as is known without waiting. */
+  /** Whether the contender may hold, as far as is known. */
   isNow(entry: E): boolean;
-  /** Resolves to whether it is the contender's turn. Rejects with `signal.reason`, leaving no watch. */
-  comes(entry: E, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Resolves when `isNow` may have changed. Rejects with `signal.reason`. `undefined`: the request does not wait for that.
+   */
+  change(entry: E, signal: AbortSignal): Promise<unknown> | undefined;
+  /** Removes the watches that it has set. */
+  end(): void;
 }
 
 /** One contender's wait for its turn. */
@@ -69,18 +75,32 @@ export async function atTurn<E extends Entered, T>(
   hold: (entry: E) => T,
 ): Promise<T | null> {
   let contender: LeaseNodes | undefined;
+  let limit: WaitLimit | undefined;
+  const stop = () => {
+    turn.end();
+    limit?.end();
+  };
   try {
     const entry = await orAbort(entering, signal);
     contender = entry.contender;
-    let isTurn = turn.isNow(entry);
     // No `await` between this check and `hold`: a lease that is lost before it begins would be lost without notice.
-    while (!isTurn || !session.isProven || contender.isGone) {
-      isTurn = await untilProvenTurn(session, entry, signal, turn);
-      if (!isTurn) return await contender.leave(releaseTimeoutMs).then(() => null);
+    while (contender.isGone || !session.isProven || !turn.isNow(entry)) {
+      limit ??= new WaitLimit(session, contender, signal);
+      limit.signal.throwIfAborted();
+      // An event may have been buffered while this process was paused. Nothing reports that, so the session is proven.
+      const change = turn.isNow(entry) ? session.proven(limit.signal) : turn.change(entry, limit.signal);
+      if (!change) {
+        stop();
+        return await contender.leave(releaseTimeoutMs).then(() => null);
+      }
+      await change;
     }
     signal.throwIfAborted();
+    stop();
+    limit?.reuse();
     return hold(entry);
   } catch (error) {
+    stop();
     // When the caller gives up during the create, the contender leaves the queue as soon as it exists.
     const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
     await settledWithin(left, LEAVING_MS);
@@ -88,28 +108,35 @@ export async function atTurn<E extends Entered, T>(
   }
 }
 
-async function untilProvenTurn<E extends Entered>(
-  session: Session,
-  entry: E,
-  signal: AbortSignal,
-  turn: Turn<E>,
-): Promise<boolean> {
-  const limit = takeController();
-  const end = (reason: unknown) => limit.abort(reason);
-  const unlisten = [signal, session.signal].map((source) => onAbort(source, end));
-  entry.contender.onGone(end);
-  try {
-    if (!(await turn.comes(entry, limit.signal))) return false;
-    // The event may have been buffered while this process was paused. Nothing reports that, so the session is proven
-    // now.
-    await session.proven(limit.signal);
-    limit.signal.throwIfAborted();
-  } finally {
-    unlisten.forEach((undo) => undo());
-    entry.contender.onGone(undefined);
+/** Ends a wait when the caller gives up, the session ends, or the contender's own znode is deleted. */
+class WaitLimit {
+  readonly #controller = takeController();
+  readonly #contender: LeaseNodes;
+  #unlisten: readonly Dispose[];
+
+  constructor(session: Session, contender: LeaseNodes, signal: AbortSignal) {
+    this.#contender = contender;
+    const abort = (reason: unknown) => this.#controller.abort(reason);
+    this.#unlisten = [signal, session.signal].map((source) => onAbort(source, abort));
+    contender.onGone(abort);
   }
-  putBack(limit);
-  return true;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** A second call has no effect. */
+  end(): void {
+    if (this.#unlisten.length === 0) return;
+    this.#unlisten.forEach((undo) => undo());
+    this.#unlisten = [];
+    this.#contender.onGone(undefined);
+  }
+
+  /** Called when nothing uses the signal any more. */
+  reuse(): void {
+    putBack(this.#controller);
+  }
 }
 
 const LONGEST_GRACE_MS = 500;
@@ -117,42 +144,28 @@ const LONGEST_GRACE_MS = 500;
 type Place = Pick<Entry, 'contender' | 'queue' | 'tookMs'>;
 
 /**
- * The wait that all recipes with a wait queue share. The contender finds out its predecessors, watches the nearest, and
- * finds out again after each event.
- * While the nearest still exists, the second is watched as well (look-ahead). When the second is deleted, the contender
- * finds out which others are deleted too. Nothing is left to ask when the nearest is deleted, so the turn comes with
- * that event itself.
- * Resolves to whether it is the contender's turn: with `wait` only once it is, otherwise with the first answer. Rejects
- * with `signal.reason`, leaving no watch.
+ * The turn of a contender in a wait queue. All recipes with a wait queue share it.
+ * @param wait `false`: the contender has its turn at once or not at all
  */
 export function turnInQueue(session: Session, wait: boolean): Turn {
-  return {
-    isNow,
-    comes: async (place, signal) => {
-      const nearest = await ahead(place, signal);
-      if (nearest.length === 0) return true;
-      if (!wait) return mayGoAtOnce(nearest) && untilTurnOr(session, place, nearest, signal);
-      await untilTurn(session, place, nearest, signal);
-      return true;
-    },
-  };
+  return new QueueTurn(session, wait);
 }
 
 /**
  * The turn of a contender that never waits, not even for a predecessor that leaves at once. It is first or has no turn.
  */
 export function turnIfFirst(): Turn {
-  return { isNow, comes: async (place, signal) => (await ahead(place, signal)).length === 0 };
+  return { isNow, change: (place, signal) => listing(place, signal), end: () => {} };
 }
 
 function isNow(place: Place): boolean {
   return !isCounterEnding(place.contender.name) && isFirst(place);
 }
 
-/** The predecessors that the contender has to wait for. @throws CounterEndingError */
-async function ahead(place: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
-  if (isCounterEnding(place.contender.name)) throw new CounterEndingError(place.contender);
-  return listed(place, signal);
+/** Lists the children if the predecessors are not known. @throws CounterEndingError */
+function listing({ contender, queue }: Place, signal: AbortSignal): Promise<void> | undefined {
+  if (isCounterEnding(contender.name)) throw new CounterEndingError(contender);
+  return queue.knows(contender) ? undefined : queue.look(contender, signal);
 }
 
 /** Whether it is known that no contender is ahead. */
@@ -172,46 +185,68 @@ function graceMs({ tookMs }: Place): number {
   return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
 }
 
-async function untilTurnOr(session: Session, place: Place, nearest: readonly ContenderName[], signal: AbortSignal) {
-  const isTurn = await limited(graceMs(place), signal, async (limit) => {
-    await untilTurn(session, place, nearest, limit);
-    return true;
-  });
-  return isTurn ?? false;
-}
-
 /**
- * The predecessor's deletion event says nothing about our own znode, so our own is watched too. On one connection the
- * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
+ * The contender finds out its predecessors, watches the nearest, and finds out again after each event.
+ * While the nearest still exists, the second is watched as well (look-ahead). When the second is deleted, the contender
+ * finds out which others are deleted too. Nothing is left to ask when the nearest is deleted, so the turn comes with
+ * that event itself.
  */
-async function untilTurn(session: Session, place: Place, nearest: readonly ContenderName[], signal: AbortSignal) {
-  const watched = new WatchedPredecessors(place.queue, signal);
-  const ownWatched = watchOwnNode(session, place.contender);
-  try {
-    for (let awaited = nearest; awaited.length > 0; awaited = isFirst(place) ? [] : await caughtUp(place, signal)) {
-      watched.only(awaited);
-      // A contender of this session may have left just before it was watched.
-      if (isFirst(place)) break;
-      await watched.news();
-    }
-    await orAbort(ownWatched, signal);
-  } finally {
-    watched.dispose();
+class QueueTurn implements Turn {
+  readonly #session: Session;
+  readonly #wait: boolean;
+  #watched: WatchedPredecessors | undefined;
+  #own: OwnNodeWatch | undefined;
+  /** Whether there was an event since the predecessors were found out. */
+  #isStale = false;
+  /** The end of the time for which a request that does not wait lets a predecessor leave. */
+  #graceEnd: number | undefined;
+
+  constructor(session: Session, wait: boolean) {
+    this.#session = session;
+    this.#wait = wait;
   }
-}
 
-/** The predecessors to wait for after an event. */
-async function caughtUp(place: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
-  const nearest = await listed(place, signal);
-  if (nearest.every(({ name }) => place.queue.isWatched(name))) return nearest;
-  await place.queue.refresh(place.contender, signal);
-  return listed(place, signal);
-}
+  /**
+   * The predecessor's deletion event says nothing about our own znode, so our own is watched too. On one connection the
+   * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
+   */
+  isNow(place: Place): boolean {
+    return isNow(place) && (this.#own?.isSet ?? true);
+  }
 
-/** The predecessors to wait for, as far as they are known. Otherwise the children are listed. */
-async function listed({ contender, queue }: Place, signal: AbortSignal): Promise<readonly ContenderName[]> {
-  while (!queue.knows(contender)) await queue.look(contender, signal);
-  return queue.predecessors(contender);
+  change(place: Place, signal: AbortSignal): Promise<unknown> | undefined {
+    const asked = listing(place, signal);
+    if (asked) return asked;
+    const nearest = place.queue.predecessors(place.contender);
+    if (nearest.length === 0) return this.#own && orAbort(this.#own.set, signal);
+    if (this.#wait) return this.#event(place, nearest, signal);
+    this.#graceEnd ??= mayGoAtOnce(nearest) ? now() + graceMs(place) : -Infinity;
+    const leftMs = this.#graceEnd - now();
+    return leftMs > 0
+      ? limited(leftMs, signal, (limit) => orAbort(this.#event(place, nearest, signal), limit))
+      : undefined;
+  }
+
+  end(): void {
+    this.#watched?.dispose();
+    this.#watched = undefined;
+  }
+
+  /** Resolves with the next event of the nearest predecessors, or when it is known which of them are left. */
+  #event(place: Place, nearest: readonly ContenderName[], signal: AbortSignal): Promise<void> {
+    const { queue, contender } = place;
+    if (this.#isStale && !nearest.every(({ name }) => queue.isWatched(name))) {
+      this.#isStale = false;
+      return queue.refresh(contender, signal);
+    }
+    this.#isStale = true;
+    this.#watched ??= new WatchedPredecessors(queue, signal);
+    this.#own ??= watchOwnNode(this.#session, contender);
+    const news = this.#watched.news();
+    this.#watched.only(nearest);
+    // A contender of this session may have left just before it was watched.
+    return isFirst(place) ? Promise.resolve() : news;
+  }
 }
 
 /** The predecessors that one contender watches. */
@@ -238,14 +273,13 @@ class WatchedPredecessors {
     }
   }
 
-  /**
-   * Resolves when one of them had an event since it last resolved.
-   * @throws why one cannot be watched, the signal's reason
-   */
-  async news(): Promise<void> {
-    await this.#news.promise;
-    if (this.#failure) throw this.#failure.error;
+  /** Resolves with the next event. Rejects with why one cannot be watched, or with the signal's reason. */
+  news(): Promise<void> {
     this.#news = deferred();
+    // The rejection is awaited later, or not at all.
+    this.#news.promise.catch(() => {});
+    if (this.#failure) this.#news.reject(this.#failure.error);
+    return this.#news.promise;
   }
 
   dispose(): void {
@@ -266,6 +300,6 @@ class WatchedPredecessors {
 
   #fail(error: unknown): void {
     this.#failure ??= { error };
-    this.#news.resolve();
+    this.#news.reject(error);
   }
 }

@@ -80,8 +80,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
-        replace: 'await watched.news();',
-        by: 'await watched.news(); return;',
+        replace: 'return isFirst(place) ? Promise.resolve() : news;',
+        by: 'return isFirst(place) ? Promise.resolve() : news.then(() => { this.isNow = () => true; });',
       },
     ],
   },

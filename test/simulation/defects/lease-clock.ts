@@ -217,10 +217,9 @@ const DEADLINE: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
-        replace: 'while (!isTurn || !session.isProven || contender.isGone)',
-        by: 'while (!isTurn)',
+        replace: 'contender.isGone || !session.isProven || !turn.isNow(entry)',
+        by: '!turn.isNow(entry)',
       },
-      { file: 'zookeeper/recipes/wait-for-turn.js', replace: 'await session.proven(limit.signal);', by: '' },
       {
         file: 'service/acquisition-gate.js',
         replace: 'lease.isHeld() ? undefined : lease.signal.reason',
@@ -232,7 +231,7 @@ const DEADLINE: readonly Defect[] = [
     why: 'A grant that lay in a socket while the process stood still is reported as if it had just been made.',
     failsIn: {
       spec: 'test/unit/zookeeper/recipes/acquire.spec.ts',
-      test: 'proves its session once more when that stood still in that very moment',
+      test: 'proves its session when that is in doubt at that moment',
     },
   },
 ];

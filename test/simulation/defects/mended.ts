@@ -271,8 +271,8 @@ const RECOVERY: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
-        replace: 'while (!isTurn || !session.isProven',
-        by: 'if (!isTurn || !session.isProven',
+        replace: 'contender.isGone || !session.isProven || !turn.isNow(entry)',
+        by: '!turn.isNow(entry) || (!limit && (contender.isGone || !session.isProven))',
       },
       {
         file: 'zookeeper/session/session.js',
@@ -290,7 +290,7 @@ const RECOVERY: readonly Defect[] = [
     why: 'A session that ends as its lease is granted takes it not along: the signal aborts up to a session timeout later.',
     failsIn: {
       spec: 'test/unit/zookeeper/recipes/acquire.spec.ts',
-      test: 'leaves when its session ends in that very moment',
+      test: 'leaves when its session ends at that moment',
     },
   },
   {

@@ -29,8 +29,8 @@ const SWITCHES = {
   },
   'look-ahead': {
     file: 'zookeeper/recipes/wait-for-turn.js',
-    replace: 'watched.only(awaited);',
-    by: `watched.only(${isOff('look-ahead')} ? awaited.slice(0, 1) : awaited);`,
+    replace: 'this.#watched.only(nearest);',
+    by: `this.#watched.only(${isOff('look-ahead')} ? nearest.slice(0, 1) : nearest);`,
   },
   'pooled signals': {
     file: 'async/abort.js',

@@ -5,7 +5,7 @@ import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.j
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 
-/** The part of a session that this step of an acquisition uses. */
+/** Only what this step of an acquisition looks at. */
 class FakeSession {
   readonly end = new AbortController();
   readonly signal = this.end.signal;
@@ -27,19 +27,15 @@ class FakeNodes {
   readonly czxid = 1n;
   isGone = false;
   readonly left = vi.fn<() => Promise<void>>(async () => {});
-  /**
-   * Called when it is the contender's turn. From then until it holds, there is no listener for the loss of its znode.
-   */
-  betweenTurnAndHold = () => {};
   #onGone: GoneListener | undefined;
 
   onGone(listener: GoneListener | undefined): void {
     this.#onGone = listener;
     if (this.isGone) listener?.(new NodeDeletedError('/k'));
-    const happens = this.betweenTurnAndHold;
-    if (listener) return;
-    this.betweenTurnAndHold = () => {};
-    happens();
+  }
+
+  get isListenedTo(): boolean {
+    return this.#onGone !== undefined;
   }
 
   gone(): void {
@@ -64,8 +60,26 @@ beforeEach(() => {
   hold.mockClear();
 });
 
-function acquired(): Promise<string | null> {
-  const turn = { isNow: () => false, comes: async () => true };
+/** A turn that comes with its first change. */
+class FakeTurn {
+  #isNow = false;
+  readonly end = vi.fn<() => void>();
+
+  /** @param happens what else happens before the acquisition goes on */
+  constructor(readonly happens = () => {}) {}
+
+  isNow(): boolean {
+    return this.#isNow;
+  }
+
+  change(): Promise<void> | undefined {
+    this.#isNow = true;
+    this.happens();
+    return Promise.resolve();
+  }
+}
+
+function acquired(turn: FakeTurn): Promise<string | null> {
   const signal = new AbortController().signal;
   const turning = { entering: Promise.resolve({ contender }), turn, releaseTimeoutMs: 100, signal };
   return atTurn(session as unknown as Session, turning, hold);
@@ -73,26 +87,40 @@ function acquired(): Promise<string | null> {
 
 describe('a contender whose turn has come', () => {
   it('holds', async () => {
-    await expect(acquired()).resolves.toBe('lease');
+    const turn = new FakeTurn();
+    await expect(acquired(turn)).resolves.toBe('lease');
     expect(contender.left).not.toHaveBeenCalled();
+    expect(turn.end).toHaveBeenCalled();
+    expect(contender.isListenedTo).toBe(false);
   });
 
-  it('leaves when its session ends in that very moment', async () => {
-    contender.betweenTurnAndHold = () => session.over();
-    await expect(acquired()).rejects.toBeInstanceOf(SessionEndedError);
+  it('leaves when its session ends at that moment', async () => {
+    await expect(acquired(new FakeTurn(() => session.over()))).rejects.toBeInstanceOf(SessionEndedError);
     expect(hold).not.toHaveBeenCalled();
     expect(contender.left).toHaveBeenCalledOnce();
   });
 
-  it('leaves when its znode is found missing at that moment', async () => {
-    contender.betweenTurnAndHold = () => contender.gone();
-    await expect(acquired()).rejects.toBeInstanceOf(NodeDeletedError);
+  it('leaves when its znode is found gone at that moment', async () => {
+    const turn = new FakeTurn(() => contender.gone());
+    await expect(acquired(turn)).rejects.toBeInstanceOf(NodeDeletedError);
     expect(hold).not.toHaveBeenCalled();
+    expect(turn.end).toHaveBeenCalled();
+    expect(contender.isListenedTo).toBe(false);
   });
 
-  it('proves its session once more when that stood still in that very moment', async () => {
-    contender.betweenTurnAndHold = () => (session.isProven = false);
-    await expect(acquired()).resolves.toBe('lease');
-    expect(session.proofs).toBe(2);
+  it('proves its session when that is in doubt at that moment', async () => {
+    await expect(acquired(new FakeTurn(() => (session.isProven = false)))).resolves.toBe('lease');
+    expect(session.proofs).toBe(1);
+  });
+});
+
+describe('a contender that does not wait for its turn', () => {
+  it('leaves', async () => {
+    const turn = new FakeTurn();
+    vi.spyOn(turn, 'change').mockReturnValue(undefined);
+    await expect(acquired(turn)).resolves.toBeNull();
+    expect(hold).not.toHaveBeenCalled();
+    expect(contender.left).toHaveBeenCalledOnce();
+    expect(turn.end).toHaveBeenCalled();
   });
 });
