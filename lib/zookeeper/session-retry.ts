@@ -5,76 +5,56 @@ import type { KeyedRequest, LockRequest } from '../contract/lock-request.js';
 import { CounterStuckError } from './recipes/counter.js';
 import { NodeDeletedError } from './recipes/held-nodes.js';
 import { isKeeperError, KeeperError, RequestTooLargeError, SessionEndedError } from './session/requests.js';
-import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { Session } from './session/session.js';
 
 /** The part of `SessionSupervisor` that requests need. */
-interface AskedSessions<S> {
+interface Sessions<S> {
+  /** The session, if a server is connected. */
+  readonly connected?: S | undefined;
   session(signal: AbortSignal, key: string): Promise<S>;
   inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T>;
 }
 
-/** Makes a request on one session after the other. It is repeated when its session ends or its own znode is deleted. */
-export async function acrossSessions<S, T>(
-  sessions: Pick<AskedSessions<S>, 'session'>,
-  key: string,
-  signal: AbortSignal,
-  ask: (session: S) => Promise<T>,
-): Promise<T> {
-  for (;;) {
-    const session = await sessions.session(signal, key);
-    try {
-      return await ask(session);
-    } catch (error) {
-      const isOver = error instanceof SessionEndedError || error instanceof NodeDeletedError;
-      if (!isOver) throw explained(error, key);
-    }
-  }
+/** A request for a key, and how long it may take. */
+export interface Call extends KeyedRequest {
+  /** Whether it may take until the signal aborts. Otherwise it may take only as long as servers may take to answer. */
+  readonly wait: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The treatment of an attempt's errors. */
+interface Failures {
+  /** Whether the request is made again. */
+  canBeginAgain(error: unknown): boolean;
+  /** Returns the error for the caller. */
+  explained(error: unknown, key: string): unknown;
 }
 
 /**
- * Makes a request, for as long as servers may take to answer.
- * @param key what the request is about, for messages
- * @throws `given.reason`, LockUnavailableError, LockConfigurationError
+ * Makes a request on one session after the other. It is made again when its session ends, or when its own znode is
+ * deleted.
+ * @throws `call.signal.reason`, LockUnavailableError, LockConfigurationError
  */
-export function askSessions<S, T>(
-  sessions: AskedSessions<S>,
-  key: string,
+export function inSession<S, T>(
+  sessions: Sessions<S>,
+  call: Call,
   ask: (session: S, signal: AbortSignal) => Promise<T>,
-  given: AbortSignal = NEVER,
+  failures: Failures = FAILURES,
 ): Promise<T> {
-  const asking = (signal: AbortSignal) => acrossSessions(sessions, key, signal, (session) => ask(session, signal));
-  return sessions.inTime(asking, given, key);
+  const { wait, signal = NEVER } = call;
+  const name = nameOf(call);
+  const attempts = async (limit: AbortSignal): Promise<T> => {
+    for (;;) {
+      const session = sessions.connected ?? (await sessions.session(limit, name));
+      try {
+        return await ask(session, limit);
+      } catch (error) {
+        if (!failures.canBeginAgain(error)) throw failures.explained(error, name);
+      }
+    }
+  };
+  return wait ? attempts(signal) : sessions.inTime(attempts, signal, name);
 }
-
-/** A request for a key, and how long it may take. */
-export interface Call extends KeyedRequest {
-  /**
-   * Whether the call may take until the signal aborts. Otherwise it may take only as long as servers may take to
-   * answer.
-   */
-  readonly wait: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** Calls that continue on the next session when their session ends. */
-export class SessionCalls {
-  readonly #sessions: SessionSupervisor;
-
-  constructor(sessions: SessionSupervisor) {
-    this.#sessions = sessions;
-  }
-
-  make<T>(asked: Call, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { wait, signal } = asked;
-    const name = nameOf(asked);
-    const call = (limit: AbortSignal) => acrossSessions(this.#sessions, name, limit, (session) => ask(session, limit));
-    return wait ? call(signal) : this.#sessions.inTime(call, signal, name);
-  }
-}
-
-/** One attempt to carry out a request on one session. */
-export type Attempt<R extends LockRequest, T> = (session: Session, request: R) => Promise<T | null>;
 
 /** Whether the failed attempt can be repeated on the current or the next session. */
 export function canBeginAgain(error: unknown): boolean {
@@ -100,6 +80,11 @@ export function explained(error: unknown, key: string): unknown {
     ? new LockConfigurationError(`${message}; check the auth and acl options of zookeeper()`, details)
     : new LockUnavailableError(message, details);
 }
+
+/** One attempt to acquire on one session. */
+export type Attempt<R extends LockRequest, T> = (session: Session, request: R) => Promise<T | null>;
+
+const FAILURES: Failures = { canBeginAgain, explained };
 
 /**
  * Converts the error of a write that was sent and may have been applied. If the servers did not answer, the error says

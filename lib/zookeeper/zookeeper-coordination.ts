@@ -31,7 +31,7 @@ import type { Contender } from './recipes/contender.js';
 import { NodeDeletedError } from './recipes/held-nodes.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { grantLease } from './recipes/zookeeper-lease.js';
-import { inDoubt, SessionCalls } from './session-retry.js';
+import { inDoubt, inSession } from './session-retry.js';
 import type { Call } from './session-retry.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { Session } from './session/session.js';
@@ -53,35 +53,37 @@ export class ZooKeeperCoordination implements CoordinationBackend {
 
 /** Barriers and double barriers as znodes. A call is repeated on the next session when its session ends. */
 class ZooKeeperBarriers implements Barriers {
-  readonly #calls: SessionCalls;
+  readonly #sessions: SessionSupervisor;
   readonly #places: NodePaths;
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
-    this.#calls = new SessionCalls(sessions);
+    this.#sessions = sessions;
     this.#places = new NodePaths(options);
   }
 
   async raise(key: string, signal: AbortSignal, name = key): Promise<void> {
     const place = this.#placeOf(key);
-    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) =>
+    return inSession(this.#sessions, { key, name, wait: false, signal }, (session, limit) =>
       raiseBarrier(session, place, limit),
     );
   }
 
   async lift(key: string, signal: AbortSignal, name = key): Promise<void> {
     const lifting = new Lifting(this.#placeOf(key));
-    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) => lifting.on(session, limit));
+    return inSession(this.#sessions, { key, name, wait: false, signal }, (session, limit) =>
+      lifting.on(session, limit),
+    );
   }
 
   async pass(request: PassRequest): Promise<boolean> {
     const place = this.#placeOf(request.key);
     const { wait } = request;
-    return this.#calls.make(request, (session, signal) => passBarrier(session, place, { wait, signal }));
+    return inSession(this.#sessions, request, (session, signal) => passBarrier(session, place, { wait, signal }));
   }
 
   async enter(request: EnterRequest): Promise<EnteredMember> {
     const directory = this.#places.directory('double-barriers', request.key);
-    return this.#calls.make({ ...request, wait: true }, async (session, signal) => {
+    return inSession(this.#sessions, { ...request, wait: true }, async (session, signal) => {
       const member = await enterTogether(session, directory, { ...request, signal });
       return this.#entered(session, directory, member, request);
     });
@@ -103,7 +105,7 @@ class ZooKeeperBarriers implements Barriers {
   }
 
   async #leave(own: Session, leaving: BarrierExit, call: Pick<Call, 'key' | 'signal'>): Promise<void> {
-    await this.#calls.make({ ...call, wait: true }, async (session, signal) => {
+    await inSession(this.#sessions, { ...call, wait: true }, async (session, signal) => {
       if (session !== own && !leaving.isOut) throw isOut(call.key);
       await leaving.on(session, signal).catch((error: unknown) => {
         throw error instanceof NodeDeletedError ? isOut(call.key) : error;
@@ -122,22 +124,24 @@ function isOut(key: string): LockLostError {
 
 /** Shared values as znodes. A call is repeated on the next session when its session ends. */
 class ZooKeeperCells implements Cells {
-  readonly #calls: SessionCalls;
+  readonly #sessions: SessionSupervisor;
   readonly #places: NodePaths;
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
-    this.#calls = new SessionCalls(sessions);
+    this.#sessions = sessions;
     this.#places = new NodePaths(options);
   }
 
   async read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const { path } = this.#placeOf(key);
-    return this.#calls.make({ key, name, wait: false, signal }, (session, limit) => readCell(session, path, limit));
+    return inSession(this.#sessions, { key, name, wait: false, signal }, (session, limit) =>
+      readCell(session, path, limit),
+    );
   }
 
   async write(key: string, change: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
     const writing = new CellWriting(name, this.#placeOf(key), change);
-    const written = this.#calls.make({ key, name, wait: false, signal }, (session, limit) =>
+    const written = inSession(this.#sessions, { key, name, wait: false, signal }, (session, limit) =>
       orAbort(writing.on(session, limit), limit),
     );
     return written.catch((error: unknown) => {
@@ -147,7 +151,7 @@ class ZooKeeperCells implements Cells {
 
   async next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const { path } = this.#placeOf(key);
-    return this.#calls.make({ key, name, wait: true, signal }, (session, limit) =>
+    return inSession(this.#sessions, { key, name, wait: true, signal }, (session, limit) =>
       nextCell(session, path, seen, limit),
     );
   }
@@ -160,20 +164,20 @@ class ZooKeeperCells implements Cells {
 
 /** Queues as znodes. A call is repeated on the next session when its session ends. */
 class ZooKeeperQueues implements Queues {
-  readonly #calls: SessionCalls;
+  readonly #sessions: SessionSupervisor;
   readonly #places: NodePaths;
   /** The queues whose sequence numbers are nearly used up. */
   readonly #ending = new Set<string>();
 
   constructor(sessions: SessionSupervisor, options: ResolvedZooKeeperOptions) {
-    this.#calls = new SessionCalls(sessions);
+    this.#sessions = sessions;
     this.#places = new NodePaths(options);
   }
 
   async put(request: QueuePutRequest): Promise<boolean> {
     const key = nameOf(request);
     const put = new QueuePut(this.#placeOf(request.key), request, this.#ending);
-    const isPut = this.#calls.make(request, (session, signal) => put.on(session, signal));
+    const isPut = inSession(this.#sessions, request, (session, signal) => put.on(session, signal));
     return isPut.catch((error: unknown) => {
       throw put.isInDoubt ? inDoubt(error, `whether it was put into "${key}"`, key) : error;
     });
@@ -181,12 +185,12 @@ class ZooKeeperQueues implements Queues {
 
   async take(request: QueueTakeRequest): Promise<readonly TakenItem[]> {
     const place = this.#placeOf(request.key);
-    return this.#calls.make(request, (session, signal) => takeItems(session, place, { ...request, signal }));
+    return inSession(this.#sessions, request, (session, signal) => takeItems(session, place, { ...request, signal }));
   }
 
   async size(key: string, signal: AbortSignal, name = key): Promise<number> {
     const { path } = this.#placeOf(key).items;
-    return this.#calls.make({ key, name, wait: false, signal }, async (session, limit) => {
+    return inSession(this.#sessions, { key, name, wait: false, signal }, async (session, limit) => {
       const { requests } = session;
       const look = () => Promise.all([requests.sync(path), unlessMissing(requests.children(path), [])]);
       const [, names] = await session.persistently(look, limit);

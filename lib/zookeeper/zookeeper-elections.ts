@@ -1,7 +1,7 @@
 import { LockLostError } from '../contract/errors.js';
 import type { CampaignRequest, Elections, Sighting, WonElection } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { askSessions, explained } from './session-retry.js';
+import { explained, inSession } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import type { NodePaths } from './node-paths.js';
@@ -43,7 +43,7 @@ export class ZooKeeperElections implements Elections {
   async look(key: string, signal: AbortSignal, name = key): Promise<Sighting> {
     const { path } = this.#grounds.places.directory('elections', key);
     const look = (session: Session, limit: AbortSignal) => lookForLeader(session, path, limit);
-    const { leader, changed } = await askSessions(this.#grounds.sessions, name, look, signal);
+    const { leader, changed } = await inSession(this.#grounds.sessions, { key: name, wait: false, signal }, look);
     return { leader, changed: (until) => changed(until).catch((error: unknown) => unlessEnded(error, name)) };
   }
 }

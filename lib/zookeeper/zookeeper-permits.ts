@@ -1,6 +1,6 @@
 import type { PermitDemand, SemaphoreSize } from '../contract/lock-request.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
-import { askSessions } from './session-retry.js';
+import { inSession } from './session-retry.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PermitCount } from './recipes/permit-count.js';
 import type { Wanted } from './recipes/semaphore.js';
@@ -55,6 +55,6 @@ export class ZooKeeperPermits implements PermitCounts {
   }
 
   #ask<T>(key: string, ask: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
-    return askSessions(this.#sessions, key, ask);
+    return inSession(this.#sessions, { key, wait: false }, ask);
   }
 }

@@ -1,6 +1,6 @@
 import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
-import { askSessions, inDoubt } from './session-retry.js';
+import { inDoubt, inSession } from './session-retry.js';
 import { lookAtOnce, lookAt } from './records/record-node.js';
 import type { Sight } from './records/record-node.js';
 import { RecordWriting } from './records/record-write.js';
@@ -71,7 +71,7 @@ export class ZooKeeperRecords implements RecordStore {
   }
 
   async #ask<T>(name: string, ask: Ask<T>): Promise<T> {
-    return askSessions(this.#sessions, name, async (session: AskedSession, signal) => {
+    return inSession(this.#sessions, { key: name, wait: false }, async (session: AskedSession, signal) => {
       await this.#catchUp(session, signal);
       return ask(session, signal);
     });

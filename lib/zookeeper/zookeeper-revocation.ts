@@ -1,7 +1,7 @@
 import { now } from '../async/clock.js';
 import { limited } from '../async/timer.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
-import { acrossSessions, askSessions } from './session-retry.js';
+import { inSession } from './session-retry.js';
 import { askToGiveWay, holdersOf, readersAmong, removeByForce, untilGivenWay } from './recipes/revocation.js';
 import type { CreatedNode } from './session/requests.js';
 import type { Session } from './session/session.js';
@@ -25,7 +25,7 @@ export async function revoke(
   { graceMs, signal }: ResolvedRevokeOptions,
 ): Promise<void> {
   const end = now() + graceMs;
-  const ask: Ask = (what) => askSessions(sessions, key, what, signal);
+  const ask: Ask = (what) => inSession(sessions, { key, wait: false, signal }, what);
   let holders = await ask((session, limit) => holdersOf(session, path, limit));
   while (holders.length > 0) {
     const asked = await ask((session, limit) => askToGiveWay(session, holders, limit));
@@ -46,6 +46,6 @@ async function untilAllGiven(
   asked: readonly CreatedNode[],
   limit: AbortSignal,
 ): Promise<true> {
-  await acrossSessions(sessions, key, limit, (session) => untilGivenWay(session, asked, limit));
+  await inSession(sessions, { key, wait: true, signal: limit }, (session) => untilGivenWay(session, asked, limit));
   return true;
 }

@@ -2,7 +2,6 @@ import { BoundedMap } from '../async/collections.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { nameOf } from '../contract/lock-request.js';
 import type {
   BackendState,
   ConnectionLog,
@@ -14,7 +13,7 @@ import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { ConnectString } from './client/connect-string.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
-import { askSessions, canBeginAgain, explained } from './session-retry.js';
+import { canBeginAgain, explained, inSession } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
 import { CounterEndingError, EndingCounters } from './recipes/counter.js';
 import { lineIn } from './recipes/contender-listing.js';
@@ -58,6 +57,13 @@ export class ZooKeeperBackend implements LockBackend {
   readonly #paths = new BoundedMap<string>(MOST_PATHS);
 
   readonly #ending = new EndingCounters();
+  readonly #failures = {
+    canBeginAgain: (error: unknown) => {
+      if (error instanceof CounterEndingError) this.#ending.seen(error);
+      return error instanceof CounterEndingError || canBeginAgain(error);
+    },
+    explained: (error: unknown, key: string) => this.explain(explained(error, key)),
+  };
 
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
@@ -121,16 +127,18 @@ export class ZooKeeperBackend implements LockBackend {
 
   async lineOf(key: string): Promise<readonly Contender[]> {
     const path = this.identify(key);
-    return askSessions(this.#sessions, key, async (session, signal) => {
+    return inSession(this.#sessions, { key, wait: false }, async (session, signal) => {
       return (await Promise.all([lineIn(session, path, signal), semaphoreIn(session, path, signal)])).flat();
     });
   }
 
-  holdersOf({ key, of, most, signal: given }: HoldersQuestion): Promise<readonly Contender[]> {
+  holdersOf({ key, of, most, signal }: HoldersQuestion): Promise<readonly Contender[]> {
     const path = this.identify(key);
     const look = of === 'key' ? lineIn : semaphoreIn;
-    const ask = (session: Session, signal: AbortSignal) => look(session, path, signal, most);
-    return askSessions(this.#sessions, key, ask, given).then((found) => found.filter(isHeld).slice(0, most));
+    const ask = (session: Session, limit: AbortSignal) => look(session, path, limit, most);
+    return inSession(this.#sessions, { key, wait: false, signal }, ask).then((found) =>
+      found.filter(isHeld).slice(0, most),
+    );
   }
 
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
@@ -153,29 +161,13 @@ export class ZooKeeperBackend implements LockBackend {
     attempt: Attempt<R, T>,
     directories = () => this.#directoriesOf(request),
   ): Promise<T | null> {
-    const untilAnswered = (limited: R) => this.#untilAnswered(limited, attempt, directories);
-    if (request.wait) return untilAnswered(request);
-    // A request that does not wait for the lock waits for the servers only until they count as unavailable.
-    const within = (signal: AbortSignal) => untilAnswered({ ...request, signal });
-    return this.#sessions.inTime(within, request.signal, nameOf(request));
-  }
-
-  async #untilAnswered<R extends LockRequest, T>(
-    request: R,
-    attempt: Attempt<R, T>,
-    directories: () => readonly string[],
-  ): Promise<T | null> {
-    for (;;) {
-      const session = this.#sessions.connected ?? (await this.#sessions.session(request.signal, nameOf(request)));
-      try {
-        if (!this.#ending.isEmpty && !(await this.#ending.areRestarted(session, directories(), request))) return null;
-        return await attempt(session, request);
-      } catch (error) {
-        if (error instanceof CounterEndingError) this.#ending.seen(error);
-        else if (!canBeginAgain(error))
-          throw error === request.signal.reason ? this.explain(error) : explained(error, nameOf(request));
-      }
-    }
+    const ask = (session: Session, signal: AbortSignal) => {
+      const limited = signal === request.signal ? request : { ...request, signal };
+      if (this.#ending.isEmpty) return attempt(session, limited);
+      const restarted = this.#ending.areRestarted(session, directories(), limited);
+      return restarted.then((isRestarted) => (isRestarted ? attempt(session, limited) : null));
+    };
+    return inSession(this.#sessions, request, ask, this.#failures);
   }
 
   #acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
