@@ -111,6 +111,7 @@ export async function atTurn<E extends Entered, T>(
 /** Ends a wait when the caller gives up, the session ends, or the contender's own znode is deleted. */
 class WaitLimit {
   readonly #controller = takeController();
+  readonly signal = this.#controller.signal;
   readonly #contender: LeaseNodes;
   #unlisten: readonly Dispose[];
 
@@ -119,10 +120,6 @@ class WaitLimit {
     const abort = (reason: unknown) => this.#controller.abort(reason);
     this.#unlisten = [signal, session.signal].map((source) => onAbort(source, abort));
     contender.onGone(abort);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** A second call has no effect. */
