@@ -12,6 +12,8 @@ export const BREAK_IN: Readonly<Record<ProgramName, number>> = { node: 5, java: 
 
 export interface Program {
   readonly argv: readonly [string, ...string[]];
+  /** Environment variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const JAVA_DIR = '/usr/share/java';

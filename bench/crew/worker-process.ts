@@ -18,8 +18,8 @@ export class WorkerProcess {
   #fault: Error | undefined;
   #errors = '';
 
-  constructor({ argv: [program, ...args] }: Program) {
-    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  constructor({ argv: [program, ...args], env }: Program) {
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#answer?.resolve(JSON.parse(line)));
     this.#child.stderr!.on('data', (text) => (this.#errors = (this.#errors + String(text)).slice(-LAST_WORDS)));
     this.#child.stdin!.on('error', () => {});

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ROOT } from '../support/repository-root.js';
-import { SHORTCUT_SWITCHES, SHORTCUTS, WITHOUT } from '../simulation/instance/shortcuts.js';
+import { SHORTCUT_SWITCHES, SHORTCUTS, WITHOUT } from '../support/shortcuts.js';
 import { makeContendedCall } from './contended-call.js';
 import { countPath, filesOfLock, nounsForHold } from './counts.js';
 import { PLAIN, TRACED } from './places.js';

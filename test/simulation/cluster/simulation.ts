@@ -3,7 +3,7 @@ import { Random } from '../../robustness/random.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { Site } from '../instance/built-ins.js';
 import type { Bundle } from '../instance/bundle.js';
-import { WITHOUT } from '../instance/shortcuts.js';
+import { WITHOUT } from '../../support/shortcuts.js';
 import { Network } from '../network/network.js';
 import type { Plan } from '../plan/plan.js';
 import type { SimulatedServers, StartServers } from '../servers/simulated-servers.js';

@@ -5,7 +5,7 @@ import { parseAst } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyEdits, edited } from '../../support/edit.js';
 import { ROOT } from '../../support/repository-root.js';
-import { SHORTCUT_SWITCHES } from '../instance/shortcuts.js';
+import { SHORTCUT_SWITCHES } from '../../support/shortcuts.js';
 import { COMPILED } from '../places.js';
 import { bundleAll } from '../search/zookeeper-backend.js';
 import { DEFECTS } from './defects.js';

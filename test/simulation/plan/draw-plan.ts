@@ -1,6 +1,6 @@
 import { Random } from '../../robustness/random.js';
-import { SHORTCUTS } from '../instance/shortcuts.js';
-import type { Shortcut } from '../instance/shortcuts.js';
+import { SHORTCUTS } from '../../support/shortcuts.js';
+import type { Shortcut } from '../../support/shortcuts.js';
 import { PERMITS_KEY } from '../traffic/keys.js';
 import type { ProgramName, TrafficOrders } from '../traffic/orders.js';
 import type { Focus } from './focus.js';

@@ -1,5 +1,5 @@
 import type { EmbeddedZooKeeperOptions } from '../../../lib/testing/embedded/embedded.options.js';
-import type { Shortcut } from '../instance/shortcuts.js';
+import type { Shortcut } from '../../support/shortcuts.js';
 import type { Delays } from '../network/link.js';
 
 /** A range of values, both ends included. */

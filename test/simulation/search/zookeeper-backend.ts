@@ -1,6 +1,6 @@
 import type { Edit } from '../../support/edit.js';
 import { Bundle } from '../instance/bundle.js';
-import { SHORTCUT_SWITCHES } from '../instance/shortcuts.js';
+import { SHORTCUT_SWITCHES } from '../../support/shortcuts.js';
 import { Planting } from '../instance/planting.js';
 import type * as Servers from '../instance/servers.js';
 import type { Program } from '../cluster/program.js';

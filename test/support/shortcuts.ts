@@ -1,4 +1,4 @@
-import type { Edit } from '../../support/edit.js';
+import type { Edit } from './edit.js';
 
 /** The environment variable of a simulated process that names the shortcuts to switch off. */
 export const WITHOUT = 'WITHOUT_SHORTCUTS';
