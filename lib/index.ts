@@ -1,3 +1,8 @@
+/**
+ * Distributed locks for NestJS on Apache ZooKeeper.
+ * @module nestjs-distributed-lock
+ */
+
 // The module.
 export { LockModule } from './lock.module.js';
 export type { LockModuleAsyncOptions } from './lock.module.js';

@@ -60,10 +60,14 @@ export class MultiLease implements Lease {
   }
 
   /** Includes the members' own tokens, in the order of `leases`. */
-  toJSON(): LeaseJson & { readonly leases: readonly LeaseJson[] } {
+  toJSON(): LeaseJson & {
+    /** The members' leases, in the order of `leases`. */
+    readonly leases: readonly LeaseJson[];
+  } {
     return { ...leaseJson(this), leases: this.leases.map((lease) => lease.toJSON()) };
   }
 
+  /** Releases the lease: `await using lease = …` does so at the end of the block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }

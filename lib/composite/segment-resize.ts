@@ -10,7 +10,9 @@ import type { SegmentSetting } from './segment-setting.js';
 
 /** A change of the number of segments, for the migration of their data. No other caller holds a segment meanwhile. */
 export interface SegmentChange {
+  /** The number of segments before the change. */
   readonly from: number;
+  /** The number of segments after the change. */
   readonly to: number;
   /** The leases on every segment of both counts, in the order of the segment numbers. */
   readonly leases: readonly SegmentLease[];
@@ -18,6 +20,10 @@ export interface SegmentChange {
   readonly signal: AbortSignal;
 }
 
+/**
+ * The function that moves the data of the segments. The new number is recorded when it has ended. If it rejects, the
+ * number stays the same.
+ */
 export type Migrate = (change: SegmentChange) => void | Promise<void>;
 
 /** Changes the recorded count under the leases of all segments. `segmented-lock.ts` explains the steps. */

@@ -117,11 +117,13 @@ export interface ContentionContext {
   readonly key: string;
   /** The call's label: `Class.method` unless the decorator sets one. */
   readonly label: string;
+  /** The error: the wait has timed out, or the application does not lead. */
   readonly error: LockTimeoutError | LockNotLeaderError;
   /** The arguments of the call. */
   readonly args: readonly unknown[];
   /** The class that declares the method. */
   readonly className: string;
+  /** The name of the method. */
   readonly methodName: string;
 }
 

@@ -2,7 +2,9 @@ import type { LeaseMode } from './lease.js';
 
 /** The owner of a contender, as far as it is known. For other kinds of clients every field may be missing. */
 export interface ContenderOwner {
+  /** The host name of its process. */
   readonly host?: string | undefined;
+  /** The id of its process. */
   readonly pid?: number | undefined;
   /** The caller's `label`. For a decorated method `Class.method`, unless the decorator sets one. */
   readonly label?: string | undefined;
@@ -10,10 +12,13 @@ export interface ContenderOwner {
 
 /** A holder of a key, or a caller that waits for it. */
 export interface Contender {
+  /** Whether it holds the key, or waits for it. */
   readonly state: 'held' | 'waiting';
+  /** The mode in which it holds or requests the key. */
   readonly mode: LeaseMode;
   /** With mode `'permit'`: the number of permits that it holds or, where that is known, waits for. */
   readonly permits?: number | undefined;
+  /** The process and the call that it belongs to. */
   readonly owner: ContenderOwner;
   /**
    * The time since which it holds or waits. Contenders known to the servers use the servers' clock, others this

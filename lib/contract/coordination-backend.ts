@@ -3,8 +3,11 @@ import type { KeyedRequest } from './lock-request.js';
 
 /** The coordination features of a backend, besides locks. */
 export interface CoordinationBackend {
+  /** The queues of items. */
   readonly queues: Queues;
+  /** The barriers and double barriers. */
   readonly barriers: Barriers;
+  /** The shared values. */
   readonly cells: Cells;
 }
 
@@ -12,6 +15,7 @@ export interface CoordinationBackend {
 export interface PassRequest extends KeyedRequest {
   /** `false`: reply at once if the barrier is up. */
   readonly wait: boolean;
+  /** Ends the wait: the call rejects with `signal.reason`. */
   readonly signal: AbortSignal;
 }
 
@@ -19,7 +23,9 @@ export interface PassRequest extends KeyedRequest {
 export interface EnterRequest extends KeyedRequest {
   /** The number of members that enter together. */
   readonly count: number;
+  /** Ends the wait: the member is removed, then the call rejects with `signal.reason`. */
   readonly signal: AbortSignal;
+  /** The caller's label, for logs and tools. */
   readonly label?: string | undefined;
 }
 
@@ -44,7 +50,9 @@ export interface EnteredMember {
  * LockUnavailableError, LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Barriers {
+  /** Puts the barrier up: from now on `pass` waits. Has no effect on a barrier that is up. */
   raise(key: string, signal: AbortSignal, name?: string): Promise<void>;
+  /** Takes the barrier down: all waiting calls of `pass` resolve. Has no effect on a barrier that is down. */
   lift(key: string, signal: AbortSignal, name?: string): Promise<void>;
   /** Resolves to whether the barrier is down. With `wait` it resolves only when the barrier is down. */
   pass(request: PassRequest): Promise<boolean>;
@@ -57,6 +65,7 @@ export interface Barriers {
 
 /** A small value that all processes share, as it was at one moment. */
 export interface Cell {
+  /** The value. */
   readonly data: Buffer;
   /** Grows with every write, starting at 0. Starts again when the cell was removed and created anew. */
   readonly version: number;
@@ -74,8 +83,12 @@ export interface CellChange {
 
 /** The result of a write. `isApplied: false`: the cell was not in the expected version. */
 export type CellWrite =
-  | { readonly isApplied: false }
   | {
+      /** Whether the change was applied. */
+      readonly isApplied: false;
+    }
+  | {
+      /** Whether the change was applied. */
       readonly isApplied: true;
       /** The version that the change created; `undefined` when others have written since, or the cell was removed. */
       readonly version: number | undefined;
@@ -102,6 +115,7 @@ export interface QueuePutRequest extends KeyedRequest {
   readonly maxItems?: number | undefined;
   /** `false`: reply at once if there is no room. */
   readonly wait: boolean;
+  /** Ends the wait: the call rejects with `signal.reason`. */
   readonly signal: AbortSignal;
 }
 
@@ -111,7 +125,9 @@ export interface QueueTakeRequest extends KeyedRequest {
   readonly atMost: number;
   /** `false`: reply at once if there is nothing to take. */
   readonly wait: boolean;
+  /** Ends the wait: the call rejects with `signal.reason`. */
   readonly signal: AbortSignal;
+  /** The caller's label, for logs and tools. */
   readonly label?: string | undefined;
 }
 
@@ -121,7 +137,9 @@ export interface QueueTakeRequest extends KeyedRequest {
 export interface TakenItem {
   /** Unique to the item, and the same for every delivery of it. */
   readonly id: string;
+  /** The bytes of the item. */
   readonly payload: Buffer;
+  /** The lease on the item. If it is lost, the item is delivered to another taker. */
   readonly lease: GrantedLease;
   /** Removes the item. @throws LockLostError when it may have been delivered to another taker meanwhile */
   ack(): Promise<void>;

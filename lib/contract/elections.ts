@@ -23,6 +23,7 @@ export interface WonElection {
 
 /** The state of an election at one moment. */
 export interface Sighting {
+  /** The leader at that moment, or `null` when there was none. */
   readonly leader: Leader | null;
   /**
    * Resolves when the state may have changed: a hint to look again. Rejects with `signal.reason`, leaving no watch.

@@ -13,9 +13,11 @@ export type LockErrorCode =
   | 'LOCK_SHUTDOWN'
   | 'LOCK_CONFIGURATION';
 
+/** The details of a `LockError`. */
 export interface LockErrorDetails {
   /** The key (or keys) the error is about, as the application wrote it. */
   readonly key?: string | undefined;
+  /** The error that led to this one. */
   readonly cause?: unknown | undefined;
 }
 
@@ -25,12 +27,17 @@ export interface LockErrorDetails {
  * hosts.
  */
 export abstract class LockError extends Error {
+  /** The key (or keys) the error is about, as the application wrote it; `undefined` where it is about no key. */
   readonly key: string | undefined;
+  /** The HTTP status, the same as `status`. */
   readonly statusCode: number;
+  /** Whether a framework may send the message to a remote client. Always `false`. */
   readonly expose = false;
 
   protected constructor(
+    /** The stable code of this kind of error. */
     readonly code: LockErrorCode,
+    /** The HTTP status. */
     readonly status: number,
     message: string,
     details: LockErrorDetails = {},

@@ -5,9 +5,11 @@ import type { Lease, LeaseJson, LeaseMode, LeaseState } from './lease.js';
 
 /** A grant of a backend, with the means to check it and to release it. */
 export interface Grant {
+  /** The key as the application wrote it. */
   readonly key: string;
   /** The present mode, see `downgrade`. */
   readonly mode: LeaseMode;
+  /** The fencing token. It is larger than that of every earlier grant of the key. */
   readonly fencingToken: bigint;
   /** Whether the grant is valid at this instant, by a clock that needs no event to be right. */
   isCurrent(): boolean;
@@ -35,9 +37,13 @@ export interface Demand {
 
 /** An object that depends on a lease and is notified of its changes. */
 export interface LeaseFollower {
+  /** Called when the lease is suspended. */
   suspend(): void;
+  /** Called when a suspended lease is held again. */
   resume(): void;
+  /** Called when the holder is asked to release the key. */
   revoke(): void;
+  /** Called when the lease is lost. */
   lose(reason: LockError): void;
   /** Called right before the lease is released, so before another holder can have the key. */
   releasing?(): void;
@@ -83,10 +89,12 @@ export class GrantedLease implements Lease, LeaseFollower {
     return this.#state;
   }
 
+  /** Tells whether others wait for the lease. `undefined`: others may always wait. */
   get demand(): Demand | undefined {
     return this.#grant.demand;
   }
 
+  /** Records, where others see it, whether the lease is warm: kept without being used. */
   noteKept(isKept: boolean): void {
     this.#grant.noteKept?.(isKept);
   }
@@ -107,19 +115,24 @@ export class GrantedLease implements Lease, LeaseFollower {
     return false;
   }
 
+  /** Suspends the lease: the connection is interrupted. Has no effect unless the lease is held. */
   suspend(): void {
     if (this.#state !== 'held') return;
     this.#state = 'suspended';
     this.#followers?.forEach((follower) => follower.suspend());
   }
 
+  /** Ends a suspension. Has no effect unless the lease is suspended. */
   resume(): void {
     if (this.#state !== 'suspended') return;
     this.#state = 'held';
     this.#followers?.forEach((follower) => follower.resume());
   }
 
-  /** @param reason reason that the signal aborts with */
+  /**
+   * Asks the holder to release the key. The signal aborts. Has no effect on a lease that is released or lost.
+   * @param reason reason that the signal aborts with
+   */
   revoke(reason: LockError = new LockRevokedError(this.key)): void {
     if (this.#isOver()) return;
     this.#state = 'revoking';
@@ -136,6 +149,7 @@ export class GrantedLease implements Lease, LeaseFollower {
     await this.#grant.downgrade?.();
   }
 
+  /** Ends the lease as lost. The signal aborts with `reason`. Has no effect on a lease that is released or lost. */
   lose(reason: LockError): void {
     if (this.#isOver()) return;
     this.#state = 'lost';
@@ -156,6 +170,7 @@ export class GrantedLease implements Lease, LeaseFollower {
     (this.#followers ??= new Set()).add(follower);
   }
 
+  /** Stops notifying `follower`. */
   removeFollower(follower: LeaseFollower): void {
     this.#followers?.delete(follower);
   }
@@ -188,6 +203,7 @@ export class GrantedLease implements Lease, LeaseFollower {
     return leaseJson(this);
   }
 
+  /** Releases the lease: `await using lease = …` does so at the end of the block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }

@@ -22,6 +22,7 @@ export type LeaseState = 'held' | 'suspended' | 'revoking' | 'lost' | 'released'
 export interface Lease extends AsyncDisposable {
   /** The key as the application wrote it. */
   readonly key: string;
+  /** The mode in which the key is held. */
   readonly mode: LeaseMode;
   /**
    * Grows with every grant of this key, across processes, restarts and fail-overs. Pass it to the storage that the lock
@@ -49,12 +50,15 @@ export interface Lease extends AsyncDisposable {
 
 /** A lease at one instant, as data. */
 export interface LeaseJson {
+  /** The key as the application wrote it. */
   readonly key: string;
+  /** The mode in which the key is held. */
   readonly mode: LeaseMode;
   /** Decimal digits: JSON has no integers of 64 bits. `BigInt(text)` reads it. */
   readonly fencingToken: string;
   /** The time of the grant in the ISO format. */
   readonly acquiredAt: string;
+  /** The state as far as it is known. */
   readonly state: LeaseState;
 }
 

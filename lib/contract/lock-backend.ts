@@ -17,6 +17,7 @@ export type BackendState = 'connected' | 'suspended' | 'lost';
 
 /** A question about the holders of a key. */
 export interface HoldersQuestion {
+  /** The key. */
   readonly key: string;
   /** The kind of holders: holders of permits of the key, or of the key itself. */
   readonly of: 'permits' | 'key';
@@ -30,13 +31,17 @@ export interface HoldersQuestion {
 export interface ConnectionLog {
   /** Logs an event that needs no attention. */
   log(message: string): void;
+  /** Logs an event that needs attention. */
   warn(message: string): void;
 }
 
 /** Grants leases. Each implementation has its own folder, and none imports another. */
 export interface LockBackend {
+  /** The name of the backend, for messages. */
   readonly name: string;
+  /** The state of the connection. */
   readonly state: BackendState;
+  /** The records of the backend. */
   readonly records: RecordStore;
   /**
    * Time that the keys of a process stay locked when it ends without `close()`, in milliseconds. Without it, they do
@@ -102,6 +107,8 @@ export interface LockBackend {
 
 /** A validated definition of a backend. Every application that uses it gets a backend of its own. */
 export interface LockBackendDefinition {
+  /** The name of the backend, for messages. */
   readonly name: string;
+  /** Creates a backend. Nothing is connected yet. */
   create(): LockBackend;
 }

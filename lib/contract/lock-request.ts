@@ -19,7 +19,9 @@ export interface SemaphoreSize {
 
 /** A number of permits that is requested, and the size of the semaphore. */
 export interface PermitDemand {
+  /** The number of permits that are requested. */
   readonly count: number;
+  /** The size of the semaphore. */
   readonly of: SemaphoreSize;
 }
 
@@ -27,12 +29,15 @@ export interface PermitDemand {
 export interface LockRequest extends KeyedRequest {
   /** `'permit'` is sent only to backends that have `permitCounts`, and comes with `permits`. */
   readonly mode: LeaseMode;
+  /** The permits that are requested. Only with mode `'permit'`. */
   readonly permits?: PermitDemand | undefined;
+  /** The waiting mode. */
   readonly line: Line;
   /** `false`: reply `null` at once if another contender is ahead. */
   readonly wait: boolean;
   /** Ends the wait: the backend leaves the queue, then rejects with `signal.reason`. */
   readonly signal: AbortSignal;
+  /** The caller's label, for logs and tools. */
   readonly label?: string | undefined;
   /** Whether the lease may stay warm for a while after its last use, see `keepMs`. */
   readonly keeps?: boolean | undefined;
@@ -86,6 +91,7 @@ export function requestOf(caller: CallerRequest, signal = caller.signal): LockRe
 
 /** A request to a backend about one key. */
 export interface KeyedRequest {
+  /** The key. */
   readonly key: string;
   /** The key as the application wrote it, because a service's own keys have a prefix. Default: `key`. */
   readonly name?: string | undefined;

@@ -1,5 +1,6 @@
 import type { Lease } from './lease.js';
 
+/** The options of one acquisition. */
 export interface AcquireOptions {
   /** Time to wait in the queue, in milliseconds; 0 tries once. Default: the module's `waitMs`. */
   readonly waitMs?: number | undefined;
@@ -11,6 +12,7 @@ export interface AcquireOptions {
   readonly label?: string | undefined;
 }
 
+/** The options of `using`. */
 export interface UsingOptions extends AcquireOptions {
   /** Reaction of `using` when the lease was lost while the work ran: reject (default), or return the work's result. */
   readonly onLost?: 'throw' | 'ignore' | undefined;
@@ -29,6 +31,7 @@ export interface Lock {
   using<T>(work: (lease: Lease) => T | Promise<T>, options?: UsingOptions): Promise<T>;
 }
 
+/** The two locks of one key: any number of readers, or one writer. */
 export interface ReadWriteLock {
   /** The read lock. Any number of readers hold it at once, never together with the writer. */
   readonly read: Lock;

@@ -6,7 +6,9 @@ export const UNCHANGED: unique symbol = Symbol('unchanged');
 
 /** A small value that outlives sessions, beside the locks. */
 export interface StoredRecord {
+  /** The name of the record. */
   readonly name: string;
+  /** The value of the record. */
   readonly value: string;
   /** Grows with every write, starting at 0. May start again when the record was removed and created anew. */
   readonly version: number;
@@ -16,6 +18,7 @@ export interface StoredRecord {
 
 /** One change of a record. */
 export interface RecordChange {
+  /** The name of the record. */
   readonly name: string;
   /**
    * The new value. `undefined` removes the record. `UNCHANGED` with `ifVersion` only makes the other changes depend on
@@ -33,8 +36,18 @@ export interface RecordChange {
  * because the record `conflict` was not in the expected version.
  */
 export type RecordWrite =
-  | { readonly isApplied: true; readonly records: readonly StoredRecord[] }
-  | { readonly isApplied: false; readonly conflict: string };
+  | {
+      /** Whether the changes were applied: all of them, or none. */
+      readonly isApplied: true;
+      /** The records as they were written. */
+      readonly records: readonly StoredRecord[];
+    }
+  | {
+      /** Whether the changes were applied: all of them, or none. */
+      readonly isApplied: false;
+      /** The name of a record that was not in the expected version. */
+      readonly conflict: string;
+    };
 
 /**
  * Small records beside the locks, for data that must survive the holder of a lock: the last tick of a job, the number

@@ -1,5 +1,6 @@
 import { checkFields, checkMs, checkSignal } from './check.js';
 
+/** The options of `revoke`. */
 export interface RevokeOptions {
   /**
    * Time that the holders have to release the key, in milliseconds. After that it is taken away by force. `Infinity`:
@@ -13,8 +14,11 @@ export interface RevokeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The options of `revoke`, with the defaults filled in. */
 export interface ResolvedRevokeOptions {
+  /** The time that the holders have to release the key, in milliseconds. */
   readonly graceMs: number;
+  /** Aborts the call, which rejects with `signal.reason`. */
   readonly signal: AbortSignal | undefined;
 }
 

@@ -12,6 +12,7 @@ import type { AcquireOptions, UsingOptions } from './lock.js';
  */
 export type SegmentRoute = 'free' | 'hash';
 
+/** The options of a segmented lock. */
 export interface SegmentOptions extends HoldingOptions {
   /**
    * The number of segments of the key, 1 to 1,024, if none is recorded. It is recorded beside the lock. From then on
@@ -97,11 +98,15 @@ export interface SegmentLease extends Lease {
   toJSON(): SegmentLeaseJson;
 }
 
+/** A lease on a segment at one instant, as data. */
 export interface SegmentLeaseJson extends LeaseJson {
+  /** The segment's number, starting at 0. */
   readonly segment: number;
+  /** The number of segments of the key. */
   readonly segments: number;
 }
 
+/** The options of one acquisition of a segment. */
 export interface SegmentAcquireOptions extends AcquireOptions {
   /**
    * With route `'hash'`, the value that selects the segment. With `'free'`, the value that selects which segment is
@@ -115,4 +120,5 @@ export interface SegmentAcquireOptions extends AcquireOptions {
   readonly only?: readonly number[] | undefined;
 }
 
+/** The options of `using` of a segmented lock. */
 export interface SegmentUsingOptions extends SegmentAcquireOptions, UsingOptions {}

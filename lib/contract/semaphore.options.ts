@@ -6,6 +6,7 @@ import type { Lease } from './lease.js';
 import type { SemaphoreSize } from './lock-request.js';
 import type { AcquireOptions, Lock, UsingOptions } from './lock.js';
 
+/** The options of a semaphore. */
 export interface SemaphoreOptions extends HoldingOptions {
   /**
    * The number of permits, 1 to 10 000, until `setPermits` is called. From then on the recorded number applies. All
@@ -20,11 +21,13 @@ export interface SemaphoreOptions extends HoldingOptions {
   readonly sharedCount?: string | undefined;
 }
 
+/** The options of one acquisition of permits. */
 export interface SemaphoreAcquireOptions extends AcquireOptions {
   /** The number of permits to acquire: all of them or none. Default 1. */
   readonly permits?: number | undefined;
 }
 
+/** The options of `using` of a semaphore. */
 export interface SemaphoreUsingOptions extends SemaphoreAcquireOptions, UsingOptions {}
 
 /** The maximum number of permits. Every permit is a znode, and every waiting contender lists all of them. */

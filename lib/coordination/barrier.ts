@@ -8,6 +8,7 @@ import type { CallOptions, WaitOptions, Limits, Named, Waiting } from './waiting
  * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
  */
 export class Barrier {
+  /** The key as the application wrote it. */
   readonly key: string;
   readonly #at: string;
   readonly #waiting: Waiting;

@@ -3,7 +3,9 @@ import { LockConfigurationError } from '../contract/errors.js';
 
 /** The conversion of values to bytes and back. */
 export interface Codec<T> {
+  /** Converts a value to bytes. */
   encode(value: T): Uint8Array;
+  /** Converts bytes to a value. */
   decode(bytes: Uint8Array): T;
 }
 

@@ -15,11 +15,13 @@ import { checkInt32, INT32_CODEC, SharedCounter, SharedValue } from './shared-va
 import { Waiting } from './waiting.js';
 import type { Named } from './waiting.js';
 
+/** The options of a shared counter. */
 export interface SharedCounterOptions {
   /** The value of the counter until it has been written. Default 0. */
   readonly initial?: number | undefined;
 }
 
+/** The options of a shared value. */
 export interface SharedValueOptions<T> {
   /** The value until it has been written. */
   readonly initial: T;

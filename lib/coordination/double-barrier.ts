@@ -4,11 +4,13 @@ import { checkCount } from './queue.options.js';
 import { checkWaitOptions } from './waiting.js';
 import type { Named, Waiting, WaitOptions } from './waiting.js';
 
+/** The options of a double barrier. */
 export interface DoubleBarrierOptions {
   /** The number of members that enter together, 1 to 1,000; the same for all users of the key. */
   readonly count: number;
 }
 
+/** The options of `enter` of a double barrier. */
 export interface EnterOptions extends WaitOptions {
   /** The time to wait for the others, in milliseconds, 1 or more. Default: the module's `waitMs`. */
   readonly waitMs?: number | undefined;
@@ -30,6 +32,7 @@ export function resolveDoubleBarrierOptions(options: DoubleBarrierOptions): Doub
  * given up is not counted. A member that comes while the others are inside enters at once.
  */
 export class DoubleBarrier {
+  /** The key as the application wrote it. */
   readonly key: string;
   readonly #at: string;
   readonly #count: number;
@@ -86,6 +89,7 @@ export class BarrierMember implements AsyncDisposable {
 
   /** @internal */
   constructor(
+    /** The key as the application wrote it. */
     readonly key: string,
     entered: EnteredMember,
     waiting: Waiting,
@@ -127,6 +131,7 @@ export class BarrierMember implements AsyncDisposable {
     return this.#entered.lease.release();
   }
 
+  /** Leaves without waiting for the others. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.goOut();
   }

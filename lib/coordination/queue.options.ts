@@ -4,6 +4,7 @@ import { resolveCodec } from './codec.js';
 import type { WaitOptions } from './waiting.js';
 import { checkWaitOptions } from './waiting.js';
 
+/** The options of a queue. */
 export interface QueueOptions<T> {
   /** The conversion of items to bytes. Default `'json'`. */
   readonly codec?: CodecOption<T> | undefined;
@@ -19,16 +20,19 @@ export interface ResolvedQueueOptions<T> {
   readonly maxItems: number | undefined;
 }
 
+/** The options of `take`. */
 export interface TakeOptions extends WaitOptions {
   /** A name for tools that show which process has taken what. */
   readonly label?: string | undefined;
 }
 
+/** The options of `takeBatch`. */
 export interface TakeBatchOptions extends TakeOptions {
   /** The maximum number of items, 1 to 1,000. */
   readonly atMost: number;
 }
 
+/** The options of `consume`. */
 export interface ConsumeOptions extends Pick<TakeOptions, 'signal' | 'label'> {
   /** The number of items taken at once, 1 to 1,000. Items not handed out yet are put back at the end. Default 1. */
   readonly batch?: number | undefined;

@@ -18,6 +18,7 @@ import type { CallOptions, Limits, Named, Waiting, WaitOptions } from './waiting
  * Every call throws LockUnavailableError when the servers do not answer, and LockConfigurationError.
  */
 export class Queue<T> {
+  /** The key as the application wrote it. */
   readonly key: string;
   readonly #at: string;
   readonly #options: ResolvedQueueOptions<T>;

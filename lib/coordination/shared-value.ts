@@ -9,6 +9,7 @@ import type { CallOptions, Limits, Named, Waiting, WaitOptions } from './waiting
 
 /** A value, and the write that it comes from. */
 export interface Versioned<T> {
+  /** The value. */
   readonly value: T;
   /** Grows with every write. `'absent'` when nothing was written yet, and the value is the initial one. */
   readonly version: number | 'absent';
@@ -35,6 +36,7 @@ const LONGEST_PAUSE_MS = 500;
  * write is not known. It also throws LockConfigurationError, and what the codec throws.
  */
 export class SharedValue<T> {
+  /** The key as the application wrote it. */
   readonly key: string;
   readonly #at: string;
   readonly #setting: SharedValueSetting<T>;

@@ -8,10 +8,12 @@ import { registerLockedMethod } from './locked-method.js';
 import type { LockingOptions } from './locking.options.js';
 import type { CannotLock, NotStatic, SecondChoice } from './method-check.js';
 
+/** The options of `OnElected` and `OnDeposed`. */
 export type ElectionHookOptions = Pick<LockingOptions, 'connection'>;
 
 /** A method decorator for methods that take a term, or nothing. */
 export interface ElectionHookDecorator {
+  /** @typeParam T the type of the method */
   <T extends (term: Term) => unknown>(
     target: NotStatic,
     name: string | symbol,

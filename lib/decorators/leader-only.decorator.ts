@@ -10,6 +10,7 @@ import type { LockDecorator } from './method-check.js';
 
 const NAME = '@LeaderOnly';
 
+/** The options of `LeaderOnly`. */
 export interface LeaderOnlyOptions extends Pick<LockingOptions, 'onLost' | 'connection'> {
   /**
    * The behaviour of a call where the application does not lead. Default `'skip'`.

@@ -45,6 +45,7 @@ export interface LockingOptions extends HoldingOptions {
   readonly connection?: string | undefined;
 }
 
+/** The options of `DistributedLock`. */
 export interface DistributedLockOptions extends LockingOptions, MutexOptions, Pick<MultiOptions, 'atomic'> {}
 
 /** The options that are `undefined` when the connection's setting applies. */

@@ -16,6 +16,7 @@ import { noteWrapper } from './wrappers.js';
  * @DistributedLock('orders')
  * async place() {}
  * ```
+ * @typeParam D the type of the decorator
  * @throws LockConfigurationError when the class is loaded, for anything but a method decorator, and where there is no
  *   method
  */

@@ -24,9 +24,13 @@ type Routing<B extends unknown[]> =
   | { readonly route?: 'free' | undefined; readonly routeBy?: SegmentRouteBy<B> | undefined }
   | { readonly route: 'hash'; readonly routeBy: SegmentRouteBy<B> };
 
+/** The options of `SegmentLock`. */
 export type SegmentLockOptions<A extends unknown[], B extends unknown[] = []> = LockingOptions &
   Pick<SegmentOptions, 'segments'> &
-  Routing<B> & { readonly key: LockKey<A> };
+  Routing<B> & {
+    /** The key, or the function that returns it from the method's arguments. */
+    readonly key: LockKey<A>;
+  };
 
 /**
  * Runs the method under a lease on one segment of the key. In the whole cluster, as many calls run at a time as there

@@ -4,6 +4,7 @@ import type { AcquireOptions } from '../contract/lock.js';
 import { checkProclaimed } from '../contract/elections.js';
 import type { Candidature } from '../service/election-client.js';
 
+/** The options of a campaign. */
 export interface CampaignOptions extends Pick<AcquireOptions, 'signal'> {
   /** The time to campaign, in milliseconds; 0 asks once. Default: no limit. */
   readonly waitMs?: number | undefined;

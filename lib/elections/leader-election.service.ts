@@ -9,6 +9,7 @@ import { resolveCampaignOptions } from './campaign.options.js';
 import type { CampaignOptions } from './campaign.options.js';
 import { Leaderships } from './leaderships.js';
 
+/** The options of `observe`. */
 export interface ObserveOptions {
   /** Ends the observation: the iteration rejects with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;

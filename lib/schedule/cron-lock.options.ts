@@ -3,6 +3,7 @@ import { check, checkFields, checkMs } from '../contract/check.js';
 import { checkKey } from '../contract/key.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
+/** The options of `CronLock`. */
 export interface CronLockOptions {
   /**
    * The key of the job in its service: of its lock, which no other key has, and of its latest run. A key that begins

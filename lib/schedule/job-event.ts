@@ -12,11 +12,17 @@ export type SkipReason = 'taken' | 'overrun' | 'early' | 'contended' | 'supersed
 
 /** A call that did not run the method. */
 export interface SkippedEvent {
+  /** The kind of the event. */
   readonly type: 'skipped';
+  /** The job's name, see `JobRun.name`. */
   readonly name: string;
+  /** The job's key, without its service. */
   readonly key: string;
+  /** The nominal tick of the call; `undefined` where there are no ticks. */
   readonly tick: Date | undefined;
+  /** The reason why the method did not run. */
   readonly reason: SkipReason;
+  /** The error, with reason `unavailable`. */
   readonly error: Error | undefined;
 }
 
@@ -28,7 +34,13 @@ export interface SkippedEvent {
  * - `crashed`: a run, mostly of another process, was found unfinished with its lock no longer held.
  */
 export type JobEvent =
-  SkippedEvent | { readonly type: 'started' | 'finished' | 'overdue' | 'crashed'; readonly run: JobRun };
+  | SkippedEvent
+  | {
+      /** The kind of the event. */
+      readonly type: 'started' | 'finished' | 'overdue' | 'crashed';
+      /** The run that the event is about. */
+      readonly run: JobRun;
+    };
 
 /**
  * The progress of a run.
@@ -41,7 +53,9 @@ export type JobRunState = 'running' | 'done' | 'failed' | 'lost' | 'crashed';
 
 /** The process that runs a job. */
 export interface Runner {
+  /** The host name of the process. */
   readonly host: string;
+  /** The id of the process. */
   readonly pid: number;
 }
 
@@ -53,7 +67,9 @@ export interface JobRun {
   readonly key: string;
   /** The nominal tick of this run, whatever the clocks showed; `undefined` where there are no ticks. */
   readonly tick: Date | undefined;
+  /** The progress of the run. */
   readonly state: JobRunState;
+  /** The process that runs it, or has run it. */
   readonly runner: Runner;
   /** A unique id of each run, repeated ones included. */
   readonly runId: string;

@@ -13,6 +13,7 @@ import { EnteredLease } from './reentrant-hold.js';
 import { assertStands, HoldScope } from './held-leases.js';
 import type { LockTarget } from './lock-targets.js';
 
+/** The options of a global transaction. */
 export interface GlobalTransactionOptions extends Pick<AcquireOptions, 'label'> {
   /**
    * Total time that the transaction waits for rows, in milliseconds. Time that it works does not count. 0 tries once

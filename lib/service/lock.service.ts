@@ -187,8 +187,8 @@ export class LockService {
    * Asks all holders of the key to release it, including readers and holders of permits. Their leases become
    * `revoking`, and their signals abort with a `LockRevokedError`. If a holder has not released the key within
    * `graceMs`, its lease is `lost`, and the next contender acquires. Resolves when all holders are gone; at once when
-   * the key is not held. A holder that lost its lease by force may not know it yet, see docs/recipes/revocation.md:
-   * only fencing tokens stop it.
+   * the key is not held. A holder that lost its lease by force may not know it yet: only fencing tokens stop it, see
+   * [revocation](../../docs/recipes/revocation.md).
    * @throws LockReentrancyError at once inside a decorated method or the work of `using` that holds the key;
    *   LockUnavailableError, LockConfigurationError when the backend cannot revoke, `options.signal.reason`
    */
@@ -213,7 +213,8 @@ export class LockService {
 
   /**
    * Runs `work` as a transaction over several stores. Its rows stay locked until `work` has resolved, or until every
-   * branch has been rolled back. They are released together. See docs/global-locks.md.
+   * branch has been rolled back. They are released together. See
+   * [global locks](../../docs/global-locks.md).
    *
    * - Two transactions exclude each other on a row from the first `lock` of it until the end of the whole transaction.
    * - When `work` rejects, its branches are rolled back, the latest first.

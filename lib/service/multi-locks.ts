@@ -61,7 +61,7 @@ export interface MultiOptions extends SharingOptions, HoldingOptions {
   /**
    * `true`: queues for all keys in one transaction instead of for one key after another. Each caller has contenders of
    * its own. No caller holds a key before it is queued for all others. For keys whose users all request everything at
-   * once; see docs/recipes/multi-lock.md. Default `false`.
+   * once, see [multi-lock](../../docs/recipes/multi-lock.md). Default `false`.
    */
   readonly atomic?: boolean | undefined;
 }

@@ -6,7 +6,9 @@ import type { StockPart } from './stock-plan.js';
 export interface Deduction {
   /** The id by which `refund` and a repeated `deduct` find the order. */
   readonly orderId: string;
+  /** The number of units that were sold. */
   readonly units: number;
+  /** The units by segment. */
   readonly parts: readonly StockPart[];
 }
 
@@ -18,6 +20,7 @@ export interface OrderRecord {
 
 /** The units of an order that is not decided yet. The order is at work, or its process ended in between. */
 export interface Leftover {
+  /** The id of the order. */
   readonly orderId: string;
   /** The number of units that the order wanted. The store knows how many it has taken. */
   readonly units: number;

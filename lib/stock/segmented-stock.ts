@@ -40,6 +40,7 @@ export class SegmentedStock {
     this.#parts = parts;
   }
 
+  /** The key as the application wrote it. */
   get key(): string {
     return this.#parts.key;
   }

@@ -47,6 +47,7 @@ export interface SegmentRequest {
   readonly signal: AbortSignal;
 }
 
+/** A request to take units from a segment. */
 export interface TakeRequest extends SegmentRequest {
   /** The order that takes the units. With the segment, it is the key by which `putBack` finds them. */
   readonly orderId: string;
@@ -56,11 +57,15 @@ export interface TakeRequest extends SegmentRequest {
   readonly atLeast: number;
 }
 
+/** A request to put back what an order took from a segment. */
 export interface PutBackRequest extends SegmentRequest {
+  /** The order whose units are put back. */
   readonly orderId: string;
 }
 
+/** A request to add units to a segment. */
 export interface AddRequest extends SegmentRequest {
+  /** The number of units to add. */
   readonly units: number;
   /** The id of the delivery. With the segment, it distinguishes a repeated call from a new one. */
   readonly restockId: string;

@@ -5,7 +5,9 @@ export type Levels = readonly number[];
 
 /** The units that were taken from one segment. */
 export interface StockPart {
+  /** The segment's number, starting at 0. */
   readonly segment: number;
+  /** The number of units. */
   readonly units: number;
 }
 

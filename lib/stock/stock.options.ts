@@ -2,6 +2,7 @@ import { check, checkFields, checkMs, checkSignal } from '../contract/check.js';
 import { checkRouteBy, checkSegments } from '../contract/segment.options.js';
 import type { SegmentStore } from './stock-keeper.js';
 
+/** The options of a stock. */
 export interface StockOptions {
   /** The number of segments over which the units are spread, 1 to 1,024. */
   readonly segments: number;
@@ -21,6 +22,7 @@ export interface StockOptions {
   readonly mergeBelow?: number | undefined;
 }
 
+/** The options of a call of a stock. */
 export interface StockCallOptions {
   /** The longest time that the call takes, in milliseconds, 1 or more. Default: that of the stock. */
   readonly waitMs?: number | undefined;
@@ -28,6 +30,7 @@ export interface StockCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The options of `deduct`. */
 export interface DeductOptions extends StockCallOptions {
   /**
    * Your own name for the order, used once. The same name again returns the same deduction and takes nothing more. Use
@@ -43,11 +46,13 @@ export interface DeductOptions extends StockCallOptions {
   readonly split?: boolean | undefined;
 }
 
+/** The options of `restock`. */
 export interface RestockOptions extends StockCallOptions {
   /** Your own name for the delivery, used once. The same name again adds nothing more. Default: a new one. */
   readonly restockId?: string | undefined;
 }
 
+/** The options of `forget`. */
 export interface ForgetOptions {
   /**
    * The minimum age of what is forgotten, in milliseconds. It must be longer than the time in which a failed call may

@@ -45,10 +45,12 @@ export class EnsembleServer {
     return this.#plan.id;
   }
 
+  /** The port for clients. */
   get port(): number {
     return this.#plan.port;
   }
 
+  /** The address for clients, as `host:port`. */
   get connectString(): string {
     return `127.0.0.1:${this.port}`;
   }

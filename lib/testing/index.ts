@@ -1,3 +1,8 @@
+/**
+ * Tools for the tests of an application: locks in memory, an embedded ZooKeeper, faults of the network.
+ * @module nestjs-distributed-lock/testing
+ */
+
 export { ZooKeeperServer } from './zookeeper-server.js';
 export type { ZooKeeperServerOptions } from './zookeeper-server.js';
 export type { ZooKeeperSettings } from './zookeeper-config.js';

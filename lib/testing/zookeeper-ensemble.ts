@@ -5,6 +5,7 @@ import { freeServerPorts } from './server-ports.js';
 import { findZooKeeperDistribution } from './zookeeper-distribution.js';
 import { withoutUndefined } from '../lock.options.js';
 
+/** The options of an ensemble. */
 export interface ZooKeeperEnsembleOptions {
   /** The number of servers. Default 3. */
   readonly servers?: number | undefined;
@@ -31,6 +32,7 @@ const POLL_MS = 20;
  * and end with the process that started them. Needs an installed ZooKeeper: Docker is not supported.
  */
 export class ZooKeeperEnsemble implements AsyncDisposable {
+  /** All servers, also those that are not running. */
   readonly servers: readonly EnsembleServer[];
   readonly #network: EnsembleNetwork;
   readonly #electionMs: number;
@@ -105,6 +107,7 @@ export class ZooKeeperEnsemble implements AsyncDisposable {
     await this.#network.close();
   }
 
+  /** Stops the servers and removes their data. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -8,6 +8,7 @@ import type { ZooKeeperSettings } from './zookeeper-config.js';
 import { findZooKeeperDistribution } from './zookeeper-distribution.js';
 import type { ZooKeeperDistribution } from './zookeeper-distribution.js';
 
+/** The options of a server. */
 export interface ZooKeeperServerOptions {
   /** The client port. Default: a free one. */
   readonly port?: number | undefined;
@@ -31,6 +32,7 @@ const PORT_ATTEMPTS = 3;
 
 /** A real ZooKeeper server on 127.0.0.1, for tests and samples. It ends with the process that started it. */
 export class ZooKeeperServer implements AsyncDisposable {
+  /** The port for clients, on 127.0.0.1. */
   readonly port: number;
   readonly #distribution: ZooKeeperDistribution;
   readonly #files: ServerFiles;
@@ -66,6 +68,7 @@ export class ZooKeeperServer implements AsyncDisposable {
     }
   }
 
+  /** The address for clients, as `host:port`. */
   get connectString(): string {
     return `127.0.0.1:${this.port}`;
   }
@@ -107,6 +110,7 @@ export class ZooKeeperServer implements AsyncDisposable {
     return askFourLetterWord(this.port, fourLetterWord);
   }
 
+  /** Stops the server, like `stop()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

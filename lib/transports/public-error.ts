@@ -14,8 +14,11 @@ export interface LockExceptionFilterOptions {
  * wants it.
  */
 export interface PublicLockError {
+  /** The HTTP status. */
   readonly statusCode: number;
+  /** The stable code of this kind of error. */
   readonly code: LockErrorCode;
+  /** The message for the client. It names neither keys nor hosts. */
   readonly message: string;
   /** Whether the same request may succeed a moment later. Also `false` where its work may have been done in part. */
   readonly retryable: boolean;

@@ -9,6 +9,7 @@ import type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls } from './access.options
 
 export type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls };
 
+/** The options of the ZooKeeper backend. */
 export interface ZooKeeperOptions {
   /**
    * The servers and an optional chroot: `host:port,host:port/chroot`, with IPv6 addresses in brackets. Default: the

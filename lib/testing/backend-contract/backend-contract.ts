@@ -36,7 +36,9 @@ export const BACKEND_CHECKS: readonly ContractCheck[] = [
 
 /** The two functions that every test runner has: those of `vitest`, `jest`, `node:test`, `mocha`. */
 export interface ContractRunner {
+  /** Groups the tests that `body` defines. */
   readonly describe: (title: string, body: () => void) => unknown;
+  /** Defines a test, which fails when `body` rejects. */
   readonly it: (title: string, body: () => Promise<void>) => unknown;
 }
 

@@ -16,6 +16,7 @@ import { advance } from './sessions/manual-clock.js';
  * its leader's heartbeat with the sessions that were active.
  */
 export class EmbeddedEnsemble implements AsyncDisposable {
+  /** All servers, also those that are not running. */
   readonly servers: readonly EnsembleMember[];
   readonly #ports: readonly EmbeddedServer[];
   readonly #database: Database;
@@ -57,6 +58,7 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     return this.servers.find((_, at) => this.#quorum.peers[at] === this.#quorum.leader);
   }
 
+  /** The running servers that do not lead. */
   get followers(): EnsembleMember[] {
     return this.servers.filter((server) => server.isRunning && server !== this.leader);
   }
@@ -109,11 +111,13 @@ export class EmbeddedEnsemble implements AsyncDisposable {
     return quiet(this.#ports, () => this.#quorum.isBusy);
   }
 
+  /** Stops all servers. */
   async stop(): Promise<void> {
     this.#quorum.stop();
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
+  /** Stops all servers, like `stop()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -14,7 +14,9 @@ export type { FaultTarget };
 export interface EmbeddedZnode {
   /** `null` where a client sent none. */
   readonly data: Buffer | null;
+  /** The metadata of the znode, as ZooKeeper reports it: versions, transaction ids, times, the owner. */
   readonly stat: Stat;
+  /** The lifetime of the znode. */
   readonly kind: 'persistent' | 'ephemeral' | 'container' | 'ttl';
 }
 
@@ -28,10 +30,12 @@ export abstract class EmbeddedNode {
     this.server = server;
   }
 
+  /** The port that it listens on. */
   get port(): number {
     return this.server.port;
   }
 
+  /** The address for clients, as `host:port`. */
   get connectString(): string {
     const { host } = this.server.settings;
     return `${host.includes(':') ? `[${host}]` : host}:${this.port}`;
@@ -58,6 +62,7 @@ export abstract class EmbeddedNode {
     this.server.network.pause();
   }
 
+  /** Ends `pause()`. */
   resume(): void {
     this.server.network.resume();
   }
@@ -110,6 +115,7 @@ export abstract class EmbeddedNode {
     return this.server.heldEvents.hold(path);
   }
 
+  /** Returns the sessions that have not ended. */
   sessions(): EmbeddedSession[] {
     const { database } = this.server;
     return database.sessions.all().map((session) => new EmbeddedSession(session, database));
@@ -134,6 +140,7 @@ export abstract class EmbeddedNode {
     return [...this.server.replica.tree.paths()].filter((path) => path === below || path.startsWith(prefix)).sort();
   }
 
+  /** Returns a znode as this server has it; `undefined` when there is none. */
   znode(path: string): EmbeddedZnode | undefined {
     const znode = this.server.replica.tree.get(path);
     return znode && { data: znode.data, stat: statOf(znode), kind: znode.lifetime.kind };

@@ -16,6 +16,7 @@ export class EmbeddedSession {
     this.#database = database;
   }
 
+  /** The session's id. */
   get id(): bigint {
     return this.#session.id;
   }
@@ -49,6 +50,7 @@ export class EmbeddedSession {
     return this.#session.isOpen;
   }
 
+  /** Whether a client is connected with this session. */
   get isConnected(): boolean {
     return this.#connection !== undefined;
   }
@@ -90,6 +92,7 @@ export class EmbeddedSession {
     this.#paused?.pause();
   }
 
+  /** Ends `pause()`. */
   resume(): void {
     // The paused connection is resumed also when the session has changed connections since.
     this.#paused?.resume();

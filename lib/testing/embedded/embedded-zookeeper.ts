@@ -120,6 +120,7 @@ export class EmbeddedZooKeeper extends EmbeddedNode implements AsyncDisposable {
     return quiet([this.server]);
   }
 
+  /** Stops the server, like `stop()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -1,6 +1,7 @@
 import { LONGEST_TIMER_MS } from '../../async/timer.js';
 import { check, checkFields, checkMs } from '../../contract/check.js';
 
+/** The options of an embedded server. */
 export interface EmbeddedZooKeeperOptions {
   /** The port to listen on. Default: a free one. */
   readonly port?: number | undefined;

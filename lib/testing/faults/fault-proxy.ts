@@ -22,6 +22,7 @@ const DIRECTIONS: readonly Direction[] = ['toServer', 'toClient'];
  * Faults apply to all connections, later ones included, until `heal()`.
  */
 export class FaultProxy implements AsyncDisposable {
+  /** The port that the proxy listens on, on 127.0.0.1. */
   readonly port: number;
   readonly #server: Server;
   readonly #target: { readonly host: string; readonly port: number };
@@ -37,7 +38,10 @@ export class FaultProxy implements AsyncDisposable {
     server.on('connection', (client) => this.#accept(client));
   }
 
-  /** @param target `host:port` of the server, or its port on 127.0.0.1 */
+  /**
+   * Opens a proxy on a free port of 127.0.0.1.
+   * @param target `host:port` of the server, or its port on 127.0.0.1
+   */
   static async open(target: string | number): Promise<FaultProxy> {
     const [host = '', port = ''] = typeof target === 'number' ? ['127.0.0.1', target] : target.split(':');
     const server = createServer({ noDelay: true });
@@ -45,6 +49,7 @@ export class FaultProxy implements AsyncDisposable {
     return new FaultProxy(server, { host, port: Number(port) });
   }
 
+  /** The address for clients, as `host:port`. */
   get connectString(): string {
     return `127.0.0.1:${this.port}`;
   }
@@ -110,12 +115,14 @@ export class FaultProxy implements AsyncDisposable {
     await Promise.all(sessions.map((session: SniffedSession) => closeSession(this.#target, session)));
   }
 
+  /** Ends all faults, closes the connections and stops listening. */
   async close(): Promise<void> {
     this.heal();
     for (const { sockets } of this.#connections) sockets.forEach((socket) => socket.destroy());
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** Closes the proxy, like `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

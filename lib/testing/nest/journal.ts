@@ -22,9 +22,11 @@ export type JournalEvent =
   | 'unavailable'
   | 'failed';
 
+/** An event of a lock. */
 export interface JournalEntry {
   /** The entry's number, from 1 on, in the order of the events across all keys. */
   readonly order: number;
+  /** The kind of the event. */
   readonly event: JournalEvent;
   /**
    * The key as the application wrote it. An acquisition of several keys, or of segments, has entries for each of them.
@@ -61,6 +63,7 @@ export class Journal {
   #count = 0;
   readonly #lookouts = new Set<Lookout>();
 
+  /** All entries since the start or the last `clear()`, in order. */
   get entries(): readonly JournalEntry[] {
     return this.#entries;
   }

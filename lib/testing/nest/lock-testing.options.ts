@@ -8,6 +8,7 @@ import { check, checkFields, checkMs } from '../../contract/check.js';
  */
 export type LockTestingMode = 'free' | 'contended' | 'unavailable';
 
+/** The conditions under which the application is tested. */
 export interface LockTestingOptions {
   /** The conditions at the start. Default `'free'`. */
   readonly mode?: LockTestingMode | undefined;

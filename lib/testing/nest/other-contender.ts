@@ -17,7 +17,9 @@ export class OtherContender implements AsyncDisposable {
   #lease: GrantedLease | undefined;
 
   constructor(
+    /** The key that it requests. */
     readonly key: string,
+    /** The mode in which it requests the key. */
     readonly mode: LockRequest['mode'],
     permits?: PermitDemand,
   ) {
@@ -51,6 +53,7 @@ export class OtherContender implements AsyncDisposable {
     await this.#lease?.release();
   }
 
+  /** Releases the key or leaves the wait queue, like `letGo()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.letGo();
   }

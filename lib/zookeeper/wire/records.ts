@@ -2,6 +2,7 @@ import { JuteReader, JuteWriter } from './jute.js';
 
 /** An entry of an access list of a znode. `permissions` is a sum of READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16. */
 export interface Acl {
+  /** The sum of the permissions. */
   readonly permissions: number;
   /** For example `'world'`, `'digest'`, `'auth'` or `'ip'`. */
   readonly scheme: string;

@@ -12,6 +12,7 @@ export type Fault =
 
 /** The requests that a fault applies to. An operation inside a transaction selects the whole transaction. */
 export interface FaultTarget {
+  /** The kind of request. */
   readonly op: ServerOpName;
   /** The paths that are meant. Default: any. */
   readonly path?: string | RegExp | undefined;
