@@ -109,6 +109,6 @@ export interface LockBackend {
 export interface LockBackendDefinition {
   /** The name of the backend, for messages. */
   readonly name: string;
-  /** Creates a backend. Nothing is connected yet. */
+  /** Creates a backend of its own for one application. */
   create(): LockBackend;
 }

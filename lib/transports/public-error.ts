@@ -18,7 +18,7 @@ export interface PublicLockError {
   readonly statusCode: number;
   /** The stable code of this kind of error. */
   readonly code: LockErrorCode;
-  /** The message for the client. It names neither keys nor hosts. */
+  /** The message for the client. It names neither keys nor hosts: it is the same for all errors of a code. */
   readonly message: string;
   /** Whether the same request may succeed a moment later. Also `false` where its work may have been done in part. */
   readonly retryable: boolean;
