@@ -52,7 +52,7 @@ export async function examine(
   const all = [
     ...run.findings,
     ...judge(history, boundsOf(plan)),
-    ...checkWakeUps(run.servers.wakeUps, run.servers.made),
+    ...checkWakeUps(run.servers.wakeUps, run.servers.made, history),
   ];
   const hasLostData = faults.some(({ name }) => name === 'data-gone');
   const findings = hasLostData ? all.filter(({ check }) => AFTER_LOST_DATA.includes(check)) : all;

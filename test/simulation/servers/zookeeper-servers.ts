@@ -5,6 +5,7 @@ import type { Site } from '../instance/built-ins.js';
 import type { Recorder } from '../cluster/recorder.js';
 import type { MadeZnode } from '../model/contenders.js';
 import { Znodes } from '../model/znodes.js';
+import { LastingFaults } from './lasting-faults.js';
 import type { SimulatedServers, WakeUp } from './simulated-servers.js';
 
 type Member = Program.EmbeddedEnsemble['servers'][number];
@@ -21,6 +22,7 @@ export class ZooKeeperServers implements SimulatedServers {
   readonly #site: Site;
   readonly #program: Program.Servers;
   readonly #znodes: Znodes;
+  readonly #lasting = new LastingFaults();
   readonly #wakeUps: ReadonlyMap<string, WakeUp>;
   /** The active faults of those that must not be healed together. */
   readonly #going: FaultPlan['kind'][] = [];
@@ -223,8 +225,11 @@ export class ZooKeeperServers implements SimulatedServers {
 
   #during(fault: FaultPlan, begin: 'freeze' | 'cutOff' | 'refuse', end: 'thaw' | 'rejoin' | 'heal'): () => void {
     const member = this.#member(fault);
-    this.#inProcess(() => member[begin]());
-    return () => this.#inProcess(() => member[end]());
+    return this.#lasting.begin(
+      `${begin} ${member.port}`,
+      () => this.#inProcess(() => member[begin]()),
+      () => this.#inProcess(() => member[end]()),
+    );
   }
 
   #lag(member: Member, ms: number): () => void {
