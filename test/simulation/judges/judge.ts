@@ -37,6 +37,8 @@ export interface Bounds extends Limits, VainLimits, CrowdLimits, BeliefLimits, F
    * until it is notified. Default: any time.
    */
   readonly turnMs?: number | undefined;
+  /** Whether links are fast enough to prove a session in time. Default: true. */
+  readonly keepsLeases?: boolean | undefined;
   /** The time after the start, or after a fault, until there is a leader where all campaign. Default: any time. */
   readonly leadMs?: number | undefined;
 }
@@ -49,7 +51,7 @@ export function judge(history: SimulationHistory, bounds: Bounds): Finding[] {
     ...checkTerms(history),
     ...checkRegister(history),
     ...checkPermits(history),
-    ...checkRuns(history, calmMs, bounds.turnMs),
+    ...checkRuns(history, bounds.keepsLeases === false ? Infinity : calmMs, bounds.turnMs),
     ...checkStock(history),
     ...checkQueues(history, callMs + calmMs),
     ...checkDoubleBarriers(history, bounds),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../model/call.js';
+import { SESSION_CLOSED } from '../../robustness/validate/closed-sessions.js';
+import { fault } from '../../robustness/validate/records.js';
 import { checkQueues } from './queue.js';
 import { made } from './records.js';
 
@@ -75,6 +77,19 @@ describe('a delivered item', () => {
   it('may be delivered after its acknowledgement if its put had not returned before', () => {
     expect(findings(put('a', [0, 20]), take('a', [2, 3]), ack('a', [4, 5]), take('a', [6, 7]))).toEqual([]);
     expect(findings(put('a', [0]), take('a', [2, 3]), ack('a', [4, 5]), take('a', [6, 7]))).toEqual([]);
+  });
+
+  it('may be acknowledged twice when the first claim was deleted by somebody else', () => {
+    const process = 'a';
+    const first = { ...take('a', [2, 3]), process };
+    const again = take('a', [4, 6], { items: [{ id: 'id of a', value: 'a', token: '2' }] });
+    const calls = [put('a', [0, 1]), first, again, { ...ack('a', [4, 8]), process }, ack('a', [6, 7], {}, '2')];
+    const closed = (from: number, target = process) => [fault({ name: SESSION_CLOSED, target, from, until: from })];
+    const found = (faults: ReturnType<typeof closed>) => checkQueues({ calls: calls as never, faults }, CLAIM_MS);
+    expect(found(closed(3))).toEqual([]);
+    expect(found(closed(1))).toHaveLength(1);
+    expect(found(closed(9))).toHaveLength(1);
+    expect(found(closed(3, 'b'))).toHaveLength(1);
   });
 
   it('has the same id each time', () => {

@@ -1,4 +1,6 @@
 import { byKey } from '../../robustness/validate/by-key.js';
+import type { Fault } from '../../robustness/model/history.js';
+import { SESSION_CLOSED } from '../../robustness/validate/closed-sessions.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { Call } from '../model/call.js';
 import { asking, callsOn, isDone, isOpen } from '../model/history.js';
@@ -26,12 +28,16 @@ interface Item {
  * not delivered any more. As documented, a put whose reply was lost may be repeated after the acknowledgement.
  * @param claimMs how long after its call a take without a reply may keep an item from others
  */
-export function checkQueues(history: Pick<SimulationHistory, 'calls'>, claimMs: number): Finding[] {
+export function checkQueues(
+  history: Pick<SimulationHistory, 'calls'> & Partial<Pick<SimulationHistory, 'faults'>>,
+  claimMs: number,
+): Finding[] {
+  const { faults = [] } = history;
   return byKey(callsOn(history, 'queue').map((one) => ({ ...one, key: one.call.key }))).flatMap((calls) => {
     const takes = asking(calls, 'take');
     const items = itemsOf(calls, takes);
     const emptiedBy = emptyAt(calls);
-    return [...items.flatMap((item) => checkItem(item, emptiedBy)), ...overtaken(items, takes, claimMs)];
+    return [...items.flatMap((item) => checkItem(item, emptiedBy, faults)), ...overtaken(items, takes, claimMs)];
   });
 }
 
@@ -60,13 +66,17 @@ function emptyAt(calls: readonly QueueCall[]): number | undefined {
   return asking(calls, 'size').find((one) => isDone(one) && one.answer?.value === 0 && one.from > lastPut)?.from;
 }
 
-function checkItem(item: Item, emptiedBy: number | undefined): Finding[] {
-  const why = wrongItem(item, emptiedBy);
+function checkItem(item: Item, emptiedBy: number | undefined, faults: readonly Fault[]): Finding[] {
+  const why = wrongItem(item, emptiedBy, faults);
   const { value, put, deliveries, acks } = item;
   return why === undefined ? [] : [finding(`"${value}" ${why}`, [put, ...deliveries, ...acks])];
 }
 
-function wrongItem({ put, deliveries, acks }: Item, emptiedBy: number | undefined): string | undefined {
+function wrongItem(
+  { put, deliveries, acks }: Item,
+  emptiedBy: number | undefined,
+  faults: readonly Fault[],
+): string | undefined {
   if (put === undefined || deliveries.some(({ take }) => take.until < put.from)) return 'was delivered and never put';
   if (!isDone(put) && !isOpen(put) && deliveries.length > 0)
     return `was delivered, and its put was a ${put.answer?.outcome}`;
@@ -75,7 +85,9 @@ function wrongItem({ put, deliveries, acks }: Item, emptiedBy: number | undefine
   const isPutAgain = put.until > Math.min(...acks.map(({ from }) => from));
   if (!isPutAgain && deliveries.some(({ take }) => take.from > ackedBy))
     return 'was delivered after it was acknowledged';
-  const last = acks.filter(isDone).map(({ call }) => BigInt(call.token));
+  const last = acks
+    .filter((ack) => isDone(ack) && !wasClaimDeleted(ack, deliveries, faults))
+    .map(({ call }) => BigInt(call.token));
   if (!isPutAgain && deliveries.some(({ token }) => last.some((one) => token > one)))
     return 'was taken by another one before it was acknowledged';
   if (emptiedBy === undefined || !isDone(put)) return undefined;
@@ -119,6 +131,19 @@ function overtaken(items: readonly Item[], takes: readonly Asking<'take'>[], cla
       ? [finding(`"${later.value}" was delivered before "${passed.value}", which was put before it`, [passed, later])]
       : [];
   });
+}
+
+/**
+ * Whether a fault deleted the taker's claim between its take and its ack. The taker does not know that. Its ack finds
+ * the item gone, as it is to be.
+ */
+function wasClaimDeleted(ack: Asking<'ack'>, deliveries: readonly Delivery[], faults: readonly Fault[]): boolean {
+  const { process, returnedAt = Infinity } = ack;
+  const { take } = deliveries.find(({ token }) => token === BigInt(ack.call.token)) ?? {};
+  return faults.some(
+    ({ name, target, from }) =>
+      name === SESSION_CLOSED && target === process && from >= (take?.calledAt ?? 0) && from <= returnedAt,
+  );
 }
 
 function finding(message: string, records: readonly unknown[]): Finding {

@@ -84,9 +84,13 @@ function boundsOf({ world, traffic }: PlanOfTraffic): Bounds {
   // A third of the session for the silence, and some round trips for a new connection.
   const longestUs = world.link.meanUs + (world.link.slowShare > 0 ? world.link.slowUs : 0);
   const canFailOver = 16 * longestUs < (sessionTimeoutMs / 3) * 1_000;
+  // Two round trips, and the pauses between them, prove a session. Where they take longer, leases are lost without a fault.
+  const provenMs = (4 * longestUs) / 1_000 + sessionTimeoutMs * (1 / 4 + 1 / 6);
+  const keepsLeases = provenMs < 0.98 * sessionTimeoutMs - 15;
   const idleMs = 1_000 + 4 * turnMs;
   const ofProcesses = {
     canFailOver,
+    keepsLeases,
     // The hold of a holder that only listens was recorded at the look before the last one.
     lookMs: 3 * traffic.pace.lookEveryMs + 100,
     isShared: traffic.module.localLine,
