@@ -44,6 +44,11 @@ describe('callers of one process that try a key of their own', () => {
     expect(findings(tries(['timeout', 'not this time']))).toHaveLength(1);
   });
 
+  it('may all be refused beside one whose process was killed before its answer', () => {
+    const [refused, killed] = tries(['not this time', 'granted']) as [Attempt, Attempt];
+    expect(findings([refused, { ...killed, outcome: undefined, answeredAt: undefined }])).toEqual([]);
+  });
+
   it('are one crowd only if they ask at once', () => {
     const next = crowd(OWN_KEY, ['granted'], { askedAt: 2_000, answeredAt: 2_010 }, 'crowd.0/2');
     expect(findings([...tries(['not this time']), ...next])).toHaveLength(1);

@@ -30,7 +30,9 @@ export function checkCrowds(history: Judged, { calmMs, isShared = false }: Crowd
   const madeFor = (crowd: readonly Attempt[]) =>
     (made.get(crowd[0]!.keys[0]!) ?? []).filter(({ madeAt = 0 }) => madeAt >= begin(crowd) && madeAt <= end(crowd));
   return [
-    ...own.filter((crowd) => isCalm(crowd) && !crowd.some(isGranted) && crowd.some(isRefused)).map(refusedByNobody),
+    ...own
+      .filter((crowd) => isCalm(crowd) && crowd.every(isAnswered) && !crowd.some(isGranted) && crowd.some(isRefused))
+      .map(refusedByNobody),
     ...own.flatMap((crowd) =>
       crowd.filter((one) => isRefused(one) && isOutOfReach(history, one)).map(refusedUnreached),
     ),
@@ -51,6 +53,8 @@ function crowdsOf(attempts: readonly Attempt[]): Attempt[][] {
   );
 }
 
+// A process that is killed answers no more.
+const isAnswered = ({ outcome }: Attempt) => outcome !== undefined;
 const isGranted = ({ outcome }: Attempt) => outcome === 'granted';
 const isRefused = ({ outcome }: Attempt) => outcome === 'not this time';
 const begin = (crowd: readonly Attempt[]) => Math.min(...crowd.map(({ askedAt }) => askedAt));
