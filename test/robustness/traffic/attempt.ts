@@ -10,6 +10,8 @@ const OUTCOMES: Readonly<Partial<Record<string, Outcome>>> = {
   LOCK_TIMEOUT: 'timeout',
   LOCK_UNAVAILABLE: 'unavailable',
   LOCK_LOST: 'lost',
+  // The reason of a lease that was revoked, and then taken by force.
+  LOCK_REVOKED: 'lost',
 };
 
 /**
