@@ -15,11 +15,32 @@ const watchesByContender = new WeakMap<Contender, OwnNodeWatch>();
 const queuesBySession = new WeakMap<Session, YoungLeases>();
 
 /** The watch on a contender's own znode. */
-export interface OwnNodeWatch {
-  /** Whether the watch is set, or the contender is known to be gone. */
-  readonly isSet: boolean;
+export class OwnNodeWatch {
+  #set = deferred();
+  #isSet = false;
+
+  /**
+   * Whether the watch is set and has not fired, or the contender is known to be gone. It is `false` from the event on
+   * until it is known what the event means.
+   */
+  get isSet(): boolean {
+    return this.#isSet;
+  }
+
   /** Resolves when `isSet` becomes true. Never rejects. */
-  readonly set: Promise<void>;
+  get set(): Promise<void> {
+    return this.#set.promise;
+  }
+
+  known(): void {
+    this.#isSet = true;
+    this.#set.resolve();
+  }
+
+  fired(): void {
+    this.#isSet = false;
+    this.#set = deferred();
+  }
 }
 
 /**
@@ -31,14 +52,9 @@ export interface OwnNodeWatch {
 export function watchOwnNode(session: Session, contender: Contender): OwnNodeWatch {
   const known = watchesByContender.get(contender);
   if (known) return known;
-  const { promise, resolve } = deferred();
-  const watch = { isSet: false, set: promise };
+  const watch = new OwnNodeWatch();
   watchesByContender.set(contender, watch);
-  const onWatched = () => {
-    watch.isSet = true;
-    resolve();
-  };
-  void untilGone(session, contender, onWatched).finally(onWatched);
+  void untilGone(session, contender, watch).finally(() => watch.known());
   return watch;
 }
 
@@ -49,10 +65,10 @@ export function watchOwnNodeSoon(session: Session, contender: Contender): Dispos
   return young.add(contender);
 }
 
-async function untilGone(session: Session, contender: Contender, onWatched: () => void): Promise<void> {
+async function untilGone(session: Session, contender: Contender, own: OwnNodeWatch): Promise<void> {
   while (!contender.isLeaving) {
     const { path } = contender;
-    const isDeleted = await deletionOf(session, contender, path, onWatched);
+    const isDeleted = await deletionOf(session, contender, path, own);
     if (isDeleted === undefined) return;
     if (!isDeleted || !(await contender.isStillAt(path))) continue;
     if (!contender.isLeaving) contender.foundGone();
@@ -65,7 +81,7 @@ async function deletionOf(
   session: Session,
   contender: Contender,
   path: string,
-  onWatched: () => void,
+  own: OwnNodeWatch,
 ): Promise<boolean | undefined> {
   try {
     const { data, stat, watch } = await session.persistently(() => session.requests.watchData(path));
@@ -74,8 +90,10 @@ async function deletionOf(
       return true;
     }
     if (isRevoked(data)) contender.foundRevoked();
-    onWatched();
-    return (await watch.fired) === 'deleted';
+    own.known();
+    const event = await watch.fired;
+    own.fired();
+    return event === 'deleted';
   } catch (error) {
     return isKeeperError(error, 'noNode') || undefined;
   }
