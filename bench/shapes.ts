@@ -46,7 +46,7 @@ const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', '
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
 
 /** The defaults of a shape: one caller that takes one key. */
-const LOOP: Omit<LoopShape, 'id' | 'title'> = {
+export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   kind: 'loop',
   nodes: 1,
   contenders: ON_ONE_KEY,

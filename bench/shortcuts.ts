@@ -15,25 +15,13 @@ import { SHORTCUT_SWITCHES, SHORTCUTS, WITHOUT } from '../test/support/shortcuts
 import { measureLoop } from './conduct/measure-loop.js';
 import { WorkerProcess } from './crew/worker-process.js';
 import { startZooKeeper } from './servers/zookeeper.js';
+import { LOOP } from './shapes.js';
 import type { LoopShape } from './shapes.js';
 import { median } from './support/statistics.js';
 import { printTable, writeResults } from './support/results.js';
 
 const FAR_MS = 1;
 const BREAK_IN = 3;
-
-const LOOP: Omit<LoopShape, 'id' | 'title'> = {
-  kind: 'loop',
-  nodes: 1,
-  contenders: [],
-  reference: 'ours',
-  processes: 1,
-  callers: 1,
-  keys: 'one',
-  insideMs: 0,
-  readShare: 0,
-  timeShare: 1,
-};
 
 /** A shape, and whether the callers of a process share a contender. */
 interface Measure extends LoopShape {
