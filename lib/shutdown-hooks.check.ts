@@ -3,6 +3,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { lockServicesOf } from './failed-start.js';
+import { connectionOf } from './service/lock.service.js';
+import type { LockService } from './service/lock.service.js';
 
 // main.ts may enable the hooks after `listen()`, and await other things in between. Scripts have ended by then.
 const CHECK_AFTER_MS = 10_000;
@@ -41,6 +43,13 @@ export class ShutdownHooksCheck implements OnApplicationBootstrap, OnModuleDestr
 
   /** The time for which the keys of this process remain locked when it dies, in milliseconds. */
   private lockedMs(): number {
-    return Math.max(0, ...lockServicesOf(this.discovery).map((service) => service.lockedAfterDeathMs));
+    return Math.max(0, ...lockServicesOf(this.discovery).map(lockedAfterDeathMs));
   }
+}
+
+/** The time for which the keys of one connection remain locked; 0 where no warning is wanted. */
+function lockedAfterDeathMs(locks: LockService): number {
+  const { backend, options } = connectionOf(locks);
+  const { warnShutdownHooks = true } = options;
+  return warnShutdownHooks ? (backend.lockedAfterDeathMs ?? 0) : 0;
 }

@@ -19,7 +19,7 @@ export interface SegmentSetting extends SegmentedKey, CallScope {
   /** The default `waitMs` of a call, in milliseconds. */
   readonly waitMs: number;
   /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
-  readonly limited: (waitMs: number) => number;
+  readonly waitMsOf: (waitMs: number) => number;
   readonly count: SegmentCount;
   readonly load: KeyLoad;
   /** Returns the source that tells who holds a segment. */
@@ -37,12 +37,12 @@ export interface SegmentSetting extends SegmentedKey, CallScope {
 
 /** Returns the options of one call, checked. @throws LockConfigurationError that names the wrong field */
 export function resolveSegmentWait(
-  setting: Pick<SegmentSetting, 'waitMs' | 'onLost' | 'limited'>,
+  setting: Pick<SegmentSetting, 'waitMs' | 'onLost' | 'waitMsOf'>,
   options: UsingOptions & Placed,
 ): ResolvedAcquireOptions {
-  const { waitMs, onLost, limited } = setting;
+  const { waitMs, onLost, waitMsOf } = setting;
   const resolved = resolveAcquireOptions(options, { waitMs, onLost });
-  return { ...resolved, waitMs: limited(resolved.waitMs) };
+  return { ...resolved, waitMs: waitMsOf(resolved.waitMs) };
 }
 
 /** Returns the lock on one segment, given the assumed number of segments. */

@@ -1,6 +1,8 @@
 import { checkFields } from '../contract/check.js';
 import { LockShutdownError } from '../contract/errors.js';
 import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
+import type { LockConnection } from '../service/lock-connection.js';
+import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import type { OwnedKind } from '../service/service-names.js';
 import { Barrier } from './barrier.js';
@@ -42,14 +44,16 @@ export class CoordinationService {
   // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private readonly stopping = new AbortController();
   private readonly waiting: Waiting;
+  private readonly connection: LockConnection;
 
-  constructor(private readonly locks: LockService) {
-    this.waiting = new Waiting(locks, this.stopping.signal);
+  constructor(locks: LockService) {
+    this.connection = connectionOf(locks);
+    this.waiting = new Waiting(this.connection, this.stopping.signal);
   }
 
   /** The name that this connection was registered under. */
   get connectionName(): string {
-    return this.locks.connectionName;
+    return this.connection.options.connectionName;
   }
 
   /** A queue: first put, first taken. Every item is delivered at least once. */
@@ -91,7 +95,7 @@ export class CoordinationService {
 
   /** Makes the name of an object. A wrong name is refused here, not at the first request. */
   private named(kind: OwnedKind, name: string): Named {
-    return { key: name, at: this.locks.names.keyOf({ kind, name }) };
+    return { key: name, at: this.connection.names.keyOf({ kind, name }) };
   }
 }
 

@@ -10,7 +10,7 @@ import {
   LockUnavailableError,
 } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { LockService } from '../service/lock.service.js';
+import type { LockConnection } from '../service/lock-connection.js';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
@@ -39,24 +39,24 @@ export interface Limits {
 
 /** Ends the calls of one connection: when their time runs out, on their callers' signals, and at shutdown. */
 export class Waiting {
-  readonly #locks: LockService;
+  readonly #connection: LockConnection;
   readonly #stopping: AbortSignal;
 
-  constructor(locks: LockService, stopping: AbortSignal) {
-    this.#locks = locks;
+  constructor(connection: LockConnection, stopping: AbortSignal) {
+    this.#connection = connection;
     this.#stopping = stopping;
   }
 
   /** The backend's coordination part. @throws LockConfigurationError when the backend has locks only */
   get backend(): CoordinationBackend {
-    const { coordination, name } = this.#locks.lockBackend;
+    const { coordination, name } = this.#connection.backend;
     if (coordination) return coordination;
     throw new LockConfigurationError(`the backend "${name}" has no queues, barriers and shared values`);
   }
 
   /** Makes the shutdown wait for the lease. */
   hold(lease: GrantedLease): void {
-    this.#locks.admission.hold(lease);
+    this.#connection.gate.hold(lease);
   }
 
   /**
@@ -75,7 +75,7 @@ export class Waiting {
       return answer;
     } catch (error) {
       if (!deadline.isReasonOf(error)) throw error;
-      const known = this.#locks.lockBackend.explain?.(error) ?? error;
+      const known = this.#connection.backend.explain?.(error) ?? error;
       if (known !== error) throw known;
       return null;
     } finally {
@@ -128,8 +128,8 @@ export class Waiting {
     }
   }
 
-  #waitMs({ waitMs = this.#locks.waitMs }: WaitOptions): number {
-    return this.#locks.admission.limited(waitMs);
+  #waitMs({ waitMs = this.#connection.waitMs }: WaitOptions): number {
+    return this.#connection.gate.waitMsOf(waitMs);
   }
 }
 

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
-import { LockService } from '../service/lock.service.js';
+import { connectionOf, LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import { disguised } from './disguised.js';
@@ -106,7 +106,7 @@ function named<T>(title: string, find: () => T): T {
 
 /** Returns the service's settings. A stand-in that a test has put in the place of the service has none. */
 export function defaultsOf(service: LockService): CallDefaults {
-  return service instanceof LockService ? service.callDefaults : {};
+  return service instanceof LockService ? connectionOf(service).options : {};
 }
 
 function wayOf(original: Function, at: DecoratedPlace): Way {

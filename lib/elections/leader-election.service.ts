@@ -29,7 +29,7 @@ export class LeaderElectionService {
   private readonly leaderships: Leaderships;
   private readonly closing = new AbortController();
 
-  constructor(private readonly locks: LockService) {
+  constructor(locks: LockService) {
     this.leaderships = new Leaderships(locks);
   }
 
@@ -50,7 +50,7 @@ export class LeaderElectionService {
    * @throws LockUnavailableError, LockConfigurationError
    */
   async leader(name: string): Promise<Leader | null> {
-    const { leader } = await this.locks.elections.look(name, NEVER);
+    const { leader } = await this.leaderships.elections.look(name, NEVER);
     return leader;
   }
 
@@ -65,7 +65,7 @@ export class LeaderElectionService {
     checkFields('observe options', options, ['signal']);
     const { signal } = options;
     checkSignal(signal);
-    this.locks.elections.check(name);
+    this.leaderships.elections.check(name);
     return this.observing(name, signal);
   }
 
@@ -100,7 +100,7 @@ export class LeaderElectionService {
     const limits = anyAbort([signal, this.closing.signal]);
     try {
       limits.signal.throwIfAborted();
-      yield* observation(() => this.locks.elections.look(name, limits.signal), limits.signal);
+      yield* observation(() => this.leaderships.elections.look(name, limits.signal), limits.signal);
     } finally {
       limits.dispose();
     }

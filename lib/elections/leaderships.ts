@@ -1,3 +1,5 @@
+import { ElectionClient } from '../service/election-client.js';
+import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import { HeldTerms } from './held-terms.js';
 import { Leadership } from './leadership.js';
@@ -13,13 +15,13 @@ export function leadershipsOf(locks: LockService): Leaderships | undefined {
 /** All elections that an application takes part in by itself, on one connection. */
 export class Leaderships {
   readonly terms: HeldTerms;
-  readonly #locks: LockService;
+  readonly elections: ElectionClient;
   readonly #leaderships = new Map<string, Leadership>();
   #isStarted = false;
 
   constructor(locks: LockService) {
-    this.#locks = locks;
-    this.terms = new HeldTerms(locks.elections);
+    this.elections = new ElectionClient(connectionOf(locks));
+    this.terms = new HeldTerms(this.elections);
     leadershipsByLocks.set(locks, this);
   }
 
@@ -31,7 +33,7 @@ export class Leaderships {
   of(name: string, usedBy?: string): Leadership {
     const known = this.find(name);
     if (known) return known;
-    this.#locks.elections.check(name, usedBy);
+    this.elections.check(name, usedBy);
     const leadership = new Leadership(name, this.terms);
     this.#leaderships.set(name, leadership);
     // The method was not found at the start: it belongs to a module that is loaded lazily.

@@ -1,6 +1,6 @@
 import type { Lease } from '../contract/lease.js';
 import type { Lock } from '../contract/lock.js';
-import type { LockService } from '../service/lock.service.js';
+import type { LockConnection } from '../service/lock-connection.js';
 import { assertStands } from '../service/held-leases.js';
 import type { JobContext } from './job-context.js';
 import { runOf } from './marker.js';
@@ -19,9 +19,9 @@ export interface Ran {
  * waits, and a lock without a queue is cheaper to acquire. Both kinds exclude each other, in case instances differ.
  * @throws LockConfigurationError for a key that is not valid, and when it needs a service and none is set
  */
-export function lockOf({ key, title, options }: ScheduledJob, locks: LockService): Lock {
+export function lockOf({ key, title, options }: ScheduledJob, connection: LockConnection): Lock {
   const line = options.onCrash === 'rerun' ? 'fifo' : 'none';
-  return locks.jobLock(key, line, title);
+  return connection.jobLock(key, line, title);
 }
 
 /**
@@ -49,7 +49,7 @@ export class Attempt {
 
   /** The job's lock, see `lockOf`. */
   get lock(): Lock {
-    return lockOf(this.job, this.#context.locks);
+    return lockOf(this.job, this.#context.connection);
   }
 
   /**

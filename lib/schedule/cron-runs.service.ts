@@ -2,6 +2,8 @@ import type { Observable } from 'rxjs';
 import { LockReentrancyError, LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
+import type { LockConnection } from '../service/lock-connection.js';
+import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import { isAbsolute } from '../service/service-names.js';
 import { GuardedJobs } from './guarded-jobs.js';
@@ -25,16 +27,19 @@ export class CronRunsService {
   // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
   private readonly jobs: GuardedJobs;
   private readonly markers: Markers;
+  private readonly connection: LockConnection;
 
   /** @internal */
   constructor(
-    private readonly locks: LockService,
+    locks: LockService,
     ticks: TickSource,
     /** This process's wall clock, in milliseconds since 1970: the one that cron fires by. */
     wallNow: () => number = () => Date.now(),
   ) {
     this.jobs = new GuardedJobs(locks, ticks, wallNow);
-    this.markers = new Markers(locks.records, locks.names);
+    this.connection = connectionOf(locks);
+    const { backend, names } = this.connection;
+    this.markers = new Markers(backend.records, names);
     this.events = this.jobs.events.asObservable();
   }
 
@@ -98,7 +103,7 @@ export class CronRunsService {
   /** Acquires the job's lock. `null` when a run has it, even the caller's own, or when locks are no longer granted. */
   private async lockOf({ key }: Marker): Promise<Lease | null> {
     try {
-      return await this.locks.jobLock(key, 'none').tryAcquire({ label: 'CronRunsService' });
+      return await this.connection.jobLock(key, 'none').tryAcquire({ label: 'CronRunsService' });
     } catch (error) {
       if (error instanceof LockReentrancyError || error instanceof LockShutdownError) return null;
       throw error;

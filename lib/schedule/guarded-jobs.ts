@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
+import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
 import type { JobContext } from './job-context.js';
@@ -27,16 +28,18 @@ export class GuardedJobs {
   readonly #firings = new Set<Promise<unknown>>();
 
   constructor(locks: LockService, ticks: TickSource, wallNow: () => number) {
+    const connection = connectionOf(locks);
+    const { backend, names } = connection;
     const emit = (event: JobEvent) => {
       logJobEvent(event);
       this.events.next(event);
     };
     this.#context = {
-      locks,
+      connection,
       ticks,
       wallNow,
       emit,
-      markers: new Markers(locks.records, locks.names),
+      markers: new Markers(backend.records, names),
       stopping: this.#stopping.signal,
     };
     jobsByLocks.set(locks, this);
@@ -44,7 +47,7 @@ export class GuardedJobs {
 
   /** @throws LockConfigurationError for a key that is not valid, and when it needs a service and none is set */
   check(job: ScheduledJob): void {
-    lockOf(job, this.#context.locks);
+    lockOf(job, this.#context.connection);
     this.#context.markers.check(job.key);
   }
 

@@ -1,11 +1,11 @@
-import type { LockService } from '../service/lock.service.js';
+import type { LockConnection } from '../service/lock-connection.js';
 import type { JobEvent } from './job-event.js';
 import type { Markers } from './markers.js';
 import type { TickSource } from './scheduler.js';
 
 /** The objects that all jobs of a connection share. */
 export interface JobContext {
-  readonly locks: LockService;
+  readonly connection: LockConnection;
   readonly markers: Markers;
   readonly ticks: TickSource;
   /** This process's wall clock, in milliseconds since 1970: the one that cron fires by. */

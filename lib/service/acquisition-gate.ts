@@ -32,6 +32,7 @@ export class AcquisitionGate implements AcquisitionListener {
   /** Detects leases that are held for too long. */
   readonly holds = new HoldWatch((message) => this.#warn(message));
   readonly #backend: LockBackend;
+  readonly #longestWaitMs: number;
   readonly #local: LocalQueues;
   /** The holders of keys whose waits are about to time out. */
   readonly holders: Holders;
@@ -49,7 +50,9 @@ export class AcquisitionGate implements AcquisitionListener {
   readonly #closed = deferred();
   #drained: Promise<void> | undefined;
 
-  constructor(backend: LockBackend) {
+  /** @param longestWaitMs longest time that a call waits, in milliseconds; a wait without an end has none */
+  constructor(backend: LockBackend, longestWaitMs = Infinity) {
+    this.#longestWaitMs = longestWaitMs;
     this.#backend = backend;
     this.#local = new LocalQueues(backend);
     this.holders = new Holders(backend, this.#local);
@@ -65,9 +68,9 @@ export class AcquisitionGate implements AcquisitionListener {
     this.#warn = warn;
   }
 
-  /** Returns how long a caller that requests `waitMs` waits here, in milliseconds. */
-  limited(waitMs: number): number {
-    return waitMs;
+  /** Returns how long a call that requests `waitMs` waits, in milliseconds. */
+  waitMsOf(waitMs: number): number {
+    return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
   }
 
   /** @throws LockTimeoutError when the deadline passed, or another contender is ahead of a caller that does not wait */

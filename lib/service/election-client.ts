@@ -1,10 +1,8 @@
 import type { Elections, Sighting, WonElection } from '../contract/elections.js';
 import { LockConfigurationError } from '../contract/errors.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
-import type { AcquisitionGate } from './acquisition-gate.js';
 import type { AcquisitionOptions } from './acquisition.js';
-import type { ServiceNames } from './service-names.js';
+import type { LockConnection } from './lock-connection.js';
 
 /** Options of a campaign. */
 export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal' | 'label'> {
@@ -14,14 +12,10 @@ export interface Candidature extends Pick<AcquisitionOptions, 'waitMs' | 'signal
 
 /** Campaigns on one connection. Candidates wait, are drained and shut down like callers that acquire a lock. */
 export class ElectionClient {
-  readonly #backend: LockBackend;
-  readonly #admission: AcquisitionGate;
-  readonly #names: ServiceNames;
+  readonly #connection: LockConnection;
 
-  constructor(backend: LockBackend, admission: AcquisitionGate, names: ServiceNames) {
-    this.#backend = backend;
-    this.#admission = admission;
-    this.#names = names;
+  constructor(connection: LockConnection) {
+    this.#connection = connection;
   }
 
   /**
@@ -43,12 +37,13 @@ export class ElectionClient {
     };
     options.signal?.throwIfAborted();
     const at = this.#keyOf(name);
-    await this.#admission.acquire(
+    const { gate, backend } = this.#connection;
+    await gate.acquire(
       {
         ask,
         key: name,
         at,
-        identity: this.#backend.identify(at),
+        identity: backend.identify(at),
         scope: elections,
         mode: 'exclusive',
         line: 'fifo',
@@ -67,11 +62,11 @@ export class ElectionClient {
   }
 
   #keyOf(name: string, usedBy?: string): string {
-    return this.#names.keyOf({ kind: 'election', name, usedBy });
+    return this.#connection.names.keyOf({ kind: 'election', name, usedBy });
   }
 
   #elections(): Elections {
-    const { elections, name } = this.#backend;
+    const { elections, name } = this.#connection.backend;
     if (elections) return elections;
     throw new LockConfigurationError(`the backend "${name}" holds no elections`);
   }

@@ -8,8 +8,6 @@ import type { Contender } from '../contract/contender.js';
 import { LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, ReadWriteLock, UsingOptions } from '../contract/lock.js';
-import type { Line } from '../contract/lock-request.js';
-import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
 import type { MultiLock } from '../composite/multi-lock.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
@@ -18,22 +16,23 @@ import type { SemaphoreLock, SemaphoreOptions } from '../contract/semaphore.opti
 import { AcquisitionGate } from './acquisition-gate.js';
 import type { AtomicMultiLock, MultiOptions } from './multi-locks.js';
 import { placed } from './call-site.js';
-import { ElectionClient } from './election-client.js';
 import { GlobalTransaction } from './global-transaction.js';
 import type { GlobalTransactionOptions } from './global-transaction.js';
-import { Keys, ServiceNames } from './service-names.js';
 import { withLocalCallers, revokeKey } from './contenders.js';
 import { MultiLocks } from './multi-locks.js';
 import { Segments } from './segments.js';
 import { Semaphores } from './semaphores.js';
 import { DEFAULT_CONNECTION } from './connection-token.js';
 import { resolveMutexOptions, SHARING_FIELDS } from './lock-service.options.js';
+import { LockConnection } from './lock-connection.js';
 import type { LockServiceOptions, MutexOptions, SharingOptions } from './lock-service.options.js';
-import { LockTargets } from './lock-targets.js';
 import { SingleLock } from './single-lock.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
+
+/** Returns the connection of a service, for the other services of this package. Users of the package cannot reach it. */
+export let connectionOf: (locks: LockService) => LockConnection;
 
 /** A start that takes longer than this is logged. */
 const SLOW_START_MS = 2_000;
@@ -45,95 +44,56 @@ const SLOW_START_MS = 2_000;
  */
 export class LockService {
   // No #private members here: Nest may be configured to put its providers behind a Proxy, which has none.
-  /** @internal Campaigns on this connection. */
-  readonly elections: ElectionClient;
-  /** @internal The keys of names that belong to one service. */
-  readonly names: ServiceNames;
-  /** @internal The gate to the backend. */
-  readonly admission: AcquisitionGate;
-  /** @internal Checks every key, and returns its identity in the backend. */
-  readonly keys: Keys;
+  private readonly connection: LockConnection;
   private readonly logger: Logger;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
-  private readonly targets: LockTargets;
   private readonly multiLocks: MultiLocks;
 
-  constructor(
-    private readonly backend: LockBackend,
-    private readonly options: LockServiceOptions,
-    admission = new AcquisitionGate(backend),
-  ) {
+  static {
+    connectionOf = (locks) => locks.connection;
+  }
+
+  constructor(backend: LockBackend, options: LockServiceOptions, gate = new AcquisitionGate(backend)) {
     const { connectionName } = options;
     this.logger = new Logger(connectionName === DEFAULT_CONNECTION ? 'LockService' : `LockService:${connectionName}`);
-    const warn = (message: string) => this.logger.warn(message);
     backend.logTo?.(this.logger);
-    admission.warnTo(warn);
-    this.keys = new Keys(backend, warn);
-    this.names = new ServiceNames(backend, this.keys, options);
-    this.admission = admission;
-    this.elections = new ElectionClient(backend, admission, this.names);
-    this.targets = new LockTargets(backend, this.keys, this.names, options);
-    const { keys, targets, waitMs } = this;
-    this.multiLocks = new MultiLocks({ backend, admission, targets, waitMs });
-    const limited = (ms: number) => admission.limited(ms);
-    this.segments = new Segments({ backend, keys, targets, admission, waitMs, limited });
-    this.semaphores = new Semaphores(backend, keys, admission, targets, waitMs);
-    this.stocks = new Stocks({ waitMs, limited, records: backend.records, lockOn: (...of) => this.segmented(...of) });
+    const connection = new LockConnection(backend, options, gate, (message) => this.logger.warn(message));
+    this.connection = connection;
+    this.multiLocks = new MultiLocks(connection);
+    this.segments = new Segments(connection);
+    this.semaphores = new Semaphores(connection);
+    this.stocks = new Stocks({
+      waitMs: options.waitMs,
+      waitMsOf: (waitMs) => gate.waitMsOf(waitMs),
+      records: backend.records,
+      lockOn: (...of) => this.segmented(...of),
+    });
   }
 
   /** The name that this connection was registered under. */
   get connectionName(): string {
-    return this.options.connectionName;
-  }
-
-  /** @internal Default wait of callers, in milliseconds. */
-  get waitMs(): number {
-    return this.options.waitMs;
-  }
-
-  /** @internal Default options of decorated methods. */
-  get callDefaults(): Pick<LockServiceOptions, 'onContention' | 'onLost'> {
-    return this.options;
+    return this.connection.options.connectionName;
   }
 
   /** The state of the connection, which says what may be assumed of it right now. */
   get state(): BackendState {
-    return this.backend.state;
-  }
-
-  /** @internal Time that its keys stay locked when the process dies, in milliseconds; 0 where no warning is wanted. */
-  get lockedAfterDeathMs(): number {
-    const { warnShutdownHooks = true } = this.options;
-    return warnShutdownHooks ? (this.backend.lockedAfterDeathMs ?? 0) : 0;
-  }
-
-  /** @internal The records of this package, beside the locks. */
-  get records(): RecordStore {
-    return this.backend.records;
-  }
-
-  /** @internal The backend, for everything that is not a lock. */
-  get lockBackend(): LockBackend {
-    return this.backend;
+    return this.connection.backend.state;
   }
 
   /** Returns a lock with one holder at a time. */
   mutex(key: string, options: MutexOptions = {}): Lock {
     const { line, reentrant } = resolveMutexOptions(options);
-    return new SingleLock(this.admission, { ...this.targets.of(key, 'exclusive', line, options), reentrant });
-  }
-
-  /** @internal Returns the lock of a job of this service. No key has the same lock. */
-  jobLock(key: string, line: Line, usedBy?: string): Lock {
-    return new SingleLock(this.admission, this.targets.ofJob(key, line, usedBy));
+    const { gate, targets } = this.connection;
+    return new SingleLock(gate, { ...targets.of(key, 'exclusive', line, options), reentrant });
   }
 
   /** Returns a lock with many readers or one writer. It excludes `mutex` of the same key as well. */
   readWriteLock(key: string, options: SharingOptions & HoldingOptions = {}): ReadWriteLock {
     checkFields('read-write lock options', options, [...SHARING_FIELDS, ...HOLDING_FIELDS]);
-    const on = (mode: 'read' | 'write') => new SingleLock(this.admission, this.targets.of(key, mode, 'fifo', options));
+    const { gate, targets } = this.connection;
+    const on = (mode: 'read' | 'write') => new SingleLock(gate, targets.of(key, mode, 'fifo', options));
     return { read: on('read'), write: on('write') };
   }
 
@@ -178,9 +138,10 @@ export class LockService {
    * @throws LockUnavailableError
    */
   async contenders(key: string): Promise<Contender[]> {
-    const identity = this.backend.identify(key);
-    const line = await this.backend.lineOf(key);
-    return withLocalCallers(line, (mode) => this.admission.local.find(mode, identity));
+    const { backend, gate } = this.connection;
+    const identity = backend.identify(key);
+    const line = await backend.lineOf(key);
+    return withLocalCallers(line, (mode) => gate.local.find(mode, identity));
   }
 
   /**
@@ -193,22 +154,22 @@ export class LockService {
    *   LockUnavailableError, LockConfigurationError when the backend cannot revoke, `options.signal.reason`
    */
   async revoke(key: string, options: RevokeOptions = {}): Promise<void> {
-    await revokeKey(this.backend, key, options);
+    await revokeKey(this.connection.backend, key, options);
   }
 
   /** Short for `mutex(key).acquire(options)`. */
   async acquire(key: string, options?: AcquireOptions): Promise<Lease> {
-    return this.mutex(key).acquire(placed(options, this.targets, this, 'acquire'));
+    return this.mutex(key).acquire(placed(options, this.connection.targets, this, 'acquire'));
   }
 
   /** Short for `mutex(key).tryAcquire(options)`. */
   async tryAcquire(key: string, options?: AcquireOptions): Promise<Lease | null> {
-    return this.mutex(key).tryAcquire(placed(options, this.targets, this, 'tryAcquire'));
+    return this.mutex(key).tryAcquire(placed(options, this.connection.targets, this, 'tryAcquire'));
   }
 
   /** Short for `mutex(key).using(work, options)`. */
   async using<T>(key: string, work: (lease: Lease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
-    return this.mutex(key).using(work, placed(options, this.targets, this, 'using'));
+    return this.mutex(key).using(work, placed(options, this.connection.targets, this, 'using'));
   }
 
   /**
@@ -227,40 +188,44 @@ export class LockService {
     options: GlobalTransactionOptions = {},
   ): Promise<T> {
     checkWork(work, 'globalTransaction(async (transaction) => …)');
-    const targetOf = (key: string) => this.targets.of(key, 'exclusive', 'fifo', {});
+    const { targets, waitMs } = this.connection;
+    const targetOf = (key: string) => targets.of(key, 'exclusive', 'fifo', {});
     const lockOn = (keys: readonly string[]) => this.multi(keys);
-    return new GlobalTransaction({ waitMs: this.waitMs, targetOf, lockOn }, options).run(work);
+    return new GlobalTransaction({ waitMs, targetOf, lockOn }, options).run(work);
   }
 
-  /** @internal Connects before anything that depends on this service starts. */
+  /** Called by Nest. Connects before anything that depends on this service starts. */
   async onModuleInit(): Promise<void> {
-    const connected = this.backend.connect();
+    const { backend, options } = this.connection;
+    const connected = backend.connect();
     this.tellIfSlow(connected);
-    if (this.options.connectOnStart === 'background') {
+    if (options.connectOnStart === 'background') {
       return void connected.catch((error: unknown) => this.notConnected(error));
     }
     // Nest does not shut down a module that failed to start.
-    await connected.catch((error: unknown) => this.backend.close().then(() => Promise.reject(error)));
+    await connected.catch((error: unknown) => backend.close().then(() => Promise.reject(error)));
   }
 
   /**
-   * @internal Requests in flight may finish, and acquire locks that are free. No caller waits any more. Nest then
+   * Called by Nest. Requests in flight may finish, and acquire locks that are free. No caller waits any more. Nest then
    *   closes its servers, which wait for open requests, so the holders' time to finish begins before that.
    */
   beforeApplicationShutdown(): void {
-    this.admission.stopWaiting(this.options.drainTimeoutMs);
+    const { gate, options } = this.connection;
+    gate.stopWaiting(options.drainTimeoutMs);
   }
 
-  /** @internal Waits for holders to finish, then releases everything and closes the session. */
+  /** Called by Nest. Waits for holders to finish, then releases everything and closes the session. */
   async onApplicationShutdown(): Promise<void> {
-    await this.admission.drain(this.options.drainTimeoutMs);
-    await this.backend.close();
+    const { gate, backend, options } = this.connection;
+    await gate.drain(options.drainTimeoutMs);
+    await backend.close();
   }
 
   /** Logs a slow start before it fails. */
   private tellIfSlow(connected: Promise<void>): void {
     const cancel = after(SLOW_START_MS, () =>
-      this.logger.warn(`${this.backend.name}: no server has answered yet, still trying`),
+      this.logger.warn(`${this.connection.backend.name}: no server has answered yet, still trying`),
     );
     connected.then(cancel, cancel);
   }

@@ -13,32 +13,24 @@ import type { AcquisitionGate } from './acquisition-gate.js';
 import { placed } from './call-site.js';
 import { callScope, frameHolding, guarded, heldLock, runHoldingAll } from './held-leases.js';
 import { watchSet } from './hold-watch.js';
+import type { LockConnection } from './lock-connection.js';
 import { SHARING_FIELDS } from './lock-service.options.js';
 import type { SharingOptions } from './lock-service.options.js';
 import { setOf } from './lock-targets.js';
-import type { LockTarget, LockTargets } from './lock-targets.js';
+import type { LockTarget } from './lock-targets.js';
 import { SingleLock } from './single-lock.js';
-
-/** The parts that locks on several keys are made of. */
-interface MultiLockParts {
-  readonly backend: LockBackend;
-  readonly admission: AcquisitionGate;
-  readonly targets: LockTargets;
-  /** Default wait of callers, in milliseconds. */
-  readonly waitMs: number;
-}
 
 /** The locks on several keys of one connection. */
 export class MultiLocks {
-  readonly #parts: MultiLockParts;
+  readonly #connection: LockConnection;
 
-  constructor(parts: MultiLockParts) {
-    this.#parts = parts;
+  constructor(connection: LockConnection) {
+    this.#connection = connection;
   }
 
   /** @throws LockConfigurationError that names the wrong field */
   lockOn(keys: readonly string[], options: MultiOptions): MultiLock | AtomicMultiLock {
-    const { backend, admission, targets, waitMs } = this.#parts;
+    const { backend, gate, targets, waitMs } = this.#connection;
     const { atomic, ...others } = resolveMultiOptions(keys, options, backend);
     const holding = targets.holdingOf(others);
     const members = keys.map((key) => {
@@ -46,14 +38,14 @@ export class MultiLocks {
       return {
         key,
         identity: target.identity,
-        lock: new SingleLock(admission, target),
+        lock: new SingleLock(gate, target),
         target: { ...target, holding },
       };
     });
-    const inOrder = new MultiLock(members, waitMs, callScope(admission.holds, { holding }));
+    const inOrder = new MultiLock(members, waitMs, callScope(gate.holds, { holding }));
     if (!atomic) return inOrder;
     const wanted = inFixedOrder(members).map(({ target }) => target);
-    return new AtomicMultiLock(admission, wanted as unknown as Targets, inOrder);
+    return new AtomicMultiLock(gate, wanted as unknown as Targets, inOrder);
   }
 }
 
@@ -112,7 +104,7 @@ type Targets = readonly [LockTarget, ...LockTarget[]];
  * its deadline.
  */
 export class AtomicMultiLock implements Lock {
-  readonly #admission: AcquisitionGate;
+  readonly #gate: AcquisitionGate;
   readonly #targets: Targets;
   readonly #entering: Lock;
 
@@ -121,8 +113,8 @@ export class AtomicMultiLock implements Lock {
    * @param targets targets of different keys
    * @param entering lock on the same keys, for calls that hold all of them already
    */
-  constructor(admission: AcquisitionGate, targets: Targets, entering: Lock) {
-    this.#admission = admission;
+  constructor(gate: AcquisitionGate, targets: Targets, entering: Lock) {
+    this.#gate = gate;
     this.#targets = targets;
     this.#entering = entering;
   }
@@ -172,7 +164,7 @@ export class AtomicMultiLock implements Lock {
   #setOf(leases: readonly GrantedLease[], { label, [PLACE]: place }: ResolvedAcquireOptions): MultiLease {
     const set = new MultiLease(leases, releaseTogether);
     const { holding } = this.#targets[0];
-    watchSet(this.#admission.holds, set, { key: set.key, holding }, { label, place });
+    watchSet(this.#gate.holds, set, { key: set.key, holding }, { label, place });
     return set;
   }
 
@@ -186,10 +178,10 @@ export class AtomicMultiLock implements Lock {
     }
     const { waitMs, signal, label } = options;
     signal?.throwIfAborted();
-    return this.#admission.acquireAll(this.#targets, { waitMs, leftMs: waitMs, signal, label, isHandle });
+    return this.#gate.acquireAll(this.#targets, { waitMs, leftMs: waitMs, signal, label, isHandle });
   }
 
   #turnAway({ waitMs }: ResolvedAcquireOptions): never {
-    throw this.#admission.timeout(setOf(this.#targets), waitMs);
+    throw this.#gate.timeout(setOf(this.#targets), waitMs);
   }
 }

@@ -3,42 +3,27 @@ import { HeldSegment } from '../composite/held-segment.js';
 import { KnownCounts, SegmentCount } from '../composite/segment-count.js';
 import { SegmentLoad } from '../composite/segment.js';
 import { SegmentedLock } from '../composite/segmented-lock.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import { segmentKey, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentLease, SegmentOptions } from '../contract/segment.options.js';
-import type { AcquisitionGate } from './acquisition-gate.js';
 import { callScope, heldLeases } from './held-leases.js';
-import type { Keys } from './service-names.js';
-import type { LockTargets } from './lock-targets.js';
+import type { LockConnection } from './lock-connection.js';
 import { SingleLock } from './single-lock.js';
 
 const logger = new Logger('SegmentedLock');
 
-/** The parts that segmented locks are made of. */
-interface SegmentedLockParts {
-  readonly backend: LockBackend;
-  readonly keys: Keys;
-  /** Default wait of callers, in milliseconds. */
-  readonly waitMs: number;
-  /** Returns how long a caller that requests `waitMs` waits, in milliseconds. */
-  readonly limited: (waitMs: number) => number;
-  readonly targets: LockTargets;
-  readonly admission: AcquisitionGate;
-}
-
 /** The segmented locks of one connection, and the data that they share. */
 export class Segments {
-  readonly #parts: SegmentedLockParts;
+  readonly #connection: LockConnection;
   readonly #load = new SegmentLoad();
   readonly #known = new KnownCounts();
 
-  constructor(parts: SegmentedLockParts) {
-    this.#parts = parts;
+  constructor(connection: LockConnection) {
+    this.#connection = connection;
   }
 
   lockOn(key: string, options: SegmentOptions): SegmentedLock {
     const { segments: initial, route, ...holding } = resolveSegmentOptions(options);
-    const { backend, keys, targets, admission, waitMs, limited } = this.#parts;
+    const { backend, keys, targets, gate, waitMs } = this.#connection;
     const identity = keys.identify(key);
     checkSegmentedKey(key);
     const { records } = backend;
@@ -52,17 +37,17 @@ export class Segments {
       identity,
       route,
       waitMs,
-      limited,
+      waitMsOf: (given) => gate.waitMsOf(given),
       count: new SegmentCount({ key, records, initial, known: this.#known, warn }),
       load: this.#load.of(identity),
-      holdersAt: (segment) => admission.holders.of(targetOf(segment)),
+      holdersAt: (segment) => gate.holders.of(targetOf(segment)),
       onLost: targets.onLost,
       mutexOf: (segment) => {
         const title = `segment ${segment} of "${key}"`;
-        return new SingleLock(admission, { ...targetOf(segment), title, holding: limits });
+        return new SingleLock(gate, { ...targetOf(segment), title, holding: limits });
       },
-      memberOf: (segment) => new SingleLock(admission, targetOf(segment)),
-      ...callScope(admission.holds, watched),
+      memberOf: (segment) => new SingleLock(gate, targetOf(segment)),
+      ...callScope(gate.holds, watched),
     });
   }
 }

@@ -6,7 +6,6 @@ import { checkWork, PLACE } from '../contract/check.js';
 import type { Placed } from '../contract/check.js';
 import { LockConfigurationError, LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import type { SemaphoreSize } from '../contract/lock-request.js';
 import { checkDemand, checkPermits, resolveSemaphoreOptions } from '../contract/semaphore.options.js';
 import type {
@@ -20,41 +19,34 @@ import type { AcquisitionGate } from './acquisition-gate.js';
 import type { AcquisitionOptions } from './acquisition.js';
 import { placed } from './call-site.js';
 import { checkAsking, guarded, permitsHeld, runHolding } from './held-leases.js';
-import type { LockTarget, LockTargets } from './lock-targets.js';
-import type { Keys } from './service-names.js';
+import type { LockConnection } from './lock-connection.js';
+import type { LockTarget } from './lock-targets.js';
 
 /** The semaphores of one connection. */
 export class Semaphores {
-  readonly #backend: LockBackend;
-  readonly #keys: Keys;
-  readonly #admission: AcquisitionGate;
-  readonly #targets: LockTargets;
-  readonly #waitMs: number;
+  readonly #connection: LockConnection;
 
-  constructor(backend: LockBackend, keys: Keys, admission: AcquisitionGate, targets: LockTargets, waitMs: number) {
-    this.#backend = backend;
-    this.#keys = keys;
-    this.#admission = admission;
-    this.#targets = targets;
-    this.#waitMs = waitMs;
+  constructor(connection: LockConnection) {
+    this.#connection = connection;
   }
 
   lockOn(key: string, options: SemaphoreOptions): SemaphoreLock {
     const size = resolveSemaphoreOptions(options);
-    const { permitCounts: counts, name } = this.#backend;
+    const { gate, keys, backend } = this.#connection;
+    const { permitCounts: counts, name } = backend;
     if (!counts) throw new LockConfigurationError(`the backend "${name}" has no semaphores`, { key });
-    if (size.sharedCount !== undefined) this.#keys.identify(size.sharedCount);
-    return new CountedLock({ admission: this.#admission, counts }, this.#targetOf(key, size), size);
+    if (size.sharedCount !== undefined) keys.identify(size.sharedCount);
+    return new CountedLock(gate, counts, this.#targetOf(key, size), size);
   }
 
   #targetOf(key: string, options: HoldingOptions): LockTarget {
-    const scope = this.#backend;
-    const identity = identityOfPermits(this.#keys.identify(key));
-    const holding = this.#targets.holdingOf(options);
-    const { onLost } = this.#targets;
+    const { backend: scope, keys, targets, waitMs } = this.#connection;
+    const identity = identityOfPermits(keys.identify(key));
+    const holding = targets.holdingOf(options);
+    const { onLost } = targets;
     // Callers of one process share no contender here: each permit is a znode of its own.
     const sharing = { localLine: false, keepMs: 0 };
-    return { ...sharing, scope, identity, key, mode: 'permit', line: 'fifo', waitMs: this.#waitMs, onLost, holding };
+    return { ...sharing, scope, identity, key, mode: 'permit', line: 'fifo', waitMs, onLost, holding };
   }
 }
 
@@ -64,12 +56,6 @@ export class Semaphores {
  */
 export function identityOfPermits(identity: string): string {
   return `${identity}/`;
-}
-
-/** The parts of a connection that a semaphore needs. */
-interface Connection {
-  readonly admission: AcquisitionGate;
-  readonly counts: PermitCounts;
 }
 
 /** One call's request. */
@@ -85,40 +71,42 @@ interface Demand {
  * queue.
  */
 class CountedLock implements SemaphoreLock {
-  readonly #connection: Connection;
+  readonly #gate: AcquisitionGate;
+  readonly #counts: PermitCounts;
   readonly #target: LockTarget;
   readonly #size: SemaphoreSize;
 
-  constructor(connection: Connection, target: LockTarget, size: SemaphoreSize) {
-    this.#connection = connection;
+  constructor(gate: AcquisitionGate, counts: PermitCounts, target: LockTarget, size: SemaphoreSize) {
+    this.#gate = gate;
+    this.#counts = counts;
     this.#target = target;
     this.#size = size;
   }
 
   async acquire(options?: SemaphoreAcquireOptions): Promise<Lease> {
     const demand = await this.#demand(placed(options, this.#target, this, 'acquire'), this.#target.waitMs);
-    return this.#connection.admission.acquire(demand.target, acquisition(demand, true));
+    return this.#gate.acquire(demand.target, acquisition(demand, true));
   }
 
   async tryAcquire(options?: SemaphoreAcquireOptions): Promise<Lease | null> {
     const demand = await this.#demand(placed(options, this.#target, this, 'tryAcquire'), 0);
-    return this.#connection.admission.tryAcquire(demand.target, acquisition(demand, true));
+    return this.#gate.tryAcquire(demand.target, acquisition(demand, true));
   }
 
   async using<T>(work: (lease: Lease) => T | Promise<T>, options?: SemaphoreUsingOptions): Promise<T> {
     checkWork(work);
     const demand = await this.#demand(placed(options, this.#target, this, 'using'), this.#target.waitMs);
-    const lease = await this.#connection.admission.acquire(demand.target, acquisition(demand, false));
+    const lease = await this.#gate.acquire(demand.target, acquisition(demand, false));
     return runHolding(lease, demand.target, () => guarded(lease, demand.options, work));
   }
 
   permits(): Promise<number> {
-    return this.#connection.counts.read(this.#target.key, this.#size);
+    return this.#counts.read(this.#target.key, this.#size);
   }
 
   async setPermits(permits: number): Promise<void> {
     checkPermits(permits, 0);
-    await this.#connection.counts.set(this.#target.key, this.#size, permits);
+    await this.#counts.set(this.#target.key, this.#size, permits);
   }
 
   async #demand(options: SemaphoreUsingOptions & Placed, waitMs: number): Promise<Demand> {

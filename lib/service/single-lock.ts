@@ -25,11 +25,11 @@ type Work<T> = (lease: Lease) => T | Promise<T>;
  * already holds.
  */
 export class SingleLock implements Lock {
-  readonly #admission: AcquisitionGate;
+  readonly #gate: AcquisitionGate;
   readonly #target: LockTarget;
 
-  constructor(admission: AcquisitionGate, target: LockTarget) {
-    this.#admission = admission;
+  constructor(gate: AcquisitionGate, target: LockTarget) {
+    this.#gate = gate;
     this.#target = target;
   }
 
@@ -39,7 +39,7 @@ export class SingleLock implements Lock {
     return promised(() => {
       const resolved = this.#resolve(asked, this.#target.waitMs);
       const outer = frameHolding(this.#target);
-      return outer ? this.#readOn(outer, resolved) : this.#admission.acquire(this.#target, this.#byHandle(resolved));
+      return outer ? this.#readOn(outer, resolved) : this.#gate.acquire(this.#target, this.#byHandle(resolved));
     });
   }
 
@@ -48,7 +48,7 @@ export class SingleLock implements Lock {
     return promised(() => {
       const resolved = this.#resolve(asked, 0);
       const outer = frameHolding(this.#target);
-      return outer ? this.#readOn(outer, resolved) : this.#admission.tryAcquire(this.#target, this.#byHandle(resolved));
+      return outer ? this.#readOn(outer, resolved) : this.#gate.tryAcquire(this.#target, this.#byHandle(resolved));
     });
   }
 
@@ -65,7 +65,7 @@ export class SingleLock implements Lock {
     options.signal?.throwIfAborted();
     const { [PLACE]: place, waitMs, signal, label } = options;
     const asked = { waitMs, leftMs, signal, label, place, isHandle: false };
-    const lease = await this.#admission.acquire(this.#target, asked);
+    const lease = await this.#gate.acquire(this.#target, asked);
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
   }
 
@@ -87,7 +87,7 @@ export class SingleLock implements Lock {
 
   async #turn(outer: HoldFrame, options: ResolvedAcquireOptions): Promise<Dispose> {
     const deadline = new Deadline(this.#target.key, options.waitMs);
-    deadline.waitsFor(this.#admission.holders.of(this.#target));
+    deadline.waitsFor(this.#gate.holders.of(this.#target));
     if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
     const limits = anyAbort([options.signal, deadline.signal]);
     return outer.turn(limits.signal).finally(() => {

@@ -19,7 +19,7 @@ interface StockParts {
   readonly key: string;
   readonly options: ResolvedStockOptions;
   /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
-  readonly limited: (waitMs: number) => number;
+  readonly waitMsOf: (waitMs: number) => number;
   readonly keeper: StockKeeper;
   readonly records: RecordStore;
   readonly names: StockNames;
@@ -121,7 +121,7 @@ export class SegmentedStock {
   async #within<T>(options: StockCallOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { waitMs = this.#parts.options.waitMs, signal } = options;
     signal?.throwIfAborted();
-    const deadline = new Deadline(this.key, this.#parts.limited(waitMs));
+    const deadline = new Deadline(this.key, this.#parts.waitMsOf(waitMs));
     const limits = anyAbort([signal, deadline.signal]);
     try {
       return await ask(limits.signal);

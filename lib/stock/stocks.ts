@@ -17,7 +17,7 @@ interface StockSource {
   /** The longest time that a call takes by default, in milliseconds. */
   readonly waitMs: number;
   /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
-  readonly limited: (waitMs: number) => number;
+  readonly waitMsOf: (waitMs: number) => number;
   readonly records: RecordStore;
   /** Returns the segmented lock on a key. @throws LockConfigurationError for a key that can have none */
   readonly lockOn: (key: string, options: SegmentOptions) => SegmentedLock;
@@ -36,10 +36,10 @@ export class Stocks {
   stockOf(key: string, given: StockOptions): SegmentedStock {
     const options = resolveStockOptions(given, this.#source.waitMs);
     const lock = this.#source.lockOn(key, { segments: options.segments });
-    const { records, limited } = this.#source;
+    const { records, waitMsOf } = this.#source;
     const names = new StockNames(key);
     const keeper = this.#keeperOf(key, options, lock, names);
-    return new SegmentedStock({ key, options, limited, keeper, records, names });
+    return new SegmentedStock({ key, options, waitMsOf, keeper, records, names });
   }
 
   #keeperOf(

@@ -12,6 +12,7 @@ import { openService } from '../support/services.js';
 import type { ServiceOptions } from '../support/services.js';
 import { twoProcesses } from '../support/two-processes.js';
 import { openClient } from '../support/znodes.js';
+import { connectionOf } from '../../lib/service/lock.service.js';
 
 const connectString = inject('zookeeper');
 const WRITE = OpCode.multi;
@@ -26,7 +27,7 @@ async function behindThief(options: Partial<ServiceOptions> = {}) {
     openService({ ...options, connectString: thief.connectString, basePath }),
     openService({ connectString, basePath }),
   ]);
-  return { thief, victim: victim.records, other: other.records };
+  return { thief, victim: connectionOf(victim).backend.records, other: connectionOf(other).backend.records };
 }
 
 describe('records in ZooKeeper', () => {
@@ -35,35 +36,36 @@ describe('records in ZooKeeper', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     onTestFinished(() => void vi.useRealTimers());
 
-    const written = await put(one.records, 'a/b', '1');
+    const written = await put(connectionOf(one).backend.records, 'a/b', '1');
 
     const { stat } = await client.read(`${basePath}/%records/a/b`);
     expect(stat).toMatchObject({ ephemeralOwner: 0n, version: 0, mtime: BigInt(written.writtenAt.getTime()) });
     expect((await client.read(`${basePath}/%records/a`)).stat.ephemeralOwner).toBe(0n);
     expect(written.writtenAt.getFullYear()).toBeGreaterThan(2_000);
-    expect(await other.records.read('a/b')).toEqual(written);
+    expect(await connectionOf(other).backend.records.read('a/b')).toEqual(written);
     await other.using('%records/a/b', () => {});
-    expect(await one.records.list('a')).toEqual(['b']);
+    expect(await connectionOf(one).backend.records.list('a')).toEqual(['b']);
   });
 
   it('show under a lease everything that was written before its grant', async () => {
     const { one, other } = await twoProcesses(connectString);
-    const add = async ({ records }: typeof one) => {
+    const add = async (service: typeof one) => {
+      const { records } = connectionOf(service).backend;
       const before = Number((await records.read('n'))?.value ?? '0');
       await put(records, 'n', String(before + 1));
     };
     const turns = Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? one : other));
     await Promise.all(turns.map((service) => service.using('n', () => add(service))));
-    expect((await one.records.read('n'))?.value).toBe('20');
+    expect((await connectionOf(one).backend.records.read('n'))?.value).toBe('20');
   });
 
   it('are stored below a chroot, and not in a name with a leading slash', async () => {
     const basePath = freshBasePath();
     const inChroot = await openService({ connectString: `${connectString}${basePath}`, basePath: '/locks' });
-    await put(inChroot.records, 'a', '1');
+    await put(connectionOf(inChroot).backend.records, 'a', '1');
     const client = await openClient(connectString);
     expect((await client.read(`${basePath}/locks/%records/a`)).stat.version).toBe(0);
-    await expect(inChroot.records.read('/a')).rejects.toThrow(/must not begin with a slash/);
+    await expect(connectionOf(inChroot).backend.records.read('/a')).rejects.toThrow(/must not begin with a slash/);
   });
 
   it('are hidden from services without access, with an error that explains it', async () => {
@@ -71,8 +73,12 @@ describe('records in ZooKeeper', () => {
     const as = (credentials: string) =>
       openService({ connectString, basePath, auth: { scheme: 'digest', credentials } });
     const [shop, stranger] = await Promise.all([as('shop:secret'), as('stranger:guess')]);
-    await put(shop.records, 'till', '1');
-    const refusals = [stranger.records.read('till'), stranger.records.list('till'), put(stranger.records, 'till', '2')];
+    await put(connectionOf(shop).backend.records, 'till', '1');
+    const refusals = [
+      connectionOf(stranger).backend.records.read('till'),
+      connectionOf(stranger).backend.records.list('till'),
+      put(connectionOf(stranger).backend.records, 'till', '2'),
+    ];
     for (const refused of refusals) {
       await expect(refused).rejects.toThrow(LockConfigurationError);
       await expect(refused).rejects.toThrow(/"till".*noAuth.*check the auth and acl options/);
@@ -188,11 +194,11 @@ describe('a write whose reply was lost', () => {
     const proxy = await FaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const unlucky = await openService({ connectString: proxy.connectString, basePath });
-    const { records } = await openService({ connectString, basePath });
+    const { records } = connectionOf(await openService({ connectString, basePath })).backend;
     const { signal } = await unlucky.acquire('k');
-    await put(unlucky.records, 'a', 'before');
+    await put(connectionOf(unlucky).backend.records, 'a', 'before');
     proxy.blackHole('toClient');
-    const writing = unlucky.records.write([{ name: 'a', value: 'after', ifVersion: 0 }]);
+    const writing = connectionOf(unlucky).backend.records.write([{ name: 'a', value: 'after', ifVersion: 0 }]);
     await eventually(async () => (await records.read('a'))?.value === 'after' || undefined, 'the write is applied');
 
     await proxy.expireSessions();

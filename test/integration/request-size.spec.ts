@@ -2,6 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { CoordinationService } from '../../lib/index.js';
 import type { LockService } from '../../lib/service/lock.service.js';
 import { twoProcesses } from '../support/two-processes.js';
+import { connectionOf } from '../../lib/service/lock.service.js';
 
 const connectString = inject('zookeeper');
 const LONG = 'x'.repeat(850);
@@ -11,7 +12,10 @@ const ENCODED = '\u{e000}'.repeat(80);
 type Ask = (service: LockService) => Promise<unknown>;
 
 const TOO_LARGE: readonly (readonly [what: string, ask: Ask])[] = [
-  ['a write of many records', ({ records }) => records.write(namesOf(1_800).map((name) => ({ name, value: '' })))],
+  [
+    'a write of many records',
+    (service) => connectionOf(service).backend.records.write(namesOf(1_800).map((name) => ({ name, value: '' }))),
+  ],
   ['an atomic set', (service) => service.multi(keysOf(1_000), { atomic: true }).acquire({ waitMs: 30_000 })],
   ['many permits', (service) => service.semaphore(LONG, { permits: 1_000 }).acquire({ permits: 1_000 })],
   ['many items to put', (service) => queueOf(service).putAll(Array.from({ length: 1_000 }, () => 'x'.repeat(300)))],
@@ -30,7 +34,7 @@ describe('a request that exceeds the servers’ size limit', () => {
       message: expect.stringMatching(/the request has \d{7} bytes, and servers take 1048575/) as string,
     });
     clearInterval(looking);
-    expect(await one.records.read('still answered')).toBeUndefined();
+    expect(await connectionOf(one).backend.records.read('still answered')).toBeUndefined();
     states.delete('held');
     expect(states).toEqual(new Set());
   });

@@ -12,6 +12,7 @@ import { openService } from '../support/services.js';
 import { WorkerProcess } from './worker-process.js';
 import { FileLedger } from './workers/file-ledger.js';
 import type { StockOrders, Told } from './workers/stock-orders.js';
+import { connectionOf } from '../../lib/service/lock.service.js';
 
 export interface RunOptions {
   readonly units: number;
@@ -106,7 +107,7 @@ export class StockRun {
   }
 
   async account(): Promise<Account> {
-    const { records } = this.#locks;
+    const { records } = connectionOf(this.#locks).backend;
     const names = (await records.list('stock/sku/orders')).map((last) => `stock/sku/orders/${last}`);
     const orders = await Promise.all(names.map((name) => records.read(name)));
     const sold = new Map<string, number>();

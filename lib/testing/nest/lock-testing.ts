@@ -6,7 +6,7 @@ import type { LockModuleOptions } from '../../lock.options.js';
 import { LockService } from '../../service/lock.service.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../service/lock-service.token.js';
 import { Journal } from './journal.js';
-import { JournalledAdmission } from './journalled-admission.js';
+import { JournalledGate } from './journalled-gate.js';
 import { MODULE_DEFAULTS, resolveLockTestingOptions } from './lock-testing.options.js';
 import type { LockTestingOptions } from './lock-testing.options.js';
 import { bindMethods, Companions, connectionsOf } from './made-with-new.js';
@@ -126,8 +126,8 @@ export class LockTesting {
     const { backend: own, ...resolved } = resolveLockModuleOptions({ ...options, backend });
     this.backend.serve(resolved.service);
     const made = own.create();
-    const admission = new JournalledAdmission(made, this.journal, this.longestWaitMs);
-    this.service = new LockService(made, { connectionName, ...resolved }, admission);
+    const gate = new JournalledGate(made, this.journal, this.longestWaitMs);
+    this.service = new LockService(made, { connectionName, ...resolved }, gate);
     return this.service;
   }
 

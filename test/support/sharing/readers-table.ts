@@ -9,7 +9,7 @@ import { LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import type { Lock } from '../../../lib/contract/lock.js';
-import { LockService } from '../../../lib/service/lock.service.js';
+import { connectionOf, LockService } from '../../../lib/service/lock.service.js';
 import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
 import { eventually } from '../eventually.js';
 
@@ -100,7 +100,7 @@ async function playOn(
   const { read: reader } = locks.readWriteLock(key);
   if (sharing.keepMs) await (await reader.acquire()).release();
   await play({ one, other, key, reader, others, ...asking });
-  await locks.admission.local.giveUpKept();
+  await connectionOf(locks).gate.local.giveUpKept();
   const left = await one.lineOf(key);
   expect(left).toEqual([]);
 }

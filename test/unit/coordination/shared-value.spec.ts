@@ -5,7 +5,7 @@ import { INT32_CODEC, SharedCounter } from '../../../lib/coordination/shared-val
 import { Waiting } from '../../../lib/coordination/waiting.js';
 import type { CellWrite } from '../../../lib/contract/coordination-backend.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
-import { LockService } from '../../../lib/service/lock.service.js';
+import { connectionOf, LockService } from '../../../lib/service/lock.service.js';
 
 const OPTIONS = { connectionName: 'default', waitMs: 1_000, drainTimeoutMs: 0, connectOnStart: 'required' } as const;
 
@@ -18,7 +18,7 @@ it('an update that was sent before its deadline does not time out', async () => 
   const counter = new SharedCounter(
     { key: 'c', at: 'shop/c' },
     { codec: INT32_CODEC, initial: 4 },
-    new Waiting(locks, NEVER),
+    new Waiting(connectionOf(locks), NEVER),
   );
   setTimeout(() => answer.resolve({ isApplied: true, version: 0 }), 60);
   expect(await counter.add(1, { waitMs: 10 })).toEqual({ value: 5, version: 0 });

@@ -5,6 +5,7 @@ import type { Schedule } from '../../../lib/schedule/schedule.js';
 import { scheduledJob } from '../../../lib/schedule/scheduled-job.js';
 import { blocking, cluster, die, KEY } from './cluster.js';
 import { jobWith } from './jobs.js';
+import { connectionOf } from '../../../lib/service/lock.service.js';
 
 const EVERY_MINUTE: Schedule = { kind: 'interval', ms: 60_000 };
 const ONCE: Schedule = { kind: 'timeout', ms: 10 };
@@ -84,7 +85,7 @@ describe('a job without ticks', () => {
     const { nodes, other } = cluster(5);
     const ran = vi.fn<() => Promise<void>>(async () => {});
     const job = jobWith({}, ONCE);
-    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
+    const looking = await connectionOf(other.locks).jobLock(KEY, 'fifo').acquire();
     const firings = nodes.map(({ jobs }) => jobs.fire(job, ran));
     await looking.release();
     await Promise.all(firings);

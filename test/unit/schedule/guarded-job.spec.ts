@@ -12,6 +12,7 @@ import { currentRun } from '../../../lib/schedule/current-run.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
+import { connectionOf } from '../../../lib/service/lock.service.js';
 
 const nothing = async () => {};
 
@@ -62,7 +63,7 @@ describe('a firing', () => {
     'still runs after another instance held the lock only to look: %j',
     async (options) => {
       const { one, other, backend } = cluster(2);
-      const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
+      const looking = await connectionOf(other.locks).jobLock(KEY, 'fifo').acquire();
       const firing = one.jobs.fire(jobWith(options), async () => 'ran');
       await vi.waitUntil(() => backend.requests.length > 2, 30_000);
       await looking.release();
@@ -77,7 +78,7 @@ describe('a firing', () => {
     await crashed.entered;
     await die(backend);
     clock.now += 1_000;
-    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
+    const looking = await connectionOf(other.locks).jobLock(KEY, 'fifo').acquire();
     const firing = other.jobs.fire(jobWith(), async () => 'ran');
     await vi.waitUntil(() => backend.requests.length > 3, 30_000);
     await looking.release();
@@ -102,7 +103,7 @@ describe('a firing', () => {
 
   it('is superseded by the next one while it is undecided', async () => {
     const { one, other, clock } = cluster(2);
-    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
+    const looking = await connectionOf(other.locks).jobLock(KEY, 'fifo').acquire();
     const first = one.jobs.fire(jobWith(), async () => 'first');
     clock.now += 1_000;
     const second = one.jobs.fire(jobWith(), async () => currentRun()?.tick);

@@ -5,6 +5,7 @@ import type { JobEvent } from '../../../lib/schedule/job-event.js';
 import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
 import type { Node } from './jobs.js';
+import { connectionOf } from '../../../lib/service/lock.service.js';
 
 const job = jobWith({ onCrash: 'rerun' });
 const nothing = async () => {};
@@ -224,7 +225,7 @@ describe('shutting down', () => {
 
   it('skips a firing that is undecided', async () => {
     const { one, other } = cluster(2);
-    const looking = await other.locks.jobLock(KEY, 'fifo').acquire();
+    const looking = await connectionOf(other.locks).jobLock(KEY, 'fifo').acquire();
     const firing = one.jobs.fire(jobWith(), nothing);
     one.runs.onModuleDestroy();
     expect(await firing).toBeUndefined();

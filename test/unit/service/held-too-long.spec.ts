@@ -4,10 +4,12 @@ import { deferred } from '../../../lib/async/deferred.js';
 import { LockOverdueError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { Lock } from '../../../lib/contract/lock.js';
+import { ElectionClient } from '../../../lib/service/election-client.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import type { LockServiceOptions } from '../../../lib/service/lock-service.options.js';
 import { currentSegment } from '../../../lib/service/segments.js';
 import { startLocks } from './locks.js';
+import { connectionOf } from '../../../lib/service/lock.service.js';
 
 // The test sets the time.
 const clock = vi.hoisted(() => ({ ms: 1_000 }));
@@ -288,8 +290,8 @@ describe('no warning is logged about', () => {
   it('a leader, and the lock of a job', async () => {
     const { locks } = start({ maxHeldMs: 2_000 });
     const options = { waitMs: 0, signal: undefined, label: undefined, value: undefined };
-    const { lease } = await locks.elections.stand('poller', options);
-    const job = await locks.jobLock('report', 'fifo').acquire();
+    const { lease } = await new ElectionClient(connectionOf(locks)).stand('poller', options);
+    const job = await connectionOf(locks).jobLock('report', 'fifo').acquire();
     await pass(100_000);
     expect([lease.state, job.state, warned]).toEqual(['held', 'held', []]);
     await Promise.all([lease.release(), job.release()]);

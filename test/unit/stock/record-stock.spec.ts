@@ -4,6 +4,7 @@ import type { Deduction } from '../../../lib/stock/deduction.js';
 import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import type { StockOptions } from '../../../lib/stock/stock.options.js';
 import { openShops } from './shops.js';
+import { connectionOf } from '../../../lib/service/lock.service.js';
 
 /** One stock, opened by several processes. */
 async function openStock(units: number, options: Partial<StockOptions> = {}, processes = 1) {
@@ -318,9 +319,9 @@ describe('a record of a stock', () => {
 
   it('is refused when other software wrote it', async () => {
     const { stock, shops } = await openStock(10);
-    await shops[0]!.records.write([{ name: 'stock/sku/0001', value: 'many' }]);
+    await connectionOf(shops[0]!).backend.records.write([{ name: 'stock/sku/0001', value: 'many' }]);
     const fresh = openShops(1).shops[0]!;
-    await fresh.records.write([{ name: 'stock/sku', value: 'nonsense' }]);
+    await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: 'nonsense' }]);
     await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(/"stock\/sku" was not written by this/);
     await expect(stock.available()).rejects.toThrow(/"stock\/sku\/0001" is no number of units/);
   });

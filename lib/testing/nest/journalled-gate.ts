@@ -10,36 +10,29 @@ import { JournalledAcquisition } from './journalled-acquisition.js';
  * The acquisition gate of a test. It records every request and its outcome, and limits waits to `longestWaitMs`. Every
  * request for a lease passes through it: locks of all kinds, permits, segments, candidates.
  */
-export class JournalledAdmission extends AcquisitionGate {
+export class JournalledGate extends AcquisitionGate {
   readonly #journal: Journal;
-  readonly #longestWaitMs: number;
 
   constructor(backend: LockBackend, journal: Journal, longestWaitMs: number) {
-    super(backend);
+    super(backend, longestWaitMs);
     this.#journal = journal;
-    this.#longestWaitMs = longestWaitMs;
-  }
-
-  // Background campaigns and consumers wait without a limit.
-  override limited(waitMs: number): number {
-    return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
   }
 
   override async acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease> {
     const acquisition = this.#acquisition(target, options);
-    return acquisition.follow(() => super.acquire(target, this.#within(target, options)));
+    return acquisition.follow(() => super.acquire(target, this.#within(options)));
   }
 
   override async tryAcquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease | null> {
     const acquisition = this.#acquisition(target, options);
-    return acquisition.follow(() => super.tryAcquire(target, this.#within(target, options)));
+    return acquisition.follow(() => super.tryAcquire(target, this.#within(options)));
   }
 
   override async acquireAll(
     targets: readonly [LockTarget, ...LockTarget[]],
     options: AcquisitionOptions,
   ): Promise<readonly GrantedLease[] | null> {
-    const asked = super.acquireAll(targets, this.#within(targets[0], options));
+    const asked = super.acquireAll(targets, this.#within(options));
     const each = targets.map((target, place) =>
       this.#acquisition(target, options).follow(async () => (await asked)?.[place] ?? null),
     );
@@ -51,8 +44,7 @@ export class JournalledAdmission extends AcquisitionGate {
     return new JournalledAcquisition(this.#journal, { key, mode: ask ? 'leader' : mode, label });
   }
 
-  #within({ ask }: LockTarget, options: AcquisitionOptions): AcquisitionOptions {
-    const limit = (waitMs: number) => (ask ? this.limited(waitMs) : Math.min(waitMs, this.#longestWaitMs));
-    return { ...options, waitMs: limit(options.waitMs), leftMs: limit(options.leftMs) };
+  #within(options: AcquisitionOptions): AcquisitionOptions {
+    return { ...options, waitMs: this.waitMsOf(options.waitMs), leftMs: this.waitMsOf(options.leftMs) };
   }
 }
