@@ -1,7 +1,7 @@
 import { anyAbort, onAbort, OwnAbortController } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { nextTurn } from '../async/loop-turn.js';
+import { nextTurn } from '../async/timer.js';
 import { checkMs, checkSignal, checkWork } from '../contract/check.js';
 import type { Placed } from '../contract/check.js';
 import { LockLostError, LockRevokedError, LockTimeoutError } from '../contract/errors.js';

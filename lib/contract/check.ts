@@ -113,7 +113,7 @@ export function describe(value: unknown): string {
 }
 
 /** The place in the application where a lease was requested. Its text is computed when it is needed. */
-export interface Place {
+export interface Site {
   toString(): string;
 }
 
@@ -122,5 +122,5 @@ export const PLACE: unique symbol = Symbol('place');
 
 /** Options of a call whose place is already known: the call of a decorator, or of a lock that is made of others. */
 export interface Placed {
-  readonly [PLACE]?: Place | undefined;
+  readonly [PLACE]?: Site | undefined;
 }

@@ -6,7 +6,7 @@ import { guardedJobsOf } from '../schedule/guarded-jobs.js';
 import type { GuardedJobs } from '../schedule/guarded-jobs.js';
 import { decoratedPlace, needParentheses } from './decorated-place.js';
 import { DeclaredJob } from './declared-job.js';
-import { disguised } from './disguised.js';
+import { disguised } from './lock-method.js';
 import { registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { CronLockDecorator } from './method-check.js';

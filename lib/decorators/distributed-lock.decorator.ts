@@ -1,8 +1,6 @@
 import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
-import type { Lock } from '../contract/lock.js';
 import { SHARING_FIELDS } from '../service/lock-service.options.js';
-import type { LockService } from '../service/lock.service.js';
 import { needParentheses } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import { readerOfKeys } from './lock-key.js';
@@ -10,7 +8,7 @@ import type { LockKeys } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import type { Locking } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { DistributedLockOptions, ResolvedLockingOptions } from './locking.options.js';
+import type { DistributedLockOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 const NAME = '@DistributedLock';
@@ -56,21 +54,16 @@ export function mutexLocking<A extends unknown[]>(
 ): Locking {
   const keyOf = readerOfKeys(at.title, key);
   const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line', 'atomic']);
+  const { line, atomic, sharing, holding } = resolved;
+  const ofOneKey = Object.freeze({ line, ...sharing, ...holding });
+  const ofSeveral = Object.freeze({ ...sharing, ...holding, ...(atomic && { atomic }) });
   return {
     options: resolved,
-    lockOf: (service, instance, args) => mutexOf(at.title, service, keyOf(instance, args), resolved),
+    lockOf: (service, instance, args) => {
+      const keys = keyOf(instance, args);
+      if (typeof keys === 'string' && !atomic) return service.mutex(keys, ofOneKey);
+      if (line === 'fifo') return service.multi([keys].flat(), ofSeveral);
+      throw new LockConfigurationError(`${at.title}: line 'none' goes with one key, not with several`);
+    },
   };
-}
-
-function mutexOf(
-  title: string,
-  service: LockService,
-  key: string | readonly string[],
-  { line, atomic, sharing, holding }: ResolvedLockingOptions,
-): Lock {
-  const options = { ...sharing, ...holding };
-  if (atomic) return service.multi([key].flat(), { ...options, atomic });
-  if (typeof key === 'string') return service.mutex(key, { line, ...options });
-  if (line === 'fifo') return service.multi(key, options);
-  throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);
 }

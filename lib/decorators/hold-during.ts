@@ -9,7 +9,7 @@ import type { Lock } from '../contract/lock.js';
 import { PLACE } from '../contract/check.js';
 import { heldStream, StreamEnd } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
-import { neverRun } from './stand-in.js';
+import { neverRun } from './locked-method.js';
 
 /** One call of a locked method. */
 export interface LockedCall {

@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { Observable } from 'rxjs';
 import type { OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
@@ -5,17 +6,15 @@ import type { Lock } from '../contract/lock.js';
 import { connectionOf, LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
-import { disguised } from './disguised.js';
 import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
 import type { CallDefaults, LockedCall } from './hold-during.js';
 import { LazyGenerator, lazyObservable } from './lazy-generator.js';
-import { registerLockedMethod, serviceFor } from './locked-method.js';
+import { checkLock, complete, registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 import { ResultCheck } from './result-check.js';
-import { checkLock, complete } from './stand-in.js';
 import { noteLock } from './wrappers.js';
 
 /** The part of the mechanism that differs between the lock decorators. */
@@ -118,4 +117,21 @@ function wayOf(original: Function, at: DecoratedPlace): Way {
   if (declared === Observable) return { run, start: (call) => lazyObservable((gone) => holdDuring(call, gone)) };
   const result = new ResultCheck(at);
   return { run: (instance, args) => result.checked(run(instance, args)), start: (call) => holdDuring(call) };
+}
+
+/**
+ * Returns a function that runs `call` instead and otherwise looks like the original. It has the same name, length, own
+ * properties and decorator metadata.
+ */
+export function disguised<F extends object>(
+  original: F,
+  call: (instance: unknown, args: unknown[], original: F) => unknown,
+): F {
+  const proxy = new Proxy(original, {
+    apply: (target, instance: unknown, args: unknown[]) => call(instance, args, target),
+  });
+  for (const key of Reflect.getOwnMetadataKeys(original)) {
+    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), proxy);
+  }
+  return proxy;
 }

@@ -49,7 +49,7 @@ function lockSide<A extends unknown[], C extends OnContention>(
   return lockMethod(decorator, (at) => {
     const keyOf = readerOfKey(at.title, key);
     const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS]);
-    const lockOptions = { ...resolved.sharing, ...resolved.holding };
+    const lockOptions = Object.freeze({ ...resolved.sharing, ...resolved.holding });
     return {
       options: resolved,
       lockOf: (service, instance, args) => sideOf(service.readWriteLock(keyOf(instance, args), lockOptions)),

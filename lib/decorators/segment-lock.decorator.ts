@@ -11,7 +11,7 @@ import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
 import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
-import { checkLock } from './stand-in.js';
+import { checkLock } from './locked-method.js';
 
 const NAME = '@SegmentLock';
 const FIELDS = [...LOCKING_FIELDS, 'key', 'segments', 'route', 'routeBy'];

@@ -1,7 +1,7 @@
 import { orAbort, putBack, takeController } from '../async/abort.js';
 import { promised } from '../async/deferred.js';
-import { nextTurn } from '../async/loop-turn.js';
-import type { LoopBudget } from '../async/loop-turn.js';
+import { nextTurn } from '../async/timer.js';
+import type { LoopBudget } from '../async/timer.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';

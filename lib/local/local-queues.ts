@@ -1,5 +1,5 @@
 import { StringMap } from '../async/collections.js';
-import { LoopBudget } from '../async/loop-turn.js';
+import { LoopBudget } from '../async/timer.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
 import { LocalQueue } from './local-queue.js';

@@ -1,11 +1,9 @@
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { LinkedList } from '../async/collections.js';
-import { nextTurn } from '../async/loop-turn.js';
-import { after } from '../async/timer.js';
+import { nextTurn, after } from '../async/timer.js';
 import type { LockError } from '../contract/errors.js';
-import { handedOver, MOST_HAND_OVERS } from '../contract/fencing-token.js';
-import { GrantedLease } from '../contract/granted-lease.js';
+import { handedOver, MOST_HAND_OVERS, GrantedLease } from '../contract/granted-lease.js';
 import type { Grant, LeaseFollower } from '../contract/granted-lease.js';
 import type { LocalTarget } from '../contract/lock-request.js';
 import { HandOverLimit } from './hand-over-limit.js';

@@ -17,8 +17,7 @@ import type {
   TakenItem,
 } from '../contract/coordination-backend.js';
 import { LockLostError } from '../contract/errors.js';
-import { fencingTokenOf } from '../contract/fencing-token.js';
-import { GrantedLease } from '../contract/granted-lease.js';
+import { fencingTokenOf, GrantedLease } from '../contract/granted-lease.js';
 import { MemoryCrowd } from './memory-contenders.js';
 
 /** Queues, barriers and shared values inside one process. */

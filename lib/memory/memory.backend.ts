@@ -4,7 +4,7 @@ import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import type { Elections } from '../contract/elections.js';
 import { LockLostError, LockShutdownError } from '../contract/errors.js';
-import { fencingTokenOf } from '../contract/fencing-token.js';
+import { fencingTokenOf } from '../contract/granted-lease.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { grantAll } from '../contract/granted-set.js';
 import { checkKey } from '../contract/key.js';

@@ -10,7 +10,7 @@ import { lockedBy } from '../contract/contender.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { heldLock } from './held-leases.js';
-import type { HolderDetails } from './held.js';
+import type { HolderDetails } from './hold-watch.js';
 import type { LockTarget } from './lock-targets.js';
 
 /** The caller's options of one acquisition. */

@@ -1,7 +1,7 @@
 import { now } from '../async/clock.js';
 import { PLACE } from '../contract/check.js';
-import type { Place, Placed } from '../contract/check.js';
-import type { HeldTarget } from './held.js';
+import type { Site, Placed } from '../contract/check.js';
+import type { HeldTarget } from './hold-watch.js';
 
 const NO_OPTIONS = {};
 /** Options without a place, marked so that the place is not captured again. */
@@ -46,7 +46,7 @@ function isPlain(value: unknown): boolean {
  * Captures where the application called `called`, unless a place was captured a moment ago.
  * @param called stack entries up to its call are left out
  */
-function callSite(called: Function): Place | undefined {
+function callSite(called: Function): Site | undefined {
   const time = now();
   if (time - last < PAUSE_MS) return undefined;
   last = time;
@@ -54,7 +54,7 @@ function callSite(called: Function): Place | undefined {
 }
 
 /** A captured stack. The engine creates its text on first use. */
-class CallSite implements Place {
+class CallSite implements Site {
   readonly stack: string | undefined;
 
   constructor(called: Function) {

@@ -6,9 +6,8 @@ import { LockConfigurationError, LockError, LockLostError, LockReentrancyError }
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { Lease } from '../contract/lease.js';
 import { placed } from './call-site.js';
-import type { HeldTarget } from './held.js';
+import type { HeldTarget, HoldWatch } from './hold-watch.js';
 import { watchSet } from './hold-watch.js';
-import type { HoldWatch } from './hold-watch.js';
 import { HoldFrame, StayingLease, ReentrantHold } from './reentrant-hold.js';
 import type { Holding, HoldShare } from './reentrant-hold.js';
 

@@ -4,11 +4,13 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LeaseMode } from '../contract/lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { Line, LockRequest } from '../contract/lock-request.js';
-import type { HeldTarget } from './held.js';
-import { resolveSharingOptions, SHARING_DEFAULTS } from './lock-service.options.js';
-import type { LockServiceOptions, SharingOptions } from './lock-service.options.js';
+import type { HeldTarget } from './hold-watch.js';
+import { resolveMutexOptions, resolveSharingOptions, SHARING_DEFAULTS } from './lock-service.options.js';
+import type { LockServiceOptions, MutexOptions, SharingOptions } from './lock-service.options.js';
 import type { Holding } from './reentrant-hold.js';
 import type { Keys, ServiceNames } from './service-names.js';
+
+const NO_OPTIONS: MutexOptions = Object.freeze({});
 
 /** Builds the targets of the locks of one connection from their own options and the module's. */
 export class LockTargets {
@@ -21,6 +23,7 @@ export class LockTargets {
   readonly #waitMs: number;
   readonly #sharing: Required<SharingOptions>;
   readonly #names: ServiceNames;
+  readonly #settings = new WeakMap<MutexOptions, LockSettings>();
 
   /** @throws LockConfigurationError that names the wrong field */
   constructor(backend: LockBackend, keys: Keys, names: ServiceNames, options: LockServiceOptions) {
@@ -34,23 +37,27 @@ export class LockTargets {
     this.onLost = options.onLost;
   }
 
-  /** @throws LockConfigurationError that names the wrong field */
-  of(key: string, mode: LockTarget['mode'], line: Line, options: SharingOptions & HoldingOptions): LockTarget {
-    const target = this.ofMember(key, mode, line, options);
-    return { ...target, holding: this.holdingOf(options) };
+  /**
+   * Returns the target of a single lock. A decorator passes the same frozen options with each call, so they are resolved
+   * once.
+   * @throws LockConfigurationError that names the wrong field
+   */
+  of(key: string, mode: LockTarget['mode'], options: MutexOptions = NO_OPTIONS): LockTarget {
+    const settings = this.#settings.get(options) ?? this.#resolve(options);
+    return { scope: this.#backend, identity: this.#keys.identify(key), key, mode, ...settings };
   }
 
   /**
    * Returns the target of one member of a set, which is watched as a whole.
    * @throws LockConfigurationError that names the wrong field
    */
-  ofMember(key: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
-    return this.#targetOf(key, this.#keys.identify(key), mode, line, sharing);
+  ofMember(key: string, sharing: SharingOptions): LockTarget {
+    return this.#targetOf(key, this.#keys.identify(key), sharing);
   }
 
   /** Returns the target of a part of a key that was checked before. */
   ofPart(key: string): LockTarget {
-    return this.#targetOf(key, this.#backend.identify(key), 'exclusive', 'fifo', {});
+    return this.#targetOf(key, this.#backend.identify(key), {});
   }
 
   /** Returns the limits on the holding time. @throws LockConfigurationError that names the wrong field */
@@ -58,10 +65,28 @@ export class LockTargets {
     return resolveHoldingOptions(options, this.holding);
   }
 
-  #targetOf(key: string, identity: string, mode: LockTarget['mode'], line: Line, sharing: SharingOptions): LockTarget {
+  #resolve(options: MutexOptions): LockSettings {
+    const { line, reentrant } = resolveMutexOptions(options);
+    const shared = resolveSharingOptions(options, this.#sharing);
     const waitMs = line === 'none' ? 0 : this.#waitMs;
+    const settings = { line, reentrant, waitMs, onLost: this.onLost, ...shared, holding: this.holdingOf(options) };
+    if (Object.isFrozen(options)) this.#settings.set(options, settings);
+    return settings;
+  }
+
+  #targetOf(key: string, identity: string, sharing: SharingOptions): LockTarget {
     const shared = resolveSharingOptions(sharing, this.#sharing);
-    return { scope: this.#backend, identity, key, mode, line, waitMs, onLost: this.onLost, ...shared };
+    const { onLost } = this;
+    return {
+      scope: this.#backend,
+      identity,
+      key,
+      mode: 'exclusive',
+      line: 'fifo',
+      waitMs: this.#waitMs,
+      onLost,
+      ...shared,
+    };
   }
 
   /**
@@ -95,6 +120,9 @@ export interface LockTarget extends Holding, HeldTarget {
   /** The request to the backend, if it is not for a lock. Requires `localLine: false`. */
   readonly ask?: (request: LockRequest) => Promise<GrantedLease | null>;
 }
+
+/** The resolved options of a single lock. */
+type LockSettings = Pick<LockTarget, 'line' | 'reentrant' | 'waitMs' | 'onLost' | 'localLine' | 'keepMs' | 'holding'>;
 
 /** Returns one target for several keys that are requested in one step. */
 export function setOf(targets: readonly [LockTarget, ...LockTarget[]]): LockTarget {

@@ -23,7 +23,7 @@ import { MultiLocks } from './multi-locks.js';
 import { Segments } from './segments.js';
 import { Semaphores } from './semaphores.js';
 import { DEFAULT_CONNECTION } from './connection-token.js';
-import { resolveMutexOptions, SHARING_FIELDS } from './lock-service.options.js';
+import { SHARING_FIELDS } from './lock-service.options.js';
 import { LockConnection } from './lock-connection.js';
 import type { LockServiceOptions, MutexOptions, SharingOptions } from './lock-service.options.js';
 import { SingleLock } from './single-lock.js';
@@ -83,17 +83,16 @@ export class LockService {
   }
 
   /** Returns a lock with one holder at a time. */
-  mutex(key: string, options: MutexOptions = {}): Lock {
-    const { line, reentrant } = resolveMutexOptions(options);
+  mutex(key: string, options?: MutexOptions): Lock {
     const { gate, targets } = this.connection;
-    return new SingleLock(gate, { ...targets.of(key, 'exclusive', line, options), reentrant });
+    return new SingleLock(gate, targets.of(key, 'exclusive', options));
   }
 
   /** Returns a lock with many readers or one writer. It excludes `mutex` of the same key as well. */
   readWriteLock(key: string, options: SharingOptions & HoldingOptions = {}): ReadWriteLock {
     checkFields('read-write lock options', options, [...SHARING_FIELDS, ...HOLDING_FIELDS]);
     const { gate, targets } = this.connection;
-    const on = (mode: 'read' | 'write') => new SingleLock(gate, targets.of(key, mode, 'fifo', options));
+    const on = (mode: 'read' | 'write') => new SingleLock(gate, targets.of(key, mode, options));
     return { read: on('read'), write: on('write') };
   }
 
@@ -189,7 +188,7 @@ export class LockService {
   ): Promise<T> {
     checkWork(work, 'globalTransaction(async (transaction) => …)');
     const { targets, waitMs } = this.connection;
-    const targetOf = (key: string) => targets.of(key, 'exclusive', 'fifo', {});
+    const targetOf = (key: string) => targets.of(key, 'exclusive');
     const lockOn = (keys: readonly string[]) => this.multi(keys);
     return new GlobalTransaction({ waitMs, targetOf, lockOn }, options).run(work);
   }

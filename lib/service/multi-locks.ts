@@ -34,7 +34,7 @@ export class MultiLocks {
     const { atomic, ...others } = resolveMultiOptions(keys, options, backend);
     const holding = targets.holdingOf(others);
     const members = keys.map((key) => {
-      const target = targets.ofMember(key, 'exclusive', 'fifo', others);
+      const target = targets.ofMember(key, others);
       return {
         key,
         identity: target.identity,

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
+import { fencingTokenOf } from '../../lib/contract/granted-lease.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import type { Leader, Term } from '../../lib/contract/elections.js';
-import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
+import { fencingTokenOf } from '../../lib/contract/granted-lease.js';
 import type { LeaderElectionService } from '../../lib/elections/leader-election.service.js';
 import { EmbeddedZooKeeper, FaultProxy } from '../../lib/testing/index.js';
 import { CreateMode } from '../../lib/zookeeper/client/zookeeper-client.js';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
+import { fencingTokenOf } from '../../lib/contract/granted-lease.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openReplyThief } from '../support/reply-thief.js';

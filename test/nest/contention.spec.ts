@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Injectable, Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fencingTokenOf } from '../../lib/contract/fencing-token.js';
+import { fencingTokenOf } from '../../lib/contract/granted-lease.js';
 import { deferred } from '../../lib/async/deferred.js';
 import {
   assertHeld,

@@ -18,9 +18,8 @@ import { Handshakes } from './handshakes.js';
 import { Inbound } from './inbound.js';
 import { isConnectionLoss } from './keeper-error.js';
 import { Outbox } from './outbox.js';
-import { PendingRequest, readNothing } from './pending-request.js';
+import { PendingRequest, readNothing, RequestQueue } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import { RequestQueue } from './request-queue.js';
 import type { WatchKind, WatchTable, WatchTables } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 

@@ -11,7 +11,7 @@
 import { anyAbort, OwnAbortController } from '../../async/abort.js';
 import { pause } from '../../async/timer.js';
 import type { CampaignRequest, Leader, Sighting, WonElection } from '../../contract/elections.js';
-import { fencingTokenOf } from '../../contract/fencing-token.js';
+import { fencingTokenOf } from '../../contract/granted-lease.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterQueue } from '../recipes/protected-create.js';
 import { acquireEntered, turnInQueue } from '../recipes/wait-for-turn.js';

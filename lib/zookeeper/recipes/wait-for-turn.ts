@@ -138,7 +138,7 @@ class WaitLimit {
 
 const LONGEST_GRACE_MS = 500;
 
-type Place = Pick<Entry, 'contender' | 'queue' | 'tookMs'>;
+type QueuedContender = Pick<Entry, 'contender' | 'queue' | 'tookMs'>;
 
 /**
  * The turn of a contender in a wait queue. All recipes with a wait queue share it.
@@ -155,18 +155,18 @@ export function turnIfFirst(): Turn {
   return { isNow, change: (place, signal) => listing(place, signal), end: () => {} };
 }
 
-function isNow(place: Place): boolean {
+function isNow(place: QueuedContender): boolean {
   return !isCounterEnding(place.contender.name) && isFirst(place);
 }
 
 /** Lists the children if the predecessors are not known. @throws CounterEndingError */
-function listing({ contender, queue }: Place, signal: AbortSignal): Promise<void> | undefined {
+function listing({ contender, queue }: QueuedContender, signal: AbortSignal): Promise<void> | undefined {
   if (isCounterEnding(contender.name)) throw new CounterEndingError(contender);
   return queue.knows(contender) ? undefined : queue.look(contender, signal);
 }
 
 /** Whether it is known that no contender is ahead. */
-function isFirst({ contender, queue }: Pick<Place, 'contender' | 'queue'>): boolean {
+function isFirst({ contender, queue }: Pick<QueuedContender, 'contender' | 'queue'>): boolean {
   return queue.knows(contender) && queue.predecessors(contender).length === 0;
 }
 
@@ -178,7 +178,7 @@ function mayGoAtOnce([nearest, second]: readonly ContenderName[]): boolean {
 /**
  * The time in milliseconds that a predecessor needs to leave after an event: for its deletion and the event of that.
  */
-function graceMs({ tookMs }: Place): number {
+function graceMs({ tookMs }: QueuedContender): number {
   return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
 }
 
@@ -207,11 +207,11 @@ class QueueTurn implements Turn {
    * The predecessor's deletion event says nothing about our own znode, so our own is watched too. On one connection the
    * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
    */
-  isNow(place: Place): boolean {
+  isNow(place: QueuedContender): boolean {
     return isNow(place) && (this.#own?.isSet ?? true);
   }
 
-  change(place: Place, signal: AbortSignal): Promise<unknown> | undefined {
+  change(place: QueuedContender, signal: AbortSignal): Promise<unknown> | undefined {
     const asked = listing(place, signal);
     if (asked) return asked;
     const nearest = place.queue.predecessors(place.contender);
@@ -230,7 +230,7 @@ class QueueTurn implements Turn {
   }
 
   /** Resolves with the next event of the nearest predecessors, or when it is known which of them are left. */
-  #event(place: Place, nearest: readonly ContenderName[], signal: AbortSignal): Promise<void> {
+  #event(place: QueuedContender, nearest: readonly ContenderName[], signal: AbortSignal): Promise<void> {
     const { queue, contender } = place;
     if (this.#isStale && !nearest.every(({ name }) => queue.isWatched(name))) {
       this.#isStale = false;

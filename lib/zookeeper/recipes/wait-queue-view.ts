@@ -1,6 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
 import { StringMap } from '../../async/collections.js';
-import { LoopBudget } from '../../async/loop-turn.js';
+import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';

@@ -22,7 +22,7 @@ const PLACES = [
   'writes',
   'segments',
 ] as const;
-type Place = (typeof PLACES)[number];
+type Location = (typeof PLACES)[number];
 
 /**
  * The path of the lock on a key. The key `orders/42` is placed under the base path, and `/orders/42` is taken as it is.
@@ -61,7 +61,7 @@ export function countPath(key: string, basePath: string): string {
 /**
  * The kinds of objects with a directory of their own beside the locks. One key names a different object of each kind.
  */
-export type PlaceKind = Exclude<Place, 'records' | 'writes' | 'segments'>;
+export type PlaceKind = Exclude<Location, 'records' | 'writes' | 'segments'>;
 
 /**
  * The path of an object that is not a lock. A key that begins with a slash is taken as it is. Any other key becomes one
@@ -78,7 +78,7 @@ export function placePath(kind: PlaceKind, key: string, basePath: string): strin
  * The directory of a place. No relative key leads there, because its "%" would be encoded. No absolute key may lead
  * there.
  */
-export function placeAt(place: Place, basePath: string): string {
+export function placeAt(place: Location, basePath: string): string {
   return `${basePath}/%${place}`;
 }
 

@@ -2,7 +2,7 @@ import { FAST_LINKS } from './defect.js';
 import type { Defect } from './defect.js';
 
 const CLOCK = 'zookeeper/session/lease-clock.js';
-const LEASES = 'zookeeper/session/session-leases.js';
+const LEASES = 'zookeeper/session/session.js';
 const SESSION = 'zookeeper/session/session.js';
 const HEARTBEAT = 'zookeeper/session/heartbeat.js';
 

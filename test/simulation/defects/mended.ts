@@ -79,7 +79,7 @@ const READERS: readonly Defect[] = [
   {
     name: 'reader-of-a-used-up-lease-is-refused',
     edits: [
-      { file: 'contract/fencing-token.js', replace: '2 ** Number(HAND_OVER_BITS) - 1', by: '15' },
+      { file: 'contract/granted-lease.js', replace: '2 ** Number(HAND_OVER_BITS) - 1', by: '15' },
       {
         file: LOCAL_TENURE,
         replace: 'if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS || !this.#lease.isHeld())',
@@ -221,7 +221,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'loss-is-known-by-one-timer',
     edits: [
       {
-        file: 'zookeeper/session/session-leases.js',
+        file: 'zookeeper/session/session.js',
         replace: 'if (this.#leases.size === 0)',
         by: 'if (this.#leases.size === 0 || this.#cancelTimer)',
       },
@@ -238,7 +238,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'shorter-timeout-moves-no-timer',
     edits: [
       {
-        file: 'zookeeper/session/session-leases.js',
+        file: 'zookeeper/session/session.js',
         replace: 'if (this.#leases.size === 0)',
         by: 'if (this.#leases.size === 0 || this.#cancelTimer)',
       },

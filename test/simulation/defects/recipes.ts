@@ -199,7 +199,7 @@ const REQUESTS: readonly Defect[] = [
     name: 'lost-requests-are-never-answered',
     edits: [
       {
-        file: 'zookeeper/client/request-queue.js',
+        file: 'zookeeper/client/pending-request.js',
         replace: 'this.#driver.queue(request, () => request.fail(ErrorCode.connectionLoss));',
         by: 'this.#driver.queue(request, () => {});',
       },
@@ -275,7 +275,7 @@ const PROCESS: readonly Defect[] = [
     name: 'hand-overs-share-a-token',
     edits: [
       {
-        file: 'contract/fencing-token.js',
+        file: 'contract/granted-lease.js',
         replace: 'return handOver === 0 ? token : token + BigInt(handOver);',
         by: 'return token;',
       },
@@ -295,7 +295,7 @@ const PROCESS: readonly Defect[] = [
   },
   {
     name: 'hand-overs-count-down',
-    edits: [{ file: 'contract/fencing-token.js', replace: 'token + BigInt(handOver)', by: 'token - BigInt(handOver)' }],
+    edits: [{ file: 'contract/granted-lease.js', replace: 'token + BigInt(handOver)', by: 'token - BigInt(handOver)' }],
     needs: {
       traffic: ['locks'],
       faults: ['none'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LoopBudget, nextTurn } from '../../../lib/async/loop-turn.js';
+import { LoopBudget, nextTurn } from '../../../lib/async/timer.js';
 
 const MOST_STEPS = 256;
 

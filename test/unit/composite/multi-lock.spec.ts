@@ -4,7 +4,7 @@ import { now } from '../../../lib/async/clock.js';
 import { MultiLease } from '../../../lib/composite/multi-lease.js';
 import { MultiLock } from '../../../lib/composite/multi-lock.js';
 import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../../lib/contract/errors.js';
-import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
+import { fencingTokenOf } from '../../../lib/contract/granted-lease.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
 import { callScope, currentLease } from '../../../lib/service/held-leases.js';

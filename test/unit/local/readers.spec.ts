@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockUnavailableError } from '../../../lib/contract/errors.js';
-import { MOST_HAND_OVERS } from '../../../lib/contract/fencing-token.js';
+import { MOST_HAND_OVERS } from '../../../lib/contract/granted-lease.js';
 import { settled, startCallers } from './callers.js';
 import type { CallOptions } from './callers.js';
 

@@ -2,8 +2,7 @@ import { onAbort } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
 import type { Deferred } from '../../../lib/async/deferred.js';
 import { LockLostError } from '../../../lib/contract/errors.js';
-import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
-import { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import { fencingTokenOf, GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../lib/contract/lock-request.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 

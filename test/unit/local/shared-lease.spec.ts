@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LockLostError, LockShutdownError } from '../../../lib/contract/errors.js';
-import { MOST_HAND_OVERS } from '../../../lib/contract/fencing-token.js';
-import { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import { MOST_HAND_OVERS, GrantedLease } from '../../../lib/contract/granted-lease.js';
 import { SharedLease } from '../../../lib/local/shared-lease.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { Callers, settled, startCallers } from './callers.js';

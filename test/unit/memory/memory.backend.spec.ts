@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LockShutdownError } from '../../../lib/contract/errors.js';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockRequest } from '../../../lib/contract/lock-request.js';
-import { fencingTokenOf } from '../../../lib/contract/fencing-token.js';
+import { fencingTokenOf } from '../../../lib/contract/granted-lease.js';
 import { memory, MemoryBackend } from '../../../lib/memory/memory.backend.js';
 
 const request = (changes: Partial<LockRequest> = {}): LockRequest => ({

@@ -4,7 +4,7 @@ import { wallNow } from '../sessions/real-time.js';
 const ORIGIN_MS = Date.UTC(2026, 0);
 
 /**
- * A fencing token of 63 bits has room for a zxid of 47 bits (lib/contract/fencing-token.ts). 128 zxids a millisecond
+ * A fencing token of 63 bits has room for a zxid of 47 bits (lib/contract/granted-lease.ts). 128 zxids a millisecond
  * use them up in the year 2060. A server with fewer than 128,000 transactions a second stays below the first zxid of
  * the next process. `npm run bench:embedded` reaches 110,000 with nothing else to do.
  */

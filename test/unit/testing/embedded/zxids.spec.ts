@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { fencingTokenOf, handedOver, MOST_HAND_OVERS } from '../../../../lib/contract/fencing-token.js';
+import { fencingTokenOf, handedOver, MOST_HAND_OVERS } from '../../../../lib/contract/granted-lease.js';
 import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
 import { closeService, openService } from '../../../support/services.js';
 import { startServer } from './servers.js';

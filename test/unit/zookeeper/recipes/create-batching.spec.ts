@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { enterQueues } from '../../../../lib/zookeeper/recipes/protected-create.js';
 import { CreateBatching } from '../../../../lib/zookeeper/recipes/create-batching.js';
-import { LoopBudget } from '../../../../lib/async/loop-turn.js';
+import { LoopBudget } from '../../../../lib/async/timer.js';
 import { WaitQueueView } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';

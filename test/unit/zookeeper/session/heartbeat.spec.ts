@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
 import { ErrorCode } from '../../../../lib/zookeeper/client/zookeeper-client.js';
-import { Heartbeat } from '../../../../lib/zookeeper/session/heartbeat.js';
-import { SessionNodes } from '../../../../lib/zookeeper/session/session-nodes.js';
+import { Heartbeat, SessionNodes } from '../../../../lib/zookeeper/session/heartbeat.js';
 import { AnsweringClient } from './answering-client.js';
 
 // The lease clock is real under fake timers; this one must follow them.

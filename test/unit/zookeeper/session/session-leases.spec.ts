@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LockLostError } from '../../../../lib/contract/errors.js';
-import { SessionLeases } from '../../../../lib/zookeeper/session/session-leases.js';
+import { SessionLeases } from '../../../../lib/zookeeper/session/session.js';
 import { granted } from '../../contract/granting.js';
 
 // The lease clock is real under fake timers; this one must follow them.

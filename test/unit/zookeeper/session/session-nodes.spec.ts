@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { SessionNodes } from '../../../../lib/zookeeper/session/session-nodes.js';
+import { SessionNodes } from '../../../../lib/zookeeper/session/heartbeat.js';
 
 describe('the znodes of a session', () => {
   let nodes: SessionNodes;
