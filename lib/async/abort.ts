@@ -126,6 +126,19 @@ export function anyAbort(sources: readonly (AbortSignal | undefined)[]): { signa
   return { signal: controller.signal, dispose: () => disposals.splice(0).forEach((undo) => undo()) };
 }
 
+/** Returns the result of `work`, whose signal aborts when any of `sources` does. Leaves no listener behind. */
+export async function withAnyAbort<T>(
+  sources: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { signal, dispose } = anyAbort(sources);
+  try {
+    return await work(signal);
+  } finally {
+    dispose();
+  }
+}
+
 /** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import { anyAbort, onAbort, OwnAbortController } from './abort.js';
+import { onAbort, OwnAbortController, withAnyAbort } from './abort.js';
 import type { Dispose } from './abort.js';
 import { now } from './clock.js';
 import { LinkedList } from './collections.js';
@@ -112,6 +112,22 @@ function ringDue(alarms: LinkedList<Alarm>): void {
 }
 
 /**
+ * Returns the result of `work`. Its signal aborts with `reason()` after `ms`, and when `signal` does. `Infinity` means no
+ * limit.
+ * @throws what `work` throws
+ */
+export async function withDeadline<T>(
+  ms: number,
+  reason: () => unknown,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new OwnAbortController();
+  const cancel = ms > LONGEST_TIMER_MS ? () => {} : after(ms, () => deadline.abort(reason()));
+  return withAnyAbort([signal, deadline.signal], work).finally(cancel);
+}
+
+/**
  * Returns the result of `work`, or `undefined` when that takes longer than `ms`; its signal then aborts. `Infinity`
  * means no limit.
  * @throws what `work` throws, `signal.reason`
@@ -121,18 +137,11 @@ export async function limited<T>(
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const limit = new OwnAbortController();
-  const cancel = ms > LONGEST_TIMER_MS ? () => {} : after(ms, () => limit.abort(limit));
-  const limits = anyAbort([signal, limit.signal]);
-  try {
-    return await work(limits.signal);
-  } catch (error) {
-    if (error === limit) return undefined;
+  const timeout = Symbol('the time has run out');
+  return withDeadline(ms, () => timeout, signal, work).catch((error: unknown) => {
+    if (error === timeout) return undefined;
     throw error;
-  } finally {
-    cancel();
-    limits.dispose();
-  }
+  });
 }
 
 /**

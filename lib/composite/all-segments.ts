@@ -1,4 +1,3 @@
-import { anyAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import { segmentKey } from '../contract/segment.options.js';
@@ -46,17 +45,13 @@ export class AllSegments {
    */
   async using<T>(segments: number, options: ResolvedAcquireOptions, work: WorkOnAll<T>): Promise<T> {
     const deadline = new Deadline(this.#setting.key, options.waitMs);
-    const { signal, dispose } = anyAbort([options.signal, deadline.signal]);
-    try {
+    return deadline.within([options.signal], async (signal) => {
       for (let count = segments; ;) {
         const outcome = await this.#attempt(count, { ...options, signal }, deadline, work);
         if ('got' in outcome) return outcome.got;
         count = outcome.recorded;
       }
-    } finally {
-      deadline.dispose();
-      dispose();
-    }
+    });
   }
 
   async #attempt<T>(

@@ -1,3 +1,4 @@
+import { withAnyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { after } from '../async/timer.js';
@@ -62,8 +63,12 @@ export class Deadline {
     return this.signal !== undefined && this.signal.aborted && error === this.signal.reason;
   }
 
-  dispose(): void {
-    this.#cancel();
+  /** Returns the result of `work`, whose signal aborts at the deadline, and when `signals` do. Ends the deadline. */
+  async within<T>(
+    signals: readonly (AbortSignal | undefined)[],
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return withAnyAbort([...signals, this.signal], work).finally(() => this.#cancel());
   }
 
   #nearsEnd(): void {

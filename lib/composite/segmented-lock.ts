@@ -30,7 +30,7 @@
  * There is no deadlock. A call waits for a single segment only while it holds none. All segments are acquired in one
  * fixed order. A call that holds a segment re-enters that segment or is refused.
  */
-import { anyAbort, orAbort } from '../async/abort.js';
+import { orAbort } from '../async/abort.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { checkWork } from '../contract/check.js';
 import { LockConfigurationError, LockReentrancyError, LockTimeoutError } from '../contract/errors.js';
@@ -190,16 +190,14 @@ class SegmentAcquisition {
   /** Runs `find` within the deadline. Resolves with `undefined` when the deadline has passed. */
   async #within<T>(find: (limits: Limits) => Promise<Found<T>>): Promise<Found<T>> {
     const deadline = (this.#deadline = new Deadline(this.#setting.key, this.#options.waitMs));
-    const { signal, dispose } = anyAbort([this.#options.signal, deadline.signal]);
     try {
-      signal.throwIfAborted();
-      return await find({ waits: deadline.waits, signal, deadline });
+      return await deadline.within([this.#options.signal], async (signal) => {
+        signal.throwIfAborted();
+        return find({ waits: deadline.waits, signal, deadline });
+      });
     } catch (error) {
       if (deadline.isReasonOf(error)) return undefined;
       throw error;
-    } finally {
-      deadline.dispose();
-      dispose();
     }
   }
 

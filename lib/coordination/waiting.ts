@@ -1,4 +1,4 @@
-import { anyAbort, NEVER } from '../async/abort.js';
+import { NEVER, withAnyAbort } from '../async/abort.js';
 import { backoff, pause } from '../async/timer.js';
 import { Deadline } from '../composite/deadline.js';
 import { checkFields, checkMs, checkSignal } from '../contract/check.js';
@@ -67,10 +67,11 @@ export class Waiting {
     const { key, why } = what;
     const deadline = new Deadline(key, this.#waitMs(what), why);
     const wait = deadline.waits && !this.#stopping.aborted;
-    const limits = anyAbort([what.signal, deadline.signal, wait ? this.#stopping : undefined]);
     try {
-      limits.signal.throwIfAborted();
-      const answer = await ask({ wait, signal: limits.signal });
+      const answer = await deadline.within([what.signal, wait ? this.#stopping : undefined], async (signal) => {
+        signal.throwIfAborted();
+        return ask({ wait, signal });
+      });
       if (answer === null && deadline.waits && !wait) throw new LockShutdownError(key);
       return answer;
     } catch (error) {
@@ -78,9 +79,6 @@ export class Waiting {
       const known = this.#connection.backend.explain?.(error) ?? error;
       if (known !== error) throw known;
       return null;
-    } finally {
-      limits.dispose();
-      deadline.dispose();
     }
   }
 
@@ -110,22 +108,19 @@ export class Waiting {
     { signal = NEVER }: CallOptions,
     ask: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
-    const limits = anyAbort([signal, this.#stopping]);
     const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-    try {
-      while (!limits.signal.aborted) {
+    return withAnyAbort([signal, this.#stopping], async (limit) => {
+      while (!limit.aborted) {
         try {
-          return await ask(limits.signal);
+          return await ask(limit);
         } catch (error) {
-          if (limits.signal.aborted) return undefined;
+          if (limit.aborted) return undefined;
           if (!(error instanceof LockUnavailableError)) throw error;
         }
-        await pause(pauses.next(), limits.signal).catch(() => {});
+        await pause(pauses.next(), limit).catch(() => {});
       }
       return undefined;
-    } finally {
-      limits.dispose();
-    }
+    });
   }
 
   #waitMs({ waitMs = this.#connection.waitMs }: WaitOptions): number {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { anyAbort, orAbort } from '../async/abort.js';
+import { orAbort, withAnyAbort } from '../async/abort.js';
 import { backoff, pause } from '../async/timer.js';
 import { now } from '../async/clock.js';
 import { LockTimeoutError } from '../contract/errors.js';
@@ -85,8 +85,7 @@ export class Claim {
    * longer than the time between two firings.
    */
   async #pause(ms: number): Promise<void> {
-    const limits = anyAbort([this.#superseded, this.#context.stopping]);
-    await pause(ms, limits.signal).finally(limits.dispose);
+    await withAnyAbort([this.#superseded, this.#context.stopping], (signal) => pause(ms, signal));
   }
 
   /** The decision that follows from the marker alone. */

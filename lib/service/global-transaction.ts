@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { anyAbort, onAbort, OwnAbortController } from '../async/abort.js';
+import { onAbort, OwnAbortController, withAnyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { MultiLease } from '../composite/multi-lease.js';
@@ -182,17 +182,17 @@ export class GlobalTransaction {
   async #acquire(keys: readonly string[]): Promise<readonly Lease[]> {
     const { label, signal } = this.#options;
     const begun = now();
-    const limits = anyAbort([signal, this.signal, this.#failed.signal]);
-    const options = { waitMs: this.#leftMs, signal: limits.signal, ...(label !== undefined && { label }) };
+    const options = { waitMs: this.#leftMs, ...(label !== undefined && { label }) };
     try {
-      const { leases } = (await this.#locks.lockOn(keys).acquire(options)) as MultiLease;
+      const { leases } = await withAnyAbort([signal, this.signal, this.#failed.signal], async (limit) => {
+        return (await this.#locks.lockOn(keys).acquire({ ...options, signal: limit })) as MultiLease;
+      });
       return leases;
     } catch (error) {
       // The timers may have ended the wait a little early.
       if (error instanceof LockTimeoutError) this.#leftMs = 0;
       throw error;
     } finally {
-      limits.dispose();
       this.#leftMs = Math.max(0, Math.floor(this.#leftMs - (now() - begun)));
     }
   }

@@ -1,4 +1,3 @@
-import { anyAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { promised } from '../async/deferred.js';
@@ -89,11 +88,7 @@ export class SingleLock implements Lock {
     const deadline = new Deadline(this.#target.key, options.waitMs);
     deadline.waitsFor(this.#gate.holders.of(this.#target));
     if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
-    const limits = anyAbort([options.signal, deadline.signal]);
-    return outer.turn(limits.signal).finally(() => {
-      limits.dispose();
-      deadline.dispose();
-    });
+    return deadline.within([options.signal], (signal) => outer.turn(signal));
   }
 
   #checkEntry(outer: HoldFrame, options: ResolvedAcquireOptions): void {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { anyAbort } from '../async/abort.js';
 import { Deadline } from '../composite/deadline.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { Deduction, Leftover } from './deduction.js';
@@ -121,14 +120,7 @@ export class SegmentedStock {
   async #within<T>(options: StockCallOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { waitMs = this.#parts.options.waitMs, signal } = options;
     signal?.throwIfAborted();
-    const deadline = new Deadline(this.key, this.#parts.waitMsOf(waitMs));
-    const limits = anyAbort([signal, deadline.signal]);
-    try {
-      return await ask(limits.signal);
-    } finally {
-      deadline.dispose();
-      limits.dispose();
-    }
+    return new Deadline(this.key, this.#parts.waitMsOf(waitMs)).within([signal], ask);
   }
 }
 

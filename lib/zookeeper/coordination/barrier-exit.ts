@@ -10,7 +10,7 @@
  * Session loss: a member that had not yet left is out. A member that had left waits for the others with the next
  * session.
  */
-import { anyAbort } from '../../async/abort.js';
+import { withAnyAbort } from '../../async/abort.js';
 import type { Contender } from '../recipes/contender.js';
 import { refusedAt } from '../recipes/create-node.js';
 import { NodeDeletedError } from '../recipes/held-nodes.js';
@@ -40,17 +40,14 @@ export class BarrierExit {
   }
 
   /** @throws KeeperError, NodeDeletedError, SessionEndedError, `signal.reason` */
-  async on(session: Session, signal: AbortSignal): Promise<void> {
-    const limits = anyAbort([signal, session.signal]);
-    try {
+  on(session: Session, signal: AbortSignal): Promise<void> {
+    return withAnyAbort([signal, session.signal], async (limit) => {
       for (;;) {
-        const left = await this.#look(session, limits.signal);
-        if (left.length === 0) return await this.#isLast(session);
-        await this.#wait(session, left, limits.signal);
+        const left = await this.#look(session, limit);
+        if (left.length === 0) return this.#isLast(session);
+        await this.#wait(session, left, limit);
       }
-    } finally {
-      limits.dispose();
-    }
+    });
   }
 
   /** Returns those of `#others` that are still there. */

@@ -7,7 +7,7 @@
  * was lost never lifts a barrier that was raised after it, because that is another znode.
  * Source: ZooKeeper Recipes, "Barriers"; the same znode as Curator's DistributedBarrier.
  */
-import { anyAbort } from '../../async/abort.js';
+import { withAnyAbort } from '../../async/abort.js';
 import type { PassRequest } from '../../contract/coordination-backend.js';
 import { contenderData } from '../recipes/contender-data.js';
 import { createNode } from '../recipes/create-node.js';
@@ -73,24 +73,21 @@ export async function passBarrier(
   { wait, signal }: Pick<PassRequest, 'wait' | 'signal'>,
 ): Promise<boolean> {
   const path = pathOf(place);
-  const limits = anyAbort([signal, session.signal]);
   const look = async (untilAbort: (watch: Watch) => Watch) => {
     const watch = await unlessMissing(session.requests.watch(path), undefined);
     return watch && untilAbort(watch);
   };
-  try {
+  return withAnyAbort([signal, session.signal], async (limit) => {
     // A call that is made after the barrier was raised must not pass because its server is behind.
-    await session.persistently(() => session.requests.sync(path), limits.signal);
+    await session.persistently(() => session.requests.sync(path), limit);
     for (;;) {
-      const watch = await watching(session, look, limits.signal);
+      const watch = await watching(session, look, limit);
       if (!watch) return true;
-      if (wait) await untilFired([watch], limits.signal);
+      if (wait) await untilFired([watch], limit);
       else watch.remove();
       if (!wait) return false;
     }
-  } finally {
-    limits.dispose();
-  }
+  });
 }
 
 function pathOf({ directory, name }: BarrierPlace): string {

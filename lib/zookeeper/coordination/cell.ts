@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { anyAbort } from '../../async/abort.js';
+import { withAnyAbort } from '../../async/abort.js';
 import type { Cell, CellChange, CellWrite } from '../../contract/coordination-backend.js';
 import { LockUnavailableError } from '../../contract/errors.js';
 import { Contender } from '../recipes/contender.js';
@@ -30,29 +30,24 @@ export async function nextCell(
   seen: Cell | undefined,
   signal: AbortSignal,
 ): Promise<Cell | undefined> {
-  const limits = anyAbort([signal, session.signal]);
   const look = async (untilAbort: (watch: Watch) => Watch) => {
     const { watch } = await session.requests.watchExistence(path);
     return untilAbort(watch);
   };
-  try {
+  return withAnyAbort([signal, session.signal], async (limit) => {
     // Another session may use another server, which may be behind the value that was seen.
-    await session.persistently(() => session.requests.sync(path), limits.signal);
+    await session.persistently(() => session.requests.sync(path), limit);
     for (;;) {
-      const watch = await watching(session, look, limits.signal);
-      const cell = await session
-        .persistently(() => cellAt(session.requests, path), limits.signal)
-        .catch(without(watch));
+      const watch = await watching(session, look, limit);
+      const cell = await session.persistently(() => cellAt(session.requests, path), limit).catch(without(watch));
       if (cell?.revision === seen?.revision) {
-        await untilFired([watch], limits.signal);
+        await untilFired([watch], limit);
         continue;
       }
       watch.remove();
       return cell;
     }
-  } finally {
-    limits.dispose();
-  }
+  });
 }
 
 async function cellAt(requests: Requests, path: string): Promise<Cell | undefined> {

@@ -15,7 +15,7 @@
  * Source: ZooKeeper Recipes, "Double Barriers"; the znodes are those of Curator's DistributedDoubleBarrier, which
  * counts without a check.
  */
-import { anyAbort } from '../../async/abort.js';
+import { withAnyAbort } from '../../async/abort.js';
 import type { EnterRequest } from '../../contract/coordination-backend.js';
 import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import type { Contender } from '../recipes/contender.js';
@@ -54,13 +54,11 @@ async function untilIn(
   count: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const limits = anyAbort([signal, session.signal, member.gone]);
+  const entry = new BarrierEntry(session, directory, member, count);
   try {
-    await new BarrierEntry(session, directory, member, count).complete(limits.signal);
+    await withAnyAbort([signal, session.signal, member.gone], (limit) => entry.complete(limit));
   } catch (error) {
     const hasGivenUp = signal.aborted && error === signal.reason && !session.signal.aborted && !member.isGone;
     if (!hasGivenUp || !(await isCountedIn(session, member, `${directory.path}/${READY}`))) throw error;
-  } finally {
-    limits.dispose();
   }
 }

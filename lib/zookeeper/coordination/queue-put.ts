@@ -9,7 +9,7 @@
  * Source: ZooKeeper Recipes, "Queues"; the names and data are those of Curator's DistributedQueue.
  */
 import { randomUUID } from 'node:crypto';
-import { anyAbort, orAbort } from '../../async/abort.js';
+import { orAbort, withAnyAbort } from '../../async/abort.js';
 import { orTimeout } from '../../async/timer.js';
 import type { QueuePutRequest } from '../../contract/coordination-backend.js';
 import { multiBelow } from '../recipes/create-node.js';
@@ -55,15 +55,10 @@ export class QueuePut {
   }
 
   /** @throws KeeperError, SessionEndedError, `signal.reason` */
-  async on(session: Session, signal: AbortSignal): Promise<boolean> {
-    const limits = anyAbort([signal, session.signal]);
-    try {
-      return (
-        (this.#isInDoubt && (await this.#wasPut(session, limits.signal))) || (await this.#put(session, limits.signal))
-      );
-    } finally {
-      limits.dispose();
-    }
+  on(session: Session, signal: AbortSignal): Promise<boolean> {
+    return withAnyAbort([signal, session.signal], async (limit) => {
+      return (this.#isInDoubt && (await this.#wasPut(session, limit))) || this.#put(session, limit);
+    });
   }
 
   async #put(session: Session, signal: AbortSignal): Promise<boolean> {

@@ -10,7 +10,7 @@
  * Their leases are lost before that. A waiting caller queues again.
  * Source: ZooKeeper Recipes, "Queues"; claims are those of Curator's DistributedQueue with a lockPath.
  */
-import { anyAbort, orAbort } from '../../async/abort.js';
+import { orAbort, withAnyAbort } from '../../async/abort.js';
 import { settledWithin } from '../../async/timer.js';
 import type { TakenItem, QueueTakeRequest } from '../../contract/coordination-backend.js';
 import { LEAVING_MS } from '../recipes/wait-for-turn.js';
@@ -34,19 +34,16 @@ interface Free {
 }
 
 /** @throws KeeperError, SessionEndedError, `signal.reason` */
-export async function takeItems(
+export function takeItems(
   session: Session,
   place: QueuePlace,
   request: QueueTakeRequest,
 ): Promise<readonly TakenItem[]> {
-  const limits = anyAbort([request.signal, session.signal]);
-  const limited = { ...request, signal: limits.signal };
-  try {
+  return withAnyAbort([request.signal, session.signal], async (signal) => {
+    const limited = { ...request, signal };
     const taken = await takeAtOnce(session, place, limited);
-    return taken.length > 0 || !request.wait ? taken : await takeInTurn(session, place, limited);
-  } finally {
-    limits.dispose();
-  }
+    return taken.length > 0 || !request.wait ? taken : takeInTurn(session, place, limited);
+  });
 }
 
 /**

@@ -8,7 +8,7 @@
  * end.
  * Source: ZooKeeper Recipes, "Leader Election"; the names are those of Curator's LeaderLatch.
  */
-import { anyAbort, OwnAbortController } from '../../async/abort.js';
+import { OwnAbortController, withAnyAbort } from '../../async/abort.js';
 import { pause } from '../../async/timer.js';
 import type { CampaignRequest, Leader, Sighting, WonElection } from '../../contract/elections.js';
 import { fencingTokenOf } from '../../contract/granted-lease.js';
@@ -86,11 +86,7 @@ export async function lookForLeader(session: Asked, path: string, signal: AbortS
 
 /** The leader that was seen. `changed` also ends with the session: none of its watches fires after that. */
 function sighting(session: Asked, leader: Leader | null, news: Sighting['changed']): Sighting {
-  const changed = async (signal: AbortSignal): Promise<void> => {
-    const limits = anyAbort([signal, session.signal]);
-    await news(limits.signal).finally(limits.dispose);
-  };
-  return { leader, changed };
+  return { leader, changed: (signal) => withAnyAbort([signal, session.signal], news) };
 }
 
 function firstOf(names: readonly string[]): string | undefined {
@@ -115,14 +111,10 @@ function leaderOf({ data, stat }: Seen, profile: Seen | undefined, sessionId: bi
  */
 async function untilAnother(session: Asked, latch: Seen, profile: Seen | undefined, signal: AbortSignal) {
   const over = new OwnAbortController();
-  const limits = anyAbort([signal, over.signal]);
-  try {
-    const changes = [latch, profile].filter((one) => one !== undefined);
-    await Promise.race(changes.map(({ path, stat }) => untilChanged(session, path, limits.signal, stat)));
-  } finally {
-    over.abort();
-    limits.dispose();
-  }
+  const changes = [latch, profile].filter((one) => one !== undefined);
+  await withAnyAbort([signal, over.signal], (limit) =>
+    Promise.race(changes.map(({ path, stat }) => untilChanged(session, path, limit, stat))),
+  ).finally(() => over.abort());
 }
 
 /**

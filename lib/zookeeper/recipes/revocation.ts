@@ -10,7 +10,7 @@
  * Source: Curator's Revoker and makeRevocable; the grace and the force are those of ZooKeeper Recipes, "Revocable
  * Shared Locks".
  */
-import { anyAbort, OwnAbortController } from '../../async/abort.js';
+import { OwnAbortController, withAnyAbort } from '../../async/abort.js';
 import { ErrorCode, KeeperError } from '../session/requests.js';
 import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -58,15 +58,14 @@ export async function untilGivenWay(
   signal: AbortSignal,
 ): Promise<void> {
   const failure = new OwnAbortController();
-  const limits = anyAbort([signal, session.signal, failure.signal]);
-  try {
-    await Promise.all(holders.map((holder) => untilGone(session, holder, limits.signal)));
-  } catch (error) {
-    failure.abort(error);
-    throw error;
-  } finally {
-    limits.dispose();
-  }
+  await withAnyAbort([signal, session.signal, failure.signal], async (limit) => {
+    try {
+      await Promise.all(holders.map((holder) => untilGone(session, holder, limit)));
+    } catch (error) {
+      failure.abort(error);
+      throw error;
+    }
+  });
 }
 
 /** Deletes those of the znodes that still exist. */

@@ -14,7 +14,7 @@
  * Source: Curator's InterProcessSemaphoreV2, with which it shares the permits. Unlike in Curator's, a caller that wants
  * several permits keeps the gate until it has them all. So no two such callers wait for each other.
  */
-import { anyAbort, orAbort } from '../../async/abort.js';
+import { orAbort, withAnyAbort } from '../../async/abort.js';
 import { limited } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -57,13 +57,13 @@ export async function acquirePermits(
   if (!request.wait && !(await hasRoom(session, room, wanted.permits, request.signal))) return null;
   const gate = await passGate(session, wanted.directory, request);
   if (!gate) return null;
-  const limits = anyAbort([request.signal, gate.gone]);
   try {
-    const lease = await takePermits(session, wanted, gate.name, { ...request, signal: limits.signal });
+    const lease = await withAnyAbort([request.signal, gate.gone], (signal) =>
+      takePermits(session, wanted, gate.name, { ...request, signal }),
+    );
     if (lease) void gate.leave(0);
     return lease;
   } finally {
-    limits.dispose();
     // An acquisition that is given up leaves the queue before the caller is notified.
     if (!gate.isLeaving) await gate.leave(LEAVING_MS);
   }

@@ -1,9 +1,9 @@
-import { anyAbort, NEVER, orAbort } from '../../async/abort.js';
+import { NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { after, backoff, orTimeout } from '../../async/timer.js';
+import { after, backoff, orTimeout, withDeadline } from '../../async/timer.js';
 import {
   LockConfigurationError,
   LockShutdownError,
@@ -89,14 +89,9 @@ export class SessionSupervisor {
    * Runs `work` with a signal. It aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
    * @param key what the work is about, for the error
    */
-  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
-    const limit = new AbortController();
-    const cancel = after(this.#connectTimeoutMs, () => limit.abort(this.unavailable(this.#connectTimeoutMs, key)));
-    const limits = anyAbort([given, limit.signal]);
-    return work(limits.signal).finally(() => {
-      cancel();
-      limits.dispose();
-    });
+  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
+    const ms = this.#connectTimeoutMs;
+    return withDeadline(ms, () => this.unavailable(ms, key), given, work);
   }
 
   async close(): Promise<void> {
