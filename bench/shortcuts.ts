@@ -1,7 +1,7 @@
 /**
  * Measures what each shortcut gives: the rate with all of them, divided by the rate without the one. Near is the
  * loopback, far a link of one millisecond each way. The library has no switches: they are made in a copy of it.
- * `npm run bench:shortcuts -- [--rounds 3] [--seconds 1]`
+ * `npm run bench:shortcuts -- [--rounds 3] [--seconds 1] [--only '4x16 strict']`
  * Ends with 1 when a lock was held twice.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ interface Measure extends LoopShape {
   readonly localLine: boolean;
 }
 
-const MEASURES: readonly Measure[] = [
+const ALL_MEASURES: readonly Measure[] = [
   { ...LOOP, id: '1x1', title: 'one caller', localLine: true },
   { ...LOOP, id: '64 keys', title: '64 callers, a key each', callers: 64, keys: 'own', localLine: true },
   { ...LOOP, id: '4x1', title: '4 processes, a caller each', processes: 4, localLine: true },
@@ -49,8 +49,13 @@ const NONE = 'none of them';
 const VARIANTS = [ALL, ...SHORTCUTS, NONE] as const;
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '1' } },
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
+    only: { type: 'string', multiple: true, default: ALL_MEASURES.map(({ id }) => id) },
+  },
 });
+const MEASURES = ALL_MEASURES.filter(({ id }) => values.only.includes(id));
 const [rounds, windowMs] = [Number(values.rounds), Number(values.seconds) * 1_000];
 
 interface Result {

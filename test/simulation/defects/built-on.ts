@@ -230,7 +230,7 @@ export const BUILT_ON: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/coordination/barrier.js',
-        replace: 'await session.persistently(() => session.requests.sync(path), limits.signal);',
+        replace: 'await session.persistently(() => session.requests.sync(path), limit);',
         by: '',
       },
     ],
