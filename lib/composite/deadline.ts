@@ -1,7 +1,6 @@
 import { withAnyAbort } from '../async/abort.js';
-import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { after } from '../async/timer.js';
+import { LONGEST_TIMER_MS } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { AcquireOptions } from '../contract/lock.js';
@@ -14,12 +13,45 @@ export interface HolderSource {
   known(): readonly Contender[];
 }
 
+/**
+ * The timer of a wait, with two steps: shortly before the end, when the holders are requested, and at the end. So waits
+ * that are granted earlier cost no such request.
+ */
+export abstract class WaitTimer {
+  #timer: NodeJS.Timeout | undefined;
+
+  protected abstract nearsEnd(): void;
+
+  protected abstract timedOut(): void;
+
+  /** Starts the timer, unless the wait is longer than a timer can be. */
+  protected startTimer(leftMs: number): void {
+    if (leftMs > LONGEST_TIMER_MS) return;
+    const leadMs = leadTimeMs(leftMs);
+    // Arguments instead of closures: there may be ten thousand timers.
+    this.#timer =
+      leadMs === 0
+        ? setTimeout(WaitTimer.#end, leftMs, this)
+        : setTimeout(WaitTimer.#near, Math.ceil(leftMs - leadMs), this, now() + leftMs, leadMs);
+  }
+
+  protected stopTimer(): void {
+    clearTimeout(this.#timer);
+  }
+
+  static readonly #near = (timer: WaitTimer, end: number, leadMs: number): void => {
+    const leftMs = Math.min(leadMs, Math.max(0, end - now()));
+    timer.#timer = setTimeout(WaitTimer.#end, Math.ceil(leftMs), timer);
+    timer.nearsEnd();
+  };
+
+  static readonly #end = (timer: WaitTimer): void => timer.timedOut();
+}
+
 /** The deadline of a wait, shared by all acquisitions within it. Its signal aborts with its own `LockTimeoutError`. */
-export class Deadline {
-  /** `undefined` when `waitMs` is 0 or `Infinity`. */
-  readonly signal: AbortSignal | undefined;
+export class Deadline extends WaitTimer {
+  readonly #controller: AbortController | undefined;
   readonly #why: string | undefined;
-  #cancel: Dispose = () => {};
   #isNear = false;
   #holders: HolderSource | undefined;
   #timeout: LockTimeoutError | undefined;
@@ -30,17 +62,16 @@ export class Deadline {
     readonly waitMs: number,
     why?: string,
   ) {
+    super();
     this.#why = why;
     if (waitMs === 0 || waitMs === Infinity) return;
-    const controller = new AbortController();
-    this.signal = controller.signal;
-    const [end, leadMs] = [now() + waitMs, leadTimeMs(waitMs)];
-    const timeOut = () => controller.abort(this.timeout());
-    this.#cancel = after(Math.ceil(waitMs - leadMs), () => {
-      if (leadMs === 0) return timeOut();
-      this.#cancel = after(Math.ceil(Math.min(leadMs, Math.max(0, end - now()))), timeOut);
-      this.#nearsEnd();
-    });
+    this.#controller = new AbortController();
+    this.startTimer(waitMs);
+  }
+
+  /** `undefined` when `waitMs` is 0 or `Infinity`. */
+  get signal(): AbortSignal | undefined {
+    return this.#controller?.signal;
   }
 
   /** Whether waiting in the queue is allowed at all. */
@@ -68,12 +99,16 @@ export class Deadline {
     signals: readonly (AbortSignal | undefined)[],
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return withAnyAbort([...signals, this.signal], work).finally(() => this.#cancel());
+    return withAnyAbort([...signals, this.signal], work).finally(() => this.stopTimer());
   }
 
-  #nearsEnd(): void {
+  protected override nearsEnd(): void {
     this.#isNear = true;
     this.#holders?.ask();
+  }
+
+  protected override timedOut(): void {
+    this.#controller?.abort(this.timeout());
   }
 }
 
@@ -102,7 +137,7 @@ const SHARE = 1 / 4;
 const SHORTEST_MS = 2;
 
 /** The time before the end of a wait at which the holders are requested, in milliseconds. 0: they are not requested. */
-export function leadTimeMs(waitMs: number): number {
+function leadTimeMs(waitMs: number): number {
   const leadMs = Math.min(Math.floor(waitMs * SHARE), LONGEST_MS);
   return leadMs < SHORTEST_MS ? 0 : leadMs;
 }

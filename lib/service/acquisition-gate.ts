@@ -1,22 +1,36 @@
-import { now } from '../async/clock.js';
+import { onAbort, putBack, takeController } from '../async/abort.js';
+import type { Dispose, OwnAbortController } from '../async/abort.js';
 import { LinkedList } from '../async/collections.js';
+import type { Place } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
-import { settledWithin } from '../async/timer.js';
+import { WaitTimer } from '../composite/deadline.js';
+import { lockedBy } from '../contract/contender.js';
 import type { Contender } from '../contract/contender.js';
-import { LockLostError, LockShutdownError, LockTimeoutError } from '../contract/errors.js';
-import type { LockError } from '../contract/errors.js';
+import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease, LossListener } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf, requestOf } from '../contract/lock-request.js';
+import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { LocalQueues } from '../local/local-queues.js';
-import { Acquisition } from './acquisition.js';
-import type { AcquisitionListener, AcquisitionOptions } from './acquisition.js';
+import { heldLock } from './held-leases.js';
 import { Held, HoldWatch } from './hold-watch.js';
 import type { HeldTarget, HolderDetails } from './hold-watch.js';
 import { Holders } from './holders.js';
-import { leasesText } from './lease-text.js';
 import { setOf } from './lock-targets.js';
 import type { LockTarget } from './lock-targets.js';
+import { drained, LostLeases } from './ended-leases.js';
+
+/** The caller's options of one acquisition. */
+export interface AcquisitionOptions extends HolderDetails {
+  /** Total time that the caller waits, in milliseconds. */
+  readonly waitMs: number;
+  /** Remaining part of `waitMs`, in milliseconds. */
+  readonly leftMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly label: string | undefined;
+  /** Whether the caller releases the lease itself. A lost lease is useless to it, so it is released at once. */
+  readonly isHandle: boolean;
+}
 
 /** Details of the holder of an admitted lease. */
 type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
@@ -27,7 +41,7 @@ type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
  * - after `stopWaiting`: a free lock is still granted, but no caller waits;
  * - after `drain`: nothing is granted.
  */
-export class AcquisitionGate implements AcquisitionListener {
+export class AcquisitionGate {
   /** Detects leases that are held for too long. */
   readonly holds = new HoldWatch((message) => this.#warn(message));
   readonly #backend: LockBackend;
@@ -255,70 +269,134 @@ function isLocal({ localLine, line }: LockTarget): boolean {
 }
 
 /**
- * Logs lost leases with their reason: one log entry for all that are lost together. Leases that a shutdown ends are not
- * logged.
+ * One caller's acquisition, from the first request to the answer. It combines the deadline, the caller's own signal and
+ * the shutdown into one end. That end has one listener, or a signal where one is needed.
  */
-class LostLeases {
-  readonly #warn: (message: string) => void;
-  #lost = new Map<string, GrantedLease[]>();
+class Acquisition extends WaitTimer implements CallerRequest {
+  readonly target: LockTarget;
+  readonly wait: boolean;
+  readonly isHandle: boolean;
+  readonly label: string | undefined;
+  readonly place: AcquisitionOptions['place'];
+  givenUp: { readonly reason: unknown } | undefined = undefined;
+  readonly #waitMs: number;
+  readonly #gate: AcquisitionGate;
+  readonly #unlisten: Dispose | undefined;
+  #place: Place<Acquisition> | undefined;
+  #timeout: LockTimeoutError | undefined;
+  #onGivenUp: GivingUpListener | undefined;
+  #controller: OwnAbortController | undefined;
 
-  constructor(warn: (message: string) => void) {
-    this.#warn = warn;
+  /** @param wait whether the acquisition may wait in the queue */
+  constructor(target: LockTarget, options: AcquisitionOptions, wait: boolean, gate: AcquisitionGate) {
+    super();
+    const { waitMs, leftMs, signal, label, place } = options;
+    this.target = target;
+    this.wait = wait;
+    this.isHandle = options.isHandle;
+    this.label = label;
+    this.place = place;
+    this.#waitMs = waitMs;
+    this.#gate = gate;
+    if (wait) this.startTimer(leftMs);
+    if (signal) this.#unlisten = onAbort(signal, (reason) => this.giveUp(reason));
   }
 
-  add(lease: GrantedLease, error: LockError): void {
-    if (error instanceof LockShutdownError) return;
-    const reason = error instanceof LockLostError ? error.reason : error.message;
-    // A session loses all its leases in one turn, so one microtask collects them.
-    if (this.#lost.size === 0) queueMicrotask(() => this.#tell());
-    const others = this.#lost.get(reason);
-    if (others) others.push(lease);
-    else this.#lost.set(reason, [lease]);
+  get key(): string {
+    return this.target.key;
   }
 
-  #tell(): void {
-    const lost = this.#lost;
-    this.#lost = new Map();
-    for (const [reason, leases] of lost) {
-      this.#warn(`lost ${leasesText(leases)}. Reason: ${reason}. Other processes may be granted these keys`);
+  get at(): string | undefined {
+    return this.target.at;
+  }
+
+  get identity(): string {
+    return this.target.identity;
+  }
+
+  get mode(): LockTarget['mode'] {
+    return this.target.mode;
+  }
+
+  get permits(): LockTarget['permits'] {
+    return this.target.permits;
+  }
+
+  get line(): LockTarget['line'] {
+    return this.target.line;
+  }
+
+  get keepMs(): number {
+    return this.target.keepMs;
+  }
+
+  get keeps(): boolean {
+    return this.target.keepMs > 0;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = takeController();
+      if (this.givenUp) this.#controller.abort(this.givenUp.reason);
     }
+    return this.#controller.signal;
+  }
+
+  onGivenUp(listener: GivingUpListener): void {
+    this.#onGivenUp = listener;
+  }
+
+  /** Sets its place among the waiting acquisitions, which it leaves when it is settled. */
+  waitsAt(place: Place<Acquisition>): void {
+    this.#place = place;
+  }
+
+  /** Ends the wait with this reason, unless it has ended. */
+  giveUp(reason: unknown): void {
+    if (this.givenUp) return;
+    this.givenUp = { reason };
+    this.#letGo();
+    this.#onGivenUp?.gaveUp(reason);
+    this.#controller?.abort(reason);
+  }
+
+  protected override nearsEnd(): void {
+    this.#gate.mayTimeOut(this.target);
+  }
+
+  protected override timedOut(): void {
+    const holders = this.#gate.holdersOf(this.target);
+    this.#timeout = new LockTimeoutError(this.key, this.#waitMs, whyNot(holders), holders);
+    this.giveUp(this.#timeout);
+  }
+
+  /** Whether `error` is the time-out of this very deadline. */
+  isTimeout(error: unknown): boolean {
+    return this.#timeout !== undefined && error === this.#timeout;
+  }
+
+  /** Gives the signal's controller back for reuse. Called when the signal is not used any more. */
+  releaseSignal(): void {
+    if (this.#controller) putBack(this.#controller);
+    this.#controller = undefined;
+  }
+
+  settled(lease?: GrantedLease): void {
+    this.#letGo();
+    this.#place?.leave();
+    this.#gate.settled(this, lease);
+  }
+
+  #letGo(): void {
+    this.stopTimer();
+    this.#unlisten?.();
   }
 }
 
-const TOLD_EVERY_MS = 1_000;
-
-/**
- * Waits until nothing is granted any more and all leases are released, for at most `drainTimeoutMs`. Logs once a second
- * which leases it waits for.
- * @param closed resolves when nothing is granted any more
- * @returns the leases that were not released
- */
-async function drained(
-  held: LinkedList<GrantedLease>,
-  drainTimeoutMs: number,
-  closed: Promise<void>,
-  warn: (message: string) => void,
-): Promise<readonly GrantedLease[]> {
-  const end = now() + drainTimeoutMs;
-  const telling = setInterval(() => {
-    const leftMs = Math.max(0, end - now());
-    const most = leftMs === Infinity ? '' : `. At most ${Math.ceil(leftMs / 1_000)} s more (drainTimeoutMs)`;
-    const inUse = held.members.filter(isInUse);
-    if (inUse.length > 0) warn(`app.close() waits for ${leasesText(inUse)}${most}`);
-  }, TOLD_EVERY_MS);
-  const givenBack = closed.then(() => Promise.all(held.members.map((lease) => lease.released)));
-  await settledWithin(givenBack, drainTimeoutMs);
-  clearInterval(telling);
-  const overdue = held.members;
-  const takenAway = overdue.filter(isInUse);
-  if (takenAway.length > 0) {
-    const within = `not given back within ${drainTimeoutMs} ms (drainTimeoutMs)`;
-    warn(`app.close() has taken away ${leasesText(takenAway)}; ${within}. Their work may still run`);
-  }
-  return overdue;
-}
-
-/** Whether the holder has not released the lease. A lease whose release is being sent to the servers does not count. */
-function isInUse({ state }: GrantedLease): boolean {
-  return state !== 'released';
+/** Returns the reason of a time-out if the call holds another key. Otherwise the reason is only another holder. */
+function whyNot(holders: readonly Contender[]): string | undefined {
+  const held = heldLock();
+  if (!held) return undefined;
+  const cure = 'calls that take two keys in opposite orders wait for each other; multi() takes both at once';
+  return `${lockedBy(holders)}, while this call holds "${held.key}": ${cure}`;
 }

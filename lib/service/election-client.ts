@@ -1,7 +1,7 @@
 import type { Elections, Sighting, WonElection } from '../contract/elections.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockRequest } from '../contract/lock-request.js';
-import type { AcquisitionOptions } from './acquisition.js';
+import type { AcquisitionOptions } from './acquisition-gate.js';
 import type { LockConnection } from './lock-connection.js';
 
 /** Options of a campaign. */

@@ -16,7 +16,7 @@ import type {
   SemaphoreUsingOptions,
 } from '../contract/semaphore.options.js';
 import type { AcquisitionGate } from './acquisition-gate.js';
-import type { AcquisitionOptions } from './acquisition.js';
+import type { AcquisitionOptions } from './acquisition-gate.js';
 import { placed } from './call-site.js';
 import { checkAsking, guarded, permitsHeld, runHolding } from './held-leases.js';
 import type { LockConnection } from './lock-connection.js';

@@ -9,7 +9,7 @@ import type { Placed } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
-import type { AcquisitionOptions } from './acquisition.js';
+import type { AcquisitionOptions } from './acquisition-gate.js';
 import type { AcquisitionGate } from './acquisition-gate.js';
 import { placed } from './call-site.js';
 import { EnteredLease, readOnIn } from './reentrant-hold.js';

@@ -1,6 +1,6 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockBackend } from '../../contract/lock-backend.js';
-import type { AcquisitionOptions } from '../../service/acquisition.js';
+import type { AcquisitionOptions } from '../../service/acquisition-gate.js';
 import { AcquisitionGate } from '../../service/acquisition-gate.js';
 import type { LockTarget } from '../../service/lock-targets.js';
 import type { Journal } from './journal.js';

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { AcquisitionGate } from '../../../lib/service/acquisition-gate.js';
-import type { AcquisitionOptions } from '../../../lib/service/acquisition.js';
+import type { AcquisitionOptions } from '../../../lib/service/acquisition-gate.js';
 import type { LockTarget } from '../../../lib/service/lock-targets.js';
 import { ScriptedBackend } from './scripted.backend.js';
 
