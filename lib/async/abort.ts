@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { LinkedList } from './collections.js';
 
 /** Undoes a subscription. A second call has no effect. */
@@ -86,11 +85,6 @@ export class OwnAbortController extends AbortController {
     (this.signal as KnownSignal)[SUBSCRIBERS] = this.#subscribers;
   }
 
-  /** Whether the signal has not aborted and has no listeners. */
-  get isIdle(): boolean {
-    return !this.signal.aborted && this.#subscribers.isEmpty && getEventListeners(this.signal, 'abort').length === 0;
-  }
-
   override abort(reason?: unknown): void {
     if (this.signal.aborted) return;
     super.abort(reason);
@@ -141,25 +135,3 @@ export async function withAnyAbort<T>(
 
 /** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;
-
-/**
- * Controllers of finished work, for reuse by new work. On Node 20, creating a signal costs a process more than anything
- * else that an acquisition does. It also costs the garbage collector more.
- */
-
-const MOST = 1_000;
-
-const spares: OwnAbortController[] = [];
-
-/** Returns a controller that has not aborted and has no listeners. */
-export function takeController(): OwnAbortController {
-  return spares.pop() ?? new OwnAbortController();
-}
-
-/**
- * Keeps a controller for reuse. Call this only when no code uses its signal any more. A controller that has aborted or
- * has listeners is not kept.
- */
-export function putBack(controller: OwnAbortController): void {
-  if (spares.length < MOST && controller.isIdle) spares.push(controller);
-}

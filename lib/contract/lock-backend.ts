@@ -48,12 +48,6 @@ export interface LockBackend {
    * not stay locked.
    */
   readonly lockedAfterDeathMs?: number;
-  /**
-   * `true` if the backend never reads a request's signal, or a signal derived from it, after granting the lease. The
-   * signal is then reused for another request. On Node 20, creating a signal costs more than most other steps of an
-   * acquisition.
-   */
-  readonly releasesSignals?: boolean;
   /** The number of permits of semaphores. A backend without it has no semaphores. */
   readonly permitCounts?: PermitCounts;
   /** Queues, barriers and shared values. A backend without it has none. */

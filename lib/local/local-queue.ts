@@ -1,4 +1,4 @@
-import { orAbort, putBack, takeController } from '../async/abort.js';
+import { orAbort, OwnAbortController } from '../async/abort.js';
 import { promised } from '../async/deferred.js';
 import { nextTurn } from '../async/timer.js';
 import type { LoopBudget } from '../async/timer.js';
@@ -277,7 +277,6 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
       this.#waiting.failGivenUp(entry.abandonedBy);
       return this.#enter();
     }
-    entry.granted();
     // A try was granted a lease meanwhile, and no caller waits for a second one.
     if (this.#shared && !this.#waiting.first) return this.#notNeeded(entry, lease);
     const shared = this.#begin(lease, entry.keeps);
@@ -318,19 +317,12 @@ class PendingAcquisition {
   readonly keeps: boolean;
   /** Callers that gave up when no other caller waited. Their waits end when the contender has left the queue. */
   readonly abandonedBy: LocalWaiter[] = [];
-  readonly #abort = takeController();
-  readonly #backend: GrantingBackend;
+  readonly #abort = new OwnAbortController();
 
   constructor(backend: GrantingBackend, first: LocalWaiter, lastNumber: number) {
-    this.#backend = backend;
     this.lastNumber = lastNumber;
     this.keeps = first.request.keepMs > 0;
     this.lease = promised(() => backend.acquire(requestOf(first.request, this.#abort.signal)));
-  }
-
-  /** Called when the lease is granted. It cannot be abandoned any more. */
-  granted(): void {
-    if (this.#backend.releasesSignals) putBack(this.#abort);
   }
 
   /** Leaves the queue; `lease` then rejects with `reason`. */
@@ -341,4 +333,4 @@ class PendingAcquisition {
 }
 
 /** The part of a backend that a local queue needs. */
-export type GrantingBackend = Pick<LockBackend, 'acquire' | 'explain' | 'releasesSignals' | 'state'>;
+export type GrantingBackend = Pick<LockBackend, 'acquire' | 'explain' | 'state'>;

@@ -38,8 +38,7 @@ export class CronRunsService {
   ) {
     this.jobs = new GuardedJobs(locks, ticks, wallNow);
     this.connection = connectionOf(locks);
-    const { backend, names } = this.connection;
-    this.markers = new Markers(backend.records, names);
+    this.markers = new Markers(this.connection);
     this.events = this.jobs.events.asObservable();
   }
 

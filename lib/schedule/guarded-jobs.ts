@@ -29,7 +29,6 @@ export class GuardedJobs {
 
   constructor(locks: LockService, ticks: TickSource, wallNow: () => number) {
     const connection = connectionOf(locks);
-    const { backend, names } = connection;
     const emit = (event: JobEvent) => {
       logJobEvent(event);
       this.events.next(event);
@@ -39,7 +38,7 @@ export class GuardedJobs {
       ticks,
       wallNow,
       emit,
-      markers: new Markers(backend.records, names),
+      markers: new Markers(connection),
       stopping: this.#stopping.signal,
     };
     jobsByLocks.set(locks, this);

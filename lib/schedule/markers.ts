@@ -1,7 +1,7 @@
 import { badKey } from '../contract/key.js';
 import type { RecordStore, StoredRecord } from '../contract/record-store.js';
+import type { LockConnection } from '../service/lock-connection.js';
 import { isAbsolute } from '../service/service-names.js';
-import type { ServiceNames } from '../service/service-names.js';
 import { decodeMarker, encodeMarker, markerFolder, markerName } from './marker.js';
 import type { Marker } from './marker.js';
 
@@ -23,12 +23,10 @@ const NOTHING: Marked = { marker: undefined, version: 'absent', writtenAt: -Infi
  * are shared by all services. Every call throws LockConfigurationError for a job that needs a service when none is set.
  */
 export class Markers {
-  readonly #records: RecordStore;
-  readonly #names: ServiceNames;
+  readonly #connection: LockConnection;
 
-  constructor(records: RecordStore, names: ServiceNames) {
-    this.#records = records;
-    this.#names = names;
+  constructor(connection: LockConnection) {
+    this.#connection = connection;
   }
 
   /** @throws LockConfigurationError when the record of the job would be too long to be written */
@@ -43,7 +41,7 @@ export class Markers {
   }
 
   async readAll(): Promise<readonly Marker[]> {
-    const service = this.#names.required('CronRunsService');
+    const service = this.#connection.names.required('CronRunsService');
     const folders = await Promise.all([service, undefined].map((of) => this.#readFolder(markerFolder(of))));
     return folders.flat();
   }
@@ -69,8 +67,12 @@ export class Markers {
     return records.map((record) => marked(record).marker).filter((marker) => marker !== undefined);
   }
 
+  get #records(): RecordStore {
+    return this.#connection.backend.records;
+  }
+
   #nameOf(key: string): string {
-    const service = isAbsolute(key) ? undefined : this.#names.required(`the job "${key}"`);
+    const service = isAbsolute(key) ? undefined : this.#connection.names.required(`the job "${key}"`);
     return markerName(markerFolder(service), key);
   }
 }

@@ -1,5 +1,5 @@
-import { onAbort, putBack, takeController } from '../async/abort.js';
-import type { Dispose, OwnAbortController } from '../async/abort.js';
+import { onAbort, OwnAbortController } from '../async/abort.js';
+import type { Dispose } from '../async/abort.js';
 import { LinkedList } from '../async/collections.js';
 import type { Place } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
@@ -131,9 +131,7 @@ export class AcquisitionGate {
   }
 
   settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
-    if (!lease) return;
-    if (this.#backend.releasesSignals) acquisition.releaseSignal();
-    this.#admit(lease, acquisition.target, acquisition);
+    if (lease) this.#admit(lease, acquisition.target, acquisition);
   }
 
   mayTimeOut(target: LockTarget): void {
@@ -336,7 +334,7 @@ class Acquisition extends WaitTimer implements CallerRequest {
 
   get signal(): AbortSignal {
     if (!this.#controller) {
-      this.#controller = takeController();
+      this.#controller = new OwnAbortController();
       if (this.givenUp) this.#controller.abort(this.givenUp.reason);
     }
     return this.#controller.signal;
@@ -373,12 +371,6 @@ class Acquisition extends WaitTimer implements CallerRequest {
   /** Whether `error` is the time-out of this very deadline. */
   isTimeout(error: unknown): boolean {
     return this.#timeout !== undefined && error === this.#timeout;
-  }
-
-  /** Gives the signal's controller back for reuse. Called when the signal is not used any more. */
-  releaseSignal(): void {
-    if (this.#controller) putBack(this.#controller);
-    this.#controller = undefined;
   }
 
   settled(lease?: GrantedLease): void {

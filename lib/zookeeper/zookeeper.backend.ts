@@ -45,7 +45,6 @@ const ENTRY_DELAY_MS = 3;
  */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
-  readonly releasesSignals = true;
   readonly records: ZooKeeperRecords;
   readonly permitCounts: ZooKeeperPermits;
   readonly coordination: ZooKeeperCoordination;

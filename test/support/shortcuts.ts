@@ -32,11 +32,6 @@ const SWITCHES = {
     replace: 'this.#watched.only(nearest);',
     by: `this.#watched.only(${isOff('look-ahead')} ? nearest.slice(0, 1) : nearest);`,
   },
-  'pooled signals': {
-    file: 'async/abort.js',
-    replace: 'return spares.pop() ??',
-    by: `return (${isOff('pooled signals')} ? undefined : spares.pop()) ??`,
-  },
 } as const satisfies Readonly<Record<string, Edit>>;
 
 export type Shortcut = keyof typeof SWITCHES;

@@ -1,4 +1,4 @@
-import { onAbort, orAbort, putBack, takeController } from '../../async/abort.js';
+import { onAbort, orAbort, OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
@@ -97,7 +97,6 @@ export async function atTurn<E extends Entered, T>(
     }
     signal.throwIfAborted();
     stop();
-    limit?.reuse();
     return hold(entry);
   } catch (error) {
     stop();
@@ -110,7 +109,7 @@ export async function atTurn<E extends Entered, T>(
 
 /** Ends a wait when the caller gives up, the session ends, or the contender's own znode is deleted. */
 class WaitLimit {
-  readonly #controller = takeController();
+  readonly #controller = new OwnAbortController();
   readonly signal = this.#controller.signal;
   readonly #contender: LeaseNodes;
   #unlisten: readonly Dispose[];
@@ -128,11 +127,6 @@ class WaitLimit {
     this.#unlisten.forEach((undo) => undo());
     this.#unlisten = [];
     this.#contender.onGone(undefined);
-  }
-
-  /** Called when nothing uses the signal any more. */
-  reuse(): void {
-    putBack(this.#controller);
   }
 }
 
