@@ -10,7 +10,7 @@ import { inOppositeOrders } from '../interop/support/opposite-orders.js';
 import { takeTurns } from '../interop/support/turns.js';
 import type { Party } from '../interop/support/turns.js';
 import { giveUpAgainAndAgain } from './giving-up.js';
-import { serveLongLine } from './long-line.js';
+import { serveLongQueue } from './long-queue.js';
 import { progress } from './progress.js';
 
 interface Run {
@@ -102,8 +102,8 @@ async function givingUp(count: number): Promise<boolean> {
 }
 
 async function line(count: number): Promise<boolean> {
-  const show = { 'lined up': progress(count), served: progress(count) };
-  const outcome = await serveLongLine({ waiters: count, onProgress: (phase, done) => show[phase](done, phase) });
+  const show = { queued: progress(count), served: progress(count) };
+  const outcome = await serveLongQueue({ waiters: count, onProgress: (phase, done) => show[phase](done, phase) });
   console.log(outcome);
   const { served, outOfOrder, notifications, lists, watchesLeft } = outcome;
   const isCheap = notifications <= 3 * count && lists <= 8;

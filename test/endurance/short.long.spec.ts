@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { giveUpAgainAndAgain } from './giving-up.js';
-import { serveLongLine } from './long-line.js';
+import { serveLongQueue } from './long-queue.js';
 
 // The long forms are `npm run endurance`.
 describe('acquisitions that are given up', () => {
@@ -15,7 +15,7 @@ describe('acquisitions that are given up', () => {
 
 describe('a long wait queue', () => {
   it('is served in order, without listing it, with at most three events per hand-over', async () => {
-    const outcome = await serveLongLine({ waiters: 200 });
+    const outcome = await serveLongQueue({ waiters: 200 });
     expect(outcome).toMatchObject({ served: 200, outOfOrder: 0, watchesLeft: 0 });
     expect(outcome.notifications).toBeLessThanOrEqual(3 * 200);
     expect(outcome.lists).toBeLessThanOrEqual(20);

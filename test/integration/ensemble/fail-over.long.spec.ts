@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { flood } from './flood.js';
-import { afterwards, kept, roam, whenFollower } from './kept-leases.js';
+import { afterwards, kept, roam, whenFollower } from './roaming-holder.js';
 import { ThreeServers } from './three-servers.js';
 
 describe('while other servers are available', { timeout: 180_000 }, () => {

@@ -5,7 +5,7 @@ import { LeaseChanges } from '../../support/lease-changes.js';
 import { lost } from '../../support/lost.js';
 import { openService } from '../../support/services.js';
 import { openClient, untilContenders } from '../../support/znodes.js';
-import { kept, roam, SESSION_MS, through, whenFollower } from './kept-leases.js';
+import { kept, roam, SESSION_MS, through, whenFollower } from './roaming-holder.js';
 import { ThreeServers } from './three-servers.js';
 
 const LIMIT_MS = 180_000;

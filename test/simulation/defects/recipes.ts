@@ -18,7 +18,7 @@ const QUEUES: readonly Defect[] = [
     finds: ['exclusion', 'fencing tokens'],
     why: 'Whoever stands behind the holder holds as well.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/turn-in-line.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/wait-for-turn.spec.ts',
       test: 'does not overtake one of another session that stands between them',
     },
   },
@@ -92,7 +92,7 @@ const QUEUES: readonly Defect[] = [
     finds: ['exclusion', 'fencing tokens'],
     why: 'What fires with a reconnect is in no order: a waiter whose own znode is gone takes its turn.',
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/turn-in-line.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/wait-for-turn.spec.ts',
       test: 'looks again after a reconnect, because what is told then is in no order',
     },
   },
@@ -289,7 +289,7 @@ const PROCESS: readonly Defect[] = [
     finds: ['fencing tokens'],
     why: 'Callers of one process have the same token: the store takes the late write of the first.',
     failsIn: {
-      spec: 'test/unit/local/local-line.spec.ts',
+      spec: 'test/unit/local/local-queue.spec.ts',
       test: 'have a token each, every one larger than all before it',
     },
   },
@@ -305,7 +305,7 @@ const PROCESS: readonly Defect[] = [
     finds: ['fencing tokens'],
     why: 'A later caller has a smaller token, and the store refuses its writes.',
     failsIn: {
-      spec: 'test/unit/local/local-line.spec.ts',
+      spec: 'test/unit/local/local-queue.spec.ts',
       test: 'have a token each, every one larger than all before it',
     },
   },

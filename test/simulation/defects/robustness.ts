@@ -56,7 +56,7 @@ const RESTS: Readonly<Record<string, Rest>> = {
     why: 'A watch that fires for another reason, such as a reconnect, lets a waiter in beside the holder.',
     alsoFinds: ['fencing tokens'],
     failsIn: {
-      spec: 'test/unit/zookeeper/recipes/turn-in-line.spec.ts',
+      spec: 'test/unit/zookeeper/recipes/wait-for-turn.spec.ts',
       test: 'does not take its turn from the nearest alone: who stands before that one still holds',
     },
   },

@@ -6,7 +6,7 @@ import { WaitQueueView } from '../../../../lib/zookeeper/recipes/wait-queue-view
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
-import type { FakeClient, FakeLine } from './fake-line.js';
+import type { FakeClient, FakeLine } from './fake-wait-queue.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));

@@ -4,8 +4,8 @@ import type { LockRequest } from '../../../../lib/contract/lock-request.js';
 import type { LockDirectory } from '../../../../lib/zookeeper/recipes/lock-directory.js';
 import { acquireMutex } from '../../../../lib/zookeeper/recipes/mutex.js';
 import { acquireReadWrite } from '../../../../lib/zookeeper/recipes/read-write-lock.js';
-import { DIRECTORY, FakeLine } from './fake-line.js';
-import type { FakeClient } from './fake-line.js';
+import { DIRECTORY, FakeLine } from './fake-wait-queue.js';
+import type { FakeClient } from './fake-wait-queue.js';
 
 const LOCKS: LockDirectory = { path: DIRECTORY, acl: [], parents: 'container', releaseTimeoutMs: 5_000 };
 

@@ -8,8 +8,8 @@ import {
   contenderNameOf,
 } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
-import { DIRECTORY } from './fake-line.js';
-import type { FakeClient, FakeLine } from './fake-line.js';
+import { DIRECTORY } from './fake-wait-queue.js';
+import type { FakeClient, FakeLine } from './fake-wait-queue.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';
 
 type Mode = 'exclusive' | 'read' | 'write';

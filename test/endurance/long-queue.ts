@@ -6,12 +6,12 @@ import { NodeZooKeeperClient } from '../../lib/zookeeper/client/node-zookeeper-c
 import { eventually } from '../support/eventually.js';
 import { closeService, plainService } from '../support/plain-service.js';
 
-export interface LongLineOptions {
+export interface LongQueueOptions {
   readonly waiters: number;
-  readonly onProgress?: (phase: 'lined up' | 'served', count: number) => void;
+  readonly onProgress?: (phase: 'queued' | 'served', count: number) => void;
 }
 
-export interface LongLineOutcome {
+export interface LongQueueOutcome {
   readonly served: number;
   /** The number of waiters that were served before one that was queued earlier. */
   readonly outOfOrder: number;
@@ -25,9 +25,9 @@ export interface LongLineOutcome {
 const SERVICES = 4;
 const AT_ONCE = 50;
 
-export async function serveLongLine({ waiters, onProgress }: LongLineOptions): Promise<LongLineOutcome> {
+export async function serveLongQueue({ waiters, onProgress }: LongQueueOptions): Promise<LongQueueOutcome> {
   const server = await ZooKeeperServer.start();
-  const basePath = `/long-line-${randomUUID()}`;
+  const basePath = `/long-queue-${randomUUID()}`;
   const options = { connectString: server.connectString, basePath, localLine: false, waitMs: Infinity };
   const services = await Promise.all(Array.from({ length: SERVICES }, () => plainService(options)));
   const lists = countLists();
@@ -42,8 +42,8 @@ export async function serveLongLine({ waiters, onProgress }: LongLineOptions): P
     while (waits.length < waiters) {
       const count = Math.min(AT_ONCE, waiters - waits.length);
       for (let place = 0; place < count; place++) waits.push(services[waits.length % SERVICES]!.using('k', serve));
-      await eventually(async () => (await services[0]!.contenders('k')).length > waits.length, 'it has lined up');
-      onProgress?.('lined up', waits.length);
+      await eventually(async () => (await services[0]!.contenders('k')).length > waits.length, 'all have queued');
+      onProgress?.('queued', waits.length);
     }
     const before = { notifications: await deletionsTold(server), lists: lists.count };
     await holder.release();

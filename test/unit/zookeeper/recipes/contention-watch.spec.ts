@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { DIRECTORY } from './fake-line.js';
+import { DIRECTORY } from './fake-wait-queue.js';
 import { acquireOver, startLine } from './waiters.js';
 
 const OTHER = '_c_00000000-0000-0000-0000-000000000000';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LinePlay } from './line-play.js';
-import type { Step } from './line-play.js';
+import { LinePlay } from './wait-queue-play.js';
+import type { Step } from './wait-queue-play.js';
 
 const which = fc.nat({ max: 20 });
 const client = fc.nat({ max: 1 });

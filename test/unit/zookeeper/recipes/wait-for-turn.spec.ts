@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
-import { DIRECTORY } from './fake-line.js';
-import type { FakeClient, FakeLine } from './fake-line.js';
+import { DIRECTORY } from './fake-wait-queue.js';
+import type { FakeClient, FakeLine } from './fake-wait-queue.js';
 import { acquireOver, startLine } from './waiters.js';
 
 /** One session, and its wait queue. */
