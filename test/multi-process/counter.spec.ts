@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { freshBasePath } from '../support/base-path.js';
-import { WorkerProcess } from './worker-process.js';
+import { startWorker } from './start-worker.js';
 
 const PROCESSES = 4;
 const INCREMENTS = 75;
@@ -21,8 +21,8 @@ async function countedBy(isLocked: boolean): Promise<number> {
     increments: INCREMENTS,
     isLocked,
   };
-  const workers = Array.from({ length: PROCESSES }, () => new WorkerProcess('counter', orders));
-  await Promise.all(workers.map((worker) => worker.finished()));
+  const workers = Array.from({ length: PROCESSES }, () => startWorker('counter', orders));
+  await Promise.all(workers.map((worker) => worker.succeeded()));
   return Number(await readFile(file, 'utf8'));
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished } from 'vitest';
 import { freshBasePath } from '../support/base-path.js';
-import { WorkerProcess } from './worker-process.js';
+import { startWorker } from './start-worker.js';
 import type { CronEntry, CronMessage, CronOrders } from './workers/orders.js';
 
 const SKEWS_MS = [0, 400, -400, 250, -150];
@@ -18,10 +18,10 @@ export async function start(job: CronOrders['job'], skewsMs: readonly number[]) 
   await writeFile(journal, '');
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const shared = { connectString: inject('zookeeper'), basePath: freshBasePath(), sessionTimeoutMs: 4_000 };
-  const workers = skewsMs.map(
-    (skewMs) => new WorkerProcess('cron', { ...shared, skewMs, job, journal, workMs: 30 } satisfies CronOrders),
+  const workers = skewsMs.map((skewMs) =>
+    startWorker('cron', { ...shared, skewMs, job, journal, workMs: 30 } satisfies CronOrders),
   );
-  const said = await Promise.all(workers.map((worker) => worker.message()));
+  const said = await Promise.all(workers.map((worker) => worker.next()));
   const wrongBy = said.map((message) => Number(message['wrongBy']));
   const read = async (): Promise<readonly CronEntry[]> =>
     (await readFile(journal, 'utf8'))
@@ -39,7 +39,7 @@ async function until(
   const deadline = last + 30 * SECOND_MS;
   while ((await read()).every(({ tick }) => tick < last + 2 * SECOND_MS) && Date.now() < deadline) await seconds(0.2);
   workers.forEach((worker) => worker.send({ say: 'close' } satisfies CronMessage));
-  await Promise.all(workers.map((worker) => worker.finished()));
+  await Promise.all(workers.map((worker) => worker.succeeded()));
   return read();
 }
 

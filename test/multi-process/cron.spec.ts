@@ -40,7 +40,7 @@ describe("a process that is killed in a run, with onCrash: 'rerun'", () => {
     // The remaining processes fire again and shut down. That has no effect.
     const left = workers.filter(({ pid }) => pid !== killed.pid);
     for (const say of ['fire', 'close'] as const) left.forEach((worker) => worker.send({ say } satisfies CronMessage));
-    await Promise.all(left.map((worker) => worker.finished()));
+    await Promise.all(left.map((worker) => worker.succeeded()));
     expect((await read()).map(({ what, tick, attempt, pid }) => [what, tick, attempt, pid])).toEqual([
       ['begun', killed.tick, 1, killed.pid],
       ['begun', killed.tick, 2, run.runner.pid],

@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { freshBasePath } from '../support/base-path.js';
 import { openCandidate } from '../support/candidates.js';
-import { WorkerProcess } from './worker-process.js';
+import { startWorker } from './start-worker.js';
 
 const connectString = inject('zookeeper');
 // Long enough that the other process reports its term before its session ends, also on a busy machine.
@@ -9,8 +9,8 @@ const SESSION_MS = 2_000;
 
 async function ledElsewhere() {
   const basePath = freshBasePath();
-  const leader = new WorkerProcess('candidate', { connectString, basePath, sessionTimeoutMs: SESSION_MS });
-  const { token } = await leader.message();
+  const leader = startWorker('candidate', { connectString, basePath, sessionTimeoutMs: SESSION_MS });
+  const { token } = await leader.next();
   const elections = await openCandidate({ connectString, basePath });
   return { leader, elections, token: BigInt(String(token)) };
 }
@@ -32,15 +32,15 @@ describe('an election won by another process', () => {
 
   it('is known to be lost by a process that was stopped for too long', async () => {
     const { leader, elections, token } = await ledElsewhere();
-    expect(await leader.ask()).toEqual({ isHeld: true });
+    expect(await leader.ask({})).toEqual({ isHeld: true });
 
     leader.signal('SIGSTOP');
     const term = await elections.campaign('poller');
-    const said = leader.message();
+    const said = leader.next();
     leader.signal('SIGCONT');
 
     expect(await said).toEqual({ lost: expect.stringContaining('LockLostError') });
-    expect(await leader.ask()).toEqual({ isHeld: false });
+    expect(await leader.ask({})).toEqual({ isHeld: false });
     expect(term.isHeld()).toBe(true);
     expect(term.fencingToken).toBeGreaterThan(token);
   });

@@ -5,7 +5,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { upTo } from '../../lib/composite/segment-route.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
-import { WorkerProcess } from './worker-process.js';
+import { startWorker } from './start-worker.js';
 
 const connectString = inject('zookeeper');
 const PROCESSES = 3;
@@ -18,11 +18,11 @@ async function soldBy(isLocked: boolean): Promise<number> {
   await Promise.all(upTo(4).map((segment) => writeFile(join(directory, String(segment)), String(COUPONS / 4))));
   const basePath = freshBasePath();
   const orders = { connectString, basePath, directory, isLocked };
-  const workers = upTo(PROCESSES).map(
-    (place) => new WorkerProcess('seller', { ...orders, changes: isLocked && place === 0 ? [8, 3, 16] : [] }),
+  const workers = upTo(PROCESSES).map((place) =>
+    startWorker('seller', { ...orders, changes: isLocked && place === 0 ? [8, 3, 16] : [] }),
   );
-  await Promise.all(workers.map((worker) => worker.message()));
-  const said = await Promise.all(workers.map((worker) => worker.ask()));
+  await Promise.all(workers.map((worker) => worker.next()));
+  const said = await Promise.all(workers.map((worker) => worker.ask({})));
   return said.reduce((sum, { sold }) => sum + Number(sold), 0);
 }
 
@@ -39,8 +39,8 @@ describe('coupons in segments, sold by three processes while the number of segme
 describe('a process that dies while it changes the number of segments', () => {
   const resizerAtWork = async () => {
     const basePath = freshBasePath();
-    const resizer = new WorkerProcess('resizer', { connectString, basePath, sessionTimeoutMs: 1_000 });
-    expect(await resizer.message()).toEqual({ from: 4, to: 8 });
+    const resizer = startWorker('resizer', { connectString, basePath, sessionTimeoutMs: 1_000 });
+    expect(await resizer.next()).toEqual({ from: 4, to: 8 });
     const service = await openService({ connectString, basePath, waitMs: 30_000 });
     return { resizer, coupons: service.segmented('coupons', { segments: 4 }) };
   };
@@ -58,7 +58,7 @@ describe('a process that dies while it changes the number of segments', () => {
     const { resizer, coupons } = await resizerAtWork();
     resizer.signal('SIGSTOP');
     const lease = await coupons.acquire();
-    const said = resizer.ask();
+    const said = resizer.ask({});
     resizer.signal('SIGCONT');
     expect(await said).toEqual({ refused: expect.stringContaining('LockLostError') });
     expect([await coupons.count(), lease.segments, lease.isHeld()]).toEqual([4, 4, true]);

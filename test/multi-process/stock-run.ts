@@ -9,7 +9,8 @@ import { splitStock } from '../../lib/stock/stock-plan.js';
 import type { LockService } from '../../lib/service/lock.service.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
-import { WorkerProcess } from './worker-process.js';
+import { startWorker } from './start-worker.js';
+import type { Worker } from './start-worker.js';
 import { FileLedger } from './workers/file-ledger.js';
 import type { StockOrders, Told } from './workers/stock-orders.js';
 import { connectionOf } from '../../lib/service/lock.service.js';
@@ -67,7 +68,7 @@ export class StockRun {
   }
 
   /** Starts a process with some of the buyers, which begin when they get a message. */
-  async start(place: number, planted = this.#options.planted): Promise<WorkerProcess> {
+  async start(place: number, planted = this.#options.planted): Promise<Worker> {
     const { buyers, processes, segments, store } = this.#options;
     const names = Array.from({ length: buyers }, (_, buyer) => `b${buyer}`);
     const orders: StockOrders = {
@@ -80,8 +81,8 @@ export class StockRun {
       ...(store === 'ledger' && { ledger: this.#directory }),
       ...(planted && { planted }),
     };
-    const worker = new WorkerProcess('stock', orders);
-    await worker.message();
+    const worker = startWorker('stock', orders);
+    await worker.next();
     return worker;
   }
 
@@ -92,18 +93,18 @@ export class StockRun {
     await Promise.all(first.map((worker, place) => this.#live(worker, place)));
   }
 
-  async #live(first: WorkerProcess, place: number): Promise<void> {
+  async #live(first: Worker, place: number): Promise<void> {
     const { buyers, processes, kills } = this.#options;
     let worker = first;
     for (let kill = 0; kill < kills; kill++) {
       worker.send({});
       // Each buyer of the process gets the outcome of at least two orders.
-      await worker.heard(1 + Math.floor(Math.random() * (buyers / processes)));
+      await heard(worker, 1 + Math.floor(Math.random() * (buyers / processes)));
       worker.signal('SIGKILL');
       worker = await this.start(place);
     }
     worker.send({});
-    await worker.finished();
+    await worker.succeeded();
   }
 
   async account(): Promise<Account> {
@@ -145,4 +146,11 @@ export class StockRun {
   #journal(place: number): string {
     return join(this.#directory, `journal-${place}`);
   }
+}
+
+/** Resolves when the worker has sent `count` more messages, or has ended. */
+async function heard(worker: Worker, count: number): Promise<void> {
+  let left = count;
+  const counted = new Promise<void>((resolve) => worker.listen(() => void (--left === 0 && resolve())));
+  await Promise.race([counted, worker.ended()]);
 }

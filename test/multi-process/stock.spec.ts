@@ -40,7 +40,7 @@ describe('a process that is killed in the middle of a split order', () => {
     const run = await StockRun.open({ units: 30, segments: 6, buyers: 4, processes: 1, kills: 0, store: 'ledger' });
     const doomed = await run.start(0, 'split');
     doomed.send({});
-    await expect(doomed.finished()).rejects.toThrow('ended with null');
+    await expect(doomed.succeeded()).rejects.toThrow('ended with SIGKILL');
     const [leftover, ...others] = await run.stock.leftovers();
     expect(others).toEqual([]);
     expect(leftover?.segments.length).toBeGreaterThan(1);

@@ -1,6 +1,5 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { forkProgram } from '../support/child-program.js';
 
 /** The steps of one contended call of a decorated method through the library. */
 export interface ContendedCall {
@@ -20,7 +19,8 @@ export async function makeContendedCall(
   dir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ContendedCall> {
-  const caller = fork(join(dir, 'test', 'path', 'caller.js'), { env: { ...process.env, ...env } });
-  const [[call]] = await Promise.all([once(caller, 'message'), once(caller, 'exit')]);
-  return call as ContendedCall;
+  const script = join(dir, 'test', 'path', 'caller.js');
+  await using caller = forkProgram<never, ContendedCall>(script, { env: { ...process.env, ...env } });
+  const [call] = await Promise.all([caller.next(), caller.ended()]);
+  return call;
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { freshBasePath } from '../../support/base-path.js';
 import { eventually } from '../../support/eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { compilePrograms } from './support/child-program.js';
+import { compilePrograms } from './support/driver-program.js';
 import { connectClient } from './support/observed-client.js';
 import { openProxy } from './support/open-proxy.js';
 import { createEphemeral } from './support/open-session.js';

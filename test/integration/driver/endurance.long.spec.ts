@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ZooKeeperServer } from '../../../lib/testing/index.js';
-import { compilePrograms } from './support/child-program.js';
+import { compilePrograms } from './support/driver-program.js';
 
 /** A factor for the number of failures, for a longer run. */
 const LENGTH = Number(process.env['ENDURANCE'] ?? 1);

@@ -4,7 +4,7 @@ import { freshBasePath } from '../../support/base-path.js';
 import { eventually } from '../../support/eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { openClient } from '../../support/znodes.js';
-import { compilePrograms } from './support/child-program.js';
+import { compilePrograms } from './support/driver-program.js';
 import { inUse, openProxies, openProxy } from './support/open-proxy.js';
 import { createPersistent } from './support/open-session.js';
 import { untilGone } from './support/outside.js';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ZooKeeperServer } from '../../../lib/testing/index.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { eventually } from '../../support/eventually.js';
-import { compilePrograms } from './support/child-program.js';
+import { compilePrograms } from './support/driver-program.js';
 import { connectClient } from './support/observed-client.js';
 import { createEphemeral, createPersistent, OPEN_ACL } from './support/open-session.js';
 import { isThere } from './support/outside.js';

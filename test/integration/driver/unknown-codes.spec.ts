@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { KeeperError } from '../../../lib/zookeeper/client/keeper-error.js';
 import { openService } from '../../support/services.js';
-import { compilePrograms } from './support/child-program.js';
+import { compilePrograms } from './support/driver-program.js';
 import { openFakeServer } from './support/fake-server.js';
 import { connectClient } from './support/observed-client.js';
 import { OPEN_ACL } from './support/open-session.js';

@@ -88,7 +88,8 @@ class Run {
     this.#enter('close');
     const ends = await Promise.all(seats.map(({ worker }) => worker.close(EXIT_LIMIT_MS)));
     const leftClosed = await leftoversOf(servers, 'closed');
-    return { ends: [...ends, ...seats.flatMap((seat) => seat.casualties)], leftClosed };
+    const killed = await Promise.all(seats.map((seat) => seat.casualties()));
+    return { ends: [...ends, ...killed.flat()], leftClosed };
   }
 
   #assemble({ seats, writes }: Cluster, ends: ProcessEnd[], leftovers: Leftover[], wakeUps?: WakeUps): History {

@@ -51,8 +51,8 @@ export class Seat {
   }
 
   /** The processes that were killed by a fault. */
-  get casualties(): ProcessEnd[] {
-    return this.processes.slice(0, -1).map((worker) => worker.ended());
+  casualties(): Promise<ProcessEnd[]> {
+    return Promise.all(this.processes.slice(0, -1).map((worker) => worker.ended()));
   }
 
   #write({ hold, key, mode, token }: Pick<RegisterWrite, 'hold' | 'key' | 'mode'> & { token: string }) {

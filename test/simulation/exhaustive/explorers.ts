@@ -1,6 +1,5 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { forkProgram } from '../../support/child-program.js';
 import { COMPILED } from '../places.js';
 import type { SmallExamined } from './examine.js';
 import type { ExploreOrder, ExploreReport } from './messages.js';
@@ -28,20 +27,11 @@ export async function exploreAll(
 
 async function exploreIn(order: ExploreOrder): Promise<SmallExamined> {
   // Most objects are short-lived, so a larger semi-space saves garbage collections.
-  const child = fork(SCRIPT, [], { execArgv: ['--max-semi-space-size=32'], serialization: 'advanced' });
-  try {
-    const over = new AbortController();
-    const exited = once(child, 'exit', { signal: over.signal }).then(([code]) => {
-      throw new Error(`the process that explores ${order.scenario} ended with ${String(code)}`);
-    });
-    exited.catch(() => {});
-    const reported = once(child, 'message') as Promise<[ExploreReport]>;
-    child.send(order);
-    const [report] = await Promise.race([reported, exited]);
-    over.abort();
-    if (report.report === 'examined') return report.examined;
-    throw new Error(`${order.scenario}: ${report.error}`);
-  } finally {
-    child.kill();
-  }
+  await using program = forkProgram<ExploreOrder, ExploreReport>(SCRIPT, {
+    execArgv: ['--max-semi-space-size=32'],
+    serialization: 'advanced',
+  });
+  const report = await program.ask(order);
+  if (report.report === 'examined') return report.examined;
+  throw new Error(`${order.scenario}: ${report.error}`);
 }

@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { forkProgram } from '../../support/child-program.js';
+import type { ChildProgram } from '../../support/child-program.js';
 import { COMPILED } from '../places.js';
 import type { Examined, PlanOfTraffic } from './examine.js';
 import type { Order, Report } from './messages.js';
@@ -51,18 +50,19 @@ export class Searchers {
 
 /** A searcher process. */
 export class Searcher {
-  readonly #child: ChildProcess;
+  readonly #program: ChildProgram<Order, Report>;
   plans = 0;
 
   private constructor(execPath: string) {
     // Most objects are short-lived, so a larger semi-space saves garbage collections.
-    this.#child = fork(SCRIPT, [], { execPath, execArgv: ['--max-semi-space-size=32'], serialization: 'advanced' });
+    const execArgv = ['--max-semi-space-size=32'];
+    this.#program = forkProgram(SCRIPT, { execPath, execArgv, serialization: 'advanced' });
   }
 
   /** @param node the Node.js that it runs on */
   static async start(code: Code, node = process.execPath): Promise<Searcher> {
     const searcher = new Searcher(node);
-    await searcher.#ask({ order: 'begin', code });
+    await searcher.#program.ask({ order: 'begin', code });
     return searcher;
   }
 
@@ -76,29 +76,12 @@ export class Searcher {
   /** Examines a plan. With `keep`, everything that happened is kept as text. */
   async examine(plan: PlanOfTraffic, keep = false): Promise<Extract<Report, { report: 'examined' }>> {
     this.plans++;
-    const report = await this.#ask({ order: 'examine', plan, keep });
+    const report = await this.#program.ask({ order: 'examine', plan, keep });
     if (report.report === 'examined') return report;
     throw new Error(`seed ${plan.seed}: ${report.report === 'failed' ? report.error : report.report}`);
   }
 
   end(): void {
-    this.#child.kill();
-  }
-
-  async #ask(order: Order): Promise<Report> {
-    const over = new AbortController();
-    const { signal } = over;
-    const exited = once(this.#child, 'exit', { signal }).then(([code]) => {
-      throw new Error(`a process that simulates ended with ${String(code)}`);
-    });
-    try {
-      const reported = once(this.#child, 'message', { signal }) as Promise<[Report]>;
-      this.#child.send(order);
-      const [report] = await Promise.race([reported, exited]);
-      return report as Report;
-    } finally {
-      exited.catch(() => {});
-      over.abort();
-    }
+    this.#program.signal('SIGTERM');
   }
 }
