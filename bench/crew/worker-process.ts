@@ -32,7 +32,7 @@ export class WorkerProcess {
 
   /** Asks the process to end, and kills it after `withinMs`. */
   async end(withinMs = 2_000): Promise<void> {
-    this.#program.disconnect();
+    this.#program.endInput();
     await this.#program.ended(withinMs).catch(() => this.#program.kill());
   }
 }

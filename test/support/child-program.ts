@@ -24,7 +24,6 @@ export interface ForkSettings extends Pick<ForkOptions, 'env' | 'execArgv' | 'ex
 interface Channel {
   send(message: unknown): void;
   listen(heard: (message: unknown) => void, printed: (text: string) => void): void;
-  close(): void;
 }
 
 interface Listener<Said> {
@@ -129,9 +128,9 @@ export class ChildProgram<Sent = unknown, Said = unknown> implements AsyncDispos
     if (code !== 0) throw this.#fault;
   }
 
-  /** Closes the channel, so that the program notices that no more messages will come. */
-  disconnect(): void {
-    this.#channel.close();
+  /** Ends the input of a program that reads lines: it learns that no more messages will come. */
+  endInput(): void {
+    this.#child.stdin?.end();
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -168,7 +167,6 @@ function messagesOf(child: ChildProcess): Channel {
       child.stdout?.setEncoding('utf8').on('data', printed);
       child.on('message', heard);
     },
-    close: () => void (child.connected && child.disconnect()),
   };
 }
 
@@ -183,7 +181,6 @@ function linesOf({ stdin, stdout }: ChildProcess): Channel {
         if (message === undefined) printed(`${line}\n`);
         else heard(message);
       }),
-    close: () => void stdin!.end(),
   };
 }
 

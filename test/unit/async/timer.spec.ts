@@ -41,7 +41,8 @@ describe('after', () => {
   });
 
   it.each([Infinity, Number.MAX_SAFE_INTEGER, LONGEST_TIMER_MS + 1])('does not fire at once for %d ms', (ms) => {
-    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    // Restored before the clock is: otherwise the faked timer would be put back.
+    using setTimer = vi.spyOn(globalThis, 'setTimeout');
     const dispose = after(ms, () => {});
     expect(LONGEST_TIMER_MS).toBe(0x7fff_ffff);
     expect(setTimer).toHaveBeenLastCalledWith(expect.any(Function), LONGEST_TIMER_MS);

@@ -37,14 +37,6 @@ describe.each(['forked', 'spawned'] as const)('a program that is %s', (how) => {
     expect(await Promise.all([1, 2, 3].map(ask))).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
   });
 
-  it('ends when its channel is closed', async () => {
-    const program = start(how, ECHO[how]);
-    await program.ask({ number: 1 });
-    program.disconnect();
-    await program.succeeded();
-    expect(program.isRunning).toBe(false);
-  });
-
   it('fails its requests with its output when it ends', async () => {
     const program = start(how, "process.stderr.write('some trouble'); setTimeout(() => process.exit(3), 100);");
     await expect(program.ask({ number: 1 })).rejects.toThrow(`${how}.cjs ended with 3\nsome trouble`);
@@ -67,6 +59,14 @@ describe.each(['forked', 'spawned'] as const)('a program that is %s', (how) => {
     expect(await program.ended()).toMatchObject({ signal: 'SIGKILL' });
     program.send({ number: 1 });
   });
+});
+
+it('a program that reads lines ends with its input', async () => {
+  const program = start('spawned', ECHO.spawned);
+  await program.ask({ number: 1 });
+  program.endInput();
+  await program.succeeded();
+  expect(program.isRunning).toBe(false);
 });
 
 it('a program that cannot be started fails its requests', async () => {
