@@ -1,25 +1,40 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { BACKEND_CHECKS } from '../../../lib/testing/index.js';
 import type { ContractSubject } from '../../../lib/testing/index.js';
 import { queuedBackend } from './queued-backend.js';
 
-/** Readers of one process may join a standing lease for some more milliseconds: docs/guarantees.md has the bound. */
-const DEPARTURE = 'readers do not overtake a writer that waits, and then go together';
+/**
+ * The checks that local queues do not keep to, for as long as a process may keep a key that another one waits for. See
+ * docs/guarantees.md.
+ */
+const DEPARTURES = [
+  // A reader joins the readers of its process.
+  'readers do not overtake a writer that waits, and then go together',
+];
+const DEPARTURES_OF_PROCESSES = [
+  // A key is handed over within the process first.
+  'serves first who came first',
+];
 
-/** Runs the backend contract over the local queues of a backend. */
+/**
+ * Runs the backend contract over the local queues of a backend. The second client of a check has no local queue: callers
+ * of another process that share a contender would be shown as one.
+ */
 export function queuedContract(subject: ContractSubject): void {
-  const open = async (): Promise<LockBackend> => queuedBackend(await subject.open());
-  const checks = BACKEND_CHECKS.filter(({ title }) => title !== DEPARTURE);
+  const isLocal = subject.isLocal === true;
+  const departures = isLocal ? DEPARTURES : [...DEPARTURES, ...DEPARTURES_OF_PROCESSES];
+  let clients = 0;
+  const open = async (): Promise<LockBackend> => {
+    const backend = await subject.open();
+    return isLocal || clients++ % 2 === 0 ? queuedBackend(backend) : backend;
+  };
 
-  it.each(checks)('$part: $title', async ({ run }) => {
-    await expect(run({ ...subject, open })).resolves.toBeUndefined();
+  it('leaves out only checks that there are', () => {
+    expect(BACKEND_CHECKS.map(({ title }) => title)).toEqual(expect.arrayContaining(departures));
   });
 
-  describe('the one departure', () => {
-    it(`is that they do not keep to: ${DEPARTURE}`, async () => {
-      const departure = BACKEND_CHECKS.find(({ title }) => title === DEPARTURE);
-      await expect(departure?.run({ ...subject, open })).rejects.toThrow('Expected values to be strictly deep-equal');
-    });
+  it.each(BACKEND_CHECKS.filter(({ title }) => !departures.includes(title)))('$part: $title', async ({ run }) => {
+    await expect(run({ ...subject, open })).resolves.toBeUndefined();
   });
 }
