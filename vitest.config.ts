@@ -14,29 +14,19 @@ const WORKERS = Math.min(8, 3 * availableParallelism());
 
 const LONG = '.long.spec.ts';
 
-/** The entries of test/projects.json. `except` names projects whose files a project leaves to them. */
-const PROJECTS: Readonly<Record<string, { run: string; places: readonly string[]; except?: readonly string[] }>> =
-  projects;
-
 /** `npm test` leaves out what is named `*.long.spec.ts`, which `npm run test:long` runs. */
-const specsOf = ({ run, places, except = [] }: (typeof PROJECTS)[Name]) => ({
+const specsOf = ({ run, places }: (typeof projects)[Name]) => ({
   include: places.map((place) =>
     place.endsWith('.ts') ? place : `${place}/**/*${run === 'long' ? LONG : '.spec.ts'}`,
   ),
-  exclude: [...except.flatMap((name) => PROJECTS[name]!.places), ...(run === 'test' ? [`**/*${LONG}`] : [])],
+  ...(run === 'test' && { exclude: [`**/*${LONG}`] }),
 });
 
 const ZOOKEEPER = 'test/support/zookeeper.ts';
 const WORKER_PROCESSES = 'test/multi-process/compile-workers.ts';
 const FOREIGN_PROGRAMS = ['test/interop/support/compile-java.ts', 'test/interop/support/compile-programs.ts'];
 
-/** Specs that wait for nothing run first. More workers than processors would only load the library more often. */
-const COMPUTING = { maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } };
-
 const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = {
-  unit: { ...COMPUTING, isolate: false, setupFiles: ['test/support/clean-worker.ts'] },
-  'unit-mocked': COMPUTING,
-  architecture: { ...COMPUTING, isolate: false },
   nest: { env: { NEST_MAJOR: '12' } },
   'nest-11': { env: { NEST_MAJOR: '11' } },
   package: { testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
@@ -51,7 +41,7 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   // A promise that something happens in time is judged there: nothing else runs beside it.
   'robustness-long': {
     globalSetup: ['test/robustness/compile.ts'],
-    sequence: { groupOrder: 2 },
+    sequence: { groupOrder: 1 },
     maxWorkers: 1,
   },
   path: { globalSetup: ['test/path/compile.ts'] },
@@ -64,7 +54,7 @@ const PLUGINS: Partial<Record<Name, TestProjectInlineConfiguration['plugins']>> 
 const projectOf = (name: Name): TestProjectInlineConfiguration => ({
   extends: true,
   plugins: PLUGINS[name] ?? [],
-  test: { name, ...specsOf(PROJECTS[name]!), ...SETTINGS[name] },
+  test: { name, ...specsOf(projects[name]), ...SETTINGS[name] },
 });
 
 export default defineConfig({
@@ -84,7 +74,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    sequence: { groupOrder: 1 },
     projects: (Object.keys(projects) as Name[]).map(projectOf),
   },
 });

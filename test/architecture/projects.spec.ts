@@ -5,23 +5,16 @@ import projects from '../projects.json' with { type: 'json' };
 import { filesBelow, ROOT } from './repository.js';
 
 const RUNS = ['test', 'long'];
-const PROJECTS: Readonly<Record<string, { run: string; places: readonly string[]; except?: readonly string[] }>> =
-  projects;
-const ALL = Object.entries(PROJECTS);
+const ALL = Object.entries(projects);
 const isLong = (path: string) => path.endsWith('.long.spec.ts');
 const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
 
 /** The spec files of a project. */
-const specsOf = ({ run, places, except = [] }: (typeof PROJECTS)[string]) => {
-  const others = except.flatMap((name) => PROJECTS[name]?.places ?? []);
-  return filesBelow('test').filter(
+const specsOf = ({ run, places }: (typeof projects)[keyof typeof projects]) =>
+  filesBelow('test').filter(
     (path) =>
-      path.endsWith('.spec.ts') &&
-      isLong(path) === (run === 'long') &&
-      places.some((place) => isIn(path, place)) &&
-      !others.includes(path),
+      path.endsWith('.spec.ts') && isLong(path) === (run === 'long') && places.some((place) => isIn(path, place)),
   );
-};
 
 describe('the test projects', () => {
   it('run every spec file', () => {
@@ -44,17 +37,6 @@ describe('the test projects', () => {
 
   it.each(ALL)('have at least one spec file: %s', (_name, project) => {
     expect(specsOf(project)).not.toEqual([]);
-  });
-
-  it('give each file that replaces a module a process of its own', () => {
-    const mocking = specsOf(PROJECTS['unit']!).filter((path) =>
-      readFileSync(join(ROOT, path), 'utf8').includes('vi.mock('),
-    );
-    expect(mocking).toEqual([]);
-  });
-
-  it.each(ALL)('leave to others only what these run: %s', (_name, { run, except = [] }) => {
-    expect(except.map((name) => PROJECTS[name]?.run)).toEqual(except.map(() => run));
   });
 
   it.each(ALL)('have existing folders: %s', (_name, { places }) => {
