@@ -64,6 +64,7 @@ export default defineConfig({
     alias: [
       // Sources, not dist: a test never runs against a build that is older than what it looks at.
       { find: /^nestjs-distributed-lock$/, replacement: lib('index.ts') },
+      { find: /^nestjs-distributed-lock\/redis$/, replacement: lib('redis/index.ts') },
       { find: /^nestjs-distributed-lock\/testing$/, replacement: lib('testing/index.ts') },
     ],
   },

@@ -42,6 +42,7 @@ export type Shape = LoopShape | QueueShape | TakeOverShape;
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
+const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
 /** Without kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
 
@@ -100,6 +101,19 @@ export const SHAPES: readonly Shape[] = [
     reference: 'curator',
     times: 100,
   },
+  onRedis('redis-1x1', 'Redis: one caller, one key', { contenders: ['floor-redis', ...ON_REDIS] }),
+  onRedis('redis-64-keys', 'Redis: 64 callers of one process, a key each', {
+    contenders: ['floor-redis', ...ON_REDIS],
+    callers: 64,
+    keys: 'own',
+  }),
+  onRedis('redis-4x1', 'Redis: one key, 4 processes, a caller each', { processes: 4 }),
+  onRedis('redis-4x16', 'Redis: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
+  onRedis('redis-2ms', 'Redis: one key, 4 processes, 4 callers each, 2 ms inside', {
+    processes: 4,
+    callers: 4,
+    insideMs: 2,
+  }),
   ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...ON_ZOOKEEPER] }),
   ensemble('3-nodes-64-keys', 'Three nodes: 64 callers of one process, a key each', {
     contenders: ['floor', ...ON_ZOOKEEPER],
@@ -141,6 +155,10 @@ function loop(id: string, title: string, fields: Partial<LoopShape>): LoopShape 
 
 function ensemble(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
   return loop(id, title, { contenders: ON_ZOOKEEPER, ...fields, nodes: 3 });
+}
+
+function onRedis(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return loop(id, title, { contenders: ON_REDIS, reference: 'redis-semaphore', ...fields });
 }
 
 function queue(id: string, title: string, callers: number, contenders: readonly ContenderId[]): QueueShape {

@@ -1,5 +1,5 @@
 /**
- * Distributed locks for NestJS on Apache ZooKeeper.
+ * Distributed locks for NestJS on Apache ZooKeeper or Redis.
  * @module nestjs-distributed-lock
  */
 
@@ -137,6 +137,7 @@ export type { Barriers, EnteredMember, EnterRequest, PassRequest } from './contr
 export type { Cell, CellChange, Cells, CellWrite } from './contract/coordination-backend.js';
 export type { CoordinationBackend } from './contract/coordination-backend.js';
 export type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from './contract/coordination-backend.js';
+export type { BackendGuarantees } from './contract/backend-guarantees.js';
 export type {
   BackendState,
   ConnectionLog,

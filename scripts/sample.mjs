@@ -1,6 +1,7 @@
 // Builds the package and the sample application on top of it, and runs that: `npm run sample -- <its arguments>`.
 import { must, npmScript, ROOT, run } from './support/command.mjs';
 import { installDependencies } from './support/dependencies.mjs';
+import { providePackages, REDIS } from './support/packages.mjs';
 import { provideZooKeeper } from './support/zookeeper.mjs';
 import { fileURLToPath } from 'node:url';
 
@@ -11,12 +12,17 @@ try {
   await installDependencies();
   // Only for who asks for it: the embedded server needs nothing but Node.
   if (wantsReal(args) && !(await provideZooKeeper())) throw new Error('no Apache ZooKeeper is here: see --help');
+  if (wantsRedis(args) && !process.env.REDIS_URL) await providePackages(REDIS);
   await must('build', npmScript('build'));
   await must('build the sample', [process.execPath, TSC, '-p', 'sample-app/tsconfig.json']);
   process.exitCode = await run('sample', [process.execPath, 'sample-app/dist/run.js', ...args]);
 } catch (error) {
   console.error(`\n${error.message}`);
   process.exitCode = 1;
+}
+
+function wantsRedis(args) {
+  return /--backend[= ]redis\b/.test(args.join(' '));
 }
 
 function wantsReal(args) {

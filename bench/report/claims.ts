@@ -38,11 +38,28 @@ const ONE_SERVER: readonly Claim[] = [
   { shape: '10000-waiters', contender: 'ours-strict', figure: 'packetsTo', atMost: 3 },
 ];
 
+/** On Redis, against a lock that polls. */
+const ON_REDIS: readonly Claim[] = [
+  { shape: 'redis-1x1', contender: 'ours-redis-strict', figure: 'p50Us', against: 'floor-redis', atMost: 1.25 },
+  { shape: 'redis-64-keys', contender: 'ours-redis', figure: 'rate', against: 'redis-semaphore', atLeast: 0.95 },
+  { shape: 'redis-4x1', contender: 'ours-redis', figure: 'rate', against: 'redis-semaphore', atLeast: 0.6 },
+  { shape: 'redis-4x1', contender: 'ours-redis', figure: 'fairness', atLeast: 0.9 },
+  { shape: 'redis-4x16', contender: 'ours-redis-strict', figure: 'rate', against: 'redis-semaphore', atLeast: 0.8 },
+  { shape: 'redis-4x16', contender: 'ours-redis-strict', figure: 'p99Us', against: 'redis-semaphore', atMost: 0.2 },
+  { shape: 'redis-4x16', contender: 'ours-redis', figure: 'rate', against: 'redis-semaphore', atLeast: 25 },
+  { shape: 'redis-2ms', contender: 'ours-redis', figure: 'rate', against: 'redis-semaphore', atLeast: 1 },
+  { shape: 'redis-2ms', contender: 'ours-redis', figure: 'p99Us', atMost: 100_000 },
+];
+
 const ON_THREE_NODES = ['1x1', '64-keys', '4x16', '2ms', 'reads'];
 /** The share by which the ratios of an ensemble may be worse. */
 const ENSEMBLE = 0.2;
 
-export const CLAIMS: readonly Claim[] = [...ONE_SERVER, ...ONE_SERVER.filter(isOfThreeNodes).map(onThreeNodes)];
+export const CLAIMS: readonly Claim[] = [
+  ...ONE_SERVER,
+  ...ON_REDIS,
+  ...ONE_SERVER.filter(isOfThreeNodes).map(onThreeNodes),
+];
 
 function isOfThreeNodes({ shape, against }: Claim): boolean {
   return ON_THREE_NODES.includes(shape) && against !== undefined && CONTENDERS.get(against)?.server === 'zookeeper';

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { LockBackendDefinition } from '../../lib/contract/lock-backend.js';
 import { DEFAULTS } from '../../lib/lock.options.js';
 import { LockService } from '../../lib/service/lock.service.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
@@ -8,8 +9,12 @@ Logger.overrideLogger(['error']);
 
 /** Returns services with a session each, like so many instances of an application. */
 export async function openInstances(count: number, connectString: string): Promise<readonly LockService[]> {
-  const { create } = zookeeper({ connectString, basePath: '/bench', sessionTimeoutMs: 30_000 });
-  const instances = Array.from({ length: count }, () => new LockService(create(), OPTIONS));
+  return instancesOn(count, zookeeper({ connectString, basePath: '/bench', sessionTimeoutMs: 30_000 }));
+}
+
+/** Returns services with a backend each. */
+export async function instancesOn(count: number, backend: LockBackendDefinition): Promise<readonly LockService[]> {
+  const instances = Array.from({ length: count }, () => new LockService(backend.create(), OPTIONS));
   await Promise.all(instances.map((instance) => instance.onModuleInit()));
   return instances;
 }

@@ -1,3 +1,4 @@
+import type { BackendGuarantees } from './backend-guarantees.js';
 import type { Contender } from './contender.js';
 import type { CoordinationBackend } from './coordination-backend.js';
 import type { Elections } from './elections.js';
@@ -41,6 +42,8 @@ export interface LockBackend {
   readonly name: string;
   /** The state of the connection. */
   readonly state: BackendState;
+  /** The promises in which backends differ, for people who operate them. Logged when the backend has connected. */
+  readonly guarantees?: BackendGuarantees;
   /** The records of the backend. */
   readonly records: RecordStore;
   /**

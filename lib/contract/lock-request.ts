@@ -44,7 +44,9 @@ export interface LockRequest extends KeyedRequest {
 }
 
 /** The lock that a caller requests from its own process. */
-export interface LocalTarget extends Pick<LockRequest, 'key' | 'mode'> {
+export interface LocalTarget extends Pick<LockRequest, 'key' | 'mode' | 'permits' | 'line'> {
+  /** The key that is passed to the backend. Default: `key`. */
+  readonly at?: string | undefined;
   /** The identity of the key, as the backend defines it. */
   readonly identity: string;
   /**
@@ -65,9 +67,8 @@ export interface GivingUpListener {
  * One caller's acquisition. It is notified of its end without a signal: signals are expensive, and there are many
  * callers.
  */
-export interface CallerRequest extends LockRequest, LocalTarget {
-  /** The key that is passed to the backend. Default: `key`. */
-  readonly at?: string | undefined;
+export interface CallerRequest extends Pick<LockRequest, 'wait' | 'signal' | 'label'> {
+  readonly target: LocalTarget;
   /** The reason that the caller gave up; `undefined` if it has not. */
   readonly givenUp: { readonly reason: unknown } | undefined;
   /** Calls back once, when the caller gives up. There is one such listener. */
@@ -79,14 +80,15 @@ export interface CallerRequest extends LockRequest, LocalTarget {
 }
 
 /** Returns the error of a failed acquisition, with its key. The caller's own abort reason is not changed. */
-export function failureOf({ key, givenUp }: Pick<CallerRequest, 'key' | 'givenUp'>, error: unknown): unknown {
-  return givenUp && givenUp.reason === error ? error : withKey(error, key);
+export function failureOf({ target, givenUp }: Pick<CallerRequest, 'target' | 'givenUp'>, error: unknown): unknown {
+  return givenUp && givenUp.reason === error ? error : withKey(error, target.key);
 }
 
 /** Returns the request for a backend: a plain object that the backend may copy, with a signal. */
 export function requestOf(caller: CallerRequest, signal = caller.signal): LockRequest {
-  const { key: name, at: key = name, mode, permits, line, wait, label, keeps } = caller;
-  return { key, name, mode, permits, line, wait, label, keeps, signal };
+  const { target, wait, label } = caller;
+  const { key: name, at: key = name, mode, permits, line, keepMs } = target;
+  return { key, name, mode, permits, line, wait, label, keeps: keepMs > 0, signal };
 }
 
 /** A request to a backend about one key. */

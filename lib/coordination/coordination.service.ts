@@ -60,6 +60,7 @@ export class CoordinationService {
   queue(key: string, options: QueueOptions<Uint8Array> & { readonly codec: 'bytes' }): Queue<Uint8Array>;
   queue<T = unknown>(key: string, options?: QueueOptions<T>): Queue<T>;
   queue<T>(key: string, options: QueueOptions<T> = {}): Queue<T> {
+    this.connection.warnOfLoss('queue()');
     return new Queue(this.named('queue', key), resolveQueueOptions(options), this.waiting);
   }
 

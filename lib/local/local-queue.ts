@@ -106,7 +106,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     try {
       for (;;) {
         if (this.#isUndecided) await this.#untilDecided(request);
-        const lease = this.takeNow(request, request.label);
+        const lease = this.takeNow(request.target, request.label);
         if (lease) return lease;
         if (this.#isTaken(request)) return null;
         const sent = this.#sentTry;
@@ -154,7 +154,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   }
 
   /** Whether a caller of this process excludes this one: it holds the key, or is ahead in a queue that moves. */
-  #isTaken({ mode }: CallerRequest): boolean {
+  #isTaken({ target: { mode } }: CallerRequest): boolean {
     if (mode === 'read') return false;
     if (this.#shared) return !this.#shared.isIdle || this.#waiting.size > 0;
     // While the servers are out of reach, only the backend can say whether the key is taken.
@@ -181,7 +181,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     this.#sentTry = { number: ++this.#sent, refusal };
     try {
       const granted = await asked;
-      return granted && this.#grant(this.#begin(granted, request.keepMs > 0), request, request.label);
+      return granted && this.#grant(this.#begin(granted, request.target.keepMs > 0), request.target, request.label);
     } finally {
       this.#sentTry = undefined;
       // Before the next try is sent: waiting callers are delayed by one try at most.
@@ -228,7 +228,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   #hand(shared: SharedLease, waiter: LocalWaiter): void {
     this.#waiting.remove(waiter);
-    waiter.granted(this.#grant(shared, waiter.request, waiter.request.label));
+    waiter.granted(this.#grant(shared, waiter.request.target, waiter.request.label));
     if (this.#waiting.size > 0) shared.expectDemand();
   }
 
@@ -321,7 +321,7 @@ class PendingAcquisition {
 
   constructor(backend: GrantingBackend, first: LocalWaiter, lastNumber: number) {
     this.lastNumber = lastNumber;
-    this.keeps = first.request.keepMs > 0;
+    this.keeps = first.request.target.keepMs > 0;
     this.lease = promised(() => backend.acquire(requestOf(first.request, this.#abort.signal)));
   }
 

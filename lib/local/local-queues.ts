@@ -9,7 +9,7 @@ import type { GrantingBackend } from './local-queue.js';
 export class LocalQueues {
   readonly #backend: GrantingBackend;
   readonly #turn = new LoopBudget();
-  readonly #lines = {
+  readonly #queues = {
     exclusive: new StringMap<LocalQueue>(),
     read: new StringMap<LocalQueue>(),
     write: new StringMap<LocalQueue>(),
@@ -22,38 +22,38 @@ export class LocalQueues {
 
   /** Returns a lease at once, if this process has the key and no caller waits for it here. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
-    return this.#lines[target.mode].get(target.identity)?.takeNow(target, label);
+    return this.#queues[target.mode].get(target.identity)?.takeNow(target, label);
   }
 
   /** Waits in the local queue. Only one caller of this process has a contender in the backend's wait queue. */
   wait(request: CallerRequest): Promise<GrantedLease> {
-    return this.#lineOf(request).wait(request);
+    return this.#queueOf(request).wait(request);
   }
 
   /** Tries once. `null`: not granted this time. */
   ask(request: CallerRequest): Promise<GrantedLease | null> {
-    return this.#lineOf(request).ask(request);
+    return this.#queueOf(request).ask(request);
   }
 
   /** Returns the local queue of a key in one mode, if a caller of this process is in it. */
   find(mode: LockRequest['mode'], identity: string): LocalQueue | undefined {
-    return this.#lines[mode].get(identity);
+    return this.#queues[mode].get(identity);
   }
 
   /** Releases all warm leases. */
   async giveUpKept(): Promise<void> {
-    const lines = Object.values(this.#lines).flatMap((byKey) => byKey.values);
-    await Promise.all(lines.map((line) => line.giveUpKept()));
+    const queues = Object.values(this.#queues).flatMap((byKey) => byKey.values);
+    await Promise.all(queues.map((queue) => queue.giveUpKept()));
   }
 
-  #lineOf({ mode, identity }: CallerRequest): LocalQueue {
-    const lines = this.#lines[mode];
-    const found = lines.get(identity);
+  #queueOf({ target: { mode, identity } }: CallerRequest): LocalQueue {
+    const queues = this.#queues[mode];
+    const found = queues.get(identity);
     if (found) return found;
-    const line = new LocalQueue(this.#backend, this.#turn, () => {
-      if (lines.get(identity) === line) lines.delete(identity);
+    const queue = new LocalQueue(this.#backend, this.#turn, () => {
+      if (queues.get(identity) === queue) queues.delete(identity);
     });
-    lines.set(identity, line);
-    return line;
+    queues.set(identity, queue);
+    return queue;
   }
 }

@@ -1,5 +1,6 @@
 import { orAbort } from '../async/abort.js';
 import { limited } from '../async/timer.js';
+import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import type { Elections } from '../contract/elections.js';
@@ -20,12 +21,23 @@ import { MemoryCoordination } from './memory-coordination.js';
 import { MemoryElections } from './memory-elections.js';
 import { MemoryRecords } from './memory-records.js';
 
+const GUARANTEES: BackendGuarantees = Object.freeze({
+  decidedBy: 'this process',
+  clocks: 'none',
+  failOver: 'ends with the process',
+  writtenAt: 'writer',
+  records: 'end with the process',
+  sets: 'any keys',
+  advice: [],
+});
+
 /**
  * Locks inside one process: the reference implementation of the contract, and the backend of unit tests. It does not
  * exclude other processes.
  */
 export class MemoryBackend implements LockBackend {
   readonly name: string = 'memory';
+  readonly guarantees: BackendGuarantees = GUARANTEES;
   readonly records: RecordStore = new MemoryRecords();
   readonly coordination: CoordinationBackend = new MemoryCoordination();
   protected readonly permits = new MemoryPermits(() => this.grantTurns());

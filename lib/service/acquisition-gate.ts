@@ -163,7 +163,7 @@ export class AcquisitionGate {
    */
   stopWaiting(drainTimeoutMs: number): void {
     this.#isStopping = true;
-    this.#waiting.members.forEach((acquisition) => acquisition.giveUp(new LockShutdownError(acquisition.key)));
+    this.#waiting.members.forEach((acquisition) => acquisition.giveUp(new LockShutdownError(acquisition.target.key)));
     this.#drained ??= this.#endHolders(drainTimeoutMs);
   }
 
@@ -300,38 +300,6 @@ class Acquisition extends WaitTimer implements CallerRequest {
     if (signal) this.#unlisten = onAbort(signal, (reason) => this.giveUp(reason));
   }
 
-  get key(): string {
-    return this.target.key;
-  }
-
-  get at(): string | undefined {
-    return this.target.at;
-  }
-
-  get identity(): string {
-    return this.target.identity;
-  }
-
-  get mode(): LockTarget['mode'] {
-    return this.target.mode;
-  }
-
-  get permits(): LockTarget['permits'] {
-    return this.target.permits;
-  }
-
-  get line(): LockTarget['line'] {
-    return this.target.line;
-  }
-
-  get keepMs(): number {
-    return this.target.keepMs;
-  }
-
-  get keeps(): boolean {
-    return this.target.keepMs > 0;
-  }
-
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new OwnAbortController();
@@ -364,7 +332,7 @@ class Acquisition extends WaitTimer implements CallerRequest {
 
   protected override timedOut(): void {
     const holders = this.#gate.holdersOf(this.target);
-    this.#timeout = new LockTimeoutError(this.key, this.#waitMs, whyNot(holders), holders);
+    this.#timeout = new LockTimeoutError(this.target.key, this.#waitMs, whyNot(holders), holders);
     this.giveUp(this.#timeout);
   }
 

@@ -14,6 +14,8 @@ export class LockConnection {
   /** The keys of names that belong to one service. */
   readonly names: ServiceNames;
   readonly targets: LockTargets;
+  readonly #warn: (message: string) => void;
+  #hasWarnedOfLoss = false;
 
   /** @throws LockConfigurationError that names the wrong option */
   constructor(
@@ -22,6 +24,7 @@ export class LockConnection {
     readonly gate: AcquisitionGate,
     warn: (message: string) => void,
   ) {
+    this.#warn = warn;
     gate.warnTo(warn);
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
@@ -31,6 +34,28 @@ export class LockConnection {
   /** Time that a call waits by default, in milliseconds. */
   get waitMs(): number {
     return this.options.waitMs;
+  }
+
+  /**
+   * Warns once if the servers can forget applied writes, and there are settings against it. @param what what was called
+   */
+  warnOfLoss(what: string): void {
+    if (this.#hasWarnedOfLoss || this.backend.guarantees?.records !== 'may be lost') return;
+    this.#hasWarnedOfLoss = true;
+    // The settings of a server are known once it has answered.
+    this.backend.connect().then(
+      () => this.#adviseAgainstLoss(what),
+      () => (this.#hasWarnedOfLoss = false),
+    );
+  }
+
+  #adviseAgainstLoss(what: string): void {
+    const { name, guarantees } = this.backend;
+    if (guarantees?.records !== 'may be lost' || guarantees.advice.length === 0) return;
+    this.#warn(
+      `${what}: the ${name} server can forget writes, so what was sold or taken may come back, and what was put may ` +
+        `be gone: ${guarantees.advice.join('; ')}`,
+    );
   }
 
   /** Returns the lock of a job of this service. No key has the same lock. */

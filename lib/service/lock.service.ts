@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { after } from '../async/timer.js';
+import { guaranteesText } from '../contract/backend-guarantees.js';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { checkFields, checkWork } from '../contract/check.js';
 import { HOLDING_FIELDS } from '../contract/acquire.options.js';
@@ -68,6 +69,7 @@ export class LockService {
       waitMs: options.waitMs,
       waitMsOf: (waitMs) => gate.waitMsOf(waitMs),
       records: backend.records,
+      warnOfLoss: (what) => connection.warnOfLoss(what),
       lockOn: (...of) => this.segmented(...of),
     });
   }
@@ -198,6 +200,10 @@ export class LockService {
     const { backend, options } = this.connection;
     const connected = backend.connect();
     this.tellIfSlow(connected);
+    connected.then(
+      () => this.tellGuarantees(),
+      () => {},
+    );
     if (options.connectOnStart === 'background') {
       return void connected.catch((error: unknown) => this.notConnected(error));
     }
@@ -227,6 +233,11 @@ export class LockService {
       this.logger.warn(`${this.connection.backend.name}: no server has answered yet, still trying`),
     );
     connected.then(cancel, cancel);
+  }
+
+  private tellGuarantees(): void {
+    const { name, guarantees } = this.connection.backend;
+    if (guarantees) this.logger.log(guaranteesText(name, guarantees));
   }
 
   private notConnected(error: unknown): void {

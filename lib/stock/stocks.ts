@@ -19,6 +19,8 @@ interface StockSource {
   /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
   readonly waitMsOf: (waitMs: number) => number;
   readonly records: RecordStore;
+  /** Warns once if the servers can forget applied writes. */
+  readonly warnOfLoss: (what: string) => void;
   /** Returns the segmented lock on a key. @throws LockConfigurationError for a key that can have none */
   readonly lockOn: (key: string, options: SegmentOptions) => SegmentedLock;
 }
@@ -36,7 +38,8 @@ export class Stocks {
   stockOf(key: string, given: StockOptions): SegmentedStock {
     const options = resolveStockOptions(given, this.#source.waitMs);
     const lock = this.#source.lockOn(key, { segments: options.segments });
-    const { records, waitMsOf } = this.#source;
+    const { records, waitMsOf, warnOfLoss } = this.#source;
+    warnOfLoss('stock()');
     const names = new StockNames(key);
     const keeper = this.#keeperOf(key, options, lock, names);
     return new SegmentedStock({ key, options, waitMsOf, keeper, records, names });

@@ -8,6 +8,8 @@ export type { ZooKeeperServerOptions } from './zookeeper-server.js';
 export type { ZooKeeperSettings } from './zookeeper-config.js';
 export { ZooKeeperEnsemble } from './zookeeper-ensemble.js';
 export type { ZooKeeperEnsembleOptions } from './zookeeper-ensemble.js';
+export { RedisServer } from './redis-server.js';
+export type { RedisServerOptions } from './redis-server.js';
 export type { EnsembleServer, ServerMode } from './ensemble-server.js';
 export { FaultProxy } from './faults/fault-proxy.js';
 export type { Direction } from './faults/fault-link.js';

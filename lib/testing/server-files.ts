@@ -10,9 +10,10 @@ export class ServerFiles {
   /** Whether the caller named no directory, so that this one is removed with the server. */
   readonly isTemporary: boolean;
 
-  constructor(dir: string | undefined) {
+  /** @param prefix start of the name of a temporary directory */
+  constructor(dir: string | undefined, prefix = 'zookeeper-') {
     this.isTemporary = dir === undefined;
-    this.dir = dir ?? mkdtempSync(join(tmpdir(), 'zookeeper-'));
+    this.dir = dir ?? mkdtempSync(join(tmpdir(), prefix));
     mkdirSync(join(this.dir, 'data'), { recursive: true });
   }
 

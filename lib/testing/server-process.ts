@@ -10,6 +10,9 @@ const TERM_WITHIN_MS = 5_000;
 // ends the server.
 const GUARD_SCRIPT = 'dir=$1; shift; read -r _; "$@"; if [ -n "$dir" ]; then rm -rf "$dir"; fi';
 
+/** The part of a command that a process needs. */
+type ProcessCommand = Pick<ServerCommand, 'argv' | 'signalArgv'>;
+
 export interface ServerProcessFiles {
   /** The file to which the server's output is appended. */
   readonly logFile: string;
@@ -20,11 +23,11 @@ export interface ServerProcessFiles {
 /** One running server process. It does not outlive this process. */
 export class ServerProcess {
   readonly #child: ChildProcess;
-  readonly #command: ServerCommand;
+  readonly #command: ProcessCommand;
   readonly #exited: Promise<void>;
   #hasExited = false;
 
-  constructor(command: ServerCommand, files: ServerProcessFiles) {
+  constructor(command: ProcessCommand, files: ServerProcessFiles) {
     this.#command = command;
     this.#child = spawnLogged(command, files.logFile);
     this.#exited = new Promise((resolve) => {
@@ -89,7 +92,7 @@ export class ServerProcess {
   }
 }
 
-function spawnLogged(command: ServerCommand, logFile: string): ChildProcess {
+function spawnLogged(command: ProcessCommand, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const [program, ...args] = command.argv;
   const child = spawn(program, args, { stdio: ['ignore', log, log] });

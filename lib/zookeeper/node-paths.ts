@@ -1,6 +1,6 @@
 import type { LockDirectory } from './recipes/lock-directory.js';
-import { placeAt, placePath } from './session/znode-path.js';
-import type { PlaceKind } from './session/znode-path.js';
+import { placeAt, placePath } from './recipes/znode-path.js';
+import type { PlaceKind } from './recipes/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
 /** The paths of objects that are not locks, with the settings with which their znodes are created. */

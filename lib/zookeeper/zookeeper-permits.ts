@@ -6,7 +6,7 @@ import { PermitCount } from './recipes/permit-count.js';
 import type { Wanted } from './recipes/semaphore.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
-import { countPath } from './session/znode-path.js';
+import { countPath } from './recipes/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
 type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;

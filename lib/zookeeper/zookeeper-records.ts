@@ -7,7 +7,7 @@ import { RecordWriting } from './records/record-write.js';
 import type { Session } from './session/session.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import { unlessMissing } from './session/watch.js';
-import { recordName, recordPath } from './session/znode-path.js';
+import { recordName, recordPath } from './recipes/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
 type Ask<T> = (session: AskedSession, signal: AbortSignal) => Promise<T>;

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../async/collections.js';
+import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -27,7 +28,7 @@ import { GrantedTimeout } from './session/lease-clock.js';
 import type { Session } from './session/session.js';
 import { SessionReport, SessionSupervisor } from './session/session-supervisor.js';
 import { NodePaths } from './node-paths.js';
-import { lockPath } from './session/znode-path.js';
+import { lockPath } from './recipes/znode-path.js';
 import { ZooKeeperCoordination } from './zookeeper-coordination.js';
 import { ZooKeeperElections } from './zookeeper-elections.js';
 import { ZooKeeperPermits } from './zookeeper-permits.js';
@@ -40,11 +41,22 @@ const MOST_PATHS = 10_000;
 // Longer than the inaccuracy of a timer, and shorter than a few hand-overs between processes.
 const ENTRY_DELAY_MS = 3;
 
+const GUARANTEES: BackendGuarantees = Object.freeze({
+  decidedBy: 'a majority of servers',
+  clocks: 'those of clients',
+  failOver: 'goes on',
+  writtenAt: 'server',
+  records: 'durable',
+  sets: 'any keys',
+  advice: [],
+});
+
 /**
  * A lock backend on ZooKeeper. Requests become recipes on the current session, and begin again when that session ends.
  */
 export class ZooKeeperBackend implements LockBackend {
   readonly name = 'zookeeper';
+  readonly guarantees = GUARANTEES;
   readonly records: ZooKeeperRecords;
   readonly permitCounts: ZooKeeperPermits;
   readonly coordination: ZooKeeperCoordination;

@@ -3,7 +3,7 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { parseConnectString } from './client/connect-string.js';
 import type { ConnectString } from './client/connect-string.js';
 import type { TlsOptions } from './client/dialer.js';
-import { checkRoot } from './session/znode-path.js';
+import { checkRoot } from './recipes/znode-path.js';
 import { resolveAcl, resolveAuth, resolveTls } from './access.options.js';
 import type { ZooKeeperAcl, ZooKeeperAuth, ZooKeeperTls } from './access.options.js';
 

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { LockModule, zookeeper } from 'nestjs-distributed-lock';
+import { redis } from 'nestjs-distributed-lock/redis';
 import { CouponsModule } from './coupons/coupons.module.js';
 import { FilesModule } from './files/files.module.js';
 import { IsolationModule } from './isolation/isolation.module.js';
@@ -16,14 +17,15 @@ import { settings } from './settings.js';
 import { StockModule } from './stock/stock.module.js';
 import { TransfersModule } from './transfers/transfers.module.js';
 
-// Shops with different files share no data, so they must not wait for each other on a shared ZooKeeper.
-const backend = settings.isLocked
-  ? zookeeper({ basePath: `/${basename(settings.shopDir)}` })
-  : noLocks(settings.shopDir);
+// Shops with different files share no data, so they must not wait for each other on a shared server.
+const shop = basename(settings.shopDir);
+const { restartDelayMs } = settings;
+const granting = settings.isOnRedis ? redis({ basePath: shop, restartDelayMs }) : zookeeper({ basePath: `/${shop}` });
+const backend = settings.isLocked ? granting : noLocks(settings.shopDir);
 
 @Module({
   imports: [
-    // watched() exists only for the live view. In your application this is `backend: zookeeper({ … })`.
+    // watched() exists only for the live view. In your application this is `backend: zookeeper({ … })`, or `redis({ … })`.
     // Without locks there is no local queue either: it would still serialise the callers of one instance.
     LockModule.forRoot({
       service: 'shop',

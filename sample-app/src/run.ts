@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { parseOptions, USAGE } from './driver/options.js';
+import { provideServer } from './driver/lock-server.js';
 import { perform } from './driver/performance.js';
 import { bold, green, red } from './driver/style.js';
 import { isRight, table } from './driver/table.js';
 import type { Row } from './driver/table.js';
 import { WarmProcess } from './driver/warm-process.js';
-import { provideZooKeeper } from './driver/zookeeper.js';
 
 const INTERRUPTED = 130;
 // No scene takes this long: a run that reaches the limit hangs.
@@ -16,12 +16,10 @@ async function run(signal: AbortSignal): Promise<void> {
   if (help) return console.log(USAGE);
 
   await using first = new WarmProcess();
-  await using zooKeeper = await provideZooKeeper(server);
+  await using locks = await provideServer(server);
   signal.throwIfAborted();
-  const env = { ZOOKEEPER_CONNECT: zooKeeper.connectString };
-  console.log(
-    `\n${bold('WITH LOCKS')}  five instances of the shop, the same files, ZooKeeper at ${zooKeeper.connectString}`,
-  );
+  const { env } = locks;
+  console.log(`\n${bold('WITH LOCKS')}  five instances of the shop, the same files, ${locks.name}`);
   const { rows: locked, firstHeldMs = NaN } = await perform({ ...env, LOCKS: 'on' }, sizes, signal, first);
   console.log(`\n  The first lease was granted ${Math.round(firstHeldMs)} ms after this process began.`);
   console.log(

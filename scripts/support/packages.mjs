@@ -21,7 +21,7 @@ const PACKAGES = {
     isThere: hasLibrary('libzookeeper_mt.so.2'),
   },
   'redis-server': {
-    purpose: 'the server of the locks of redlock and redis-semaphore',
+    purpose: 'a server that grants the locks, and the server of redlock and redis-semaphore',
     isThere: hasFile('/usr/bin/redis-server'),
     service: 'redis-server',
   },
@@ -30,6 +30,9 @@ const PACKAGES = {
 
 /** The server of the tests and the sample. */
 export const ZOOKEEPER = ['zookeeper', 'default-jre-headless'];
+
+/** The server of the locks on Redis. */
+export const REDIS = ['redis-server'];
 
 /** Whose locks the bench runs beside ours, and the interop tests against ours; whose clients the embedded server serves. */
 export const PEERS = [

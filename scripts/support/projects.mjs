@@ -24,3 +24,8 @@ export function projectArgs(names, args) {
 function withoutProjects(args) {
   return args.filter((arg, place) => !arg.startsWith('--project') && args[place - 1] !== '--project');
 }
+
+/** Those among them that need a Redis server. */
+export function needRedis(names) {
+  return names.filter((name) => PROJECTS[name]?.needs === 'redis');
+}

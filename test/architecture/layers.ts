@@ -28,9 +28,16 @@ export type Layered =
   | 'zookeeper/records'
   | 'zookeeper/election'
   | 'zookeeper/recipes'
+  | 'zookeeper/recipes/shortcuts'
   | 'zookeeper/session'
   | 'zookeeper/client'
   | 'zookeeper/wire'
+  | 'redis'
+  | 'redis/coordination'
+  | 'redis/locks'
+  | 'redis/session'
+  | 'redis/scripts'
+  | 'redis/client'
   | 'memory'
   | 'async'
   | 'command'
@@ -134,8 +141,13 @@ export const LAYERS: Layers = {
   },
   'zookeeper/recipes': {
     folder: 'zookeeper/recipes',
-    mayImport: ['zookeeper/session', 'contract', 'async'],
+    mayImport: ['zookeeper/recipes/shortcuts', 'zookeeper/session', 'contract', 'async'],
     packages: ['node:crypto', 'node:os'],
+  },
+  'zookeeper/recipes/shortcuts': {
+    folder: 'zookeeper/recipes/shortcuts',
+    mayImport: ['zookeeper/session', 'async'],
+    packages: [],
   },
   'zookeeper/session': {
     folder: 'zookeeper/session',
@@ -148,6 +160,41 @@ export const LAYERS: Layers = {
     packages: ['node-zookeeper-client', 'node:*'],
   },
   'zookeeper/wire': { folder: 'zookeeper/wire', mayImport: [], packages: [] },
+  redis: {
+    folder: 'redis',
+    // The client is imported only to create one. Every request to the server goes through the session.
+    mayImport: [
+      'redis/coordination',
+      'redis/locks',
+      'redis/session',
+      'redis/scripts',
+      'redis/client',
+      'contract',
+      'async',
+    ],
+    packages: ['node:crypto', 'node:tls'],
+  },
+  'redis/coordination': {
+    folder: 'redis/coordination',
+    mayImport: ['redis/locks', 'redis/session', 'redis/scripts', 'redis/client', 'contract', 'async'],
+    packages: ['node:crypto'],
+  },
+  'redis/locks': {
+    folder: 'redis/locks',
+    mayImport: ['redis/session', 'redis/scripts', 'redis/client', 'contract', 'async'],
+    packages: ['node:crypto'],
+  },
+  'redis/session': {
+    folder: 'redis/session',
+    mayImport: ['redis/scripts', 'redis/client', 'contract', 'async'],
+    packages: ['node:crypto', 'node:os'],
+  },
+  'redis/scripts': { folder: 'redis/scripts', mayImport: ['redis/client'], packages: [] },
+  'redis/client': {
+    folder: 'redis/client',
+    mayImport: ['contract', 'async'],
+    packages: ['ioredis', 'node:crypto', 'node:module', 'node:net', 'node:tls'],
+  },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
@@ -247,7 +294,7 @@ export const LAYERS: Layers = {
 };
 
 /** Packages that a single file may import, so that they can be replaced there. */
-export const ONE_FILE_PACKAGES: readonly string[] = ['node-zookeeper-client'];
+export const ONE_FILE_PACKAGES: readonly string[] = ['node-zookeeper-client', 'ioredis'];
 
 /** With fewer files than this, the test has looked in the wrong place. */
 export const FEWEST_FILES = 80;

@@ -31,11 +31,14 @@ const untilSaid = (text: string) =>
   eventually(() => (lines.some((line) => line.includes(text)) ? lines : undefined), `a line with "${text}"`);
 
 describe('the log of a connection', () => {
-  it('has one line at the start, and none for a shutdown', async () => {
+  it('has a line for the session and one for the guarantees at the start, and none for a shutdown', async () => {
     const { service } = await behindProxy({ sessionTimeoutMs: 4_000 });
     await service.using('k', () => {});
     await closeService(service);
-    expect(lines).toEqual([expect.stringMatching(/^log: connected to [\w.:]+: session 0x[0-9a-f]+, timeout 4000 ms$/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/^log: connected to [\w.:]+: session 0x[0-9a-f]+, timeout 4000 ms$/),
+      expect.stringMatching(/^log: guarantees of zookeeper: decided by a majority of servers; .*queues: durable;/),
+    ]);
   });
 
   it('has one line for the start of an outage and one for its end', async () => {
@@ -52,7 +55,7 @@ describe('the log of a connection', () => {
     proxy.heal();
     await untilSaid('connected again');
     expect(lease.isHeld()).toBe(true);
-    expect(lines.slice(1)).toEqual([
+    expect(lines.slice(2)).toEqual([
       expect.stringMatching(
         /^warn: the connection to .* is lost.*; held leases \(1\) are suspended, and lost unless a server answers within \d+ ms$/,
       ),
@@ -65,7 +68,7 @@ describe('the log of a connection', () => {
     for (let at = 0; at < 12; at++) await service.acquire(`k${at}`, { label: 'Orders.place' });
     await proxy.expireSessions();
     await untilSaid('connected again');
-    expect(lines.slice(1)).toEqual([
+    expect(lines.slice(2)).toEqual([
       expect.stringMatching(/^warn: the connection to .* is lost/),
       expect.stringMatching(/^warn: session 0x[0-9a-f]+ is over: expired\. Its leases are lost/),
       expect.stringMatching(

@@ -55,7 +55,8 @@ describe('the API reference', () => {
   it.each(entries())('has a page for $name, and for everything that it exports', ({ name, source }) => {
     const place = name.replaceAll('/', '_');
     const exported = exportsOf(readFileSync(join(ROOT, source), 'utf8'));
-    expect(exported.length).toBeGreaterThan(10);
+    // The smallest entry has a function, its options and their parts.
+    expect(exported.length).toBeGreaterThan(3);
     expect(pages.has(`modules/${place}.html`)).toBe(true);
     expect(exported.filter((one) => !KINDS.some((kind) => pages.has(`${kind}/${place}.${one}.html`)))).toEqual([]);
   });

@@ -49,10 +49,19 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       },
     );
 
-    it.each(['import', 'require'])('loads no test code with the main entry, by %s', async (way) => {
+    it.each(['import', 'require'])('loads neither test code nor Redis with the main entry, by %s', async (way) => {
       const loaded = (await report('loaded.js', way)) as string[];
       expect(loaded).toContain('cjs/code/locks.js');
-      expect(loaded.filter((file) => /testing|embedded|command/.test(file))).toEqual([]);
+      expect(loaded.filter((file) => /testing|embedded|command|redis/.test(file))).toEqual([]);
+    });
+
+    it.each(['import', 'require'])('is told what to install for Redis, and has it then, by %s', async (way) => {
+      await using redisApp = await InstalledApp.create('cjs', nest, tarball);
+      const ask = async () => JSON.parse(await redisApp.run(process.execPath, 'redis.js', way)) as unknown;
+      const message = expect.stringContaining('npm install ioredis') as unknown;
+      expect(await ask()).toEqual({ before: 0, isOurs: true, message });
+      await redisApp.add('ioredis');
+      expect(await ask()).toEqual({ before: 0, name: 'redis' });
     });
 
     // NestJS 12 is published as ES modules itself.

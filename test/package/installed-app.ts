@@ -48,6 +48,13 @@ export class InstalledApp implements AsyncDisposable {
     await this.run('tar', '-xzf', tarball, '-C', folder, '--strip-components=1');
   }
 
+  /** Installs an optional peer. `npm ls` checks its range. */
+  async add(name: string): Promise<void> {
+    copyPackages(NODE_MODULES, [name], this.dir);
+    writeManifest(this.dir, [PACKAGE, ...FRAMEWORK, ...TYPES, name]);
+    await this.run('npm', 'ls', '--all');
+  }
+
   /** Sets whether its files are ES modules. */
   setType(type: 'module' | 'commonjs'): void {
     const file = join(this.dir, 'package.json');

@@ -13,12 +13,12 @@ const SWITCHES = {
     by: `const groups = ${isOff('group commit')} ? writes.map((one) => [one]) : first && writes.length === 1`,
   },
   'consecutive numbers': {
-    file: 'zookeeper/recipes/sequence-fast-path.js',
+    file: 'zookeeper/recipes/shortcuts/sequence-fast-path.js',
     replace: 'return this.#followed >=',
     by: `return !${isOff('consecutive numbers')} && this.#followed >=`,
   },
   'batched creates': {
-    file: 'zookeeper/recipes/create-batching.js',
+    file: 'zookeeper/recipes/shortcuts/create-batching.js',
     replace: 'return this.#held.size > 0 ||',
     by: `if (${isOff('batched creates')}) return false; return this.#held.size > 0 ||`,
   },

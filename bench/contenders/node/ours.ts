@@ -13,7 +13,12 @@ export async function open(address: string, options: ContenderOptions): Promise<
   };
 }
 
-function lockerOf(service: LockService, key: string, { isReadWrite, ...options }: ContenderOptions): Locker<Lease> {
+/** Returns a locker of a service on any backend. */
+export function lockerOf(
+  service: LockService,
+  key: string,
+  { isReadWrite, ...options }: ContenderOptions,
+): Locker<Lease> {
   const release = (lease: Lease) => lease.release();
   if (isReadWrite) {
     const { read, write } = service.readWriteLock(key, options);

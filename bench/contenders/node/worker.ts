@@ -12,7 +12,9 @@ import { memory, WaitingLine } from './waiting-line.js';
 /** Loaded on demand, so that no contender's process has the others in memory. */
 const MODULES: Readonly<Record<string, () => Promise<{ readonly open: OpenFunction }>>> = {
   floor: () => import('./floor.js'),
+  'floor-redis': () => import('./floor-redis.js'),
   ours: () => import('./ours.js'),
+  'ours-redis': () => import('./ours-redis.js'),
   'redis-semaphore': () => import('./redis-semaphore.js'),
   redlock: () => import('./redlock.js'),
   etcd3: () => import('./etcd3.js'),

@@ -9,18 +9,18 @@
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
 import { OpCode, Xid } from '../wire/op-codes.js';
-import { requestFrame, setWatchesRecord } from '../wire/records.js';
+import { requestFrame } from '../wire/records.js';
 import { Dialer } from './dialer.js';
 import type { ConnectionOptions, SocketEvents } from './dialer.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { Handshakes } from './handshakes.js';
 import { Inbound } from './inbound.js';
-import { isConnectionLoss } from './keeper-error.js';
 import { Outbox } from './outbox.js';
 import { PendingRequest, readNothing, RequestQueue } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import type { WatchKind, WatchTable, WatchTables } from './watch-table.js';
+import { resetWatches } from './set-watches.js';
+import type { WatchTables } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -202,47 +202,4 @@ export class Connection {
     this.#dialer.stop();
     this.#driver.state = DriverState.closing;
   }
-}
-
-type Send = (request: PendingRequest) => Promise<unknown>;
-
-/** Sets all watches again on a new connection. Watches that missed an event since `lastZxid` fire at once. */
-export function resetWatches(watches: WatchTables, lastZxid: bigint, send: Send): void {
-  resetKind('data', watches.data, lastZxid, send);
-  resetKind('children', watches.children, lastZxid, send);
-}
-
-function resetKind(kind: WatchKind, watches: WatchTable, lastZxid: bigint, send: Send): void {
-  for (const paths of watchBatches(watches.paths)) {
-    const request = new PendingRequest(
-      OpCode.setWatches,
-      setWatchesRecord(lastZxid, paths, kind),
-      undefined,
-      readNothing,
-    );
-    send(request).catch((error: unknown) => {
-      // If the request was refused, the watches are not set: their owners have to look again. If the connection was
-      // lost, they are set on the next one.
-      if (!isConnectionLoss(error)) paths.forEach((path) => watches.fire(path, 'unknown'));
-    });
-  }
-}
-
-// Far below the server's limit of 1 MB for a request. Beyond that limit the server closes the connection, every time.
-const BATCH_BYTES = 100 * 1024;
-
-/** The paths of the watches to set again after a reconnect, in batches that fit into one request each. */
-export function watchBatches(paths: readonly string[]): string[][] {
-  const batches: string[][] = [];
-  let room = 0;
-  for (const path of paths) {
-    const bytes = Buffer.byteLength(path) + 4;
-    if (bytes > room) {
-      batches.push([]);
-      room = BATCH_BYTES;
-    }
-    batches.at(-1)?.push(path);
-    room -= bytes;
-  }
-  return batches;
 }

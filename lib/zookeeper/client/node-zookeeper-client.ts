@@ -6,7 +6,7 @@ import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../w
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './dialer.js';
 import { directoryOf, GroupedWrite } from './outbox.js';
-import { isKeeperError } from './keeper-error.js';
+import { isKeeperError, KeeperError } from './keeper-error.js';
 import { readNothing } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import { WatchTables } from './watch-table.js';
@@ -24,6 +24,14 @@ import type {
 
 /** ZooKeeper's codes for the kinds of watches. */
 const WATCHER_TYPES = { children: 1, data: 2 } as const;
+
+/** A watch that is being set. */
+interface Watching {
+  readonly watch: Watch;
+  /** The event, if there was one. */
+  event(): WatchEvent | undefined;
+  forget(): boolean;
+}
 
 /** ZooKeeper's requests over one hardened driver connection. */
 export class NodeZooKeeperClient implements ZooKeeperClient {
@@ -54,6 +62,14 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.outbox.join(new GroupedWrite(request));
   }
 
+  createFirst(request: CreateRequest, directory: MultiOp): Promise<CreatedNode> {
+    return this.#connection.outbox.join(new GroupedWrite(request, directory));
+  }
+
+  knows(directory: string): boolean {
+    return this.#connection.outbox.knows(directory);
+  }
+
   async delete(path: string): Promise<void> {
     await this.#connection.outbox.join(new GroupedWrite(path));
   }
@@ -67,9 +83,16 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.request(OpCode.getData, pathWatchRecord(path, false), path, readNode);
   }
 
-  watch(path: string): Promise<Watch> {
-    // getData and not exists: if the znode does not exist, exists would leave a watch that never fires.
-    return this.#watched('data', path, OpCode.getData, (_reply, watch) => watch);
+  async watch(path: string, since?: bigint): Promise<Watch> {
+    const watching = this.#watching('data', path);
+    try {
+      await this.#connection.outbox.watch(path, since);
+    } catch (error) {
+      watching.forget();
+      throw error;
+    }
+    if (watching.event() === 'deleted') throw new KeeperError(ErrorCode.noNode, path);
+    return watching.watch;
   }
 
   watchData(path: string): Promise<WatchedNode> {
@@ -99,6 +122,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async multi(ops: readonly MultiOp[]): Promise<TransactionReply> {
+    ops.forEach(({ type, path }) => type === 'delete' && this.#connection.outbox.forget(path));
     const { results, zxid } = await this.#connection.request(
       OpCode.multi,
       multiRecord(ops),
@@ -132,10 +156,12 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   /** Registers a watch before it is set on the server. The caller forgets it if it cannot be set. */
-  #watching(kind: WatchKind, path: string): { watch: Watch; forget: () => boolean } {
+  #watching(kind: WatchKind, path: string): Watching {
     const fired = deferred<WatchEvent>();
-    const forget = this.#watches[kind].add(path, fired.resolve);
-    return { forget, watch: { fired: fired.promise, remove: () => void (forget() && this.#removeWatch(kind, path)) } };
+    let happened: WatchEvent | undefined;
+    const forget = this.#watches[kind].add(path, (event) => fired.resolve((happened = event)));
+    const remove = () => void (forget() && this.#removeWatch(kind, path));
+    return { forget, event: () => happened, watch: { fired: fired.promise, remove } };
   }
 
   // If the watch cannot be removed now, it ends with the connection, or fires without a watcher.

@@ -1,13 +1,14 @@
 import { BoundedMap } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { multiRecord, readMultiResults } from '../wire/multi.js';
+import { multiRecord, readMultiResults, refusedAt } from '../wire/multi.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
 import { CreateMode, OpCode } from '../wire/op-codes.js';
 import { createRecord, readCzxid, versionRecord } from '../wire/records.js';
 import { isConnectionLoss, KeeperError, RequestTooLargeError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
+import { TurnWatches } from './set-watches.js';
 import type { CreatedNode, CreateRequest } from './zookeeper-client.js';
 
 /** Sends requests in order, in one write of the socket, or fails them when there is no connection. */
@@ -17,7 +18,7 @@ type Send = (requests: readonly PendingRequest[]) => void;
  * Collects the requests of one turn of the event loop and sends them at the turn's end, in one write. Creates and
  * deletes that may share transactions are first, then everything else.
  * So a list that is requested in the same turn as a create contains the created znode. All requests for the
- * same list in one turn share one reply.
+ * same list in one turn share one reply. The data watches of one turn are set by one request.
  */
 export class Outbox {
   readonly #send: Send;
@@ -25,6 +26,7 @@ export class Outbox {
   #shared = new Map<string, Promise<unknown>>();
   #writes: GroupedWrite[] = [];
   #requests: PendingRequest[] = [];
+  #watches: TurnWatches | undefined;
   #isDue = false;
 
   constructor(send: Send) {
@@ -42,9 +44,31 @@ export class Outbox {
     return write.done.promise;
   }
 
+  /**
+   * Sets a data watch. Resolves when it is set.
+   * @param since a change after this zxid fires the watch too
+   */
+  watch(path: string, since?: bigint): Promise<void> {
+    const watches = (this.#watches ??= new TurnWatches());
+    watches.paths.push(path);
+    if (since !== undefined && since < watches.since) watches.since = since;
+    this.#atEndOfTurn();
+    return watches.set.promise;
+  }
+
   /** Records that a directory exists, if that was found out in another way than by `join`. */
   saw(directory: string): void {
     this.#groupCommit.saw(directory);
+  }
+
+  /** Whether a directory was seen to exist, as far as this process remembers. */
+  knows(directory: string): boolean {
+    return this.#groupCommit.knows(directory);
+  }
+
+  /** Records that a directory may not exist any more. */
+  forget(directory: string): void {
+    this.#groupCommit.forget(directory);
   }
 
   /** Returns the promise of `ask`. All callers with the same `what` in this turn share one promise. */
@@ -58,6 +82,8 @@ export class Outbox {
   flush(): void {
     this.#isDue = false;
     const [writes, requests] = [this.#writes, this.#requests];
+    if (this.#watches) requests.push(...this.#watches.toRequests());
+    this.#watches = undefined;
     this.#writes = [];
     this.#requests = [];
     // Replaced and not cleared: a long-lived map keeps its former entries in memory, see `LinkedList`.
@@ -84,7 +110,8 @@ const MOST_DIRECTORIES = 10_000;
  * is one proposal and one write to the servers' disks instead of many.
  *
  * - One transaction never creates two contenders in one directory: they would share a zxid, and so a fencing token.
- * - A transaction fails as a whole, so a create joins only if its directory is known to exist.
+ * - A transaction fails as a whole, so a create joins only if its directory is known to exist. Creates that bring their
+ *   directory along have transactions of their own.
  * - If a transaction still fails, each write is sent again by itself. The error of one write may be caused by another
  *   write that was undone with it. For example, of two deletes of one znode the second finds none.
  * - A single write is sent as a plain request.
@@ -101,7 +128,7 @@ class GroupCommit {
   /** Returns the requests that carry out these writes of one turn. */
   requestsFor(writes: readonly GroupedWrite[]): PendingRequest[] {
     const [first] = writes;
-    const groups = first && writes.length === 1 ? [[first]] : grouped(writes, (write) => this.#mayJoin(write));
+    const groups = first && writes.length === 1 ? [[first]] : grouped(writes, (write) => this.#groupFor(write));
     return groups.map((group) => this.#requestFor(group));
   }
 
@@ -110,8 +137,17 @@ class GroupCommit {
     if (this.#directories.get(directory) !== true) this.#directories.set(directory, true);
   }
 
-  #mayJoin({ directory, isContainer }: GroupedWrite): boolean {
-    return directory === undefined || (!isContainer && this.#directories.get(directory) === true);
+  knows(directory: string): boolean {
+    return this.#directories.get(directory) === true;
+  }
+
+  forget(directory: string): void {
+    this.#directories.delete(directory);
+  }
+
+  #groupFor({ directory, isContainer, parent }: GroupedWrite): GroupKind {
+    if (parent) return 'new';
+    return directory === undefined || (!isContainer && this.knows(directory)) ? 'known' : 'alone';
   }
 
   #requestFor(group: readonly GroupedWrite[]): PendingRequest {
@@ -125,13 +161,13 @@ class GroupCommit {
     if (directory === undefined) return request;
     write.done.promise.then(
       () => this.saw(directory),
-      () => this.#directories.delete(directory),
+      () => this.forget(directory),
     );
     return request;
   }
 
   #together(group: readonly GroupedWrite[]): PendingRequest {
-    const record = multiRecord(group.map(({ op }) => op));
+    const record = multiRecord(group.flatMap(({ ops }) => ops));
     const request = new PendingRequest(OpCode.multi, record, undefined, (reply) => this.#answered(group, reply));
     request.reply.catch((error: unknown) => {
       if (isRefusal(error)) this.#oneByOne(group);
@@ -144,7 +180,12 @@ class GroupCommit {
     const results = readMultiResults(body);
     const isApplied = results.every(({ error }) => error === 0);
     if (!isApplied) return this.#oneByOne(group);
-    group.forEach((write, place) => write.applied(results[place] ?? { error: 0 }, zxid));
+    let place = 0;
+    for (const write of group) {
+      place += write.ops.length;
+      write.applied(results[place - 1], zxid);
+      if (write.parent) this.saw(write.parent.path);
+    }
   }
 
   #oneByOne(writes: readonly GroupedWrite[]): void {
@@ -157,18 +198,19 @@ function isRefusal(error: unknown): boolean {
   return (error instanceof KeeperError && !isConnectionLoss(error)) || error instanceof RequestTooLargeError;
 }
 
-/**
- * Splits writes into transactions of limited size, with at most one create per directory each. Each write that may not
- * join is alone.
- */
-function grouped(writes: readonly GroupedWrite[], mayJoin: (write: GroupedWrite) => boolean): GroupedWrite[][] {
+/** Which writes a write may share a transaction with: those in known directories, those in new ones, or none. */
+type GroupKind = 'known' | 'new' | 'alone';
+
+/** Splits writes into transactions of limited size, with at most one create per directory each. */
+function grouped(writes: readonly GroupedWrite[], kindOf: (write: GroupedWrite) => GroupKind): GroupedWrite[][] {
   const alone: GroupedWrite[][] = [];
-  const groups = new Groups();
+  const groups = { known: new Groups(), new: new Groups() };
   for (const write of writes) {
-    if (mayJoin(write)) groups.add(write);
-    else alone.push([write]);
+    const kind = kindOf(write);
+    if (kind === 'alone') alone.push([write]);
+    else groups[kind].add(write);
   }
-  return [...alone, ...groups.all.map(({ writes: group }) => group)];
+  return [...alone, ...[...groups.known.all, ...groups.new.all].map(({ writes: group }) => group)];
 }
 
 interface Group {
@@ -208,10 +250,17 @@ export class GroupedWrite {
   readonly done: Deferred<CreatedNode> = deferred();
   /** The directory of the created znode. `undefined` for a delete. */
   readonly directory: string | undefined;
+  /** The operation that creates the directory right before. */
+  readonly parent: MultiOp | undefined;
 
-  constructor(what: CreateRequest | string) {
+  constructor(what: CreateRequest | string, parent?: MultiOp) {
     this.op = typeof what === 'string' ? { type: 'delete', path: what } : createOp(what);
     this.directory = typeof what === 'string' ? undefined : directoryOf(what.path);
+    this.parent = parent;
+  }
+
+  get ops(): readonly MultiOp[] {
+    return this.parent ? [this.parent, this.op] : [this.op];
   }
 
   /** Whether the write creates a container, which needs a request type of its own. */
@@ -221,15 +270,23 @@ export class GroupedWrite {
 
   /** The approximate size of the write within a request. */
   get bytes(): number {
-    return this.op.path.length + (this.op.type === 'create' ? this.op.data.length : 0) + OTHER_BYTES;
+    const data = this.op.type === 'create' ? this.op.data.length : 0;
+    return this.ops.reduce((sum, { path }) => sum + path.length + OTHER_BYTES, data);
   }
 
   /** Returns a request that does only this write. It settles `done`. */
   alone(): PendingRequest {
-    const read = (reply: Reply) => this.done.resolve(this.#outcome(reply));
-    const request = this.op.type === 'create' ? createRequest(this.op, read) : deleteRequest(this.op.path, read);
+    const request = this.#request();
     request.reply.catch(this.done.reject);
     return request;
+  }
+
+  #request(): PendingRequest {
+    if (this.parent) {
+      return new PendingRequest(OpCode.multi, multiRecord(this.ops), undefined, (reply) => this.#both(reply));
+    }
+    const read = (reply: Reply) => this.done.resolve(this.#outcome(reply));
+    return this.op.type === 'create' ? createRequest(this.op, read) : deleteRequest(this.op.path, read);
   }
 
   #outcome({ body, zxid }: Reply): CreatedNode {
@@ -237,8 +294,15 @@ export class GroupedWrite {
     return { path: body.string(), czxid: readCzxid(body) };
   }
 
+  #both({ body, zxid }: Reply): void {
+    const results = readMultiResults(body);
+    const refused = refusedAt(results);
+    if (refused < 0) this.applied(results[1], zxid);
+    else this.done.reject(new KeeperError(results[refused]?.error ?? 0, this.ops[refused]?.path));
+  }
+
   /** Settles `done` with the result of a transaction that was applied. */
-  applied({ path = this.op.path }: MultiResult, zxid: bigint): void {
+  applied({ path = this.op.path }: Pick<MultiResult, 'path'> = {}, zxid: bigint): void {
     this.done.resolve({ path, czxid: zxid });
   }
 }

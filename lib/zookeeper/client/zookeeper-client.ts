@@ -4,6 +4,7 @@ import { CreateMode } from '../wire/op-codes.js';
 import type { Watch } from './watch-table.js';
 
 export { ErrorCode } from '../wire/error-codes.js';
+export { refusedAt } from '../wire/multi.js';
 export { CreateMode };
 export type { Acl, MultiOp, MultiResult, Stat, Watch };
 
@@ -78,6 +79,13 @@ export interface ZooKeeperClient {
   readonly lastError: Error | undefined;
   connect(): void;
   create(request: CreateRequest): Promise<CreatedNode>;
+  /**
+   * Creates a znode together with its directory, in one transaction. The znode is then the first one in it. Rejects with
+   * `nodeExists` at the directory's path if the directory exists.
+   */
+  createFirst(request: CreateRequest, directory: MultiOp): Promise<CreatedNode>;
+  /** Whether a directory was seen to exist. It may have been deleted since. */
+  knows(directory: string): boolean;
   delete(path: string): Promise<void>;
   /**
    * Lists the children. Sent after all creates and deletes of the same turn, once for all callers that request the same
@@ -85,8 +93,12 @@ export interface ZooKeeperClient {
    */
   children(path: string): Promise<readonly string[]>;
   read(path: string): Promise<{ readonly data: Buffer; readonly stat: Stat }>;
-  /** Sets a data watch. Rejects, without a watch, when the znode does not exist. */
-  watch(path: string): Promise<Watch>;
+  /**
+   * Sets a data watch, in one request with all others of the same turn. Rejects, without a watch, when the znode does
+   * not exist. An earlier change may fire it too, so an event is only a hint.
+   * @param since every change after this zxid fires the watch
+   */
+  watch(path: string, since?: bigint): Promise<Watch>;
   /** Like `watch`, and returns the znode's data. */
   watchData(path: string): Promise<WatchedNode>;
   /** Returns whether the znode exists, and sets a watch on its existence and data. The watch is set in both cases. */

@@ -1,9 +1,8 @@
 import { OwnAbortController } from '../../async/abort.js';
 import { pause } from '../../async/timer.js';
 import type { Contender } from '../recipes/contender.js';
-import { refusedAt } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
-import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
+import { CreateMode, ErrorCode, KeeperError, refusedAt } from '../session/requests.js';
 import type { MultiOp, Stat, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing, untilFired, watching } from '../session/watch.js';

@@ -12,10 +12,9 @@
  */
 import { withAnyAbort } from '../../async/abort.js';
 import type { Contender } from '../recipes/contender.js';
-import { refusedAt } from '../recipes/create-node.js';
 import { NodeDeletedError } from '../recipes/held-nodes.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
-import { ErrorCode, KeeperError } from '../session/requests.js';
+import { ErrorCode, KeeperError, refusedAt } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing, untilChanged } from '../session/watch.js';

@@ -5,10 +5,17 @@ import { GrantedLease } from '../../contract/granted-lease.js';
 import { nameOf } from '../../contract/lock-request.js';
 import { contenderData, contenderId } from '../recipes/contender-data.js';
 import { Contender } from '../recipes/contender.js';
-import { createDirectory, refusedAt } from '../recipes/create-node.js';
+import { createDirectory } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { grantLease } from '../recipes/zookeeper-lease.js';
-import { CreateMode, ErrorCode, isConnectionLoss, KeeperError, SessionEndedError } from '../session/requests.js';
+import {
+  CreateMode,
+  ErrorCode,
+  isConnectionLoss,
+  KeeperError,
+  refusedAt,
+  SessionEndedError,
+} from '../session/requests.js';
 import type { CreatedNode, MultiOp, MultiResult, Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
@@ -54,7 +61,11 @@ export class ItemClaims {
       // Sent after the claim. An item that is read before its claim may be replaced by another one of the same name.
       const reading = first.map((name) => this.#read(name).catch(() => undefined));
       const outcome = await attempt;
-      if (outcome === 'again') continue;
+      if (outcome === 'again') {
+        // Another attempt could claim an item after the caller was told that it has none.
+        if (this.#request.signal.aborted) return [];
+        continue;
+      }
       if ('zxid' in outcome) return this.#taken(first, outcome.zxid, await Promise.all(reading));
       if (outcome.isGone) leftBacklog(this.#session, `${this.#place.items.path}/${outcome.missed}`);
       else if (attempts === 'once') return [];

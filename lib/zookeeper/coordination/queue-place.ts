@@ -1,7 +1,7 @@
 /** The paths of the parts of a queue, and the meaning of its item names. */
 import { MOST_CREATES } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
-import { ITEM_MARK, itemNumber } from '../session/contender-name.js';
+import { ITEM_MARK, itemNumber } from '../recipes/contender-name.js';
 
 export interface QueuePlace {
   /** The items. */

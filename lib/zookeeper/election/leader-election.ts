@@ -19,7 +19,7 @@ import { WaitQueueSnapshot } from '../recipes/wait-queue-snapshot.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing, untilChanged, untilChildrenChanged } from '../session/watch.js';
-import { withAncestors } from '../session/znode-path.js';
+import { withAncestors } from '../recipes/znode-path.js';
 import { Candidacy, candidateIn, participantId, profilePath } from './candidacy.js';
 
 export async function campaignIn(

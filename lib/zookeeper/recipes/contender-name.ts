@@ -1,13 +1,78 @@
 /**
- * Parsing and building of contenders' names. Pure.
+ * Parsing and building of the names of sequential znodes: which recipe created it, and the number that its parent
+ * assigned. Pure.
  *
- * A name ends in the contender's kind and the number that its parent assigned: `_c_<uuid>-lock-0000000007`,
- * `…__WRIT__0000000008`, `…__READ__0000000009`, `…-latch-0000000010`, as Apache Curator writes them. Order is by the
- * number alone. A wait queue is of locks or of candidates. Contenders of the other kind, and any other names under the
- * path, are not its contenders and block none.
+ * A contender's name ends in its kind and its number: `_c_<uuid>-lock-0000000007`, `…__WRIT__0000000008`,
+ * `…__READ__0000000009`, `…-latch-0000000010`, as Apache Curator writes them. Order is by the number alone. A wait queue
+ * is of locks or of candidates. Contenders of the other kind, and any other names under the path, are not its contenders
+ * and block none.
  */
 import { randomUUID } from 'node:crypto';
-import { CONTENDER_MARKS, markedNumber } from '../session/contender-name.js';
+
+/** The marks before the sequence number of a contender in a wait queue, as Curator writes them. */
+const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
+
+/** The mark before the sequence number of a permit. */
+export const PERMIT_MARK = 'lease-';
+
+/** The directories of a semaphore, below its path: the wait queue for its permits, the permits, and their number. */
+export const SEMAPHORE_PARTS = { gate: 'locks', permits: 'leases', count: 'permits' } as const;
+
+/** The mark before the sequence number of an item of a queue. */
+export const ITEM_MARK = 'queue-';
+
+// Marks of kazoo's locks. Our recipes do not parse them, but kazoo would take such a directory for a contender.
+const KAZOO_MARKS = ['__lock__', '__rlock__'] as const;
+const PARTS: readonly string[] = Object.values(SEMAPHORE_PARTS);
+const CONTENDERS = Object.values(CONTENDER_MARKS);
+const MARKS = [...CONTENDERS, PERMIT_MARK, ...KAZOO_MARKS] as const;
+
+// `%010d` of an int32: a minus sign counts as one of the ten places. Negative numbers of ten digits need eleven.
+const PLACES = 10;
+const MOST_PLACES = 11;
+const [MINUS, ZERO, NINE] = [45, 48, 57];
+
+// The mark of an item is at the beginning of its name.
+const ITEM = /^queue-(\d{10}|-\d{9,10})$/;
+
+/** A mark, and the sequence number behind it. */
+interface MarkedNumber<M extends string> {
+  readonly mark: M;
+  readonly number: number;
+  /** The index in the name at which the number begins. */
+  readonly begin: number;
+}
+
+/**
+ * Returns the number at the end of the name if one of the marks is directly before it. It uses no regular expression,
+ * because every new contender parses all names of its queue.
+ */
+export function markedNumber<M extends string>(name: string, marks: readonly M[]): MarkedNumber<M> | undefined {
+  return beginningAt(name, name.length - PLACES, marks) ?? beginningAt(name, name.length - MOST_PLACES, marks);
+}
+
+/** The sequence number of an item of a queue, or `undefined` if the name is not an item's. */
+export function itemNumber(name: string): number | undefined {
+  const [, number] = ITEM.exec(name) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/**
+ * The name of a directory below a key, encoded if a semaphore uses that name itself. Only the first letter is encoded.
+ */
+export function withoutPart(name: string): string {
+  return PARTS.includes(name) ? `${percentEncoded(name.charCodeAt(0))}${name.slice(1)}` : name;
+}
+
+/**
+ * The name in a form that no recipe parses: the last character before the number is percent-encoded. A name that no
+ * recipe parses is returned unchanged.
+ */
+export function withoutMark(name: string): string {
+  const begin = ITEM.test(name) ? ITEM_MARK.length : markedNumber(name, MARKS)?.begin;
+  if (begin === undefined) return name;
+  return `${name.slice(0, begin - 1)}${percentEncoded(name.charCodeAt(begin - 1))}${name.slice(begin)}`;
+}
 
 export type ContenderKind = keyof typeof CONTENDER_MARKS;
 
@@ -21,15 +86,12 @@ export interface ContenderName {
   readonly number: number;
 }
 
-const MARKS = Object.values(CONTENDER_MARKS);
 const KINDS = {
   [CONTENDER_MARKS.lock]: 'lock',
   [CONTENDER_MARKS.write]: 'write',
   [CONTENDER_MARKS.read]: 'read',
   [CONTENDER_MARKS.latch]: 'latch',
 } as const;
-
-const PLACES_OF_A_NUMBER = 10;
 
 /** The mark in a contender's name, right before its number. */
 export function markOf(kind: ContenderKind): string {
@@ -38,32 +100,32 @@ export function markOf(kind: ContenderKind): string {
 
 /** The name of a reader in the place of a writer. No contender that was created after the writer is before it. */
 export function readerInPlaceOf(writer: string): string {
-  return `_c_${randomUUID()}-${CONTENDER_MARKS.read}${writer.slice(-PLACES_OF_A_NUMBER)}`;
+  return `_c_${randomUUID()}-${CONTENDER_MARKS.read}${writer.slice(-PLACES)}`;
 }
 
 /** The parsed name of a contender of any wait queue. `undefined` for all other names. */
 export function contenderNameOf(name: string): ContenderName | undefined {
-  const found = markedNumber(name, MARKS);
+  const found = markedNumber(name, CONTENDERS);
   return found && { name, kind: KINDS[found.mark], number: found.number };
 }
 
 /** The contenders of this kind of wait queue among the names under its path, in no order. */
-export function contenderNamesIn(line: QueueKind, names: readonly string[]): ContenderName[] {
+export function contenderNamesIn(queue: QueueKind, names: readonly string[]): ContenderName[] {
   const contenders: ContenderName[] = [];
   for (const name of names) {
     const contender = contenderNameOf(name);
-    if (contender && lineOf(contender.kind) === line) contenders.push(contender);
+    if (contender && queueOf(contender.kind) === queue) contenders.push(contender);
   }
   return contenders;
 }
 
 /** The kind of wait queue that a contender is in, by its name. */
 export function queueKindOf(name: string): QueueKind {
-  return lineOf(contenderNameOf(name)?.kind);
+  return queueOf(contenderNameOf(name)?.kind);
 }
 
 /** The kind of wait queue that contenders of this kind are in. */
-export function lineOf(kind: ContenderKind | undefined): QueueKind {
+export function queueOf(kind: ContenderKind | undefined): QueueKind {
   return kind === 'latch' ? 'candidates' : 'locks';
 }
 
@@ -105,4 +167,27 @@ export function compareContenderNames(a: ContenderName, b: ContenderName): numbe
 /** Whether the two cannot hold at once. */
 export function excludes(other: ContenderName, me: ContenderName): boolean {
   return me.kind !== 'read' || other.kind !== 'read';
+}
+
+function percentEncoded(ascii: number): string {
+  return `%${ascii.toString(16).toUpperCase()}`;
+}
+
+function beginningAt<M extends string>(name: string, begin: number, marks: readonly M[]): MarkedNumber<M> | undefined {
+  const mark = marks.find((one) => name.endsWith(one, begin));
+  if (mark === undefined || begin < 0) return undefined;
+  const number = numberAt(name, begin);
+  return number === undefined ? undefined : { mark, number, begin };
+}
+
+function numberAt(name: string, begin: number): number | undefined {
+  const isNegative = name.charCodeAt(begin) === MINUS;
+  if (!isNegative && name.length - begin > PLACES) return undefined;
+  let number = 0;
+  for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < ZERO || code > NINE) return undefined;
+    number = number * 10 + code - ZERO;
+  }
+  return isNegative ? -number : number;
 }

@@ -13,9 +13,8 @@ import { isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { withoutMark } from '../session/contender-name.js';
+import { withoutMark, numberOf } from './contender-name.js';
 import { childrenOf } from './contender-listing.js';
-import { numberOf } from './contender-name.js';
 
 /** The number of creates after which the numbers of a directory are nearly used up. */
 export const MOST_CREATES = 2 ** 31 - 2 ** 20;

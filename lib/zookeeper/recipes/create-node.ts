@@ -5,9 +5,9 @@
  * Missing levels are found from the bottom up, so nothing above them is touched. Nothing is cached, because the servers
  * remove empty containers at any time.
  */
-import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';
-import type { CreatedNode, MultiOp, MultiResult, Requests, TransactionReply } from '../session/requests.js';
-import { withAncestors } from '../session/znode-path.js';
+import { CreateMode, ErrorCode, isKeeperError, KeeperError, refusedAt } from '../session/requests.js';
+import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../session/requests.js';
+import { withAncestors } from './znode-path.js';
 import type { LockDirectory } from './lock-directory.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -33,6 +33,22 @@ export async function createNode(requests: Requests, directory: LockDirectory, n
     const { results, zxid } = await multiBelow(requests, directory, [nodeOp(directory, node)], 1);
     return { path: results[0]?.path ?? '', czxid: zxid };
   }
+}
+
+/**
+ * Creates a directory, and the first znode in it, in one transaction.
+ * @throws KeeperError: `nodeExists` if the directory exists, `noNode` if its parent does not
+ */
+export function createFirst(requests: Requests, directory: LockDirectory, node: NewNode): Promise<CreatedNode> {
+  const path = `${directory.path}/${node.name}`;
+  const request = { path, data: node.data, acl: directory.acl, mode: node.mode };
+  return requests.createFirst(request, parentOp(directory.path, directory));
+}
+
+/** Creates one znode whose directory, and the parent of that, are probably missing. @throws as `createNode` */
+export async function createBelow(requests: Requests, directory: LockDirectory, node: NewNode): Promise<CreatedNode> {
+  const { results, zxid } = await multiBelow(requests, directory, [nodeOp(directory, node)], 2);
+  return { path: results[0]?.path ?? '', czxid: zxid };
 }
 
 /**
@@ -131,12 +147,4 @@ async function isThere(requests: Pick<Requests, 'read'>, path: string): Promise<
     if (isKeeperError(error, 'noAuth')) return true;
     throw error;
   }
-}
-
-/**
- * The index of the operation that made its transaction fail, or -1 if the transaction was applied. The results of the
- * others only say that another operation failed.
- */
-export function refusedAt(results: readonly MultiResult[]): number {
-  return results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
 }

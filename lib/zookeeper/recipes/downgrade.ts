@@ -9,13 +9,12 @@
  * Session loss: the servers remove the znode, as any contender's.
  * Source: Curator's InterProcessReadWriteLock since 5.5 (CURATOR-621).
  */
-import { CreateMode, ErrorCode, KeeperError } from '../session/requests.js';
+import { CreateMode, ErrorCode, KeeperError, refusedAt } from '../session/requests.js';
 import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
 import { contenderData } from './contender-data.js';
 import type { LockDirectory } from './lock-directory.js';
-import { refusedAt } from './create-node.js';
 import { readerInPlaceOf } from './contender-name.js';
 
 /**

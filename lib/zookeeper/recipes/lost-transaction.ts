@@ -9,7 +9,7 @@
 import type { MultiOp, Requests, Stat } from '../session/requests.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import { unlessMissing } from '../session/watch.js';
-import { withAncestors } from '../session/znode-path.js';
+import { withAncestors } from './znode-path.js';
 
 type Asked = Pick<Requests, 'read'>;
 

@@ -4,6 +4,7 @@ import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
+import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { isRevoked } from './contender-data.js';
 import type { Contender } from './contender.js';
@@ -48,13 +49,15 @@ export class OwnNodeWatch {
  * happened later:
  * - its deletion by another client;
  * - a revocation that is written to it.
+ * @param mayHaveChanged the data is read at once. Otherwise it is read after a change, which takes one more round trip
  */
-export function watchOwnNode(session: Session, contender: Contender): OwnNodeWatch {
+export function watchOwnNode(session: Session, contender: Contender, mayHaveChanged = false): OwnNodeWatch {
   const known = watchesByContender.get(contender);
   if (known) return known;
   const watch = new OwnNodeWatch();
   watchesByContender.set(contender, watch);
-  void untilGone(session, contender, watch).finally(() => watch.known());
+  const unread = mayHaveChanged ? contender.path : undefined;
+  void untilGone(session, contender, watch, unread).finally(() => watch.known());
   return watch;
 }
 
@@ -65,38 +68,55 @@ export function watchOwnNodeSoon(session: Session, contender: Contender): Dispos
   return young.add(contender);
 }
 
-async function untilGone(session: Session, contender: Contender, own: OwnNodeWatch): Promise<void> {
+/** @param unread the path whose data may have changed and has to be read */
+async function untilGone(
+  session: Session,
+  contender: Contender,
+  own: OwnNodeWatch,
+  unread: string | undefined,
+): Promise<void> {
   while (!contender.isLeaving) {
     const { path } = contender;
-    const isDeleted = await deletionOf(session, contender, path, own);
-    if (isDeleted === undefined) return;
-    if (!isDeleted || !(await contender.isStillAt(path))) continue;
-    if (!contender.isLeaving) contender.foundGone();
-    return;
+    const event = await eventOf(session, contender, own, unread === path);
+    if (event === undefined) return;
+    if (event !== 'deleted') unread = path;
+    else if (await contender.isStillAt(path)) return contender.isLeaving ? undefined : contender.foundGone();
   }
 }
 
-/** Whether the event of the znode is its deletion. `undefined` when that cannot be known any more. */
-async function deletionOf(
+type NodeEvent = Awaited<Watch['fired']>;
+
+/** The next event of the znode. `undefined` when it cannot be known any more. */
+async function eventOf(
   session: Session,
   contender: Contender,
-  path: string,
   own: OwnNodeWatch,
-): Promise<boolean | undefined> {
+  isUnread: boolean,
+): Promise<NodeEvent | undefined> {
   try {
-    const { data, stat, watch } = await session.persistently(() => session.requests.watchData(path));
-    if (contender.sharesItsName && stat.czxid !== contender.czxid) {
-      watch.remove();
-      return true;
-    }
-    if (isRevoked(data)) contender.foundRevoked();
+    const isAsCreated = !isUnread && !contender.sharesItsName;
+    const watch = await session.persistently(() =>
+      isAsCreated ? session.requests.watch(contender.path, contender.czxid) : look(session, contender),
+    );
+    if (!watch) return 'deleted';
     own.known();
     const event = await watch.fired;
     own.fired();
-    return event === 'deleted';
+    return event;
   } catch (error) {
-    return isKeeperError(error, 'noNode') || undefined;
+    return isKeeperError(error, 'noNode') ? 'deleted' : undefined;
   }
+}
+
+/** Reads the data for a revocation. `undefined` when another client's znode is at the path. */
+async function look({ requests }: Session, contender: Contender): Promise<Watch | undefined> {
+  const { data, stat, watch } = await requests.watchData(contender.path);
+  if (stat.czxid !== contender.czxid && contender.sharesItsName) {
+    watch.remove();
+    return undefined;
+  }
+  if (isRevoked(data)) contender.foundRevoked();
+  return watch;
 }
 
 interface YoungLease {
@@ -134,7 +154,7 @@ class YoungLeases {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
       if (leftMs > 0) return this.#time(leftMs);
       this.#leases.shift();
-      watchOwnNode(this.#session, lease.contender);
+      watchOwnNode(this.#session, lease.contender, true);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Contender } from '../../contract/contender.js';
-import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from '../session/contender-name.js';
+import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from './contender-name.js';
 import type { Session } from '../session/session.js';
 import { contenderId, contenderOwner } from './contender-data.js';
 import { childrenOf, present, seen } from './contender-listing.js';

@@ -9,18 +9,19 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '../../async/clock.js';
 import type { LockRequest } from '../../contract/lock-request.js';
-import { CreateMode, ErrorCode, isConnectionLoss, isKeeperError, KeeperError } from '../session/requests.js';
-import type { CreatedNode, MultiOp } from '../session/requests.js';
+import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests.js';
+import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
 import { contenderNameId, hasOthers, markOf, numberOf } from './contender-name.js';
 import type { ContenderKind } from './contender-name.js';
 import { Contender } from './contender.js';
-import { createNodes, missingParents, parentOp, refusedAt } from './create-node.js';
+import { createBelow, createFirst, createNodes } from './create-node.js';
 import type { NewNode } from './create-node.js';
+import { keyDirectoriesOf } from './key-directories.js';
 import type { LockDirectory } from './lock-directory.js';
-import type { FastPathEntry } from './sequence-fast-path.js';
+import type { FastPathEntry } from './shortcuts/sequence-fast-path.js';
 import { createBatchingAt } from './wait-queue-view.js';
 import type { WaitQueueView } from './wait-queue-view.js';
 
@@ -57,6 +58,8 @@ interface Attempt {
   readonly nodes: readonly NewNode[];
   readonly find: () => Promise<readonly CreatedNode[]>;
   readonly before?: (() => Promise<void>) | undefined;
+  /** Whether it is a contender for a lock, whose directory may be created with it and removed after it. */
+  readonly isQueued?: boolean;
 }
 
 /**
@@ -74,7 +77,8 @@ export function enterQueue(
     const id = contenderNameId(keeps);
     const name = `_c_${id}-${markOf(kind)}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data };
-    return { nodes: [node], find: () => findByName(session, directory, name), before: before && (() => before(id)) };
+    const find = () => findByName(session, directory, name);
+    return { nodes: [node], find, before: before && (() => before(id)), isQueued: kind !== 'latch' };
   };
   const send = () => enterOne(session, directory, signal, nextAttempt, fastPath);
   const { path, createDelayMs = 0 } = directory;
@@ -125,10 +129,10 @@ async function enterOne(
   return fastPath && names && !hasOthers(contender.name, names) ? { ...entry, fastPath } : entry;
 }
 
-type Listed = Promise<readonly string[] | undefined> | readonly string[];
+type Listed = Promise<readonly string[] | undefined> | readonly string[] | undefined;
 
 /** @param listed the list that was requested right behind the create */
-async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
+export async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
   const { queue } = contender;
   const names = await listed;
   const tookMs = now() - begun;
@@ -140,11 +144,15 @@ async function entryOf(contender: Contender, listed: Listed, begun: number): Pro
 /** The created contenders, and the list that was requested right behind the create. */
 interface Made {
   readonly contenders: readonly Contender[];
-  readonly listed: Promise<readonly string[] | undefined>;
+  readonly listed: Listed;
   readonly begun: number;
 }
 
-const NOT_ASKED = Promise.resolve(undefined);
+/** The created znodes, and the list that was requested right behind the create. */
+interface CreatedAndListed {
+  readonly nodes: readonly CreatedNode[];
+  readonly listed: Listed;
+}
 
 async function enter(
   session: Session,
@@ -156,16 +164,67 @@ async function enter(
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
-    const { nodes, find, before } = nextAttempt();
-    if (before) await before();
-    const created = createNodes(session.requests, directory, nodes);
-    const listed = fastPath?.needsNoList ? NOT_ASKED : session.requests.children(directory.path).catch(() => undefined);
-    const found = await created.catch((error: unknown) => findAgain(session, directory, find, error));
-    const contenders = found.map((node) => new Contender(session, node));
-    if (found.length === nodes.length) return { contenders, listed, begun };
+    const attempt = nextAttempt();
+    if (attempt.before) await attempt.before();
+    const created = createAndList(session, directory, attempt, fastPath);
+    const { nodes, listed } = await created.catch(async (error: unknown) => ({
+      nodes: await findAgain(session, directory, attempt.find, error),
+      listed: undefined,
+    }));
+    const contenders = nodes.map((node) => new Contender(session, node));
+    if (nodes.length === attempt.nodes.length) return { contenders, listed, begun };
     // Only some exist: the others were deleted externally, so these are useless.
     await Promise.all(contenders.map((contender) => contender.leave(0)));
   }
+}
+
+function createAndList(
+  session: Session,
+  directory: LockDirectory,
+  { nodes, isQueued = false }: Attempt,
+  fastPath: FastPathEntry | undefined,
+): Promise<CreatedAndListed> {
+  const [node] = nodes;
+  return isQueued && node && keyDirectoriesOf(session).mayBeNew(directory.path)
+    ? createInNew(session, directory, node)
+    : withList(session, directory, createNodes(session.requests, directory, nodes), fastPath?.needsNoList);
+}
+
+/** Creates the znode with its directory. Where there is a directory already, the znode is created in it. */
+async function createInNew(session: Session, directory: LockDirectory, node: NewNode): Promise<CreatedAndListed> {
+  const directories = keyDirectoriesOf(session);
+  try {
+    const first = await createFirst(session.requests, directory, node);
+    directories.was(true);
+    hasMade(session, directory);
+    return { nodes: [first], listed: [first.path.slice(directory.path.length + 1)] };
+  } catch (error) {
+    const isThere = isKeeperError(error, 'nodeExists');
+    if (!isThere && !isKeeperError(error, 'noNode')) throw error;
+    directories.was(!isThere);
+    const create = isThere ? createNodes(session.requests, directory, [node]) : createDeep(session, directory, node);
+    return withList(session, directory, create);
+  }
+}
+
+async function createDeep(session: Session, directory: LockDirectory, node: NewNode): Promise<readonly CreatedNode[]> {
+  const created = await createBelow(session.requests, directory, node);
+  hasMade(session, directory);
+  return [created];
+}
+
+function hasMade(session: Session, { path, parents }: LockDirectory): void {
+  if (parents === 'container') keyDirectoriesOf(session).made(path);
+}
+
+async function withList(
+  { requests }: Session,
+  { path }: LockDirectory,
+  created: Promise<readonly CreatedNode[]>,
+  needsNoList = false,
+): Promise<CreatedAndListed> {
+  const listed = needsNoList ? undefined : requests.children(path).catch(() => undefined);
+  return { nodes: await created, listed };
 }
 
 /**
@@ -191,112 +250,14 @@ async function findAgain(
   });
 }
 
-// Every attempt finds missing parents. More attempts than this mean that another client removes them as fast.
-const MOST_ATTEMPTS = 64;
-
-/**
- * Creates one contender per directory, all in one transaction. After a lost reply one of the znodes shows the outcome for
- * all. Rejects with `signal.reason` instead of making a second attempt.
- */
-export async function enterQueues(
-  session: Session,
-  directories: readonly LockDirectory[],
-  { label, signal }: Pick<LockRequest, 'label' | 'signal'>,
-): Promise<readonly Entry[]> {
-  for (;;) {
-    if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
-    const begun = now();
-    const name = `_c_${contenderNameId()}-${markOf('lock')}`;
-    // This create must not pass those that are held back.
-    directories.forEach(({ path }) => createBatchingAt(session, path, 'lock')?.end());
-    const created = createAll(session, directories, name, label);
-    const listed = directories.map(({ path }) => session.requests.children(path).catch(() => undefined));
-    const found = await created.catch((error: unknown) => findSetAgain(session, directories, name, error));
-    if (!found) continue;
-    const contenders = found.map((node) => new Contender(session, node));
-    return Promise.all(contenders.map((contender, place) => entryOf(contender, at(listed, place), begun)));
-  }
-}
-
-/** The element that belongs to one of the directories. */
-export function at<T>(ofEach: readonly T[], place: number): T {
-  const one = ofEach[place];
-  if (one === undefined) throw new RangeError(`nothing for the directory ${place}`);
-  return one;
-}
-
-/** Creates the znodes in one transaction. @throws KeeperError; after a connection loss they may or may not exist */
-async function createAll(
-  { requests }: Session,
-  directories: readonly LockDirectory[],
-  name: string,
-  label?: string,
-): Promise<CreatedNode[]> {
-  const data = contenderData(label);
-  const flags = CreateMode.ephemeralSequential;
-  const creates = directories.map(({ path, acl }): MultiOp => ({
-    type: 'create',
-    path: `${path}/${name}`,
-    data,
-    acl,
-    flags,
-  }));
-  let parents: readonly MultiOp[] = [];
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const { results, zxid } = await requests.multi([...parents, ...creates]);
-    const failed = refusedAt(results);
-    if (failed < 0) return results.slice(parents.length).map(({ path = '' }) => ({ path, czxid: zxid }));
-    const { error = ErrorCode.runtimeInconsistency } = results[failed] ?? {};
-    const isOfParents = error === ErrorCode.noNode || (error === ErrorCode.nodeExists && failed < parents.length);
-    if (!isOfParents) throw new KeeperError(error, parents[failed]?.path ?? directories[failed - parents.length]?.path);
-    parents = await parentOps(requests, directories);
-  }
-  throw new KeeperError(ErrorCode.noNode, directories[0]?.path);
-}
-
-async function parentOps(
-  requests: Session['requests'],
-  directories: readonly LockDirectory[],
-): Promise<readonly MultiOp[]> {
-  const [directory] = directories;
-  if (!directory) return [];
-  // A path below the directory, because the directory is a parent too.
-  const paths = directories.map(({ path }) => `${path}/x`);
-  return (await missingParents(requests, paths)).map((path) => parentOp(path, directory));
-}
-
-/** The znodes after a lost reply, if the transaction was applied. */
-async function findSetAgain(
-  session: Session,
-  directories: readonly LockDirectory[],
-  name: string,
-  error: unknown,
-): Promise<CreatedNode[] | undefined> {
-  if (!isConnectionLoss(error)) throw error;
-  // Not aborted by the caller's signal: even then it must be known whether there are znodes to delete.
-  return session.surely(async () => {
-    await session.requests.sync(directories[0]?.path ?? '/');
-    const found = await Promise.all(directories.map((directory) => findIn(session, directory, name)));
-    const nodes = found.filter((node) => node !== undefined);
-    if (nodes.length === directories.length) return nodes;
-    // Only some exist: the others were deleted externally, so these are useless.
-    await Promise.all(nodes.map((node) => new Contender(session, node).leave(0)));
-    return undefined;
-  });
-}
-
-async function findIn(session: Session, directory: LockDirectory, name: string): Promise<CreatedNode | undefined> {
-  const [found] = await findByName(session, directory, name).catch((error: unknown) => {
-    if (isKeeperError(error, 'noNode')) return [];
-    throw error;
-  });
-  return found;
-}
-
 /**
  * The znodes in a directory whose names begin with `prefix`. @throws KeeperError `noNode` when there is no directory
  */
-async function findByName(session: Session, directory: LockDirectory, prefix: string): Promise<readonly CreatedNode[]> {
+export async function findByName(
+  session: Session,
+  directory: LockDirectory,
+  prefix: string,
+): Promise<readonly CreatedNode[]> {
   const names = await session.requests.children(directory.path);
   const found = names.filter((name) => name.startsWith(prefix));
   const nodes = found.map((name) => unlessMissing(findAt(session, `${directory.path}/${name}`), undefined));

@@ -13,7 +13,7 @@ import type { Session } from '../session/session.js';
 import { acquireEntered, turnInQueue } from './wait-for-turn.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterQueue } from './protected-create.js';
-import { sequenceFastPathIn } from './sequence-fast-path.js';
+import { sequenceFastPathIn } from './shortcuts/sequence-fast-path.js';
 
 export function acquireReadWrite(
   session: Session,

@@ -18,7 +18,7 @@ import { orAbort, withAnyAbort } from '../../async/abort.js';
 import { limited } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
-import { PERMIT_MARK } from '../session/contender-name.js';
+import { PERMIT_MARK } from './contender-name.js';
 import { LiveValue } from '../session/live-value.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';

@@ -4,10 +4,11 @@ import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { queueKindOf, lineOf, contenderNameOf } from './contender-name.js';
+import { queueKindOf, queueOf, contenderNameOf } from './contender-name.js';
 import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
-import { CreateBatching } from './create-batching.js';
+import { CreateBatching } from './shortcuts/create-batching.js';
 import { NodeDeletedError } from './held-nodes.js';
+import { keyDirectoriesOf } from './key-directories.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 /** A contender of this session. */
@@ -63,7 +64,8 @@ export class WaitQueueView {
   /** Adds a contender of this session. */
   joined(contender: Member): void {
     this.#own.set(contender.name, contender);
-    this.createBatching.joined(contender.name);
+    const kind = contenderNameOf(contender.name)?.kind;
+    this.createBatching.joined(contender.name, kind === 'lock' || kind === 'write');
   }
 
   /**
@@ -97,8 +99,7 @@ export class WaitQueueView {
 
   /** Called when a contender of this session continues with another znode, which is in no listing yet. */
   moved(contender: Member, from: string): void {
-    this.#own.set(contender.name, contender);
-    this.createBatching.joined(contender.name);
+    this.joined(contender);
     this.#forget();
     this.#deletionWatches.get(from)?.over('left');
     this.#own.delete(from);
@@ -221,6 +222,7 @@ export function joinQueue(session: Session, path: string, contender: Member): Wa
   const kind = queueKindOf(contender.name);
   const queue = queues[kind].get(path) ?? new WaitQueueView(session, path, kind, queues.turn);
   queues[kind].set(path, queue);
+  keyDirectoriesOf(session).use(path);
   queue.joined(contender);
   return queue;
 }
@@ -230,12 +232,14 @@ export function leaveQueue(session: Session, path: string, contender: Member, ho
   const queues = queuesBySession.get(session)?.[queueKindOf(contender.name)];
   const queue = queues?.get(path);
   queue?.parted(contender, how);
-  if (queue?.isEmpty) queues?.delete(path);
+  if (!queue?.isEmpty) return;
+  queues?.delete(path);
+  keyDirectoriesOf(session).leave(path);
 }
 
 /** The batching of creates for this kind of contenders. `undefined` while the session has none in that queue. */
 export function createBatchingAt(session: Session, path: string, kind: ContenderKind): CreateBatching | undefined {
-  return queuesBySession.get(session)?.[lineOf(kind)].get(path)?.createBatching;
+  return queuesBySession.get(session)?.[queueOf(kind)].get(path)?.createBatching;
 }
 
 /** A callback that is called once, with an error when the znode cannot be watched. */

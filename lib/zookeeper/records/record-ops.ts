@@ -2,7 +2,7 @@ import { UNCHANGED } from '../../contract/record-store.js';
 import type { RecordChange } from '../../contract/record-store.js';
 import { CreateMode } from '../session/requests.js';
 import type { Acl, MultiOp, MultiResult } from '../session/requests.js';
-import { withAncestors } from '../session/znode-path.js';
+import { withAncestors } from '../recipes/znode-path.js';
 import { DIRECTORY, recordData } from './record-node.js';
 import type { Sight } from './record-node.js';
 

@@ -2,7 +2,7 @@ import type { SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js'
 
 export { isConnectionLoss, isKeeperError, KeeperError } from '../client/keeper-error.js';
 export { RequestTooLargeError } from '../client/keeper-error.js';
-export { CreateMode, ErrorCode } from '../client/zookeeper-client.js';
+export { CreateMode, ErrorCode, refusedAt } from '../client/zookeeper-client.js';
 export type {
   Acl,
   CreatedNode,
@@ -18,6 +18,8 @@ export type {
 export type Requests = Pick<
   ZooKeeperClient,
   | 'create'
+  | 'createFirst'
+  | 'knows'
   | 'delete'
   | 'children'
   | 'read'

@@ -1,3 +1,4 @@
+import { ErrorCode } from './error-codes.js';
 import { JuteReader, JuteWriter } from './jute.js';
 import { OpCode } from './op-codes.js';
 import { createRecord, readStat, setDataRecord, versionRecord } from './records.js';
@@ -70,4 +71,12 @@ function readApplied(type: number, reader: JuteReader): Omit<MultiResult, 'error
     default:
       return {};
   }
+}
+
+/**
+ * The index of the operation that made its transaction fail, or -1 if the transaction was applied. The results of the
+ * others only say that another operation failed.
+ */
+export function refusedAt(results: readonly MultiResult[]): number {
+  return results.findIndex(({ error }) => error !== ErrorCode.ok && error !== ErrorCode.runtimeInconsistency);
 }

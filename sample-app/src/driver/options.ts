@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { ServerKind } from './zookeeper.js';
+import type { ServerKind } from './lock-server.js';
 
 /** The amount of work in each scene. */
 export interface Sizes {
@@ -47,7 +47,7 @@ const SHORT: Sizes = {
 
 const MOST = 2_000;
 
-export const USAGE = `A small shop, run by five instances that share files, with ZooKeeper between them.
+export const USAGE = `A small shop, run by five instances that share files, with ZooKeeper or Redis between them.
 
 npm run sample                       the whole show, less than a minute
 npm run sample -- --short            less of everything, for CI
@@ -55,9 +55,11 @@ npm run sample -- --units 50 --buyers 500
 npm run sample -- --help
 
 npm run sample -- --zookeeper real   on Apache ZooKeeper, from ZOOKEEPER_HOME, Debian's package or Docker
+npm run sample -- --backend redis    on Redis, from Debian's package or the path
 
 ZOOKEEPER_CONNECT=host:port npm run sample   uses a ZooKeeper that runs already. Without either, the embedded server of
-                                             this package is started on 127.0.0.1, in a process of its own.`;
+                                             this package is started on 127.0.0.1, in a process of its own.
+REDIS_URL=redis://host:port npm run sample -- --backend redis   uses a Redis that runs already.`;
 
 export interface Options {
   readonly help: boolean;
@@ -74,18 +76,23 @@ export function parseOptions(args: readonly string[]): Options {
       short: { type: 'boolean', default: false },
       units: { type: 'string' },
       buyers: { type: 'string' },
-      zookeeper: { type: 'string', default: 'embedded' },
+      backend: { type: 'string', default: 'zookeeper' },
+      zookeeper: { type: 'string' },
     },
   });
   const sizes = values.short ? SHORT : NORMAL;
   const units = count('units', values.units, sizes.units);
   const buyers = count('buyers', values.buyers, sizes.buyers);
-  return { help: values.help, sizes: { ...sizes, units, buyers }, server: serverKind(values.zookeeper) };
+  return { help: values.help, sizes: { ...sizes, units, buyers }, server: serverKind(values) };
 }
 
-function serverKind(text: string): ServerKind {
-  if (text === 'embedded' || text === 'real') return text;
-  throw new TypeError(`--zookeeper must be 'embedded' or 'real', not '${text}'`);
+function serverKind({ backend, zookeeper }: { backend: string; zookeeper?: string | undefined }): ServerKind {
+  if (backend === 'redis' && zookeeper === undefined) return 'redis';
+  if (backend === 'redis') throw new TypeError('--zookeeper is for --backend zookeeper');
+  if (backend !== 'zookeeper') throw new TypeError(`--backend must be 'zookeeper' or 'redis', not '${backend}'`);
+  if (zookeeper === undefined || zookeeper === 'embedded') return 'embedded';
+  if (zookeeper === 'real') return 'real';
+  throw new TypeError(`--zookeeper must be 'embedded' or 'real', not '${zookeeper}'`);
 }
 
 function count(option: string, text: string | undefined, otherwise: number): number {

@@ -1,5 +1,6 @@
 import { nameOf } from 'nestjs-distributed-lock';
 import type {
+  BackendGuarantees,
   BackendState,
   Contender,
   CoordinationBackend,
@@ -22,6 +23,10 @@ class WatchedBackend implements LockBackend {
 
   get state(): BackendState {
     return this.inner.state;
+  }
+
+  get guarantees(): BackendGuarantees | undefined {
+    return this.inner.guarantees;
   }
 
   get records(): RecordStore {

@@ -12,6 +12,8 @@ import {
   zookeeper,
 } from 'nestjs-distributed-lock';
 import type { Lease, LockModuleOptions } from 'nestjs-distributed-lock';
+import { redis } from 'nestjs-distributed-lock/redis';
+import type { RedisOptions } from 'nestjs-distributed-lock/redis';
 import { ZooKeeperServer } from 'nestjs-distributed-lock/testing';
 
 @Injectable()
@@ -54,6 +56,9 @@ export class AppModule {}
 
 @Module({ imports: [LockModule.forRootAsync({ useFactory: async () => options('127.0.0.1:2181'), isGlobal: false })] })
 export class AsyncAppModule {}
+
+// The types of ioredis are not needed: the package is optional.
+export const onRedis = (given: RedisOptions): LockModuleOptions => ({ backend: redis({ ...given, basePath: 'shop' }) });
 
 export async function testSetup(): Promise<string> {
   const server: ZooKeeperServer & AsyncDisposable = await ZooKeeperServer.start({ tickTimeMs: 500 });

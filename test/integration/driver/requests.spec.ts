@@ -110,6 +110,36 @@ describe('a client', () => {
     expect(await watchesKept()).toBe(before);
   });
 
+  it('fires a watch for a change after a given zxid, and only for such a change', async () => {
+    const { client } = await connectClient(target);
+    const path = freshBasePath();
+    await createPersistent(client, path);
+    const { stat } = await client.read(path);
+    const unchanged = await client.watch(path, stat.czxid);
+    const fired = vi.fn<() => void>();
+    void unchanged.fired.then(fired);
+    await client.sync(path);
+    expect(fired).not.toHaveBeenCalled();
+    await client.multi([{ type: 'setData', path, data: Buffer.from('other'), version: 0 }]);
+    await expect(unchanged.fired).resolves.toBe('changed');
+    const changed = await client.watch(path, stat.czxid);
+    await expect(changed.fired).resolves.toBe('changed');
+  });
+
+  it('sets the watches of one turn with one request, and rejects those of missing znodes', async () => {
+    const { client } = await connectClient(target);
+    const path = freshBasePath();
+    await createPersistent(client, path);
+    const before = await watchesKept();
+    const set = await Promise.allSettled([client.watch(path), client.watch(`${path}/none`)]);
+    expect(set.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(set[1]).toMatchObject({ reason: { path: `${path}/none`, message: expect.stringContaining('noNode') } });
+    expect(await watchesKept()).toBe(before + 1);
+    await client.delete(path);
+    const [first] = set;
+    expect(first.status === 'fulfilled' && (await first.value.fired)).toBe('deleted');
+  });
+
   it('shares one watch among all watchers of a znode, and removes it with the last', async () => {
     const { client } = await connectClient(target);
     const path = freshBasePath();

@@ -44,8 +44,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/protected-create.js',
-        replace: 'const found = await created.catch((error) => findAgain(session, directory, find, error));',
-        by: 'const found = await created.catch(() => []);',
+        replace: 'nodes: await findAgain(session, directory, attempt.find, error),',
+        by: 'nodes: [],',
       },
     ],
   },
@@ -103,7 +103,7 @@ export const DEFECTS: readonly Defect[] = [
     finds: 'exclusion',
     edits: [
       {
-        file: 'zookeeper/recipes/sequence-fast-path.js',
+        file: 'zookeeper/recipes/shortcuts/sequence-fast-path.js',
         replace: 'number === this.#last.number + 1;',
         by: 'number > this.#last.number;',
       },

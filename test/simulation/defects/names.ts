@@ -2,7 +2,7 @@ import { DEEP_KEY } from '../traffic/keys.js';
 import type { Defect } from './defect.js';
 
 const brokenSetTest = (test: string) => ({ spec: 'test/unit/composite/broken-set.spec.ts', test });
-const pathTest = (test: string) => ({ spec: 'test/unit/zookeeper/session/znode-path.spec.ts', test });
+const pathTest = (test: string) => ({ spec: 'test/unit/zookeeper/recipes/znode-path.spec.ts', test });
 
 /** Defects by which names collide. */
 export const NAMES: readonly Defect[] = [
@@ -37,7 +37,7 @@ export const NAMES: readonly Defect[] = [
     name: 'keys-may-read-like-contenders',
     edits: [
       {
-        file: 'zookeeper/session/znode-path.js',
+        file: 'zookeeper/recipes/znode-path.js',
         replace: "return encoded(key).split('/').map(withoutMark);",
         by: "return encoded(key).split('/');",
       },
@@ -56,7 +56,7 @@ export const NAMES: readonly Defect[] = [
     name: 'keys-may-be-parts-of-a-semaphore',
     edits: [
       {
-        file: 'zookeeper/session/znode-path.js',
+        file: 'zookeeper/recipes/znode-path.js',
         replace: 'return [first, ...below.map(withoutPart)];',
         by: 'return [first, ...below];',
       },

@@ -100,7 +100,7 @@ const QUEUES: readonly Defect[] = [
     name: 'fast-path-outlives-the-connection',
     edits: [
       {
-        file: 'zookeeper/recipes/sequence-fast-path.js',
+        file: 'zookeeper/recipes/shortcuts/sequence-fast-path.js',
         replace: '!incarnation.isOver && incarnation.epoch === this.#session.epoch',
         by: '!incarnation.isOver',
       },
@@ -127,7 +127,7 @@ const QUEUES: readonly Defect[] = [
     name: 'entry-delay-forgets-the-others',
     edits: [
       {
-        file: 'zookeeper/recipes/create-batching.js',
+        file: 'zookeeper/recipes/shortcuts/create-batching.js',
         replace: 'while (this.#held.size > 0)',
         by: 'if (this.#held.size > 0)',
       },
@@ -143,6 +143,45 @@ const QUEUES: readonly Defect[] = [
     failsIn: {
       spec: 'test/unit/zookeeper/recipes/create-batching.spec.ts',
       test: 'comes in a moment later, with those who came meanwhile, in their order and with one list',
+    },
+  },
+  {
+    name: 'first-in-a-directory-that-was-there',
+    edits: [
+      {
+        file: 'zookeeper/recipes/protected-create.js',
+        replace: 'return withList(session, directory, create);',
+        by: 'return { nodes: await create, listed: (await create).map(({ path }) => path.slice(directory.path.length + 1)) };',
+      },
+    ],
+    needs: { traffic: ['locks'], faults: ['none'] },
+    finds: ['exclusion', 'fencing tokens'],
+    why: 'A directory that another process has created is taken for a new one, and its contenders are not seen.',
+    failsIn: {
+      spec: 'test/integration/mutex.spec.ts',
+      test: 'is held by one session at a time',
+    },
+  },
+  {
+    name: 'removal-takes-the-contenders-along',
+    edits: [
+      {
+        file: 'zookeeper/recipes/key-directories.js',
+        replace: 'const { results } = await',
+        by: `
+          for (const { path } of directories) {
+            const names = await this.#session.requests.children(path).catch(() => []);
+            ops.unshift(...names.map((name) => ({ type: 'delete', path: path + '/' + name })));
+          }
+          const { results } = await`,
+      },
+    ],
+    needs: { traffic: ['locks'], faults: ['none'], plan: { isInCompany: true, clients: 2, busyKeys: ['stock'] } },
+    finds: ['exclusion', 'claim', 'outcomes', 'fifo', 'fencing tokens'],
+    why: 'A directory that looked idle is removed although a contender of another process has just entered it.',
+    failsIn: {
+      spec: 'test/integration/single-use-keys.spec.ts',
+      test: 'stay as long as another process waits, or holds',
     },
   },
   {
@@ -228,8 +267,8 @@ const REQUESTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/client/outbox.js',
-        replace: '...groups.all.map(',
-        by: '...groups.all.toReversed().map(',
+        replace: '...groups.known.all,',
+        by: '...groups.known.all.toReversed(),',
       },
     ],
     needs: {

@@ -99,7 +99,7 @@ describe('the traffic without faults', () => {
     // Numbers follow each other if few processes take part.
     const areFew = shortcut === 'consecutive numbers';
     const special = { localLine: false, apps: areFew ? 2 : APPS };
-    const [programs, seconds] = areFew ? [{ locks: 2 }, 5] : [{ locks: 6, sets: 1 }, 1];
+    const [programs, seconds] = areFew ? [{ locks: 2 }, 20] : [{ locks: 6, sets: 1 }, 1];
     const usual = await run(programs, seconds, special);
     const plain = await run(programs, seconds, { ...special, without: [shortcut] });
     expect(plain.examined.findings).toEqual([]);

@@ -1,7 +1,7 @@
 import { onAbort } from '../../../lib/async/abort.js';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
-import type { CallerRequest, GivingUpListener, LockRequest } from '../../../lib/contract/lock-request.js';
+import type { CallerRequest, GivingUpListener, LocalTarget, LockRequest } from '../../../lib/contract/lock-request.js';
 import { LocalQueues } from '../../../lib/local/local-queues.js';
 import { withLocalCallers } from '../../../lib/service/contenders.js';
 
@@ -35,35 +35,18 @@ export function queuedBackend(backend: LockBackend): LockBackend {
 class QueuedRequest implements CallerRequest {
   readonly #request: LockRequest;
   readonly #unlisten: () => void;
-  readonly keepMs = 0;
+  readonly target: LocalTarget;
   givenUp: { readonly reason: unknown } | undefined;
   #listener: GivingUpListener | undefined;
 
-  constructor(
-    request: LockRequest,
-    readonly identity: string,
-  ) {
+  constructor(request: LockRequest, identity: string) {
+    const { key: at, name: key = at, mode, line } = request;
     this.#request = request;
+    this.target = { key, at, identity, mode, line, keepMs: 0 };
     this.#unlisten = onAbort(request.signal, (reason) => {
       this.givenUp = { reason };
       this.#listener?.gaveUp(reason);
     });
-  }
-
-  get key(): string {
-    return this.#request.name ?? this.#request.key;
-  }
-
-  get at(): string {
-    return this.#request.key;
-  }
-
-  get mode(): LockRequest['mode'] {
-    return this.#request.mode;
-  }
-
-  get line(): LockRequest['line'] {
-    return this.#request.line;
   }
 
   get wait(): boolean {

@@ -19,7 +19,13 @@ async function whileOneIsKept(): Promise<Callers<ScriptedBackend>> {
 
 /** From now on, every hand-over waits for the next turn. */
 async function untilTurnIsLong({ admission, backend }: Callers<ScriptedBackend>): Promise<void> {
-  const target = { key: 'kept', identity: backend.identify('kept'), mode: 'exclusive', keepMs: 60_000 } as const;
+  const target = {
+    key: 'kept',
+    identity: backend.identify('kept'),
+    mode: 'exclusive',
+    line: 'fifo',
+    keepMs: 60_000,
+  } as const;
   for (let time = 0; time < MANY; time++) await admission.local.takeNow(target)?.release();
   expect(admission.local.takeNow(target)).toBeUndefined();
 }

@@ -335,7 +335,7 @@ describe('a caller that is admitted late', () => {
     if (state === 'suspended') lease.suspend();
     else if (state === 'revoking') lease.revoke();
     else lease.lose(reason);
-    const own = tenure.grant({ key: 'k', mode: 'read', identity: 'k', keepMs: 0 }, undefined);
+    const own = tenure.grant({ key: 'k', mode: 'read', line: 'fifo', identity: 'k', keepMs: 0 }, undefined);
     expect(own.state).toBe(state);
     expect(own.signal.aborted).toBe(state !== 'suspended');
     if (state === 'lost') expect(own.signal.reason).toBe(reason);

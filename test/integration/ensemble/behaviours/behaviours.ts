@@ -51,6 +51,13 @@ const closed = (stage: Stage, client: RawClient) => ticksUntil(stage, async () =
 const another = (stage: Stage, than: StagedServer) =>
   ticksUntil(stage, async () => ![undefined, than.id].includes((await stage.leader())?.id));
 
+/** The answers to a create and a read of a session that moves to another server: refused, or taken before that. */
+const MOVED_OUTCOMES = [
+  ['closed', 'closed'],
+  [0, 'closed'],
+  [0, 0],
+];
+
 /**
  * The behaviour of three servers that cannot reach each other, as clients see it. Each case begins with healthy
  * servers.
@@ -92,14 +99,20 @@ export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>
     const old = mover.all([{ create: '/moved' }, { read: '/' }]);
     await stage.pass(1);
     expect([await now(written), await now(old)]).toEqual(['waits', 'waits']);
-    // Its session moves to another server meanwhile: its requests here are neither executed nor answered any more.
+    // Its session moves to another server meanwhile. Its requests here are neither executed nor answered any more, unless
+    // the leader takes them before it has recorded the move: ZooKeeper 3.8.0 does that now and then after its start.
     const moved = await RawClient.open(leader, mover.session);
     // The leader answers a handshake before it records the move. It answers later requests after that.
     expect(await moved?.ping()).toBe(0);
     stage.rejoin();
     await ticksUntil(stage, async () => ![await now(written), await now(old)].includes('waits'));
-    expect([await written, await old]).toEqual([0, ['closed', 'closed']]);
-    expect([await witness.read('/once'), await witness.read('/moved')]).toEqual([0, NO_NODE]);
+    const [created, read] = await old;
+    expect(await written).toBe(0);
+    expect(MOVED_OUTCOMES).toContainEqual([created, read]);
+    // The leader may apply a write after a follower has answered it.
+    await ticksUntil(stage, async () => (await witness.read('/once')) === 0);
+    if (created === 0) await ticksUntil(stage, async () => (await witness.read('/moved')) === 0);
+    else expect(await witness.read('/moved')).toBe(NO_NODE);
   },
 
   'a write that waits is not done when its follower gives up': async (stage) => {

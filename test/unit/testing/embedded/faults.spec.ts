@@ -104,6 +104,8 @@ describe('a fault of a request', () => {
     const zookeeper = await startServer();
     const basePath = freshBasePath();
     const locks = await openService({ connectString: zookeeper.connectString, basePath });
+    // The directory is known from now on, so the create is no part of a transaction.
+    await locks.using('k', () => {});
     const lost = zookeeper.loseReply({ op: 'create2', path: new RegExp(`^${basePath}/k/`) });
     const lease = await locks.acquire('k');
     await lost;

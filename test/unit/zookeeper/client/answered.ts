@@ -11,7 +11,7 @@ export interface SentOp {
 }
 
 // The length of the frame, and the request's number and type.
-const FRAME_HEADER_BYTES = 12;
+export const FRAME_HEADER_BYTES = 12;
 
 /** Returns the operations of a request; those of a transaction in order. */
 export function opsOf(request: PendingRequest): SentOp[] {

@@ -3,9 +3,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { GroupedWrite, Outbox } from '../../../../lib/zookeeper/client/outbox.js';
 import { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
 import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { JuteReader } from '../../../../lib/zookeeper/wire/jute.js';
 import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import { pathWatchRecord } from '../../../../lib/zookeeper/wire/records.js';
-import { answerAlone, answerMulti, opsOf } from './answered.js';
+import { answer, answerAlone, answerMulti, FRAME_HEADER_BYTES, opsOf } from './answered.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const create = (directory: string, name = 'lock-', data = Buffer.alloc(0)) =>
@@ -20,6 +21,8 @@ function quiet(write: GroupedWrite): GroupedWrite {
   return write;
 }
 
+const newOutbox = () => new Outbox((requests) => void sent.push([...requests]));
+
 let sent: PendingRequest[][];
 let outbox: Outbox;
 let zxid: bigint;
@@ -27,7 +30,7 @@ let zxid: bigint;
 beforeEach(() => {
   sent = [];
   zxid = 0n;
-  outbox = new Outbox((requests) => void sent.push([...requests]));
+  outbox = newOutbox();
 });
 
 const all = () => sent.flat();
@@ -101,6 +104,53 @@ describe('the requests of one turn', () => {
     expect(sent).toHaveLength(1);
   });
 
+  describe('for data watches', () => {
+    const asked = () =>
+      all().map((request) => {
+        const reader = new JuteReader(request.toBuffer(), FRAME_HEADER_BYTES);
+        return { type: request.header.type, since: reader.long(), paths: reader.vector(() => reader.string()) };
+      });
+
+    it('are one request in a turn, relative to the earliest zxid', async () => {
+      const set = [outbox.watch('/a'), outbox.watch('/b', 7n), outbox.watch('/c', 8n)];
+      outbox.flush();
+      expect(asked()).toEqual([{ type: OpCode.setWatches, since: 7n, paths: ['/a', '/b', '/c'] }]);
+      answer(last(), ++zxid);
+      await expect(Promise.all(set)).resolves.toHaveLength(3);
+    });
+
+    it('are relative to no zxid if none is given', async () => {
+      const set = [outbox.watch('/a')];
+      outbox.flush();
+      set.push(outbox.watch('/b'));
+      outbox.flush();
+      expect(asked().map(({ since, paths }) => [since, ...paths])).toEqual([
+        [2n ** 63n - 1n, '/a'],
+        [2n ** 63n - 1n, '/b'],
+      ]);
+      all().forEach((request) => answer(request, ++zxid));
+      await Promise.all(set);
+    });
+
+    it('are several requests where one would be too large', async () => {
+      const path = (number: number) => `/${'x'.repeat(500)}/${number}`;
+      const set = Array.from({ length: 1_000 }, (_, number) => outbox.watch(path(number)));
+      outbox.flush();
+      expect(asked().length).toBeGreaterThan(1);
+      expect(asked().flatMap(({ paths }) => paths)).toEqual(set.map((_, number) => path(number)));
+      all().forEach((request) => answer(request, ++zxid));
+      await Promise.all(set);
+    });
+
+    it('all reject with the error of their request', async () => {
+      const set = [outbox.watch('/a'), outbox.watch('/b')];
+      outbox.flush();
+      last().fail(ErrorCode.connectionLoss);
+      const outcomes = await Promise.allSettled(set);
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    });
+  });
+
   it('are shared where all callers may use one answer, and repeated in the next turn', async () => {
     const ask = vi.fn<() => Promise<string>>(async () => 'names');
     outbox.add(list('/other'));
@@ -110,6 +160,51 @@ describe('the requests of one turn', () => {
     await turn();
     expect(outbox.shared('/a', ask)).not.toBe(one);
     expect(ask).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe('a create with its directory', () => {
+  const first = (directory: string) => {
+    const parent = { type: 'createContainer', path: directory, data: Buffer.alloc(0), acl: [], flags: 4 } as const;
+    const what = { path: `${directory}/lock-`, data: Buffer.alloc(0), acl: [], mode: CreateMode.ephemeralSequential };
+    return quiet(new GroupedWrite(what, parent));
+  };
+  const both = (directory: string) => [`${OpCode.createContainer} ${directory}`, `${OpCode.create} ${directory}/lock-`];
+
+  it('is one transaction when it is alone, and its directory is known afterwards', async () => {
+    const write = first('/a');
+    expect(outbox.knows('/a')).toBe(false);
+    void outbox.join(write);
+    outbox.flush();
+    expect(asked()).toEqual([both('/a')]);
+    answerMulti(last(), ++zxid);
+    await expect(write.done.promise).resolves.toMatchObject({ czxid: zxid });
+    await turn();
+    expect(outbox.knows('/a')).toBe(true);
+    outbox.forget('/a');
+    expect(outbox.knows('/a')).toBe(false);
+  });
+
+  it('shares a transaction with others of its kind, and not with those in known directories', async () => {
+    await known('/k');
+    const writes = [first('/a'), create('/k'), first('/b'), remove('/x')];
+    await sendTogether(...writes);
+    expect(asked()).toEqual([
+      [`${OpCode.create} /k/lock-`, `${OpCode.delete} /x`],
+      [...both('/a'), ...both('/b')],
+    ]);
+    await answerAll();
+    const outcomes = await settled(writes);
+    expect(outcomes.map(({ status }) => status)).toEqual(writes.map(() => 'fulfilled'));
+    expect(outbox.knows('/b')).toBe(true);
+  });
+
+  it('rejects with the path of the directory if that exists', async () => {
+    const write = first('/a');
+    void outbox.join(write);
+    outbox.flush();
+    answerMulti(last(), ++zxid, { place: 0, error: ErrorCode.nodeExists });
+    await expect(write.done.promise).rejects.toMatchObject({ code: ErrorCode.nodeExists, path: '/a' });
   });
 });
 
@@ -278,7 +373,7 @@ describe('all writes of one turn', () => {
       fc.uniqueArray(fc.nat({ max: 6 })),
       fc.option(fc.nat({ max: 5 }), { nil: undefined }),
       async (wanted, knownBefore, failing) => {
-        outbox = new Outbox((requests) => void sent.push([...requests]));
+        outbox = newOutbox();
         await known(...knownBefore.map((number) => `/${number}`));
         const writes = wanted.map(({ directory, isDelete, kilobytes }, number) =>
           isDelete

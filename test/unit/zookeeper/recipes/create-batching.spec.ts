@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { enterQueues } from '../../../../lib/zookeeper/recipes/protected-create.js';
-import { CreateBatching } from '../../../../lib/zookeeper/recipes/create-batching.js';
+import { enterQueues } from '../../../../lib/zookeeper/recipes/mutex-set.js';
+import { CreateBatching } from '../../../../lib/zookeeper/recipes/shortcuts/create-batching.js';
 import { LoopBudget } from '../../../../lib/async/timer.js';
 import { WaitQueueView } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
@@ -161,13 +161,13 @@ describe('a create delay', () => {
 
   function startDelay() {
     const delay = new CreateBatching();
-    for (let number = 0; number < AHEAD; number++) delay.joined(`${FOREIGN}-lock-000000000${number}`);
+    for (let number = 0; number < AHEAD; number++) delay.joined(`${FOREIGN}-lock-000000000${number}`, true);
     return delay;
   }
 
-  it('is not worth it behind contenders that are not for locks', () => {
+  it('is not worth it behind contenders that exclude none', () => {
     const delay = new CreateBatching();
-    for (let number = 0; number < AHEAD; number++) delay.joined(`${number}`);
+    for (let number = 0; number < AHEAD; number++) delay.joined(`${number}`, false);
     expect(delay.isWorthIt).toBe(false);
   });
 

@@ -23,6 +23,14 @@ class Tree implements Requests {
     this.paths = new Set(['', ...paths]);
   }
 
+  createFirst(): Promise<never> {
+    return Promise.reject(new Error('the directory is known'));
+  }
+
+  knows(): boolean {
+    return true;
+  }
+
   async create({ path }: { readonly path: string }): Promise<CreatedNode> {
     const error = this.#errorOf(path, this.paths);
     if (error !== ErrorCode.ok) throw new KeeperError(error, path);

@@ -157,6 +157,14 @@ export class FakeClient implements ZooKeeperClient {
     });
   }
 
+  createFirst(): Promise<never> {
+    return Promise.reject(new Error('the directory is known'));
+  }
+
+  knows(): boolean {
+    return true;
+  }
+
   delete(path: string): Promise<void> {
     return this.#ask(this.#writes, () => {
       if (!this.#line.remove(path)) throw new KeeperError(ErrorCode.noNode, path);

@@ -54,6 +54,14 @@ export class FakeZnodes implements Requests {
     return Promise.reject(new Error('not asked here'));
   }
 
+  createFirst(): Promise<never> {
+    return Promise.reject(new Error('the directory is known'));
+  }
+
+  knows(): boolean {
+    return true;
+  }
+
   async create({ path, data }: { readonly path: string; readonly data: Buffer }): Promise<CreatedNode> {
     if (this.znodes.has(path)) throw new KeeperError(ErrorCode.nodeExists, path);
     if (parentOf(path) !== '' && !this.znodes.has(parentOf(path))) throw new KeeperError(ErrorCode.noNode, path);

@@ -30,6 +30,8 @@ export class ScriptedSession implements WriteSession {
         return latestZxid();
       },
       create: notAsked,
+      createFirst: notAsked,
+      knows: () => true,
       delete: notAsked,
       children: notAsked,
       watch: notAsked,

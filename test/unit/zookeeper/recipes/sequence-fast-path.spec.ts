@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../../lib/async/deferred.js';
-import { sequenceFastPathIn } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
-import type { FastPathEntry } from '../../../../lib/zookeeper/recipes/sequence-fast-path.js';
+import { sequenceFastPathIn } from '../../../../lib/zookeeper/recipes/shortcuts/sequence-fast-path.js';
+import type { FastPathEntry } from '../../../../lib/zookeeper/recipes/shortcuts/sequence-fast-path.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 const UNTIL_WATCHED = 4;

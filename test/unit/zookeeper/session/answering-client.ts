@@ -73,6 +73,8 @@ export class AnsweringClient implements ZooKeeperClient {
   }
 
   readonly create = notAsked;
+  readonly createFirst = notAsked;
+  readonly knows = () => true;
   readonly watch = notAsked;
   readonly watchData = notAsked;
   readonly watchExistence = notAsked;

@@ -14,6 +14,8 @@ function scriptedClients() {
     latestZxid: 0n,
     connect: () => opened(),
     create: () => Promise.reject(new Error('not scripted')),
+    createFirst: () => Promise.reject(new Error('not scripted')),
+    knows: () => true,
     delete: () => Promise.reject(new Error('not scripted')),
     children: () => Promise.reject(new Error('not scripted')),
     read: () => Promise.reject(new Error('not scripted')),

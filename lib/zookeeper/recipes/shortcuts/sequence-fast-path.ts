@@ -9,9 +9,9 @@
  * from before the first of the two contenders was created. On one connection the event arrives before any reply about a
  * later state. The knowledge ends with the connection.
  */
-import { BoundedMap } from '../../async/collections.js';
-import type { Watch } from '../session/requests.js';
-import type { Session } from '../session/session.js';
+import { BoundedMap } from '../../../async/collections.js';
+import type { Watch } from '../../session/requests.js';
+import type { Session } from '../../session/session.js';
 
 // The servers keep a watch for each, for as long as the directory exists or the session is connected.
 const MOST_WATCHED = 1_000;

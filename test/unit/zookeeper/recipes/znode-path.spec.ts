@@ -11,7 +11,7 @@ import {
   recordName,
   recordPath,
   withAncestors,
-} from '../../../../lib/zookeeper/session/znode-path.js';
+} from '../../../../lib/zookeeper/recipes/znode-path.js';
 
 /** The UTF-16 units that ZooKeeper's own check of a path refuses (org.apache.zookeeper.common.PathUtils). */
 const isRefusedByServers = (unit: number) =>

@@ -1,8 +1,7 @@
-import { onAbort } from '../../async/abort.js';
-import type { Dispose } from '../../async/abort.js';
-import { StringMap, LinkedList } from '../../async/collections.js';
-import { after } from '../../async/timer.js';
-import { contenderNameOf } from './contender-name.js';
+import { onAbort } from '../../../async/abort.js';
+import type { Dispose } from '../../../async/abort.js';
+import { LinkedList, StringMap } from '../../../async/collections.js';
+import { after } from '../../../async/timer.js';
 
 // With fewer contenders ahead, an early create is worth more than a shared one. With a local queue, a process rarely
 // has as many contenders.
@@ -25,9 +24,8 @@ export class CreateBatching {
   readonly #held = new LinkedList<() => void>();
   #stopTimer: Dispose | undefined;
 
-  joined(name: string): void {
-    const kind = contenderNameOf(name)?.kind;
-    const excludes = kind === 'lock' || kind === 'write';
+  /** @param excludes whether the contender excludes all others */
+  joined(name: string, excludes: boolean): void {
     if (excludes && !this.#ahead.get(name)) this.#excluding++;
     this.#ahead.set(name, excludes);
   }

@@ -1,0 +1,124 @@
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import { LinkedList } from '../../async/collections.js';
+import { orTimeout } from '../../async/timer.js';
+import { closeClient } from './redis-client.js';
+import type { RedisClient } from './redis-client.js';
+import { isWrongServer, LinkLostError, refusalOf } from './redis-error.js';
+import type { ScriptCall } from './script.js';
+
+/** A listener for messages of one channel. */
+export type OnMessage = (message: string) => void;
+
+/** The two connections of a link: for requests, and for messages. */
+export interface LinkClients {
+  readonly requests: RedisClient;
+  readonly messages: RedisClient;
+}
+
+/**
+ * Two connections to one server, from their opening to their first fault. After a fault both are closed, and every
+ * request that was not answered rejects with a `LinkLostError`. A link is never opened again.
+ */
+export class RedisLink {
+  readonly #clients: LinkClients;
+  readonly #pending = new LinkedList<Deferred<unknown>>();
+  readonly #listeners = new Map<string, OnMessage>();
+  readonly #onClosed: (error: LinkLostError) => void;
+  #fault: LinkLostError | undefined;
+
+  /** @param onClosed called once, at the first fault or at `close()` */
+  constructor(clients: LinkClients, onClosed: (error: LinkLostError) => void) {
+    this.#clients = clients;
+    this.#onClosed = onClosed;
+    for (const client of [clients.requests, clients.messages]) {
+      client.on('error', (error: Error) => this.close(error.message, error));
+      client.on('close', () => this.close('the server closed it'));
+      client.on('end', () => this.close('it could not be opened'));
+    }
+    clients.messages.on('message', (channel: string, message: string) => this.#received(channel, message));
+  }
+
+  get isClosed(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Opens both connections. @throws LinkLostError, and the link is closed */
+  async open(limitMs: number): Promise<void> {
+    const { requests, messages } = this.#clients;
+    const opened = Promise.all([requests.connect(), messages.connect()]);
+    try {
+      await this.#untilClosed(orTimeout(opened, limitMs, () => new Error(`no answer within ${limitMs} ms`)));
+    } catch (error) {
+      this.close((error as Error).message, error);
+      throw this.#fault ?? error;
+    }
+  }
+
+  /** Runs a script. @throws LinkLostError, RefusedError */
+  run({ script, keys, values, inBytes = false }: ScriptCall): Promise<unknown> {
+    const rest = [keys.length, ...keys, ...values];
+    const { requests } = this.#clients;
+    const call = (command: string, source: string) =>
+      inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
+    const asked = this.#untilClosed(call('EVALSHA', script.sha));
+    return asked.catch((error: unknown) => {
+      const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
+      return isUnknown
+        ? this.#untilClosed(call('EVAL', script.text)).catch((again) => this.#failed(again))
+        : this.#failed(error);
+    });
+  }
+
+  /** Makes a plain request. @throws LinkLostError, RefusedError */
+  ask(command: string, ...values: string[]): Promise<unknown> {
+    return this.#untilClosed(this.#clients.requests.call(command, ...values)).catch((error) => this.#failed(error));
+  }
+
+  /** Subscribes to a channel. There is one listener for each channel. @throws LinkLostError, RefusedError */
+  async subscribe(channel: string, onMessage: OnMessage): Promise<void> {
+    this.#listeners.set(channel, onMessage);
+    await this.#untilClosed(this.#clients.messages.subscribe(channel)).catch((error) => this.#failed(error));
+  }
+
+  unsubscribe(channel: string): void {
+    this.#listeners.delete(channel);
+    if (!this.isClosed) void this.#clients.messages.unsubscribe(channel).catch(() => {});
+  }
+
+  /** Closes both connections. A second call has no effect. */
+  close(why: string, cause?: unknown): void {
+    if (this.#fault) return;
+    this.#fault = new LinkLostError(why, cause);
+    this.#listeners.clear();
+    for (const client of Object.values(this.#clients)) closeClient(client);
+    for (const request of this.#pending.members) request.reject(this.#fault);
+    this.#onClosed(this.#fault);
+  }
+
+  /** Settles as the promise does, or rejects when the link is closed: a client may leave its promises unsettled. */
+  #untilClosed<T>(promise: Promise<T>): Promise<T> {
+    const settled = deferred<T>();
+    if (this.#fault) settled.reject(this.#fault);
+    const place = this.#pending.join(settled as Deferred<unknown>);
+    promise.then(settled.resolve, settled.reject);
+    return settled.promise.finally(() => place.leave());
+  }
+
+  /** Throws the error of a request. A server that cannot serve, and a connection that fails, end the link. */
+  #failed(error: unknown): never {
+    const refusal = refusalOf(error);
+    if (refusal === error && error !== this.#fault) this.close((error as Error).message, error);
+    if (isWrongServer(refusal)) this.close((refusal as Error).message, refusal);
+    throw this.#fault ?? refusal;
+  }
+
+  // Runs inside the client's parser, where an error would end the process.
+  #received(channel: string, message: string): void {
+    try {
+      this.#listeners.get(channel)?.(message);
+    } catch (error) {
+      this.close('a message could not be handled', error);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
+import { checkKey } from '../../contract/key.js';
+import { flag } from '../client/script.js';
+import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
+import { inSession } from '../session/in-session.js';
+import type { RedisSessions } from '../session/redis-sessions.js';
+import { watchUntil } from '../session/topics.js';
+import { unknownResult } from '../session/unknown-result.js';
+
+/** Shared values. Each is a hash, and its key is also the channel on which its changes are announced. */
+export class RedisCells implements Cells {
+  readonly #sessions: RedisSessions;
+  readonly #kind: string;
+
+  /** @param kind the kind of value, which is part of the names of the keys */
+  constructor(sessions: RedisSessions, kind: string) {
+    this.#sessions = sessions;
+    this.#kind = kind;
+  }
+
+  read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+    const cell = this.#of(key);
+    return inSession(this.#sessions, { key: name, wait: false, signal }, async (session, limit) => {
+      const [, data, version, revision] = await session.run(READ_CELL, [cell], [], { signal: limit, inBytes: true });
+      if (!(data instanceof Buffer)) return undefined;
+      return { data, version: Number(String(version)), revision: BigInt(String(revision)) };
+    });
+  }
+
+  async write(key: string, { data, ifVersion }: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
+    const id = randomUUID();
+    const doubt = { isSo: false };
+    const change = data === undefined ? ['remove'] : ['set', data];
+    const values = (again: boolean) => [flag(again), id, String(ifVersion ?? ''), ...change];
+    const [word, version] = await inSession(this.#sessions, { key: name, wait: false, signal }, (session, limit) =>
+      session.run(WRITE_CELL, [this.#of(key)], values, { signal: limit, doubt }),
+    );
+    if (word === 'UNKNOWN') throw unknownResult(name, 'the write was applied');
+    if (word === 'CONFLICT') return { isApplied: false };
+    return { isApplied: true, version: data === undefined ? undefined : Number(version) };
+  }
+
+  next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+    const { topics, lookEveryMs } = this.#sessions;
+    return watchUntil(topics, this.#of(key), signal, async () => {
+      const found = await this.read(key, signal, name);
+      return found?.revision === seen?.revision ? { againInMs: lookEveryMs } : { found };
+    });
+  }
+
+  #of(key: string): string {
+    checkKey(key);
+    return this.#sessions.keys.of(this.#kind, key);
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * The backend on Redis.
+ * @module nestjs-distributed-lock/redis
+ */
+
+export { redis } from './redis.backend.js';
+export type { RedisClient, RedisOptions, RedisSentinel, RedisSentinels } from './redis.options.js';

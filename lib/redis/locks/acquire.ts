@@ -1,0 +1,69 @@
+import { pause } from '../../async/timer.js';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import { grantAll } from '../../contract/granted-set.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import { flag } from '../client/script.js';
+import { ACQUIRE } from '../scripts/lock-scripts.js';
+import type { RedisHold } from '../session/redis-hold.js';
+import type { RedisSession } from '../session/redis-session.js';
+import { Contender, EntryGoneError } from './contender.js';
+import type { Position, Wanted } from './contender.js';
+
+/**
+ * Acquires a place in one wait queue, or in several in one step. Resolves with contenders that are granted or wait;
+ * with `null` when the request must not wait and another contender is ahead.
+ * @throws SessionEndedError, RefusedError, `signal.reason`
+ */
+async function enterQueues(
+  session: RedisSession,
+  wanted: readonly Wanted[],
+  waits: boolean,
+  signal: AbortSignal,
+): Promise<readonly Contender[] | null> {
+  for (;;) {
+    const contenders = wanted.map((one) => new Contender(session, one));
+    const places = contenders.map(({ place }) => place);
+    const keys = places.flatMap(({ queue }) => queue);
+    const entries = places.map(({ entry }) => entry);
+    const values = (again: boolean) => [flag(waits), flag(again), ...entries];
+    try {
+      const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });
+      if (word === 'POSITIONS') {
+        contenders.forEach((contender, place) => contender.stands(rest[place] as Position));
+        return contenders;
+      }
+      contenders.forEach((contender) => contender.drop());
+      if (word === 'REFUSED') return null;
+      await pause(Number(rest[0]), signal);
+    } catch (error) {
+      // The request may have been carried out, or may still be.
+      await Promise.all(contenders.map((contender) => contender.leave()));
+      throw error;
+    }
+  }
+}
+
+/** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */
+export async function acquireOne(
+  session: RedisSession,
+  wanted: Wanted,
+  { line, wait, signal }: LockRequest,
+): Promise<RedisHold | null> {
+  const contenders = await enterQueues(session, [wanted], wait && line === 'fifo', signal);
+  return contenders?.[0]?.granted ?? contenders?.[0]?.untilGranted(signal) ?? null;
+}
+
+/** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */
+export async function acquireSet(
+  session: RedisSession,
+  wanted: readonly Wanted[],
+  requests: readonly LockRequest[],
+): Promise<readonly GrantedLease[] | null> {
+  const [first] = requests;
+  if (!first) return [];
+  const contenders = await enterQueues(session, wanted, first.wait && first.line === 'fifo', first.signal);
+  if (!contenders) return null;
+  const leaseOf = async (request: LockRequest, place: number) =>
+    (await contenders[place]?.untilGranted(request.signal))?.lease ?? null;
+  return grantAll(requests, leaseOf, () => new EntryGoneError());
+}

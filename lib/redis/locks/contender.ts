@@ -1,0 +1,139 @@
+import { onAbort } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { deferred } from '../../async/deferred.js';
+import { after, settledWithin } from '../../async/timer.js';
+import { LOOK } from '../scripts/lock-scripts.js';
+import { entryText } from '../session/entry.js';
+import type { Entry } from '../session/entry.js';
+import { RedisHold } from '../session/redis-hold.js';
+import type { Granted } from '../session/redis-hold.js';
+import type { QueueKeys } from '../session/redis-keys.js';
+import { SessionEndedError } from '../session/redis-session.js';
+import type { OwnEntry, QueuePlace, RedisSession } from '../session/redis-session.js';
+
+/** One request for a place in a wait queue. */
+export interface Wanted {
+  /** The key as the application wrote it. */
+  readonly name: string;
+  readonly queue: QueueKeys;
+  readonly entry: Omit<Entry, 'session' | 'number' | 'since'>;
+  /** The time that a release waits for its answer. */
+  readonly releaseTimeoutMs: number;
+  /** The longest time without looking at an entry that waits: a message may be lost. */
+  readonly lookEveryMs: number;
+}
+
+/** The answer of a script about one entry. */
+export type Position = readonly [state: 'g' | 'w' | '0', value?: string | number, isWanted?: number];
+
+/** The entry is not where it was put: the server's data were removed. The request may begin again. */
+export class EntryGoneError extends SessionEndedError {
+  constructor() {
+    super('its entry is gone');
+  }
+}
+
+/** An entry of this process in a wait queue, until it is granted or has left. */
+export class Contender implements OwnEntry {
+  readonly #session: RedisSession;
+  readonly #wanted: Wanted;
+  readonly #entry: Entry;
+  readonly #granted = deferred<RedisHold>();
+  #hold: RedisHold | undefined;
+  #isOver = false;
+  #cancelLook: Dispose = () => {};
+
+  constructor(session: RedisSession, wanted: Wanted) {
+    this.#session = session;
+    this.#wanted = wanted;
+    const number = session.enter(this);
+    this.#entry = { ...wanted.entry, session: session.id, number, since: Math.round(session.serverNow) };
+    this.#granted.promise.catch(() => {});
+  }
+
+  get place(): QueuePlace {
+    return { queue: this.#wanted.queue, entry: entryText(this.#entry) };
+  }
+
+  /** Applies the answer of a script. A message may have come before it. */
+  stands([state, value, isWanted]: Position): void {
+    if (this.#isOver) return;
+    if (state === 'g') return this.#grant({ token: String(value), isWanted: isWanted === 1 });
+    if (state === '0') return this.#end(new EntryGoneError());
+    this.#lookIn(Number(value));
+  }
+
+  told(what: string, token: string, isWanted: string): void {
+    if (what === 'g' && !this.#isOver) this.#grant({ token, isWanted: isWanted === '1' });
+    if (what === 'x') this.#end(new EntryGoneError());
+  }
+
+  mayHaveMissed(): void {
+    if (!this.#isOver) this.#lookIn(0);
+  }
+
+  /**
+   * Resolves when the entry is granted.
+   * @throws SessionEndedError; `signal.reason` after the entry has left
+   */
+  async untilGranted(signal: AbortSignal): Promise<RedisHold> {
+    const dispose = onAbort(signal, (reason) => {
+      if (!this.#isOver) void this.leave().then(() => this.#granted.reject(reason));
+    });
+    const ended = this.#session.onEnd((error) => this.#end(error));
+    return this.#granted.promise.finally(() => {
+      dispose();
+      ended();
+    });
+  }
+
+  /** The hold, if it was granted by now. */
+  get granted(): RedisHold | undefined {
+    return this.#hold;
+  }
+
+  /** Leaves the wait queue, or releases what was granted. Never rejects. */
+  async leave(): Promise<void> {
+    if (this.#hold) return this.#hold.lease.release();
+    this.drop();
+    const left = this.#session.leave([this.place]);
+    // Without a connection the entry is removed later, or ends with its session.
+    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);
+  }
+
+  /** Forgets the entry, which is not on the server. */
+  drop(): void {
+    this.#isOver = true;
+    this.#cancelLook();
+    this.#session.forget(this.#entry.number);
+  }
+
+  #grant(granted: Granted): void {
+    this.#isOver = true;
+    this.#cancelLook();
+    const { name, queue, releaseTimeoutMs } = this.#wanted;
+    this.#hold = new RedisHold(this.#session, this.#entry, granted, { name, queue, releaseTimeoutMs });
+    this.#granted.resolve(this.#hold);
+  }
+
+  #end(error: unknown): void {
+    if (this.#isOver) return;
+    this.drop();
+    this.#granted.reject(error);
+  }
+
+  #lookIn(ms: number): void {
+    const { lookEveryMs } = this.#wanted;
+    this.#cancelLook();
+    this.#cancelLook = after(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), () => this.#look(), 'unref');
+  }
+
+  #look(): void {
+    const { queue, entry } = this.place;
+    this.#session.run(LOOK, queue, [entry]).then(
+      ([, position]) => this.stands(position as Position),
+      // The session's end is told to `lease`. A server that refuses is asked again.
+      () => !this.#isOver && !this.#session.isOver && this.#lookIn(-1),
+    );
+  }
+}

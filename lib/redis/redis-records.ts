@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { checkKey } from '../contract/key.js';
+import { checkChanges, UNCHANGED } from '../contract/record-store.js';
+import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
+import { LIST_RECORDS, READ_RECORDS, WRITE_RECORDS } from './scripts/record-scripts.js';
+import type { Script, ScriptValue } from './client/script.js';
+import { flag } from './client/script.js';
+import { inSession } from './session/in-session.js';
+import type { Answer } from './session/redis-session.js';
+import type { RedisSessions } from './session/redis-sessions.js';
+import { unknownResult } from './session/unknown-result.js';
+
+type Values = readonly ScriptValue[] | ((again: boolean) => readonly ScriptValue[]);
+
+/** Records as hashes, read and written by one script each. */
+export class RedisRecords implements RecordStore {
+  readonly #sessions: RedisSessions;
+
+  constructor(sessions: RedisSessions) {
+    this.#sessions = sessions;
+  }
+
+  async read(name: string): Promise<StoredRecord | undefined> {
+    return (await this.readAll([name]))[0];
+  }
+
+  async readAll(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]> {
+    const [first] = names;
+    if (first === undefined) return [];
+    const [, ...found] = await this.#run(READ_RECORDS, names, []);
+    return names.map((name, place) => {
+      const [value, version, time] = found[place] as [string | null, string, string];
+      return value === null ? undefined : recordOf(name, value, version, time);
+    });
+  }
+
+  async list(name: string): Promise<readonly string[]> {
+    checkKey(name, 'name');
+    const [, ...segments] = await this.#run(LIST_RECORDS, [], [`${name}/`], name);
+    return [...new Set(segments as string[])];
+  }
+
+  async write(changes: readonly RecordChange[]): Promise<RecordWrite> {
+    checkChanges(changes);
+    const [first] = changes;
+    if (!first) return { isApplied: true, records: [] };
+    const id = randomUUID();
+    const values = (again: boolean) => [flag(again), id, ...changes.flatMap(valuesOf)];
+    const names = changes.map(({ name }) => name);
+    const [word, ...rest] = await this.#run(WRITE_RECORDS, names, values);
+    if (word === 'CONFLICT') return { isApplied: false, conflict: names[Number(rest[0]) - 1] ?? first.name };
+    if (word === 'UNKNOWN') throw unknownResult(first.name, 'the write was applied');
+    const [time, ...versions] = rest as string[];
+    const set = changes.filter(({ value }) => typeof value === 'string');
+    const records = set.map(({ name, value }, place) => recordOf(name, value as string, versions[place], time));
+    return { isApplied: true, records };
+  }
+
+  #run(script: Script, names: readonly string[], values: Values, about = names[0] ?? ''): Promise<Answer> {
+    names.forEach((name) => checkKey(name, 'name'));
+    const { keys } = this.#sessions;
+    const used = [keys.of('n', ''), ...names.map((name) => keys.of('r', name))];
+    const doubt = { isSo: false };
+    return inSession(this.#sessions, { key: about, wait: false }, (session, signal) =>
+      session.run(script, used, values, { signal, doubt }),
+    );
+  }
+}
+
+function valuesOf({ name, value, ifVersion }: RecordChange): readonly string[] {
+  const change = value === UNCHANGED ? 'keep' : value === undefined ? 'remove' : 'set';
+  return [name, String(ifVersion ?? ''), change, typeof value === 'string' ? value : ''];
+}
+
+function recordOf(name: string, value: string, version = '0', time = '0'): StoredRecord {
+  return { name, value, version: Number(version), writtenAt: new Date(Number(time)) };
+}

@@ -1,0 +1,170 @@
+import type { BackendGuarantees } from '../contract/backend-guarantees.js';
+import type { Contender } from '../contract/contender.js';
+import type { CoordinationBackend } from '../contract/coordination-backend.js';
+import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import { checkKey } from '../contract/key.js';
+import type {
+  BackendState,
+  ConnectionLog,
+  HoldersQuestion,
+  LockBackend,
+  LockBackendDefinition,
+} from '../contract/lock-backend.js';
+import type { LockRequest } from '../contract/lock-request.js';
+import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import type { PermitCounts } from '../contract/semaphore.options.js';
+import { clientClass, createClient } from './client/redis-client.js';
+import type { LinkClients } from './client/redis-link.js';
+import { RedisBarriers } from './coordination/barriers.js';
+import { RedisCells } from './coordination/cells.js';
+import { RedisQueues } from './coordination/queues.js';
+import { notPlain, PlainLocks } from './locks/plain-locks.js';
+import { RedisElections } from './redis-elections.js';
+import { RedisLocks } from './redis-locks.js';
+import { RedisRecords } from './redis-records.js';
+import { resolveRedisOptions, serverText } from './redis.options.js';
+import type { RedisOptions, ResolvedRedisOptions } from './redis.options.js';
+import { RedisKeys } from './session/redis-keys.js';
+import { RedisSessions } from './session/redis-sessions.js';
+import { SessionReport } from './session/session-report.js';
+
+const EVERY = 2 ** 31;
+
+/** A lock backend on Redis. Every request is a script, which runs on the session of this process. */
+export class RedisBackend implements LockBackend {
+  readonly name = 'redis';
+  readonly records: RedisRecords;
+  readonly permitCounts: PermitCounts;
+  readonly coordination: CoordinationBackend;
+  readonly elections: RedisElections;
+  readonly lockedAfterDeathMs: number;
+  readonly #basePath: string;
+  readonly #settles: boolean;
+  readonly #report: SessionReport;
+  readonly #sessions: RedisSessions;
+  readonly #locks: RedisLocks;
+  readonly #plain: PlainLocks | undefined;
+
+  constructor(options: ResolvedRedisOptions) {
+    const { address, basePath, releaseTimeoutMs } = options;
+    this.#basePath = basePath;
+    this.#settles = options.restartDelayMs >= options.sessionTimeoutMs;
+    this.lockedAfterDeathMs = options.sessionTimeoutMs;
+    const settings = { ...options, isReplicated: address.sentinels !== undefined };
+    this.#report = new SessionReport(serverText(address));
+    this.#sessions = new RedisSessions(new RedisKeys(basePath), settings, openClients(options), this.#report);
+    this.#locks = new RedisLocks(this.#sessions, releaseTimeoutMs);
+    this.#plain = options.plainLocks ? new PlainLocks(this.#sessions, options) : undefined;
+    this.permitCounts = this.#locks;
+    this.records = new RedisRecords(this.#sessions);
+    this.elections = new RedisElections(this.#sessions, releaseTimeoutMs);
+    this.coordination = {
+      queues: new RedisQueues(this.#sessions, releaseTimeoutMs),
+      barriers: new RedisBarriers(this.#sessions, releaseTimeoutMs),
+      cells: new RedisCells(this.#sessions, 'value'),
+    };
+  }
+
+  get guarantees(): BackendGuarantees {
+    return {
+      decidedBy: 'one server',
+      clocks: 'those of clients and of the server',
+      failOver: this.#settles ? 'no free key for one session timeout' : 'a held key may be granted again',
+      writtenAt: 'server',
+      sets: 'any keys',
+      ...this.#sessions.durability,
+    };
+  }
+
+  get state(): BackendState {
+    return this.#sessions.state;
+  }
+
+  identify(key: string): string {
+    checkKey(key);
+    if (!isPlain(key)) return `${this.#basePath}/${key}`;
+    if (this.#plain) return `plain ${key}`;
+    const instead =
+      'leave out the slash: the key is stored below `basePath`; or set `plainLocks` for locks as other libraries write them';
+    throw new LockConfigurationError(`"${key}": redis() has no absolute keys; ${instead}`, { key });
+  }
+
+  logTo(log: ConnectionLog): void {
+    this.#report.logTo(log);
+  }
+
+  async connect(): Promise<void> {
+    await this.#sessions.session();
+  }
+
+  async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    this.identify(request.key);
+    if (this.#plain && isPlain(request.key)) return this.#plain.acquire(request);
+    return this.#locks.acquire(request);
+  }
+
+  async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
+    for (const { key } of requests) this.#mustHaveQueue(key);
+    return this.#locks.acquireAll(requests);
+  }
+
+  async lineOf(key: string): Promise<readonly Contender[]> {
+    this.#mustHaveQueue(key);
+    const queues = this.#locks.queuesOf(key);
+    const lists = queues.map((queue) => this.#locks.list(queue, key, { most: EVERY, waiting: true }));
+    return (await Promise.all(lists)).flat();
+  }
+
+  async holdersOf({ key, of, most, signal }: HoldersQuestion): Promise<readonly Contender[]> {
+    this.#mustHaveQueue(key);
+    const [lock, permits] = this.#locks.queuesOf(key);
+    const queue = of === 'key' ? lock : permits;
+    return queue ? this.#locks.list(queue, key, { most, waiting: false, signal }) : [];
+  }
+
+  async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
+    this.#mustHaveQueue(key);
+    return this.#locks.revoke(key, options);
+  }
+
+  explain(reason: unknown): unknown {
+    // While disconnected, this process cannot find out whether another one still holds the key.
+    const isCutOff = reason instanceof LockTimeoutError && this.state !== 'connected';
+    return isCutOff ? this.#sessions.unavailable(reason.waitMs, reason.key) : reason;
+  }
+
+  async close(): Promise<void> {
+    await this.#plain?.close();
+    await this.#sessions.close();
+  }
+
+  /** @throws LockConfigurationError for a key that cannot be used, or is a lock without a wait queue */
+  #mustHaveQueue(key: string): void {
+    this.identify(key);
+    if (isPlain(key)) throw notPlain(key);
+  }
+}
+
+function isPlain(key: string): boolean {
+  return key.startsWith('/');
+}
+
+/** Opens two clients of one server: for requests, and for messages. */
+function openClients({ address, basePath }: ResolvedRedisOptions): (limitMs: number) => LinkClients {
+  return (limitMs) => {
+    const clientOf = (part: string) => createClient(address, `locks:${basePath}:${part}`, limitMs);
+    return { requests: clientOf('requests'), messages: clientOf('messages') };
+  };
+}
+
+/**
+ * The Redis backend. It checks its options at once. Every application that uses it gets a session of its own.
+ * @throws LockConfigurationError that names the wrong field, or the package that is not installed
+ */
+export function redis(options: RedisOptions = {}): LockBackendDefinition {
+  const resolved = resolveRedisOptions(options);
+  // An application that lacks the package does not start, instead of failing at its first connection.
+  if (!resolved.address.connection) clientClass();
+  return { name: 'redis', create: () => new RedisBackend(resolved) };
+}

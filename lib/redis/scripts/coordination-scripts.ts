@@ -1,0 +1,184 @@
+import { Script } from '../client/script.js';
+import { HEAD } from './parts.js';
+
+/** Reads a value. KEYS[3] is its hash. Costs 1 us. Returns `{'CELL', data, version, revision}`. */
+export const READ_CELL = new Script(
+  'READ_CELL',
+  `${HEAD}
+return {'CELL', unpack(redis.call('HMGET', KEYS[3], 'v', 'n', 'rev'))}
+`,
+);
+
+/**
+ * Writes or removes a value, and announces it. ARGV after the head's: '1' if it may have run before, write id, condition
+ * ('', 'absent' or a version), 'set' or 'remove', data. Costs 5 us. Returns `{'APPLIED', version}`, `{'CONFLICT'}`, or
+ * `{'UNKNOWN'}` when an earlier run may have been overwritten.
+ */
+export const WRITE_CELL = new Script(
+  'WRITE_CELL',
+  `${HEAD}
+local again, id, condition, change = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
+local found = redis.call('HMGET', KEYS[3], 'n', 'w')
+if again and found[2] == id then return {'APPLIED', found[1]} end
+local isMet = condition == '' or condition == (found[1] or 'absent')
+if again and (not isMet or (condition == '' and change == 'set')) then return {'UNKNOWN'} end
+if not isMet then return {'CONFLICT'} end
+local version = digits((found[1] or -1) + 1)
+if change == 'set' then
+  local revision = digits(time[1] * 1000000 + time[2])
+  redis.call('HSET', KEYS[3], 'v', ARGV[8], 'n', version, 'rev', revision, 'w', id)
+else
+  redis.call('DEL', KEYS[3])
+end
+redis.call('PUBLISH', KEYS[3], '')
+return {'APPLIED', change == 'set' and version or false}
+`,
+);
+
+/**
+ * A queue of items: KEYS[3] its ids in order, KEYS[4] their payloads, KEYS[5] their takers, KEYS[6] the last token. A
+ * taker is \`session|number\`.
+ */
+
+/**
+ * Puts items, all or none, and announces them. ARGV after the head's: '1' if it may have run before, id of the put, most
+ * items or -1, then the payloads. Costs 3 us, and 2 us for each. Returns `{'PUT'}`, `{'FULL'}`, or `{'UNKNOWN'}`.
+ */
+export const PUT = new Script(
+  'PUT',
+  `${HEAD}
+local again, id, most = ARGV[4] == '1', ARGV[5], tonumber(ARGV[6])
+if again then return {redis.call('HEXISTS', KEYS[4], id .. ':1') == 1 and 'PUT' or 'UNKNOWN'} end
+local count = #ARGV - 6
+if most >= 0 and redis.call('ZCARD', KEYS[3]) + count > most then return {'FULL'} end
+local last = tonumber(redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2] or 0)
+for place = 1, count do
+  redis.call('ZADD', KEYS[3], digits(last + place), id .. ':' .. place)
+  redis.call('HSET', KEYS[4], id .. ':' .. place, ARGV[6 + place])
+end
+redis.call('PUBLISH', KEYS[3], '')
+return {'PUT'}
+`,
+);
+
+/**
+ * Takes the first items that have no living taker. ARGV after the head's: '1' if it may have run before, the taker's
+ * number, most items. Costs 4 us, and 1 us for each item that is passed or taken. Returns `{'TAKEN', token, id, payload,
+ * …}`, or `{'NONE', ms}` with the time after which a taker may be over.
+ */
+export const TAKE = new Script(
+  'TAKE',
+  `${HEAD}
+local again, taker, most = ARGV[4] == '1', sid .. '|' .. ARGV[5], tonumber(ARGV[6])
+if settling > 0 then return {'NONE', settling} end
+local taken, first, from = {}, -1, 0
+while #taken < most do
+  local ids = redis.call('ZRANGE', KEYS[3], from, from + 99)
+  if #ids == 0 then break end
+  for _, id in ipairs(ids) do
+    local other = redis.call('HGET', KEYS[5], id)
+    local left = other and endOf(string.match(other, '^[^|]*')) - now or 0
+    if #taken < most and (left <= 0 or (again and other == taker)) then taken[#taken + 1] = id
+    elseif left > 0 and (first < 0 or left < first) then first = left end
+  end
+  from = from + 100
+end
+if #taken == 0 then return {'NONE', first < 0 and -1 or first + 1} end
+local token = digits(math.max(tonumber(redis.call('GET', KEYS[6]) or 0) + 1, ticks))
+redis.call('SET', KEYS[6], token, 'PX', 86400000)
+local answers = {'TAKEN', token}
+for _, id in ipairs(taken) do
+  redis.call('HSET', KEYS[5], id, taker)
+  answers[#answers + 1] = id
+  answers[#answers + 1] = redis.call('HGET', KEYS[4], id)
+end
+return answers
+`,
+);
+
+/**
+ * Removes a taken item, or puts it back in its place, and announces that. ARGV after the head's: '1' if it may have run
+ * before, the taker's number, id, 'ack' or 'back'. Costs 5 us. Returns `{'DONE'}`, or `{'LOST'}` when another taker may
+ * have it.
+ */
+export const SETTLE = new Script(
+  'SETTLE',
+  `${HEAD}
+local again, taker, id = ARGV[4] == '1', sid .. '|' .. ARGV[5], ARGV[6]
+if redis.call('HGET', KEYS[5], id) ~= taker then
+  -- While the session lives nobody else can have removed it.
+  local isDone = again and not redis.call('ZSCORE', KEYS[3], id)
+  return {isDone and 'DONE' or 'LOST'}
+end
+redis.call('HDEL', KEYS[5], id)
+if ARGV[7] == 'ack' then
+  redis.call('ZREM', KEYS[3], id)
+  redis.call('HDEL', KEYS[4], id)
+end
+redis.call('PUBLISH', KEYS[3], '')
+return {'DONE'}
+`,
+);
+
+/** Counts the items of a queue, taken ones included. Returns `{'SIZE', count}`. */
+export const SIZE = new Script('SIZE', `${HEAD}\nreturn {'SIZE', redis.call('ZCARD', KEYS[3])}\n`);
+
+/** A double barrier: KEYS[3] is a hash of members, \`session|number\`, each 'waiting' or 'inside'. */
+const MEMBERS = `
+local member = sid .. '|' .. ARGV[4]
+local inside, waiting, first = {}, {}, -1
+local all = redis.call('HGETALL', KEYS[3])
+for place = 1, #all, 2 do
+  local left = endOf(string.match(all[place], '^[^|]*')) - now
+  if left <= 0 then redis.call('HDEL', KEYS[3], all[place])
+  else
+    local list = all[place + 1] == 'inside' and inside or waiting
+    list[#list + 1] = all[place]
+    if first < 0 or left < first then first = left end
+  end
+end
+`;
+
+/**
+ * Adds a member, and lets all in when enough wait or others are inside. ARGV after the head's: the member's number,
+ * count. Costs 4 us, and 2 us for each member. Returns `{'MEMBER', state, ms}` with the time after which a member may be
+ * over.
+ */
+export const ENTER = new Script(
+  'ENTER',
+  `${HEAD}${MEMBERS}
+local state = redis.call('HGET', KEYS[3], member)
+if not state then
+  state = 'waiting'
+  waiting[#waiting + 1] = member
+  redis.call('HSET', KEYS[3], member, state)
+end
+if state == 'waiting' and (#inside > 0 or #waiting >= tonumber(ARGV[5])) then
+  for _, one in ipairs(waiting) do redis.call('HSET', KEYS[3], one, 'inside') end
+  redis.call('PUBLISH', KEYS[3], '')
+  state = 'inside'
+end
+return {'MEMBER', state, first < 0 and -1 or first + 1}
+`,
+);
+
+/**
+ * Removes a member. ARGV after the head's: the member's number, '1' to remove it also if it is inside. Costs 4 us, and 2
+ * us for each member. Returns `{'MEMBER', state}`, with 'inside' when it was not removed.
+ */
+export const EXIT = new Script(
+  'EXIT',
+  `${HEAD}${MEMBERS}
+if ARGV[5] ~= '1' and redis.call('HGET', KEYS[3], member) == 'inside' then return {'MEMBER', 'inside'} end
+if redis.call('HDEL', KEYS[3], member) == 1 then redis.call('PUBLISH', KEYS[3], '') end
+return {'MEMBER', 'gone'}
+`,
+);
+
+/** Lists the members inside. ARGV after the head's: any number. Returns `{'INSIDE', ms, member, …}`. */
+export const INSIDE = new Script(
+  'INSIDE',
+  `${HEAD}${MEMBERS}
+return {'INSIDE', first < 0 and -1 or first + 1, unpack(inside)}
+`,
+);

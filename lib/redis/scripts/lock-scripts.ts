@@ -1,0 +1,227 @@
+import { Script } from '../client/script.js';
+import { HEAD, POSITIONS, WAIT_QUEUES } from './parts.js';
+
+/**
+ * Grants each key, or queues for it. ARGV after the head's: '1' to wait, '1' if it may have run before, then an
+ * entry for each wait queue. Without waiting, all are granted or none leaves a trace. Costs 6 us for a free key. Returns
+ * `{'POSITIONS', position, …}`, `{'REFUSED'}`, or `{'UNSETTLED', ms}` when nothing can be granted yet.
+ */
+export const ACQUIRE = new Script(
+  'ACQUIRE',
+  `${HEAD}${WAIT_QUEUES}${POSITIONS}
+local waits, again = ARGV[4] == '1', ARGV[5] == '1'
+local most = #ARGV - 5
+local function isFree(queue, entry)
+  if isWanted(queue) == 1 then
+    reap(queue)
+    grantTurns(queue)
+    return isWanted(queue) == 0 and fits(queue, entry)
+  end
+  return fits(queue, entry) or (reap(queue) and fits(queue, entry))
+end
+local function hold(queue, entry)
+  return {'g', grant(queue, entry), isWanted(queue)}
+end
+local function queueUp(queue, entry)
+  local place = redis.call('RPUSH', queue.w, entry)
+  if place == 1 and string.sub(entry, 1, 1) ~= 'p' then
+    for _, holder in ipairs(redis.call('ZRANGE', queue.h, 0, -1)) do tell(holder, 'w') end
+  end
+  return {'w', lookAfter(queue, place)}
+end
+local answers = {'POSITIONS'}
+if again then
+  for place = 1, most do
+    local position = positionOf(queueAt(place), ARGV[5 + place])
+    if position[1] ~= '0' then answers[place + 1] = position end
+  end
+end
+if not waits and not answers[2] then
+  if settling > 0 then return {'UNSETTLED', settling} end
+  for place = 1, most do
+    if not isFree(queueAt(place), ARGV[5 + place]) then return {'REFUSED'} end
+  end
+end
+for place = 1, most do
+  local queue, entry = queueAt(place), ARGV[5 + place]
+  if not answers[place + 1] then
+    local isNow = not waits or (settling == 0 and isFree(queue, entry))
+    answers[place + 1] = isNow and hold(queue, entry) or queueUp(queue, entry)
+  end
+end
+return answers
+`,
+);
+
+/**
+ * Releases entries, held or waiting, and hands over. ARGV after the head's: an entry for each wait queue. An entry that is
+ * not there has left before. Costs 5 us, and 4 us for each grant. While the server settles, only an exclusive holder
+ * hands over: others may have a share that is not on record.
+ */
+export const LEAVE = new Script(
+  'LEAVE',
+  `${HEAD}${WAIT_QUEUES}
+for place = 1, #ARGV - 3 do
+  local queue, entry = queueAt(place), ARGV[3 + place]
+  local wasHeld = remove(queue, entry)
+  if not wasHeld then redis.call('LREM', queue.w, 1, entry) end
+  local isAlone = wasHeld and not string.find(entry, '^[rp]')
+  if isAlone or settling == 0 then grantTurns(queue) end
+end
+return {'LEFT'}
+`,
+);
+
+/**
+ * Tells where entries stand, after removing dead holders and granting what is due. ARGV after the head's: an
+ * entry for each wait queue. Costs 5 us, and 1 us for each holder. Returns `{'POSITIONS', position, …}`.
+ */
+export const LOOK = new Script(
+  'LOOK',
+  `${HEAD}${WAIT_QUEUES}${POSITIONS}
+local answers = {'POSITIONS'}
+for place = 1, #ARGV - 3 do
+  local queue, entry = queueAt(place), ARGV[3 + place]
+  if settling == 0 then
+    reap(queue)
+    grantTurns(queue)
+  end
+  answers[place + 1] = positionOf(queue, entry)
+end
+return answers
+`,
+);
+
+/**
+ * Turns a writer's entry into a reader's, and admits the readers that wait first. ARGV after the head's: the writer's entry, the
+ * reader's entry. Costs 6 us.
+ */
+export const DOWNGRADE = new Script(
+  'DOWNGRADE',
+  `${HEAD}${WAIT_QUEUES}
+local queue = queueAt(1)
+local token = redis.call('ZSCORE', queue.h, ARGV[4])
+if token then
+  redis.call('ZREM', queue.h, ARGV[4])
+  redis.call('ZADD', queue.h, token, ARGV[5])
+  grantTurns(queue)
+end
+return {'DONE'}
+`,
+);
+
+/**
+ * Lists holders with their tokens, then waiting entries, in order and without those whose session is over. ARGV
+ * after the head's: most holders, most waiting entries. Costs 1 us for each.
+ */
+export const LIST = new Script(
+  'LIST',
+  `${HEAD}${WAIT_QUEUES}
+local queue, holders, waiting = queueAt(1), {}, {}
+local entries = redis.call('ZRANGE', queue.h, 0, -1, 'WITHSCORES')
+for place = 1, #entries, 2 do
+  local _, owner = parse(entries[place])
+  if #holders < 2 * ARGV[4] and isAlive(owner) then
+    holders[#holders + 1] = entries[place]
+    holders[#holders + 1] = digits(tonumber(entries[place + 1]))
+  end
+end
+if tonumber(ARGV[5]) > 0 then
+  for _, entry in ipairs(redis.call('LRANGE', queue.w, 0, ARGV[5] - 1)) do
+    local _, owner = parse(entry)
+    if isAlive(owner) then waiting[#waiting + 1] = entry end
+  end
+end
+return {'LISTED', holders, waiting}
+`,
+);
+
+/**
+ * Asks all holders to release, and makes changes of the wait queue known for a while. ARGV after the head's: for how long, then
+ * the holders that are asked; without any, all present holders. Costs 3 us, and 2 us for each holder. Returns `{'ASKED',
+ * entry, …}`: those that still hold.
+ */
+export const ASK = new Script(
+  'ASK',
+  `${HEAD}${WAIT_QUEUES}
+local queue, answers, asked = queueAt(1), {'ASKED'}, {unpack(ARGV, 5)}
+redis.call('SET', queue.o, '1', 'PX', ARGV[4])
+reap(queue)
+if #asked == 0 then asked = redis.call('ZRANGE', queue.h, 0, -1) end
+for _, entry in ipairs(asked) do
+  if redis.call('ZSCORE', queue.h, entry) then
+    tell(entry, 'r')
+    answers[#answers + 1] = entry
+  end
+end
+return answers
+`,
+);
+
+/**
+ * Takes the key from holders by force, tells their processes, and hands over. ARGV after the head's: the entries. Costs 4
+ * us, and 2 us for each.
+ */
+export const FORCE = new Script(
+  'FORCE',
+  `${HEAD}${WAIT_QUEUES}
+local queue = queueAt(1)
+for place = 4, #ARGV do
+  if remove(queue, ARGV[place]) then tell(ARGV[place], 'x') end
+end
+if settling == 0 then grantTurns(queue) end
+return {'DONE'}
+`,
+);
+
+/** Records the number of permits and admits those that wait. ARGV after the head's: number. Costs 6 us. */
+export const SET_PERMITS = new Script(
+  'SET_PERMITS',
+  `${HEAD}${WAIT_QUEUES}
+local queue = queueAt(1)
+redis.call('SET', queue.d, ARGV[4])
+if settling == 0 then grantTurns(queue) end
+return {'DONE'}
+`,
+);
+
+/** Reads the recorded number of permits. Returns `{'PERMITS', number}`, without a number if none is recorded. */
+export const GET_PERMITS = new Script(
+  'GET_PERMITS',
+  `${HEAD}${WAIT_QUEUES}
+return {'PERMITS', redis.call('GET', queueAt(1).d)}
+`,
+);
+
+/**
+ * Publishes the leader's value. ARGV after the head's: the leader's entry, value. Returns `{'DONE'}`, or `{'REFUSED'}` when the
+ * entry does not hold. Costs 4 us.
+ */
+export const PROCLAIM = new Script(
+  'PROCLAIM',
+  `${HEAD}${WAIT_QUEUES}
+local queue = queueAt(1)
+if not redis.call('ZSCORE', queue.h, ARGV[4]) then return {'REFUSED'} end
+redis.call('SET', queue.d, ARGV[5])
+publishChange(queue)
+return {'DONE'}
+`,
+);
+
+/**
+ * Finds the leader, and makes changes of the election known for a while. ARGV after the head's: for how long. Costs 5 us. Returns
+ * `{'LEADER', entry, token, endsIn, value}`, or `{'LEADER'}` when there is none.
+ */
+export const FIND_LEADER = new Script(
+  'FIND_LEADER',
+  `${HEAD}${WAIT_QUEUES}
+local queue = queueAt(1)
+redis.call('SET', queue.o, '1', 'PX', ARGV[4])
+local first = redis.call('ZRANGE', queue.h, 0, 0, 'WITHSCORES')
+if not first[1] then return {'LEADER'} end
+local _, owner = parse(first[1])
+local left = endOf(owner) - now
+if left <= 0 then return {'LEADER'} end
+return {'LEADER', first[1], digits(tonumber(first[2])), left, redis.call('GET', queue.d)}
+`,
+);

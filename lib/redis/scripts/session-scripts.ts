@@ -1,0 +1,114 @@
+import { Script } from '../client/script.js';
+import { CLOCK, HEAD, WAIT_QUEUES } from './parts.js';
+
+/** Forgets the sessions that are over. */
+const FORGET = `
+local function forgetEnded()
+  for _, ended in ipairs(redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', now)) do redis.call('HDEL', SERVER, ended) end
+  redis.call('ZREMRANGEBYSCORE', SESSIONS, '-inf', now)
+end
+`;
+
+/**
+ * Begins a session. ARGV: the identity of the server that the caller knew before, or ''; session id; session timeout;
+ * time that a new server must settle. Costs 8 us.
+ *
+ * A server that was promoted or restarted has another replication id than the one on record. Its sessions are over, and
+ * it settles: some of its data may be older than leases that are still held. So does a server without a record that has
+ * run for less than that time, that was once a replica, or that had a record before. A server also changes its id when
+ * the first replica joins it: it is the same process then, and was no replica. Returns `{'JOINED', identity,
+ * settling, now}`.
+ */
+export const JOIN = new Script(
+  'JOIN',
+  `${CLOCK}${FORGET}
+local before, sid, timeout, delay = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run')
+forgetEnded()
+local identity, calm = known[1], tonumber(known[2] or 0)
+local longest = math.max(delay, tonumber(known[3] or 0))
+if not isIdentity(identity or '') then
+  local wasReplica = string.find(string.match(info, 'master_replid2:(%w+)') or '', '[^0]')
+  local process = redis.call('INFO', 'server')
+  local run = string.match(process, 'run_id:(%w+)')
+  if wasReplica or known[4] ~= run then
+    local since = now
+    if not identity and before == '' and not wasReplica then
+      since = now - (string.match(process, 'uptime_in_seconds:(%d+)') - 1) * 1000
+    end
+    calm = longest > 0 and since + longest or 0
+    redis.call('DEL', SESSIONS, SERVER)
+  end
+  identity = replid .. digits(ticks)
+  redis.call('HSET', SERVER, 'identity', identity, 'until', digits(calm), 'run', run)
+end
+redis.call('HSET', SERVER, 'delay', digits(longest))
+redis.call('ZADD', SESSIONS, digits(now + timeout), sid)
+redis.call('HSET', SERVER, sid, '1')
+return {'JOINED', identity, math.max(0, calm - now), digits(now)}
+`,
+);
+
+/**
+ * Prolongs the session if it is not over, and sends it a message that proves its subscription. ARGV: identity, session
+ * id, number of the connection, session timeout. Costs 7 us. Returns `{'ALIVE', subscribers, now}`. The removal comes
+ * first: once a script has written, a server that has no memory left does not refuse its other writes.
+ */
+export const RENEW = new Script(
+  'RENEW',
+  `${CLOCK}${FORGET}
+local known = redis.call('HMGET', SERVER, 'identity', ARGV[2])
+if not isIdentity(ARGV[1]) or known[1] ~= ARGV[1] then return {'NEWSERVER'} end
+forgetEnded()
+local sid, link = ARGV[2], tonumber(ARGV[3])
+if not isAlive(sid) or tonumber(known[2] or 0) > link then return {'GONE'} end
+redis.call('ZADD', SESSIONS, digits(now + ARGV[4]), sid)
+if known[2] ~= ARGV[3] then redis.call('HSET', SERVER, sid, ARGV[3]) end
+return {'ALIVE', redis.call('PUBLISH', CHANNEL .. sid, 'b'), digits(now)}
+`,
+);
+
+/** Ends the session. ARGV: identity, session id, number of the connection. Its entries have left before. Costs 5 us. */
+export const BYE = new Script(
+  'BYE',
+  `${HEAD}
+redis.call('ZREM', SESSIONS, sid)
+redis.call('HDEL', SERVER, sid)
+return {'LEFT'}
+`,
+);
+
+/**
+ * Writes down what the caller held on the server's predecessor, while this server still settles. ARGV: identity, session
+ * id, number of the connection, then a token, the former entry and the new one for each wait queue. A former entry that is
+ * on record is replaced at any time. An older token that excludes the new entry is stale: the server
+ * does not know that it was released. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
+ */
+export const ADOPT = new Script(
+  'ADOPT',
+  `${HEAD}${WAIT_QUEUES}
+local function adopt(queue, token, former, entry)
+  local isKnown = tonumber(redis.call('ZSCORE', queue.h, former) or 0) == token
+  if settling == 0 and not isKnown and not redis.call('ZSCORE', queue.h, entry) then return 0 end
+  local mode, stale = string.sub(entry, 1, 1), {}
+  local holders = redis.call('ZRANGE', queue.h, 0, -1, 'WITHSCORES')
+  for place = 1, #holders, 2 do
+    local other, score = holders[place], tonumber(holders[place + 1])
+    local isShared = string.sub(other, 1, 1) == mode and (mode == 'r' or mode == 'p')
+    if score > token and not isShared then return 0 end
+    if score == token or (score < token and not isShared) then stale[#stale + 1] = other end
+  end
+  for _, other in ipairs(stale) do redis.call('ZREM', queue.h, other) end
+  redis.call('ZADD', queue.h, digits(token), entry)
+  local last = math.max(token, tonumber(redis.call('GET', queue.t) or 0))
+  redis.call('SET', queue.t, digits(last), 'PX', 86400000)
+  return 1
+end
+local answers = {'ADOPTED'}
+for place = 1, (#ARGV - 3) / 3 do
+  local first = 1 + 3 * place
+  answers[place + 1] = adopt(queueAt(place), tonumber(ARGV[first]), ARGV[first + 1], ARGV[first + 2])
+end
+return answers
+`,
+);

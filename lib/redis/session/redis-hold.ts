@@ -1,0 +1,196 @@
+import type { Dispose } from '../../async/abort.js';
+import { now } from '../../async/clock.js';
+import { LinkedList } from '../../async/collections.js';
+import { deferred } from '../../async/deferred.js';
+import { settledWithin } from '../../async/timer.js';
+import { LockLostError } from '../../contract/errors.js';
+import { fencingTokenOf } from '../../contract/granted-lease.js';
+import { GrantedLease } from '../../contract/granted-lease.js';
+import type { Demand, Grant, LeaseFollower } from '../../contract/granted-lease.js';
+import type { LeaseMode } from '../../contract/lease.js';
+import type { Script } from '../client/script.js';
+import { DOWNGRADE, LOOK } from '../scripts/lock-scripts.js';
+import { entryText } from './entry.js';
+import type { Entry } from './entry.js';
+import type { QueueKeys } from './redis-keys.js';
+import type { Answer, Move, OwnEntry, QueuePlace, RedisSession } from './redis-session.js';
+
+/** A grant as scripts answer it. */
+export interface Granted {
+  readonly token: string;
+  /** Whether another entry waits. */
+  readonly isWanted: boolean;
+}
+
+interface HoldOptions {
+  /** The key as the application wrote it. */
+  readonly name: string;
+  readonly queue: QueueKeys;
+  readonly releaseTimeoutMs: number;
+}
+
+const NOT_YET: OwnEntry = { told() {}, mayHaveMissed() {} };
+
+/** A held entry: the grant behind a lease. */
+export class RedisHold implements Grant, OwnEntry {
+  readonly key: string;
+  readonly fencingToken: bigint;
+  readonly lease: GrantedLease;
+  readonly demand: Demand | undefined;
+  readonly #options: HoldOptions;
+  readonly #token: string;
+  readonly #wanted = new Wanted();
+  readonly #moved = new LinkedList<() => void>();
+  #session: RedisSession;
+  #entry: Entry;
+  #leaveLeases: Dispose;
+
+  constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
+    this.key = options.name;
+    this.fencingToken = fencingTokenOf(BigInt(token));
+    this.#token = token;
+    this.#session = session;
+    this.#entry = entry;
+    this.#options = options;
+    if (isWanted) this.#wanted.set();
+    this.demand = entry.mode === 'permit' ? undefined : this.#wanted;
+    this.lease = new GrantedLease(this as Grant);
+    this.#leaveLeases = this.#enter(session);
+  }
+
+  get mode(): LeaseMode {
+    return this.#entry.mode;
+  }
+
+  /** Where the hold is stored. */
+  get place(): QueuePlace {
+    return { queue: this.#options.queue, entry: entryText(this.#entry) };
+  }
+
+  isCurrent(): boolean {
+    return now() < this.#session.deadline;
+  }
+
+  async giveBack(): Promise<void> {
+    this.#leave();
+    const left = this.#session.leave([this.place]);
+    // Without a connection the entry is removed later, or ends with its session.
+    if (this.#session.isLinked) await settledWithin(left, this.#options.releaseTimeoutMs);
+  }
+
+  async downgrade(): Promise<void> {
+    const reader: Entry = { ...this.#entry, mode: 'read' };
+    const { queue, entry } = this.place;
+    const isDone = await this.#session.run(DOWNGRADE, queue, [entry, entryText(reader)]).then(
+      () => true,
+      () => false,
+    );
+    if (isDone) this.#entry = reader;
+  }
+
+  /** Runs a script about the hold. @throws SessionEndedError, RefusedError */
+  publish(script: Script, value: string): Promise<Answer> {
+    const { queue, entry } = this.place;
+    return this.#session.run(script, queue, [entry, value]);
+  }
+
+  /** Resolves when the hold has moved to another session, or is over. */
+  async untilMoved(): Promise<void> {
+    const moved = deferred();
+    const done = () => moved.resolve();
+    const over: LeaseFollower = { suspend() {}, resume() {}, revoke() {}, lose: done, releasing: done };
+    this.#moved.join(done);
+    this.lease.addFollower(over);
+    if (this.lease.isHeld()) await moved.promise;
+    this.lease.removeFollower(over);
+  }
+
+  told(what: string): void {
+    if (what === 'w') this.#wanted.set();
+    if (what === 'r') this.lease.revoke();
+    if (what === 'x') this.#takenAway();
+  }
+
+  mayHaveMissed(): void {
+    const { queue, entry } = this.place;
+    this.#session.run(LOOK, queue, [entry]).then(
+      ([, position]) => {
+        const [state, , wanted] = position as [string, string, number];
+        if (state !== 'g') this.#takenAway();
+        else if (wanted === 1) this.#wanted.set();
+      },
+      () => this.#wanted.set(),
+    );
+  }
+
+  moveTo(session: RedisSession): Move | undefined {
+    if (!this.isCurrent()) return undefined;
+    const former = { session: this.#session, number: this.#entry.number };
+    const moved: Entry = { ...this.#entry, session: session.id, number: session.enter(NOT_YET) };
+    const place = { queue: this.#options.queue, entry: entryText(moved) };
+    const isPassed = () => !former.session.owns(former.number, this) || !this.isCurrent();
+    const done = (isAdopted: boolean) => {
+      if (isAdopted && !isPassed()) return this.#move(session, moved);
+      session.forget(moved.number);
+      // Released or lost meanwhile: what was written down must go.
+      if (isAdopted) void session.leave([place]);
+      else if (former.session.owns(former.number, this))
+        this.#lose('the server that took over did not know it in time');
+    };
+    return { ...place, former: this.place.entry, token: this.#token, done };
+  }
+
+  #move(session: RedisSession, entry: Entry): void {
+    this.#leave();
+    this.#session = session;
+    this.#entry = entry;
+    this.#leaveLeases = this.#enter(session);
+    // Messages to the new entry may have come before this.
+    this.#wanted.set();
+    this.lease.resume();
+    for (let moved = this.#moved.shift(); moved; moved = this.#moved.shift()) moved();
+  }
+
+  #enter(session: RedisSession): Dispose {
+    session.own(this.#entry.number, this);
+    return session.leases.add(this.lease);
+  }
+
+  #leave(): void {
+    this.#leaveLeases();
+    this.#session.forget(this.#entry.number);
+  }
+
+  #takenAway(): void {
+    this.#lose('it was taken away by force, or its record is gone');
+  }
+
+  #lose(why: string): void {
+    this.#leave();
+    this.lease.lose(new LockLostError(this.key, why));
+  }
+}
+
+/** Tells once that another entry waits. */
+class Wanted implements Demand {
+  #isSo = false;
+  #onDemand: (() => void) | undefined;
+
+  set(): void {
+    const onDemand = this.#onDemand;
+    this.#isSo = true;
+    this.#onDemand = undefined;
+    onDemand?.();
+  }
+
+  watch(onDemand: () => void, onNone: () => void): () => void {
+    this.#onDemand = onDemand;
+    // Later, as with a backend that has to ask: the caller is not yet ready for an answer.
+    queueMicrotask(() => {
+      if (this.#onDemand !== onDemand) return;
+      if (this.#isSo) this.set();
+      else onNone();
+    });
+    return () => (this.#onDemand = undefined);
+  }
+}

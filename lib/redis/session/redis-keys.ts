@@ -1,0 +1,39 @@
+/** The five keys of a wait queue, in the order in which scripts take them. */
+export type QueueKeys = readonly [holders: string, waiting: string, token: string, data: string, observed: string];
+
+/**
+ * The kinds of wait queues that a key has: for the lock, its permits, an election, and the turns to put and to take
+ * items.
+ */
+export type QueueKind = 'lock' | 'permits' | 'election' | 'put' | 'take';
+
+/** The names of everything that is stored. All have one hash tag, so a cluster keeps them on one server. */
+export class RedisKeys {
+  /** The sessions by their end. */
+  readonly sessions: string;
+  /** The identity of the server that the data belong to, and the connections of the sessions. */
+  readonly server: string;
+  readonly #prefix: string;
+
+  constructor(basePath: string) {
+    this.#prefix = `{${basePath}}:`;
+    this.sessions = `${this.#prefix}s`;
+    this.server = `${this.#prefix}i`;
+  }
+
+  /** The channel of a session. Scripts name it in the same way. */
+  channel(session: string): string {
+    return `${this.#prefix}c:${session}`;
+  }
+
+  /** @param dataOf the key whose data the queue uses; default: its own */
+  queue(kind: QueueKind, key: string, dataOf = key): QueueKeys {
+    const name = (part: string, of = key) => `${this.#prefix}${part}:${kind}:${of}`;
+    return [name('h'), name('w'), name('t'), name('d', dataOf), name('o')];
+  }
+
+  /** The name of anything else: a record, a value, the items of a queue. */
+  of(kind: string, key: string): string {
+    return `${this.#prefix}${kind}:${key}`;
+  }
+}

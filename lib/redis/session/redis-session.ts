@@ -1,0 +1,313 @@
+import { NEVER, orAbort } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { LinkedList } from '../../async/collections.js';
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import { backoff, pause } from '../../async/timer.js';
+import type { RedisLink } from '../client/redis-link.js';
+import { LinkLostError } from '../client/redis-error.js';
+import type { Script, ScriptCall, ScriptValue } from '../client/script.js';
+import { LEAVE } from '../scripts/lock-scripts.js';
+import { SessionLeases } from './session-leases.js';
+import type { QueueKeys, RedisKeys } from './redis-keys.js';
+
+/** The session of a request is over, so that the request has no effect any more. It may begin again on the next one. */
+export class SessionEndedError extends Error {
+  constructor(why: string) {
+    super(`the session is over: ${why}`);
+    this.name = 'SessionEndedError';
+  }
+}
+
+/** The entry of a session in a wait queue, held or waiting. */
+export interface OwnEntry {
+  /** Where it stands. `undefined`: in no wait queue. */
+  readonly place?: QueuePlace;
+  /** Called with each message about the entry: `g` granted, `w` wanted, `r` asked to release, `x` taken away. */
+  told(what: string, token: string, wanted: string): void;
+  /** Called when messages may have been lost. */
+  mayHaveMissed(): void;
+  /** Prepares the same entry on the session of another server. `undefined`: there is nothing to move. */
+  moveTo?(session: RedisSession): Move | undefined;
+}
+
+/** The move of a held entry to another session. It takes effect when the server has answered. */
+export interface Move extends QueuePlace {
+  readonly token: string;
+  /** The entry of the former session. */
+  readonly former: string;
+  /** @param isAdopted whether the server has written the entry down */
+  done(isAdopted: boolean): void;
+}
+
+/** A place in a wait queue, as scripts take it. */
+export interface QueuePlace {
+  readonly queue: QueueKeys;
+  readonly entry: string;
+}
+
+/** The answer of a script: a word, and what belongs to it. */
+export type Answer = readonly [word: string, ...rest: unknown[]];
+
+/** Whether a script may have run although its answer was lost. Requests keep it from one session to the next. */
+export interface Doubt {
+  isSo: boolean;
+}
+
+interface RunOptions {
+  readonly signal?: AbortSignal;
+  /** Whether texts in the answer are bytes. */
+  readonly inBytes?: boolean;
+  readonly doubt?: Doubt;
+}
+
+/** A listener for a session. */
+export interface SessionListener {
+  /** A script found that the session, or its server, is another one. */
+  doubted(): void;
+}
+
+// The largest assumed difference in rate of two clocks.
+const RATE_SHARE = 0.02;
+const TIMER_SLACK_MS = 15;
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+const MOST_AT_ONCE = 50;
+
+/**
+ * A session on one server: the identity of this process's entries. It ends when the server ends it, when it was not
+ * renewed in time, or when the server is found to be another one.
+ */
+export class RedisSession {
+  /** The leases of the session's holds. */
+  readonly leases = new SessionLeases(() => this.deadline);
+  readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
+  readonly #entries = new Map<number, OwnEntry>();
+  readonly #ending = awaited<never>();
+  readonly #listener: SessionListener;
+  readonly #timeoutMs: number;
+  #link: RedisLink | undefined;
+  #linked: Deferred<RedisLink> = awaited();
+  #linkNumber = 1;
+  #numbers = 0;
+  #provenAt: number;
+  #serverAheadMs: number;
+  #over: SessionEndedError | undefined;
+
+  /**
+   * @param server the identity of the server that the session was begun on
+   * @param provenAt when the request that began it was sent, on `now()`
+   * @param serverTime the server's time in its answer
+   */
+  constructor(
+    readonly id: string,
+    readonly server: string,
+    readonly keys: RedisKeys,
+    { timeoutMs, provenAt, serverTime }: { timeoutMs: number; provenAt: number; serverTime: number },
+    listener: SessionListener,
+  ) {
+    this.#timeoutMs = timeoutMs;
+    this.#provenAt = provenAt;
+    this.#serverAheadMs = serverTime - Date.now();
+    this.#listener = listener;
+  }
+
+  /**
+   * The deadline until which the server cannot have ended the session, on `now()`. It counts from the sending of the
+   * last request that was answered: the server counts from when it received it.
+   */
+  get deadline(): number {
+    return provenUntil(this.#provenAt, this.#timeoutMs);
+  }
+
+  get isOver(): boolean {
+    return this.#over !== undefined;
+  }
+
+  get isLinked(): boolean {
+    return this.#link !== undefined;
+  }
+
+  /** The server's time, about. */
+  get serverNow(): number {
+    return Date.now() + this.#serverAheadMs;
+  }
+
+  /** The link's number for the next renewal on another link. */
+  nextLinkNumber(): number {
+    return ++this.#linkNumber;
+  }
+
+  get linkNumber(): number {
+    return this.#linkNumber;
+  }
+
+  get channel(): string {
+    return this.keys.channel(this.id);
+  }
+
+  /** Counts an answered renewal. @param sentAt when it was sent, on `now()` */
+  proven(sentAt: number, serverTime: number): void {
+    this.#provenAt = Math.max(this.#provenAt, sentAt);
+    this.#serverAheadMs = serverTime - Date.now();
+    this.leases.check();
+  }
+
+  /** Requests go over this link from now on, and those that were lost are made again. */
+  linkedBy(link: RedisLink): void {
+    this.#link = link;
+    this.#linked.resolve(link);
+    this.leases.resume();
+    for (const entry of this.#entries.values()) entry.mayHaveMissed();
+  }
+
+  cut(): void {
+    if (!this.#link) return;
+    this.#link = undefined;
+    this.#linked = awaited();
+    this.leases.suspend();
+  }
+
+  /**
+   * Ends the session: its requests reject.
+   * @param leases `'kept'`: its leases stay until the deadline, so that another session may adopt them
+   */
+  end(why: string, leases: 'lost' | 'kept' = 'lost'): void {
+    if (this.#over) return;
+    this.cut();
+    this.#over = new SessionEndedError(why);
+    this.#linked.reject(this.#over);
+    this.#ending.reject(this.#over);
+    for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
+    if (leases === 'lost') this.leases.lose(why);
+  }
+
+  /** Calls back when the session ends, or at once if it is over, unless disposed before. */
+  onEnd(listener: (error: SessionEndedError) => void): Dispose {
+    if (this.#over) listener(this.#over);
+    const place = this.#onEnd.join(listener);
+    return () => void place.leave();
+  }
+
+  /** Registers an entry, and returns its number. */
+  enter(entry: OwnEntry): number {
+    const number = ++this.#numbers;
+    this.#entries.set(number, entry);
+    return number;
+  }
+
+  /** Registers another object for an entry. */
+  own(number: number, entry: OwnEntry): void {
+    this.#entries.set(number, entry);
+  }
+
+  owns(number: number, entry: OwnEntry): boolean {
+    return this.#entries.get(number) === entry;
+  }
+
+  /** Prepares all held entries for another session. */
+  movesTo(session: RedisSession): readonly Move[] {
+    return [...this.#entries.values()].flatMap((entry) => entry.moveTo?.(session) ?? []);
+  }
+
+  forget(number: number): void {
+    this.#entries.delete(number);
+  }
+
+  /** Passes a message of the session's channel on. */
+  received(message: string): void {
+    const [what = '', number, token = '', wanted = ''] = message.split(' ');
+    this.#entries.get(Number(number))?.told(what, token, wanted);
+  }
+
+  /**
+   * Runs a script, again after a connection was lost without its answer.
+   * @param values the values after the head's; they may depend on whether the script may have run before
+   * @throws SessionEndedError, RefusedError, `signal.reason`
+   */
+  async run(
+    script: Script,
+    keys: readonly string[],
+    values: readonly ScriptValue[] | ((again: boolean) => readonly ScriptValue[]),
+    { signal = NEVER, inBytes = false, doubt = { isSo: false } }: RunOptions = {},
+  ): Promise<Answer> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#over) throw this.#over;
+      const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
+      const rest = typeof values === 'function' ? values(doubt.isSo) : values;
+      try {
+        return await this.#known(await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal));
+      } catch (error) {
+        if (!(error instanceof LinkLostError)) throw error;
+        doubt.isSo = true;
+        if (this.#link === link) this.cut();
+      }
+    }
+  }
+
+  /**
+   * Removes entries, held or waiting. Resolves when they are gone, or gone with the session. Never rejects, and is
+   * repeated until then.
+   */
+  async leave(places: readonly QueuePlace[]): Promise<void> {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    const keys = places.flatMap(({ queue }) => queue);
+    const entries = places.map(({ entry }) => entry);
+    while (!this.#over) {
+      try {
+        await this.run(LEAVE, keys, entries);
+        return;
+      } catch {
+        if (!this.#over) await pause(pauses.next(), NEVER);
+      }
+    }
+  }
+
+  /** Removes all entries. Never rejects. */
+  async leaveAll(): Promise<void> {
+    // Those that wait first: none of them is to be granted when a hold leaves.
+    const isHold = (entry: OwnEntry) => ('moveTo' in entry ? 1 : 0);
+    const entries = [...this.#entries.values()].sort((one, other) => isHold(one) - isHold(other));
+    const places = entries.flatMap(({ place }) => place ?? []);
+    const batches: Promise<void>[] = [];
+    for (let first = 0; first < places.length; first += MOST_AT_ONCE) {
+      batches.push(this.leave(places.slice(first, first + MOST_AT_ONCE)));
+    }
+    await Promise.all(batches);
+  }
+
+  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[], inBytes: boolean): ScriptCall {
+    return {
+      script,
+      keys: [this.keys.sessions, this.keys.server, ...keys],
+      values: [this.server, this.id, this.#linkNumber, ...values],
+      inBytes,
+    };
+  }
+
+  /** Waits for the end of the session when a script says that the server does not know it. */
+  async #known(reply: unknown): Promise<Answer> {
+    const [word, ...rest] = reply as readonly unknown[];
+    const answer: Answer = [String(word), ...rest];
+    if (this.#over) throw this.#over;
+    if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
+    this.#listener.doubted();
+    return this.#ending.promise;
+  }
+}
+
+/**
+ * Returns the deadline until which a server keeps what it was asked to keep for this time. It counts from the sending of
+ * the request: the server counts from when it received it.
+ */
+export function provenUntil(sentAt: number, timeoutMs: number): number {
+  return sentAt + timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
+}
+
+/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
+function awaited<T>(): Deferred<T> {
+  const result = deferred<T>();
+  result.promise.catch(() => {});
+  return result;
+}

@@ -1,0 +1,123 @@
+import { connect, createServer } from 'node:net';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { RedisServer } from '../../lib/testing/index.js';
+import { clientsOf, hold, SESSION_MS } from './support/clients.js';
+
+let open: ReturnType<typeof clientsOf>;
+
+beforeEach(() => {
+  open = clientsOf({});
+});
+
+async function start(): Promise<RedisServer> {
+  const server = await RedisServer.start({ settings: { 'repl-diskless-sync-delay': 0 } });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** Opens a proxy on the port of a server that has ended, which leads to another one. */
+async function movedTo(server: RedisServer, port: number): Promise<{ close(): Promise<void> }> {
+  const relay = createServer((client) => {
+    const target = connect(server.port, '127.0.0.1');
+    for (const socket of [client, target]) socket.on('error', () => {});
+    client.pipe(target).pipe(client);
+    onTestFinished(() => void client.destroy());
+  });
+  await new Promise<void>((resolve) => relay.listen(port, '127.0.0.1', resolve));
+  return { close: async () => void relay.close() };
+}
+
+describe('a replica that is promoted', () => {
+  /** A server, its replica, and a proxy that leads to either. */
+  async function replicated() {
+    const [primary, replica] = [await start(), await start()];
+    await (await hold(open(primary.url), 'settled')).release();
+    await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+    await expect.poll(() => replica.ask('INFO', 'replication')).toContain('master_link_status:up');
+    return { primary, replica };
+  }
+
+  it('without the last writes: the holder keeps its key, and adopts it', async () => {
+    const { primary, replica } = await replicated();
+    // The port of the primary is taken over by a proxy to the replica.
+    const { port } = primary;
+    const [one, other] = [open(primary.url), open(primary.url)];
+    await Promise.all([one.connect(), other.connect()]);
+    await replica.freeze();
+    const lease = await hold(one, 'k');
+    await primary.kill();
+    await replica.thaw();
+    await replica.ask('REPLICAOF', 'NO', 'ONE');
+    const moved = await movedTo(replica, port);
+    onTestFinished(() => moved.close());
+    await expect.poll(() => [one.state, other.state, lease.state]).toEqual(['connected', 'connected', 'held']);
+    const waiting = hold(other, 'k');
+    await expect.poll(async () => (await one.lineOf('k')).map(({ state }) => state)).toEqual(['held', 'waiting']);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('without the release: the key is granted when the former record is over', async () => {
+    const { primary, replica } = await replicated();
+    const { port } = primary;
+    const [one, other] = [open(primary.url), open(primary.url)];
+    const first = await hold(one, 'k');
+    await other.connect();
+    await expect.poll(() => replica.ask('KEYS', '*:h:lock:k')).toContain('h:lock:k');
+    await replica.freeze();
+    await first.release();
+    const lease = await hold(other, 'k');
+    await primary.kill();
+    await replica.thaw();
+    await replica.ask('REPLICAOF', 'NO', 'ONE');
+    const moved = await movedTo(replica, port);
+    onTestFinished(() => moved.close());
+    await expect.poll(() => lease.state).toBe('held');
+    await expect.poll(async () => (await other.lineOf('k')).length).toBe(1);
+    expect(await other.lineOf('k')).toMatchObject([{ state: 'held', isOwn: true }]);
+    await lease.release();
+    await hold(one, 'k');
+  });
+
+  it('is not used while it is a replica: the error says what to change', async () => {
+    const { replica } = await replicated();
+    const refused = open(replica.url).connect();
+    await expect(refused).rejects.toMatchObject({
+      code: 'LOCK_CONFIGURATION',
+      message: expect.stringContaining('give the address of the primary'),
+    });
+  });
+
+  it('by a primary that goes on: it is told that this is not safe', async () => {
+    const { primary } = await replicated();
+    const warnings: string[] = [];
+    const client = open(primary.url);
+    client.logTo?.({ log: () => {}, warn: (message) => warnings.push(message) });
+    await client.connect();
+    expect(warnings.join('\n')).toContain('min-replicas-to-write is not set');
+    await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', '1');
+    const safe: string[] = [];
+    const again = open(primary.url);
+    again.logTo?.({ log: () => {}, warn: (message) => safe.push(message) });
+    await again.connect();
+    expect(safe).toEqual([]);
+  });
+
+  it('not yet: a first replica leaves every holder its key, and grants go on', async () => {
+    const [primary, replica] = [await start(), await start()];
+    const [one, other] = [open(primary.url), open(primary.url)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+    await expect.poll(() => replica.ask('INFO', 'replication')).toContain('master_link_status:up');
+    const since = performance.now();
+    await hold(other, 'free');
+    expect(performance.now() - since).toBeLessThan(SESSION_MS / 2);
+    const waiting = hold(other, 'k');
+    await expect.poll(async () => (await one.lineOf('k')).map(({ state }) => state)).toEqual(['held', 'waiting']);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+});

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import type { RedisServerOptions } from '../../lib/testing/index.js';
+import { lost } from '../support/lost.js';
+import { clientsOf, hold, requestFor, SESSION_MS } from './support/clients.js';
+
+let open: ReturnType<typeof clientsOf>;
+
+beforeEach(() => {
+  open = clientsOf({});
+});
+
+async function start(settings: RedisServerOptions['settings'] = {}): Promise<RedisServer> {
+  const server = await RedisServer.start({ settings });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** Resolves when a new server has settled. */
+async function settled(url: string): Promise<void> {
+  await (await hold(open(url), 'settled')).release();
+}
+
+const AOF = { appendonly: 'yes', appendfsync: 'always' };
+
+describe.each([
+  ['without its data', {}],
+  ['with its data', AOF],
+])('a server that is killed and comes back %s', (_how, settings) => {
+  it('leaves every holder its key, and hands over to those that wait', async () => {
+    const server = await start(settings);
+    const [one, other] = [open(server.url), open(server.url)];
+    const lease = await hold(one, 'k');
+    const waiting = hold(other, 'k');
+    await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
+    await server.kill();
+    await server.restart();
+    await expect.poll(() => [one.state, other.state, lease.state]).toEqual(['connected', 'connected', 'held']);
+    await expect.poll(async () => (await one.lineOf('k')).map(({ state }) => state)).toEqual(['held', 'waiting']);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    const next = await waiting;
+    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('grants no free key before every lease of before is over', async () => {
+    const server = await start(settings);
+    const proxy = await FaultProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    const [one, other] = [open(`redis://127.0.0.1:${proxy.port}`), open(server.url)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    await server.kill();
+    proxy.refuse();
+    await server.restart();
+    // The holder cannot reach the server, and goes on until its deadline.
+    const next = await hold(other, 'k');
+    expect(lease.isHeld()).toBe(false);
+    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+    proxy.heal();
+    await expect.poll(() => one.state).toBe('connected');
+  });
+
+  it('keeps readers beside readers, and writers out', async () => {
+    const server = await start(settings);
+    const [one, other] = [open(server.url), open(server.url)];
+    const readers = [await hold(one, 'k', { mode: 'read' }), await hold(other, 'k', { mode: 'read' })];
+    await server.kill();
+    await server.restart();
+    await expect.poll(() => readers.map(({ state }) => state)).toEqual(['held', 'held']);
+    const writer = hold(one, 'k', { mode: 'write' });
+    await readers[0]?.release();
+    await readers[1]?.release();
+    const lease = await writer;
+    expect(readers.every(({ fencingToken }) => fencingToken < lease.fencingToken)).toBe(true);
+  });
+});
+
+describe('a server that is new', () => {
+  it('that has run for longer than a session: grants at once', async () => {
+    const server = await start();
+    await settled(server.url);
+    const fresh = clientsOf({})(server.url);
+    await fresh.connect();
+    const since = performance.now();
+    await hold(fresh, 'k');
+    expect(performance.now() - since).toBeLessThan(SESSION_MS / 2);
+  });
+
+  it('that has just started: a request that may not wait waits until free keys are granted', async () => {
+    const server = await start();
+    expect((await open(server.url).acquire(requestFor('k', { wait: false })))?.isHeld()).toBe(true);
+  });
+
+  it('that does not settle in time: a request that may not wait fails with the reason', async () => {
+    const server = await start();
+    const client = open(server.url, { connectTimeoutMs: 200 });
+    await client.connect();
+    await expect(client.acquire(requestFor('k', { wait: false }))).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  });
+});
+
+describe('data that are removed', () => {
+  it('by FLUSHALL: holders keep their keys, and tokens grow', async () => {
+    const server = await start();
+    const [one, other] = [open(server.url), open(server.url)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    await server.ask('FLUSHALL');
+    const waiting = hold(other, 'k');
+    await expect.poll(async () => (await one.lineOf('k')).map(({ state }) => state)).toEqual(['held', 'waiting']);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('by the removal of one last token: tokens grow', async () => {
+    const server = await start();
+    const client = open(server.url);
+    const tokens: bigint[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const lease = await hold(client, 'k');
+      tokens.push(lease.fencingToken);
+      await lease.release();
+      const [, key = ''] = (await server.ask('KEYS', '*:t:lock:k'))
+        .split('\r\n')
+        .filter((line) => line.startsWith('{'))
+        .reverse();
+      await server.ask('DEL', key || '{none}');
+    }
+    expect(tokens).toEqual([...tokens].sort((a, b) => (a < b ? -1 : 1)));
+    expect(new Set(tokens).size).toBe(tokens.length);
+  });
+
+  it('by SCRIPT FLUSH: requests go on', async () => {
+    const server = await start();
+    const client = open(server.url);
+    const lease = await hold(client, 'k');
+    await server.ask('SCRIPT', 'FLUSH');
+    await lease.release();
+    expect((await hold(client, 'k')).isHeld()).toBe(true);
+  });
+});
+
+describe('a holder that was lost', () => {
+  it('by an end of the session is not adopted', async () => {
+    const server = await start();
+    await settled(server.url);
+    const proxy = await FaultProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    const [one, other] = [open(`redis://127.0.0.1:${proxy.port}`), open(server.url)];
+    const lease = await hold(one, 'k');
+    proxy.blackHole();
+    await lost(lease);
+    const next = await hold(other, 'k');
+    await server.kill();
+    await server.restart();
+    proxy.disconnect();
+    proxy.heal();
+    await expect.poll(() => [one.state, next.state]).toEqual(['connected', 'held']);
+    expect(lease.isHeld()).toBe(false);
+    await expect.poll(async () => (await other.lineOf('k')).length).toBe(1);
+    expect(await other.lineOf('k')).toMatchObject([{ isOwn: true }]);
+  });
+});
