@@ -54,6 +54,8 @@ describe('a LockTimeoutError', () => {
     const pool = (of: typeof one) => of.semaphore('pool', { permits: 3 });
     await pool(other).acquire({ permits: 2, label: 'pair' });
     await pool(other).acquire({ label: 'single' });
+    // A granted caller leaves the gate in the background.
+    await untilContenders(client, `${basePath}/pool/locks`, 0);
     const waiting = pool(other).acquire({ label: 'waits' });
     waiting.catch(() => {});
     await untilContenders(client, `${basePath}/pool/locks`, 1);

@@ -121,6 +121,8 @@ describe('a release', { timeout: 120_000 }, () => {
     const pools = services.map((service) => service.semaphore('pool', { permits: 2 }));
     const [first = expect.unreachable(), ...others] = pools;
     const held = [await first.acquire(), await first.acquire()];
+    // A granted caller leaves the gate in the background.
+    await untilContenders(client, `${options.basePath}/pool/locks`, 0);
     const waits = [];
     for (const [place, pool] of others.entries()) {
       waits.push(pool.acquire());

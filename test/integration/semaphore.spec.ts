@@ -26,6 +26,8 @@ async function twoPools(permits = 2) {
     path,
     untilPermits: (count: number) => untilContenders(client, `${path}/leases`, count),
     untilAtGate: (count: number) => untilContenders(client, `${path}/locks`, count),
+    /** A granted caller leaves the gate in the background. Until then it counts as a contender there. */
+    untilGateIsFree: () => untilContenders(client, `${path}/locks`, 0),
     permits: () => contendersAt(client, `${path}/leases`),
     atGate: () => contendersAt(client, `${path}/locks`),
   };
@@ -56,7 +58,7 @@ describe('a semaphore', () => {
   });
 
   it('keeps its limit with many callers of several sessions, and leaves nothing behind', async () => {
-    const { one, other, permits, untilAtGate } = await twoPools(3);
+    const { one, other, permits, untilGateIsFree } = await twoPools(3);
     let [inside, most] = [0, 0];
     const full = deferred();
     const work = async () => {
@@ -68,7 +70,7 @@ describe('a semaphore', () => {
     };
     await Promise.all(Array.from({ length: 60 }, (_, call) => (call % 2 ? one : other).using(work)));
     expect([inside, most]).toEqual([0, 3]);
-    expect(await untilAtGate(0)).toEqual([]);
+    expect(await untilGateIsFree()).toEqual([]);
     expect(await permits()).toEqual([]);
   });
 
@@ -80,14 +82,14 @@ describe('a semaphore', () => {
   });
 
   it('uses the names of Curator’s InterProcessSemaphoreV2', async () => {
-    const { one, permits, atGate, untilAtGate, client, path } = await twoPools(1);
+    const { one, permits, atGate, untilAtGate, untilGateIsFree, client, path } = await twoPools(1);
     const lease = await one.acquire({ label: 'Pdf.render' });
     const [name = '', ...others] = await permits();
     expect([name, others]).toEqual([expect.stringMatching(/^_c_[0-9a-f-]{36}-lease-\d{10}$/), []]);
     const { data, stat } = await client.read(`${path}/leases/${name}`);
     expect(JSON.parse(data.toString())).toMatchObject({ pid: process.pid, label: 'Pdf.render' });
     expect(lease.fencingToken).toBe(stat.czxid << 16n);
-    await untilAtGate(0);
+    await untilGateIsFree();
     const waiting = one.acquire();
     const [gate] = await untilAtGate(1);
     expect(gate).toMatch(/^_c_[0-9a-f-]{36}-lock-\d{10}$/);
@@ -118,8 +120,9 @@ describe('a semaphore', () => {
 
 describe('a waiter for permits', () => {
   it('is granted in order, with growing tokens', async () => {
-    const { one, other, untilAtGate } = await twoPools(1);
+    const { one, other, untilAtGate, untilGateIsFree } = await twoPools(1);
     const lease = await one.acquire();
+    await untilGateIsFree();
     const log: string[] = [];
     const waits: Promise<Lease>[] = [];
     for (const [place, pool] of [other, one, other, one].entries()) {
@@ -139,8 +142,9 @@ describe('a waiter for permits', () => {
   });
 
   it('is not starved by those who want less, whatever the order of the releases', async () => {
-    const { one, other, untilAtGate } = await twoPools(3);
+    const { one, other, untilAtGate, untilGateIsFree } = await twoPools(3);
     const held = [await one.acquire(), await other.acquire(), await one.acquire()];
+    await untilGateIsFree();
     const log: string[] = [];
     const big = asking(other.acquire({ permits: 3 }), log, 'big');
     await untilAtGate(1);
@@ -171,7 +175,7 @@ describe('a waiter for permits', () => {
   });
 
   it('leaves no znode when its time is up, at the gate and behind it', async () => {
-    const { one, other, permits, untilPermits, untilAtGate } = await twoPools(2);
+    const { one, other, permits, untilPermits, untilAtGate, untilGateIsFree } = await twoPools(2);
     await one.acquire();
     const first = Promise.allSettled([other.acquire({ permits: 2, waitMs: 1_000 })]);
     await untilPermits(3);
@@ -183,7 +187,7 @@ describe('a waiter for permits', () => {
       'LOCK_TIMEOUT',
     ]);
     expect(await permits()).toHaveLength(1);
-    expect(await untilAtGate(0)).toEqual([]);
+    expect(await untilGateIsFree()).toEqual([]);
     expect(await other.tryAcquire()).not.toBeNull();
   });
 
@@ -261,8 +265,9 @@ describe('the number of permits', () => {
   });
 
   it('admits waiters in their order when it grows', async () => {
-    const { one, other, untilAtGate } = await twoPools(1);
+    const { one, other, untilAtGate, untilGateIsFree } = await twoPools(1);
     await one.acquire();
+    await untilGateIsFree();
     const log: string[] = [];
     const waits = [asking(other.acquire(), log, 'first')];
     await untilAtGate(1);
@@ -278,8 +283,9 @@ describe('the number of permits', () => {
   });
 
   it('lets holders finish when it shrinks, and admits no waiter too early', async () => {
-    const { one, other, untilAtGate } = await twoPools(3);
+    const { one, other, untilAtGate, untilGateIsFree } = await twoPools(3);
     const held = [await one.acquire(), await one.acquire(), await one.acquire()];
+    await untilGateIsFree();
     await other.setPermits(1);
     const log: string[] = [];
     const waiting = asking(other.acquire(), log, 'in');
@@ -346,11 +352,11 @@ describe('the number of permits', () => {
 
 describe('the contenders of a semaphore', () => {
   it('are the holders and the waiters, in order', async () => {
-    const { one, other, services, untilPermits, untilAtGate } = await twoPools(3);
+    const { one, other, services, untilPermits, untilAtGate, untilGateIsFree } = await twoPools(3);
     await one.acquire({ permits: 2, label: 'a' });
-    await untilAtGate(0);
+    await untilGateIsFree();
     await other.acquire({ label: 'b' });
-    await untilAtGate(0);
+    await untilGateIsFree();
     const abort = new AbortController();
     const waits = [other.acquire({ permits: 2, label: 'c', signal: abort.signal })];
     await untilPermits(5);

@@ -44,6 +44,8 @@ describe('Curator’s InterProcessSemaphoreV2 and ours', () => {
     await using _ = java;
     const order: string[] = [];
     const held = await pool.acquire();
+    // A granted caller leaves the gate in the background.
+    await atGate(0);
     const first = asks('java').then(() => order.push('java'));
     await atGate(1);
     // Curator's client creates its permit first, and then waits, too.
