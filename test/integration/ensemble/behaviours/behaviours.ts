@@ -111,8 +111,8 @@ export const BEHAVIOURS: Readonly<Record<string, (stage: Stage) => Promise<void>
     expect(MOVED_OUTCOMES).toContainEqual([created, read]);
     // The leader may apply a write after a follower has answered it.
     await ticksUntil(stage, async () => (await witness.read('/once')) === 0);
-    if (created === 0) await ticksUntil(stage, async () => (await witness.read('/moved')) === 0);
-    else expect(await witness.read('/moved')).toBe(NO_NODE);
+    // ZooKeeper 3.8.0 may answer such a create with 0 and not execute it, so nothing is concluded from that answer.
+    if (created !== 0) expect(await witness.read('/moved')).toBe(NO_NODE);
   },
 
   'a write that waits is not done when its follower gives up': async (stage) => {
