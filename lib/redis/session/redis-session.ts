@@ -266,7 +266,7 @@ export class RedisSession {
 
   /** Removes all entries. Never rejects. */
   async leaveAll(): Promise<void> {
-    // Those that wait first: none of them is to be granted when a hold leaves.
+    // Waiting entries first: none of them is to be granted when a hold leaves.
     const isHold = (entry: OwnEntry) => ('moveTo' in entry ? 1 : 0);
     const entries = [...this.#entries.values()].sort((one, other) => isHold(one) - isHold(other));
     const places = entries.flatMap(({ place }) => place ?? []);
