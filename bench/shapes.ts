@@ -75,7 +75,7 @@ export const SHAPES: readonly Shape[] = [
   loop('1x16', 'One key, 1 process, 16 callers', { callers: 16 }),
   loop('4x1', 'One key, 4 processes, a caller each', { processes: 4 }),
   loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
-  loop('16x1', 'One key, 16 processes, a caller each', { processes: 16 }),
+  loop('16x1', 'One key, 16 processes, a caller each', { contenders: ['plain-recipe', ...ON_ONE_KEY], processes: 16 }),
   loop('16x16', 'One key, 16 processes, 16 callers each', {
     // Without etcd3: its connections cannot bear 256 callers that ask again and again.
     contenders: ON_ONE_KEY.filter((id) => id !== 'etcd3'),

@@ -18,6 +18,7 @@ export interface Contender {
 
 export type ContenderId =
   | 'floor'
+  | 'plain-recipe'
   | 'ours'
   | 'ours-strict'
   | 'ours-kept'

@@ -12,6 +12,13 @@ const ALL: readonly Contender[] = [
   { id: 'ours-kept', label: 'ours, keepMs', ...ours, options: { keepMs: 30_000 }, isLocalLine: true },
   { id: 'floor', label: 'the floor: create + list, delete', program: 'node', module: 'floor', server: 'zookeeper' },
   {
+    id: 'plain-recipe',
+    label: 'the plain recipe, no promises',
+    program: 'node',
+    module: 'plain-recipe',
+    server: 'zookeeper',
+  },
+  {
     id: 'ours-redis',
     label: 'ours on Redis, no fsync',
     ...oursOnRedis,

@@ -12,6 +12,7 @@ import { memory, WaitingLine } from './waiting-line.js';
 /** Loaded on demand, so that no contender's process has the others in memory. */
 const MODULES: Readonly<Record<string, () => Promise<{ readonly open: OpenFunction }>>> = {
   floor: () => import('./floor.js'),
+  'plain-recipe': () => import('./plain-recipe.js'),
   'floor-redis': () => import('./floor-redis.js'),
   ours: () => import('./ours.js'),
   'ours-redis': () => import('./ours-redis.js'),
