@@ -32,6 +32,7 @@ const ALL_MEASURES: readonly Measure[] = [
   { ...LOOP, id: '1x1', title: 'one caller', localLine: true },
   { ...LOOP, id: '64 keys', title: '64 callers, a key each', callers: 64, keys: 'own', localLine: true },
   { ...LOOP, id: '4x1', title: '4 processes, a caller each', processes: 4, localLine: true },
+  { ...LOOP, id: '16x1', title: '16 processes, a caller each', processes: 16, localLine: true },
   { ...LOOP, id: '4x16', title: '4 processes, 16 callers each', processes: 4, callers: 16, localLine: true },
   { ...LOOP, id: '4x16 strict', title: 'the same in strict order', processes: 4, callers: 16, localLine: false },
   {
