@@ -49,11 +49,14 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       },
     );
 
-    it.each(['import', 'require'])('loads neither test code nor Redis with the main entry, by %s', async (way) => {
-      const loaded = (await report('loaded.js', way)) as string[];
-      expect(loaded).toContain('cjs/code/locks.js');
-      expect(loaded.filter((file) => /testing|embedded|command|redis/.test(file))).toEqual([]);
-    });
+    it.each(['import', 'require'])(
+      'loads neither test code nor Redis nor etcd with the main entry, by %s',
+      async (way) => {
+        const loaded = (await report('loaded.js', way)) as string[];
+        expect(loaded).toContain('cjs/code/locks.js');
+        expect(loaded.filter((file) => /testing|embedded|command|redis|etcd|grpc/.test(file))).toEqual([]);
+      },
+    );
 
     it.each(['import', 'require'])('is told what to install for Redis, and has it then, by %s', async (way) => {
       await using redisApp = await InstalledApp.create('cjs', nest, tarball);
