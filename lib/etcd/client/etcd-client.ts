@@ -47,10 +47,16 @@ interface GrpcClient {
   close(): void;
 }
 
+export interface CallOptions {
+  /** The time for the answer, in milliseconds. Default: no limit. */
+  readonly limitMs?: number | undefined;
+  /** Servers refuse every request with a token that has ended, also the one for the next token. */
+  readonly withoutToken?: boolean;
+}
+
 /** Calls to one server by the paths of their methods. Messages are bytes. */
 export interface EtcdClient {
-  /** @param limitMs the time for the answer; default: no limit */
-  call(method: string, message: Buffer, onAnswer: OnAnswer, limitMs?: number): GrpcCall;
+  call(method: string, message: Buffer, onAnswer: OnAnswer, options?: CallOptions): GrpcCall;
   stream(method: string): GrpcStream;
   /** Sends the token with each later call. */
   useToken(token: string): void;
@@ -84,19 +90,24 @@ export function clientOpener(tls: ConnectionOptions | undefined): OpenClient {
   const settings = { ...SETTINGS, ...(tls?.servername && { 'grpc.ssl_target_name_override': tls.servername }) };
   return (host) => {
     const client = new Client(host, access, settings);
-    let headers = new Headers();
-    // Ends a watch on a server that has lost its leader, instead of leaving it silent.
-    headers.set('hasleader', 'true');
+    const headersWith = (token?: string) => {
+      const all = new Headers();
+      // Ends a watch on a server that has lost its leader, instead of leaving it silent.
+      all.set('hasleader', 'true');
+      if (token !== undefined) all.set('token', token);
+      return all;
+    };
+    const plain = headersWith();
+    let headers = plain;
     return {
-      call(method, message, onAnswer, limitMs) {
+      call(method, message, onAnswer, { limitMs, withoutToken = false } = {}) {
         const options = limitMs === undefined ? {} : { deadline: Date.now() + limitMs };
-        return client.makeUnaryRequest(method, asIs, asIs, message, headers, options, onAnswer);
+        const used = withoutToken ? plain : headers;
+        return client.makeUnaryRequest(method, asIs, asIs, message, used, options, onAnswer);
       },
       stream: (method) => client.makeBidiStreamRequest(method, asIs, asIs, headers),
       useToken(token) {
-        headers = new Headers();
-        headers.set('hasleader', 'true');
-        headers.set('token', token);
+        headers = headersWith(token);
       },
       close: () => client.close(),
     };

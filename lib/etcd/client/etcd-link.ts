@@ -27,7 +27,7 @@ import type {
   TxnResponse,
   WatchResponse,
 } from '../wire/responses.js';
-import type { EtcdClient, GrpcCall, GrpcStream } from './etcd-client.js';
+import type { CallOptions, EtcdClient, GrpcCall, GrpcStream } from './etcd-client.js';
 import { LinkLostError, refusalOf } from './etcd-error.js';
 
 /** The access to servers that ask for a user. */
@@ -157,18 +157,18 @@ export class EtcdLink {
   async #call(method: string, fields: readonly Buffer[], limitMs?: number): Promise<Buffer> {
     const message = Buffer.concat(fields);
     try {
-      return await this.#send(method, message, limitMs);
+      return await this.#send(method, message, { limitMs });
     } catch (error) {
       if (!refusalOf(error)?.isOldToken || !this.#options.user) throw this.#failed(error);
     }
     // A refused request was not carried out.
     await this.#authenticate(limitMs);
-    return this.#send(method, message, limitMs).catch((error: unknown) => {
+    return this.#send(method, message, { limitMs }).catch((error: unknown) => {
       throw this.#failed(error);
     });
   }
 
-  #send(method: string, message: Buffer, limitMs?: number): Promise<Buffer> {
+  #send(method: string, message: Buffer, options: CallOptions): Promise<Buffer> {
     const answered = deferred<Buffer>();
     if (this.#fault) return Promise.reject(this.#fault);
     const onAnswer = (error: Error | null, answer?: Buffer) => {
@@ -176,7 +176,7 @@ export class EtcdLink {
       if (error || !answer) answered.reject(error ?? new Error('an answer without a message'));
       else answered.resolve(answer);
     };
-    const call = this.#client.call(method, message, onAnswer, limitMs);
+    const call = this.#client.call(method, message, onAnswer, options);
     this.#streams.add(call);
     return this.#untilClosed(answered);
   }
@@ -185,7 +185,7 @@ export class EtcdLink {
   #authenticate(limitMs?: number): Promise<void> {
     const { username = '', password = '' } = this.#options.user ?? {};
     const message = Buffer.concat(authenticateRequest(username, password));
-    this.#authenticated ??= this.#send(METHODS.authenticate, message, limitMs)
+    this.#authenticated ??= this.#send(METHODS.authenticate, message, { limitMs, withoutToken: true })
       .then((answer) => this.#client.useToken(readToken(answer)))
       .catch((error: unknown) => {
         throw this.#failed(error);

@@ -137,8 +137,10 @@ export class EtcdSessions {
     this.#connected.reject(new LockShutdownError());
     const [session, link] = [this.#session, this.#link];
     this.#heartbeat?.stop();
-    if (session?.isLinked && link) await settledWithin(link.revoke(session.lease), GOODBYE_MS);
+    const wasLinked = session?.isLinked;
+    // Nothing is granted any more, and nothing is believed, before the keys are gone.
     session?.end('closed');
+    if (session && wasLinked && link) await settledWithin(link.revoke(session.lease), GOODBYE_MS);
     link?.close('closed');
   }
 
@@ -190,7 +192,7 @@ export class EtcdSessions {
   async #follow(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
     if (this.#session !== session) return;
     this.#disconnected();
-    this.#ended(session, 'the servers have ended its lease');
+    this.#ended(session, 'its lease has ended');
     await this.#join(link, host);
   }
 
@@ -290,7 +292,7 @@ async function bind(session: EtcdSession, link: EtcdLink, time: 'first' | 'again
       ? { compare: [exists], success: [put], failure: [look] }
       : { compare: [exists], success: [look], failure: [put] },
   );
-  return isMet === (time === 'first') ? { key, revision } : undefined;
+  return isMet === (time === 'first') ? { key, revision, lease } : undefined;
 }
 
 /** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */

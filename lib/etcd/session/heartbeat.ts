@@ -38,6 +38,8 @@ export class Heartbeat {
     if (renewed.ttl <= 0) return 'over';
     const read = await this.#link.range({ kind: 'read', key, only: 'keys' });
     if (read.found.length === 0) return 'over';
+    // Its leases are lost: their keys must not stay for as long as the process runs.
+    if (this.#session.deadline <= now()) return 'over';
     if (read.term !== renewed.term) return 'unproven';
     this.#session.proven(sentAt, renewed.ttl);
     return 'proven';

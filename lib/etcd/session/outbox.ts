@@ -23,6 +23,7 @@ export interface Proof {
   readonly key: string;
   /** The revision at which the session was bound to its link. */
   readonly revision: number;
+  readonly lease: bigint;
 }
 
 /** The session of a change is over, or is bound to another link. The change was not applied. */
@@ -91,11 +92,13 @@ export class Outbox {
   }
 
   async #txn(changes: readonly Change[]): Promise<readonly Changed[]> {
-    const { key, revision } = this.#proof;
+    const { key, revision, lease } = this.#proof;
+    const puts = changes.some(({ success }) => success.some(({ kind }) => kind === 'put'));
+    // A server whose database is full looks for writes in both branches, and not inside inner transactions.
     const { isMet, results, ...header } = await this.#link.txn({
       compare: [{ key, property: 'modified', is: 'equal', than: revision }],
       success: changes.map((change): TxnOp => ({ kind: 'txn', ...change })),
-      failure: [{ kind: 'read', key, only: 'keys' }],
+      failure: puts ? [{ kind: 'put', key: `${key}-late`, value: '', lease }] : [{ kind: 'read', key, only: 'keys' }],
     });
     if (!isMet) throw new NotBoundError();
     return results.flatMap((result) => (result.kind === 'txn' ? { ...result, ...header } : []));
