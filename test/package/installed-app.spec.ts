@@ -67,6 +67,15 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       expect(await ask()).toEqual({ before: 0, name: 'redis' });
     });
 
+    it.each(['import', 'require'])('is told what to install for etcd, and has it then, by %s', async (way) => {
+      await using etcdApp = await InstalledApp.create('cjs', nest, tarball);
+      const ask = async () => JSON.parse(await etcdApp.run(process.execPath, 'etcd.js', way)) as unknown;
+      const message = expect.stringContaining('npm install @grpc/grpc-js') as unknown;
+      expect(await ask()).toEqual({ before: 0, isOurs: true, message });
+      await etcdApp.add('@grpc/grpc-js');
+      expect(await ask()).toEqual({ before: 0, name: 'etcd' });
+    });
+
     // NestJS 12 is published as ES modules itself.
     if (nest === 12) return;
     it('locks where no ES module can be required, as in Jest', async () => {
