@@ -65,6 +65,7 @@ export default defineConfig({
       // Sources, not dist: a test never runs against a build that is older than what it looks at.
       { find: /^nestjs-distributed-lock$/, replacement: lib('index.ts') },
       { find: /^nestjs-distributed-lock\/redis$/, replacement: lib('redis/index.ts') },
+      { find: /^nestjs-distributed-lock\/etcd$/, replacement: lib('etcd/index.ts') },
       { find: /^nestjs-distributed-lock\/testing$/, replacement: lib('testing/index.ts') },
     ],
   },

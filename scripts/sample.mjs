@@ -1,7 +1,7 @@
 // Builds the package and the sample application on top of it, and runs that: `npm run sample -- <its arguments>`.
 import { must, npmScript, ROOT, run } from './support/command.mjs';
 import { installDependencies } from './support/dependencies.mjs';
-import { providePackages, REDIS } from './support/packages.mjs';
+import { ETCD, providePackages, REDIS } from './support/packages.mjs';
 import { provideZooKeeper } from './support/zookeeper.mjs';
 import { fileURLToPath } from 'node:url';
 
@@ -12,7 +12,8 @@ try {
   await installDependencies();
   // Only for who asks for it: the embedded server needs nothing but Node.
   if (wantsReal(args) && !(await provideZooKeeper())) throw new Error('no Apache ZooKeeper is here: see --help');
-  if (wantsRedis(args) && !process.env.REDIS_URL) await providePackages(REDIS);
+  if (wants('redis', args) && !process.env.REDIS_URL) await providePackages(REDIS);
+  if (wants('etcd', args) && !process.env.ETCD_HOSTS && !process.env.ETCD_BIN) await providePackages(ETCD);
   await must('build', npmScript('build'));
   await must('build the sample', [process.execPath, TSC, '-p', 'sample-app/tsconfig.json']);
   process.exitCode = await run('sample', [process.execPath, 'sample-app/dist/run.js', ...args]);
@@ -21,8 +22,8 @@ try {
   process.exitCode = 1;
 }
 
-function wantsRedis(args) {
-  return /--backend[= ]redis\b/.test(args.join(' '));
+function wants(backend, args) {
+  return new RegExp(`--backend[= ]${backend}\\b`).test(args.join(' '));
 }
 
 function wantsReal(args) {

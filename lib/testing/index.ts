@@ -10,6 +10,8 @@ export { ZooKeeperEnsemble } from './zookeeper-ensemble.js';
 export type { ZooKeeperEnsembleOptions } from './zookeeper-ensemble.js';
 export { RedisServer } from './redis-server.js';
 export type { RedisServerOptions } from './redis-server.js';
+export { EtcdServer } from './etcd-server.js';
+export type { EtcdServerOptions } from './etcd-server.js';
 export type { EnsembleServer, ServerMode } from './ensemble-server.js';
 export { FaultProxy } from './faults/fault-proxy.js';
 export type { Direction } from './faults/fault-link.js';

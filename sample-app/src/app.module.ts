@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { LockModule, zookeeper } from 'nestjs-distributed-lock';
+import { etcd } from 'nestjs-distributed-lock/etcd';
 import { redis } from 'nestjs-distributed-lock/redis';
 import { CouponsModule } from './coupons/coupons.module.js';
 import { FilesModule } from './files/files.module.js';
@@ -20,12 +21,16 @@ import { TransfersModule } from './transfers/transfers.module.js';
 // Shops with different files share no data, so they must not wait for each other on a shared server.
 const shop = basename(settings.shopDir);
 const { restartDelayMs } = settings;
-const granting = settings.isOnRedis ? redis({ basePath: shop, restartDelayMs }) : zookeeper({ basePath: `/${shop}` });
+const granting = {
+  zookeeper: () => zookeeper({ basePath: `/${shop}` }),
+  redis: () => redis({ basePath: shop, restartDelayMs }),
+  etcd: () => etcd({ basePath: shop }),
+}[settings.backend]();
 const backend = settings.isLocked ? granting : noLocks(settings.shopDir);
 
 @Module({
   imports: [
-    // watched() exists only for the live view. In your application this is `backend: zookeeper({ … })`, or `redis({ … })`.
+    // watched() exists only for the live view. In your application this is `backend: zookeeper({ … })`, `redis({ … })` or `etcd({ … })`.
     // Without locks there is no local queue either: it would still serialise the callers of one instance.
     LockModule.forRoot({
       service: 'shop',

@@ -25,7 +25,11 @@ const PACKAGES = {
     isThere: hasFile('/usr/bin/redis-server'),
     service: 'redis-server',
   },
-  'etcd-server': { purpose: "the server of etcd3's locks", isThere: hasFile('/usr/bin/etcd'), service: 'etcd' },
+  'etcd-server': {
+    purpose: "a server that grants the locks, and the server of etcd3's locks",
+    isThere: hasFile('/usr/bin/etcd'),
+    service: 'etcd',
+  },
 };
 
 /** The server of the tests and the sample. */
@@ -33,6 +37,9 @@ export const ZOOKEEPER = ['zookeeper', 'default-jre-headless'];
 
 /** The server of the locks on Redis. */
 export const REDIS = ['redis-server'];
+
+/** The server of the locks on etcd. */
+export const ETCD = ['etcd-server'];
 
 /** Whose locks the bench runs beside ours, and the interop tests against ours; whose clients the embedded server serves. */
 export const PEERS = [

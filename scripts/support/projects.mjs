@@ -29,3 +29,8 @@ function withoutProjects(args) {
 export function needRedis(names) {
   return names.filter((name) => PROJECTS[name]?.needs === 'redis');
 }
+
+/** Those among them that need an etcd server. */
+export function needEtcd(names) {
+  return names.filter((name) => PROJECTS[name]?.needs === 'etcd');
+}

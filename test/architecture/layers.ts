@@ -38,6 +38,12 @@ export type Layered =
   | 'redis/session'
   | 'redis/scripts'
   | 'redis/client'
+  | 'etcd'
+  | 'etcd/coordination'
+  | 'etcd/locks'
+  | 'etcd/session'
+  | 'etcd/client'
+  | 'etcd/wire'
   | 'memory'
   | 'async'
   | 'command'
@@ -195,6 +201,33 @@ export const LAYERS: Layers = {
     mayImport: ['contract', 'async'],
     packages: ['ioredis', 'node:crypto', 'node:module', 'node:net', 'node:tls'],
   },
+  etcd: {
+    folder: 'etcd',
+    // The client is imported only to create one. Every request to a server goes through the session.
+    mayImport: ['etcd/coordination', 'etcd/locks', 'etcd/session', 'etcd/client', 'etcd/wire', 'contract', 'async'],
+    packages: ['node:crypto', 'node:tls'],
+  },
+  'etcd/coordination': {
+    folder: 'etcd/coordination',
+    mayImport: ['etcd/locks', 'etcd/session', 'etcd/client', 'etcd/wire', 'contract', 'async'],
+    packages: ['node:crypto'],
+  },
+  'etcd/locks': {
+    folder: 'etcd/locks',
+    mayImport: ['etcd/session', 'etcd/wire', 'contract', 'async'],
+    packages: ['node:os'],
+  },
+  'etcd/session': {
+    folder: 'etcd/session',
+    mayImport: ['etcd/client', 'etcd/wire', 'contract', 'async'],
+    packages: ['node:os'],
+  },
+  'etcd/client': {
+    folder: 'etcd/client',
+    mayImport: ['etcd/wire', 'contract', 'async'],
+    packages: ['@grpc/grpc-js', 'node:module', 'node:tls'],
+  },
+  'etcd/wire': { folder: 'etcd/wire', mayImport: [], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
@@ -294,7 +327,7 @@ export const LAYERS: Layers = {
 };
 
 /** Packages that a single file may import, so that they can be replaced there. */
-export const ONE_FILE_PACKAGES: readonly string[] = ['node-zookeeper-client', 'ioredis'];
+export const ONE_FILE_PACKAGES: readonly string[] = ['node-zookeeper-client', 'ioredis', '@grpc/grpc-js'];
 
 /** With fewer files than this, the test has looked in the wrong place. */
 export const FEWEST_FILES = 80;

@@ -49,11 +49,14 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       },
     );
 
-    it.each(['import', 'require'])('loads neither test code nor Redis with the main entry, by %s', async (way) => {
-      const loaded = (await report('loaded.js', way)) as string[];
-      expect(loaded).toContain('cjs/code/locks.js');
-      expect(loaded.filter((file) => /testing|embedded|command|redis/.test(file))).toEqual([]);
-    });
+    it.each(['import', 'require'])(
+      'loads neither test code nor Redis nor etcd with the main entry, by %s',
+      async (way) => {
+        const loaded = (await report('loaded.js', way)) as string[];
+        expect(loaded).toContain('cjs/code/locks.js');
+        expect(loaded.filter((file) => /testing|embedded|command|redis|etcd|grpc/.test(file))).toEqual([]);
+      },
+    );
 
     it.each(['import', 'require'])('is told what to install for Redis, and has it then, by %s', async (way) => {
       await using redisApp = await InstalledApp.create('cjs', nest, tarball);
@@ -62,6 +65,15 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       expect(await ask()).toEqual({ before: 0, isOurs: true, message });
       await redisApp.add('ioredis');
       expect(await ask()).toEqual({ before: 0, name: 'redis' });
+    });
+
+    it.each(['import', 'require'])('is told what to install for etcd, and has it then, by %s', async (way) => {
+      await using etcdApp = await InstalledApp.create('cjs', nest, tarball);
+      const ask = async () => JSON.parse(await etcdApp.run(process.execPath, 'etcd.js', way)) as unknown;
+      const message = expect.stringContaining('npm install @grpc/grpc-js') as unknown;
+      expect(await ask()).toEqual({ before: 0, isOurs: true, message });
+      await etcdApp.add('@grpc/grpc-js');
+      expect(await ask()).toEqual({ before: 0, name: 'etcd' });
     });
 
     // NestJS 12 is published as ES modules itself.

@@ -9,15 +9,31 @@ export interface LockServer extends AsyncDisposable {
   readonly env: Environment;
 }
 
-/** `embedded` is a ZooKeeper that needs only Node; `real` is Apache ZooKeeper on Java; `redis` is a real Redis. */
-export type ServerKind = 'embedded' | 'real' | 'redis';
+/** `embedded` is a ZooKeeper that needs only Node; `real` is Apache ZooKeeper on Java; `redis` and `etcd` are real servers. */
+export type ServerKind = 'embedded' | 'real' | 'redis' | 'etcd';
 
 /**
- * Resolves with the server that the environment names (ZOOKEEPER_CONNECT, or REDIS_URL for Redis), or starts one.
+ * Resolves with the server that the environment names (ZOOKEEPER_CONNECT, REDIS_URL or ETCD_HOSTS), or starts one.
  * @throws Error that says what to install
  */
 export async function provideServer(kind: ServerKind): Promise<LockServer> {
-  return kind === 'redis' ? provideRedis() : provideZooKeeper(kind);
+  if (kind === 'redis') return provideRedis();
+  return kind === 'etcd' ? provideEtcd() : provideZooKeeper(kind);
+}
+
+async function provideEtcd(): Promise<LockServer> {
+  const given = process.env['ETCD_HOSTS'];
+  if (given) return etcdAt(given, ', by ETCD_HOSTS', async () => {});
+  console.log('\nStarting etcd …');
+  const { EtcdServer } = await import('nestjs-distributed-lock/testing');
+  const server = await EtcdServer.start();
+  return etcdAt(server.host, '', () => server.stop());
+}
+
+function etcdAt(hosts: string, by: string, stop: () => Promise<void>): LockServer {
+  const name = `etcd at ${hosts}`;
+  console.log(`\n${name}${by}`);
+  return { name, env: { BACKEND: 'etcd', ETCD_HOSTS: hosts }, [Symbol.asyncDispose]: stop };
 }
 
 async function provideRedis(): Promise<LockServer> {

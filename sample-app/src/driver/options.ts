@@ -47,7 +47,7 @@ const SHORT: Sizes = {
 
 const MOST = 2_000;
 
-export const USAGE = `A small shop, run by five instances that share files, with ZooKeeper or Redis between them.
+export const USAGE = `A small shop, run by five instances that share files, with ZooKeeper, Redis or etcd between them.
 
 npm run sample                       the whole show, less than a minute
 npm run sample -- --short            less of everything, for CI
@@ -56,10 +56,12 @@ npm run sample -- --help
 
 npm run sample -- --zookeeper real   on Apache ZooKeeper, from ZOOKEEPER_HOME, Debian's package or Docker
 npm run sample -- --backend redis    on Redis, from Debian's package or the path
+npm run sample -- --backend etcd     on etcd, from Debian's package, the path or ETCD_BIN
 
 ZOOKEEPER_CONNECT=host:port npm run sample   uses a ZooKeeper that runs already. Without either, the embedded server of
                                              this package is started on 127.0.0.1, in a process of its own.
-REDIS_URL=redis://host:port npm run sample -- --backend redis   uses a Redis that runs already.`;
+REDIS_URL=redis://host:port npm run sample -- --backend redis   uses a Redis that runs already.
+ETCD_HOSTS=host:port npm run sample -- --backend etcd          uses an etcd that runs already.`;
 
 export interface Options {
   readonly help: boolean;
@@ -87,9 +89,13 @@ export function parseOptions(args: readonly string[]): Options {
 }
 
 function serverKind({ backend, zookeeper }: { backend: string; zookeeper?: string | undefined }): ServerKind {
-  if (backend === 'redis' && zookeeper === undefined) return 'redis';
-  if (backend === 'redis') throw new TypeError('--zookeeper is for --backend zookeeper');
-  if (backend !== 'zookeeper') throw new TypeError(`--backend must be 'zookeeper' or 'redis', not '${backend}'`);
+  if (backend === 'redis' || backend === 'etcd') {
+    if (zookeeper === undefined) return backend;
+    throw new TypeError('--zookeeper is for --backend zookeeper');
+  }
+  if (backend !== 'zookeeper') {
+    throw new TypeError(`--backend must be 'zookeeper', 'redis' or 'etcd', not '${backend}'`);
+  }
   if (zookeeper === undefined || zookeeper === 'embedded') return 'embedded';
   if (zookeeper === 'real') return 'real';
   throw new TypeError(`--zookeeper must be 'embedded' or 'real', not '${zookeeper}'`);

@@ -12,6 +12,8 @@ import {
   zookeeper,
 } from 'nestjs-distributed-lock';
 import type { Lease, LockModuleOptions } from 'nestjs-distributed-lock';
+import { etcd } from 'nestjs-distributed-lock/etcd';
+import type { EtcdOptions } from 'nestjs-distributed-lock/etcd';
 import { redis } from 'nestjs-distributed-lock/redis';
 import type { RedisOptions } from 'nestjs-distributed-lock/redis';
 import { ZooKeeperServer } from 'nestjs-distributed-lock/testing';
@@ -59,6 +61,7 @@ export class AsyncAppModule {}
 
 // The types of ioredis are not needed: the package is optional.
 export const onRedis = (given: RedisOptions): LockModuleOptions => ({ backend: redis({ ...given, basePath: 'shop' }) });
+export const onEtcd = (given: EtcdOptions): LockModuleOptions => ({ backend: etcd({ ...given, basePath: 'shop' }) });
 
 export async function testSetup(): Promise<string> {
   const server: ZooKeeperServer & AsyncDisposable = await ZooKeeperServer.start({ tickTimeMs: 500 });

@@ -5,6 +5,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import type { BackendGuarantees } from '../../../lib/contract/backend-guarantees.js';
 import { CoordinationService } from '../../../lib/coordination/coordination.service.js';
 import { memory, MemoryBackend } from '../../../lib/memory/memory.backend.js';
+import { etcd } from '../../../lib/etcd/etcd.backend.js';
 import { redis } from '../../../lib/redis/redis.backend.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
@@ -126,7 +127,7 @@ describe('docs/backends.md', () => {
   const rows = [...page.matchAll(/^\| `(?!guarantees)(\w+)` +\|(.*)\|$/gm)].map(
     ([, field = '', cells = '']) => [field, cells.split('|').map((cell) => cell.trim())] as const,
   );
-  const backends = [zookeeper(), redis(), memory()].map((definition) => definition.create());
+  const backends = [zookeeper(), redis(), etcd(), memory()].map((definition) => definition.create());
 
   it('shows the guarantees of each backend as the code declares them', () => {
     const fields = Object.keys(FORGETFUL).filter((field) => field !== 'advice');

@@ -1,0 +1,219 @@
+import { LinkedList } from '../../async/collections.js';
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import {
+  authenticateRequest,
+  grantRequest,
+  leaseRequest,
+  rangeRequest,
+  txnRequest,
+  unwatchRequest,
+  watchRequest,
+} from '../wire/requests.js';
+import type { KeyRange, ReadOp, Txn } from '../wire/requests.js';
+import {
+  readLeaseResponse,
+  readRangeResponse,
+  readStatusResponse,
+  readToken,
+  readTxnResponse,
+  readWatchResponse,
+} from '../wire/responses.js';
+import type {
+  Header,
+  LeaseResponse,
+  ReadResult,
+  StatusResponse,
+  TxnResponse,
+  WatchResponse,
+} from '../wire/responses.js';
+import type { CallOptions, EtcdClient, GrpcCall, GrpcStream } from './etcd-client.js';
+import { LinkLostError, refusalOf } from './etcd-error.js';
+
+/** The access to servers that ask for a user. */
+export interface User {
+  readonly username: string;
+  readonly password: string;
+}
+
+interface LinkOptions {
+  readonly user: User | undefined;
+  /** Called once, at the first fault or at `close()`. */
+  readonly onClosed: (error: LinkLostError) => void;
+}
+
+const METHODS = {
+  range: '/etcdserverpb.KV/Range',
+  txn: '/etcdserverpb.KV/Txn',
+  grant: '/etcdserverpb.Lease/LeaseGrant',
+  revoke: '/etcdserverpb.Lease/LeaseRevoke',
+  keepAlive: '/etcdserverpb.Lease/LeaseKeepAlive',
+  watch: '/etcdserverpb.Watch/Watch',
+  status: '/etcdserverpb.Maintenance/Status',
+  authenticate: '/etcdserverpb.Auth/Authenticate',
+} as const;
+
+/**
+ * A connection to one server, from its opening to its first fault. After a fault every request that was not answered
+ * rejects with a `LinkLostError`. A link is never opened again. A token that has ended is renewed once for a request.
+ */
+export class EtcdLink {
+  readonly #client: EtcdClient;
+  readonly #options: LinkOptions;
+  readonly #pending = new LinkedList<Deferred<Buffer>>();
+  readonly #streams = new Set<GrpcCall>();
+  #watch: GrpcStream | undefined;
+  #authenticated: Promise<void> | undefined;
+  #fault: LinkLostError | undefined;
+
+  constructor(client: EtcdClient, options: LinkOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  get isClosed(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Opens the connection, with a token if there is a user. @throws LinkLostError, RefusedError */
+  async open(limitMs: number): Promise<StatusResponse> {
+    if (this.#options.user) await this.#authenticate(limitMs);
+    return readStatusResponse(await this.#call(METHODS.status, [], limitMs));
+  }
+
+  /** Reads one range. A majority confirms that it is up to date. @throws LinkLostError, RefusedError */
+  async range(read: ReadOp): Promise<ReadResult & Header> {
+    return readRangeResponse(await this.#call(METHODS.range, rangeRequest(read)));
+  }
+
+  /** @throws LinkLostError, RefusedError */
+  async txn(txn: Txn): Promise<TxnResponse> {
+    return readTxnResponse(await this.#call(METHODS.txn, txnRequest(txn)));
+  }
+
+  /** @param ttl seconds @throws LinkLostError, RefusedError */
+  async grant(ttl: number): Promise<LeaseResponse> {
+    return readLeaseResponse(await this.#call(METHODS.grant, grantRequest(ttl)));
+  }
+
+  /** Ends a lease, and removes its keys. @throws LinkLostError, RefusedError */
+  async revoke(lease: bigint): Promise<void> {
+    await this.#call(METHODS.revoke, leaseRequest(lease));
+  }
+
+  /** Renews a lease. Its answer alone does not prove that the lease lives. @throws LinkLostError, RefusedError */
+  async keepAlive(lease: bigint): Promise<LeaseResponse> {
+    const answered = deferred<Buffer>();
+    const stream = this.#stream(
+      METHODS.keepAlive,
+      (bytes) => answered.resolve(bytes),
+      (error) => answered.reject(error),
+    );
+    try {
+      stream.write(Buffer.concat(leaseRequest(lease)));
+      return readLeaseResponse(await this.#untilClosed(answered));
+    } catch (error) {
+      throw this.#failed(error);
+    } finally {
+      this.#streams.delete(stream);
+      stream.cancel();
+    }
+  }
+
+  /** Passes what all watches see to `onResponse`. There is one listener. */
+  watchBy(onResponse: (response: WatchResponse) => void): void {
+    if (this.#fault) return;
+    const received = (bytes: Buffer) => {
+      // Runs inside the library, where an error would end the process.
+      try {
+        onResponse(readWatchResponse(bytes));
+      } catch (error) {
+        this.close('a change could not be handled', error);
+      }
+    };
+    this.#watch = this.#stream(METHODS.watch, received, (error) => this.close(error.message, error));
+  }
+
+  /** Watches a range. @param from first revision; 0: from now on */
+  watch(id: number, range: KeyRange, from: number): void {
+    this.#watch?.write(Buffer.concat(watchRequest(id, range, from)));
+  }
+
+  unwatch(id: number): void {
+    if (!this.isClosed) this.#watch?.write(Buffer.concat(unwatchRequest(id)));
+  }
+
+  /** Closes the connection. A second call has no effect. */
+  close(why: string, cause?: unknown): void {
+    if (this.#fault) return;
+    this.#fault = new LinkLostError(why, cause);
+    for (const request of this.#pending.members) request.reject(this.#fault);
+    for (const stream of this.#streams) stream.cancel();
+    this.#streams.clear();
+    this.#client.close();
+    this.#options.onClosed(this.#fault);
+  }
+
+  async #call(method: string, fields: readonly Buffer[], limitMs?: number): Promise<Buffer> {
+    const message = Buffer.concat(fields);
+    try {
+      return await this.#send(method, message, { limitMs });
+    } catch (error) {
+      if (!refusalOf(error)?.isOldToken || !this.#options.user) throw this.#failed(error);
+    }
+    // A refused request was not carried out.
+    await this.#authenticate(limitMs);
+    return this.#send(method, message, { limitMs }).catch((error: unknown) => {
+      throw this.#failed(error);
+    });
+  }
+
+  #send(method: string, message: Buffer, options: CallOptions): Promise<Buffer> {
+    const answered = deferred<Buffer>();
+    if (this.#fault) return Promise.reject(this.#fault);
+    const onAnswer = (error: Error | null, answer?: Buffer) => {
+      this.#streams.delete(call);
+      if (error || !answer) answered.reject(error ?? new Error('an answer without a message'));
+      else answered.resolve(answer);
+    };
+    const call = this.#client.call(method, message, onAnswer, options);
+    this.#streams.add(call);
+    return this.#untilClosed(answered);
+  }
+
+  /** Gets a token. Requests that need one at the same time share the answer. @throws LinkLostError, RefusedError */
+  #authenticate(limitMs?: number): Promise<void> {
+    const { username = '', password = '' } = this.#options.user ?? {};
+    const message = Buffer.concat(authenticateRequest(username, password));
+    this.#authenticated ??= this.#send(METHODS.authenticate, message, { limitMs, withoutToken: true })
+      .then((answer) => this.#client.useToken(readToken(answer)))
+      .catch((error: unknown) => {
+        throw this.#failed(error);
+      })
+      .finally(() => (this.#authenticated = undefined));
+    return this.#authenticated;
+  }
+
+  #stream(method: string, onMessage: (bytes: Buffer) => void, onEnd: (error: Error) => void): GrpcStream {
+    const stream = this.#client.stream(method);
+    this.#streams.add(stream);
+    stream.on('data', onMessage);
+    stream.on('error', (error: Error) => onEnd(error));
+    stream.on('end', () => onEnd(new Error('the server ended it')));
+    return stream;
+  }
+
+  #untilClosed(answered: Deferred<Buffer>): Promise<Buffer> {
+    if (this.#fault) answered.reject(this.#fault);
+    const place = this.#pending.join(answered);
+    return answered.promise.finally(() => place.leave());
+  }
+
+  /** Returns the error of a request. All but a refusal end the link. */
+  #failed(error: unknown): Error {
+    if (this.#fault) return this.#fault;
+    const refusal = refusalOf(error);
+    if (!refusal) this.close((error as Error).message, error);
+    return refusal ?? this.#fault ?? (error as Error);
+  }
+}

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from '../../contract/coordination-backend.js';
+import { now } from '../../async/clock.js';
+import { settledWithin } from '../../async/timer.js';
+import { LockConfigurationError, LockLostError } from '../../contract/errors.js';
+import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
+import { checkKey } from '../../contract/key.js';
+import { nameOf } from '../../contract/lock-request.js';
+import { explained } from '../client/etcd-error.js';
+import { acquireOne } from '../locks/acquire.js';
+import type { QueueViews } from '../locks/queue-views.js';
+import { inOrder } from '../locks/turns.js';
+import { rangeBelow } from '../session/etcd-keys.js';
+import type { QueueKind } from '../session/etcd-keys.js';
+import type { ChangeCall, Doubt, EtcdSession } from '../session/etcd-session.js';
+import type { EtcdSessions } from '../session/etcd-sessions.js';
+import { inSession } from '../session/in-session.js';
+import { MOST_OPERATIONS } from '../session/outbox.js';
+import { SessionEndedError } from '../session/session-ended-error.js';
+import { unknownResult } from '../session/unknown-result.js';
+import { watchUntil } from '../session/watches.js';
+import type { Look } from '../session/watches.js';
+import type { Compare } from '../wire/requests.js';
+import type { KeyValue } from '../wire/responses.js';
+
+/** One operation is left for the transaction around a put. */
+const MOST_ITEMS = MOST_OPERATIONS - 1;
+/** A taken item costs two conditions. */
+const MOST_TAKEN = 50;
+const PLACE_DIGITS = 4;
+
+/** The beginnings of the keys of a queue. An item and its taker have the same last segment. */
+interface ItemKeys {
+  readonly all: string;
+  readonly items: string;
+  readonly takers: string;
+}
+
+/**
+ * Queues of items. An item is a key without a lease; its taker is a key with the lease of its session. Callers that wait
+ * to put or to take stand in a wait queue each, and only the first of them watches the items.
+ */
+export class EtcdQueues implements Queues {
+  readonly #sessions: EtcdSessions;
+  readonly #views: QueueViews;
+  readonly #releaseTimeoutMs: number;
+
+  constructor(sessions: EtcdSessions, views: QueueViews, releaseTimeoutMs: number) {
+    this.#sessions = sessions;
+    this.#views = views;
+    this.#releaseTimeoutMs = releaseTimeoutMs;
+  }
+
+  async put(request: QueuePutRequest): Promise<boolean> {
+    const { key, payloads, maxItems = Infinity } = request;
+    const keys = this.#itemsOf(key);
+    if (payloads.length > MOST_ITEMS) {
+      const text = `etcd() puts at most ${MOST_ITEMS} items at once, these are ${payloads.length}`;
+      throw new LockConfigurationError(text, { key: nameOf(request) });
+    }
+    const id = randomUUID();
+    const items = payloads.map((value, place) => ({
+      key: `${keys.items}${id}:${String(place).padStart(PLACE_DIGITS, '0')}`,
+      value,
+    }));
+    const doubt = { isSo: false };
+    const isPut = await this.#inTurn('put', request, (session, signal) =>
+      putIn(session, { keys, items, maxItems, name: nameOf(request), doubt, signal }, this.#sessions.lookEveryMs),
+    );
+    return isPut ?? false;
+  }
+
+  async take(request: QueueTakeRequest): Promise<readonly TakenItem[]> {
+    const { key, atMost } = request;
+    const keys = this.#itemsOf(key);
+    const taken = await this.#inTurn('take', request, async (session, signal) => {
+      const items = await takeIn(session, keys, Math.min(atMost, MOST_TAKEN), signal);
+      if (items.length === 0) return { againInMs: this.#sessions.lookEveryMs };
+      return { found: items.map((item) => this.#taken(session, keys, nameOf(request), item)) };
+    });
+    return taken ?? [];
+  }
+
+  async size(key: string, signal: AbortSignal, name = key): Promise<number> {
+    const range = rangeBelow(this.#itemsOf(key).items);
+    const { results } = await inSession(this.#sessions, { key: name, wait: false, signal }, (session, limit) =>
+      session.read([{ kind: 'read', ...range, only: 'count' }], limit),
+    );
+    return results[0]?.count ?? 0;
+  }
+
+  /** Attempts once, or with `wait` until the attempt succeeds, when those that came before have succeeded. */
+  async #inTurn<T>(
+    kind: QueueKind,
+    request: QueuePutRequest | QueueTakeRequest,
+    attempt: (session: EtcdSession, signal: AbortSignal) => Promise<Look<T>>,
+  ): Promise<T | undefined> {
+    const { key, wait, signal } = request;
+    const ask = (limit: AbortSignal, isLong: boolean) =>
+      inSession(this.#sessions, { key: nameOf(request), wait: isLong, signal: limit }, attempt);
+    if (!wait) {
+      const answer = await ask(signal, false);
+      return 'found' in answer ? answer.found : undefined;
+    }
+    const turn = await this.#turn(kind, request);
+    try {
+      const range = rangeBelow(this.#itemsOf(key).all);
+      return await watchUntil(this.#sessions.watches, range, signal, () => ask(signal, true));
+    } finally {
+      await turn.release();
+    }
+  }
+
+  async #turn(kind: QueueKind, request: QueuePutRequest | QueueTakeRequest): Promise<GrantedLease> {
+    const { key, signal } = request;
+    const wanted = {
+      name: nameOf(request),
+      queue: this.#sessions.keys.queue(kind, key),
+      entry: { mode: 'exclusive', permits: 1, most: 1, label: undefined },
+      releaseTimeoutMs: this.#releaseTimeoutMs,
+      views: this.#views,
+    } as const;
+    const waiting = { key, mode: 'exclusive', line: 'fifo', wait: true, signal } as const;
+    const hold = await inSession(this.#sessions, waiting, (session, limit) =>
+      acquireOne(session, wanted, { ...waiting, signal: limit }),
+    );
+    // A request that waits is granted, or throws.
+    return (hold as NonNullable<typeof hold>).lease;
+  }
+
+  #taken(session: EtcdSession, keys: ItemKeys, name: string, { item, created }: Taken): TakenItem {
+    const id = item.key.slice(keys.items.length);
+    const taker = keys.takers + id;
+    const lost = () => new LockLostError(name, 'the item may have been delivered to another taker');
+    let isAcknowledged = false;
+    const lease = new GrantedLease({
+      key: name,
+      mode: 'exclusive',
+      fencingToken: fencingTokenOf(BigInt(created)),
+      isCurrent: () => now() < session.deadline,
+      giveBack: async () => {
+        leaveLeases();
+        if (isAcknowledged) return;
+        const back = settle(session, { item: item.key, taker, created }, 'back').catch(() => {});
+        if (session.isLinked) await settledWithin(back, this.#releaseTimeoutMs);
+      },
+    });
+    const leaveLeases = session.leases.add(lease);
+    const ack = async () => {
+      if (!lease.isHeld()) throw lost();
+      const isDone = await settle(session, { item: item.key, taker, created }, 'ack').catch((error: unknown) => {
+        throw error instanceof SessionEndedError ? lost() : explained(error, name);
+      });
+      isAcknowledged = true;
+      await lease.release();
+      if (!isDone) throw lost();
+    };
+    return { id, payload: Buffer.from(item.value), lease, ack };
+  }
+
+  #itemsOf(key: string): ItemKeys {
+    checkKey(key);
+    const all = this.#sessions.keys.below('items', key);
+    return { all, items: `${all}item/`, takers: `${all}taker/` };
+  }
+}
+
+interface Putting {
+  readonly keys: ItemKeys;
+  readonly items: readonly { readonly key: string; readonly value: Buffer }[];
+  readonly maxItems: number;
+  readonly name: string;
+  readonly doubt: Doubt;
+  readonly signal: AbortSignal;
+}
+
+async function putIn(
+  session: EtcdSession,
+  { keys, items, maxItems, name, doubt, signal }: Putting,
+  lookEveryMs: number,
+): Promise<Look<boolean>> {
+  const range = rangeBelow(keys.items);
+  const first = items[0]?.key ?? '';
+  for (;;) {
+    const reads = [
+      { kind: 'read', key: first, only: 'count' } as const,
+      { kind: 'read', ...range, only: 'count' } as const,
+    ];
+    const { results, revision } = await session.read(reads, signal);
+    const [own, all] = results;
+    if (doubt.isSo) {
+      if (own?.count === 1) return { found: true };
+      // The items may have been put and taken since.
+      throw unknownResult(name, 'the items were put');
+    }
+    if ((all?.count ?? 0) + items.length > maxItems) return { againInMs: lookEveryMs };
+    const unchanged: Compare = { ...range, property: 'modified', is: 'less', than: revision + 1 };
+    const answer = await session.change(
+      {
+        about: [keys.items],
+        compare: maxItems === Infinity ? [] : [unchanged],
+        success: items.map((item) => ({ kind: 'put', ...item })),
+        failure: [],
+      },
+      { signal, doubt },
+    );
+    if (answer.isMet) return { found: true };
+  }
+}
+
+/** An item, and the revision at which it was taken. */
+interface Taken {
+  readonly item: KeyValue;
+  readonly created: number;
+}
+
+/** Takes the first items that have no taker. */
+async function takeIn(
+  session: EtcdSession,
+  keys: ItemKeys,
+  atMost: number,
+  signal: AbortSignal,
+): Promise<readonly Taken[]> {
+  for (;;) {
+    const items = await freeItems(session, keys, atMost, signal);
+    if (items.length === 0) return [];
+    const takers = items.map(({ key }) => keys.takers + key.slice(keys.items.length));
+    const call: ChangeCall = { signal };
+    const taking = session.change(
+      {
+        about: [keys.takers],
+        compare: items.flatMap(({ key, modified }, place): Compare[] => [
+          { key, property: 'modified', is: 'equal', than: modified },
+          { key: takers[place] ?? '', property: 'created', is: 'equal', than: 0 },
+        ]),
+        success: takers.map((key) => ({ kind: 'put', key, value: session.id, lease: session.lease })),
+        failure: [{ kind: 'read', key: takers[0] ?? '' }],
+      },
+      call,
+    );
+    const answer = await taking.catch((error: unknown) => {
+      // Items that were taken for a caller that has given up are put back.
+      const back = () => session.remove(takers);
+      if (!session.isOver) void call.sent?.then(back, back);
+      throw error;
+    });
+    if (answer.isMet) return items.map((item) => ({ item, created: answer.revision }));
+  }
+}
+
+/** Returns the first items without a taker, in the order in which they were put. */
+async function freeItems(
+  session: EtcdSession,
+  keys: ItemKeys,
+  atMost: number,
+  signal: AbortSignal,
+): Promise<readonly KeyValue[]> {
+  for (let limit = atMost + MOST_TAKEN; ; limit *= 2) {
+    const { results } = await session.read(
+      [
+        { kind: 'read', ...rangeBelow(keys.takers), only: 'keys' },
+        { kind: 'read', ...rangeBelow(keys.items), inOrderOf: 'creation', limit },
+      ],
+      signal,
+    );
+    const [takers, items] = results;
+    const taken = new Set(takers?.found.map(({ key }) => key.slice(keys.takers.length)));
+    const found = inOrder([...(items?.found ?? [])]);
+    const free = found.filter(({ key }) => !taken.has(key.slice(keys.items.length)));
+    if (free.length >= atMost || !items?.hasMore) return free.slice(0, atMost);
+  }
+}
+
+/** Removes a taken item, or puts it back in its place. Returns `false` when another taker may have it. */
+async function settle(
+  session: EtcdSession,
+  { item, taker, created }: { item: string; taker: string; created: number },
+  how: 'ack' | 'back',
+): Promise<boolean> {
+  const doubt = { isSo: false };
+  const removed = how === 'ack' ? [taker, item] : [taker];
+  const answer = await session.change(
+    {
+      about: [taker, item],
+      compare: [{ key: taker, property: 'created', is: 'equal', than: created }],
+      success: removed.map((key) => ({ kind: 'delete', key })),
+      failure: [{ kind: 'read', key: item, only: 'count' }],
+    },
+    { doubt },
+  );
+  const [left] = answer.results;
+  // While the session lives nobody else can have removed it.
+  return answer.isMet || (doubt.isSo && left?.kind === 'read' && left.count === 0);
+}

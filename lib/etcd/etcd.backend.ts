@@ -1,0 +1,140 @@
+import type { BackendGuarantees } from '../contract/backend-guarantees.js';
+import type { Contender } from '../contract/contender.js';
+import type { CoordinationBackend } from '../contract/coordination-backend.js';
+import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
+import type { GrantedLease } from '../contract/granted-lease.js';
+import { checkKey } from '../contract/key.js';
+import type {
+  BackendState,
+  ConnectionLog,
+  HoldersQuestion,
+  LockBackend,
+  LockBackendDefinition,
+} from '../contract/lock-backend.js';
+import type { LockRequest } from '../contract/lock-request.js';
+import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import type { PermitCounts } from '../contract/semaphore.options.js';
+import { clientOpener } from './client/etcd-client.js';
+import { EtcdBarriers } from './coordination/barriers.js';
+import { EtcdCells } from './coordination/cells.js';
+import { EtcdQueues } from './coordination/queues.js';
+import { EtcdElections } from './etcd-elections.js';
+import { EtcdLocks } from './etcd-locks.js';
+import { EtcdRecords } from './etcd-records.js';
+import { resolveEtcdOptions } from './etcd.options.js';
+import type { EtcdOptions, ResolvedEtcdOptions } from './etcd.options.js';
+import { QueueViews } from './locks/queue-views.js';
+import { EtcdKeys } from './session/etcd-keys.js';
+import { EtcdSessions } from './session/etcd-sessions.js';
+import { SessionReport } from './session/session-report.js';
+
+/** A lock backend on etcd. Every entry is a key that ends with the one lease of this process. */
+export class EtcdBackend implements LockBackend {
+  readonly name = 'etcd';
+  readonly guarantees: BackendGuarantees = {
+    decidedBy: 'a majority of servers',
+    clocks: 'those of clients',
+    failOver: 'goes on',
+    writtenAt: 'writer',
+    records: 'durable',
+    sets: 'any keys',
+    advice: [],
+  };
+  readonly records: EtcdRecords;
+  readonly permitCounts: PermitCounts;
+  readonly coordination: CoordinationBackend;
+  readonly elections: EtcdElections;
+  readonly lockedAfterDeathMs: number;
+  readonly #basePath: string;
+  readonly #report = new SessionReport();
+  readonly #sessions: EtcdSessions;
+  readonly #locks: EtcdLocks;
+
+  constructor(options: ResolvedEtcdOptions) {
+    const { basePath, releaseTimeoutMs, sessionTimeoutMs, tls } = options;
+    this.#basePath = basePath;
+    this.lockedAfterDeathMs = sessionTimeoutMs;
+    const openClient = clientOpener(tls as Parameters<typeof clientOpener>[0]);
+    this.#sessions = new EtcdSessions(new EtcdKeys(basePath), options, openClient, this.#report);
+    const views = new QueueViews(this.#sessions.watches, this.#sessions.lookEveryMs);
+    this.#locks = new EtcdLocks(this.#sessions, views, releaseTimeoutMs);
+    this.permitCounts = this.#locks;
+    this.records = new EtcdRecords(this.#sessions);
+    this.elections = new EtcdElections(this.#sessions, views, releaseTimeoutMs);
+    this.coordination = {
+      queues: new EtcdQueues(this.#sessions, views, releaseTimeoutMs),
+      barriers: new EtcdBarriers(this.#sessions, releaseTimeoutMs),
+      cells: new EtcdCells(this.#sessions, 'value'),
+    };
+  }
+
+  get state(): BackendState {
+    return this.#sessions.state;
+  }
+
+  identify(key: string): string {
+    checkKey(key);
+    if (!key.startsWith('/')) return `${this.#basePath}/${key}`;
+    const instead = 'leave out the slash: the key is stored below `basePath`';
+    throw new LockConfigurationError(`"${key}": etcd() has no absolute keys; ${instead}`, { key });
+  }
+
+  logTo(log: ConnectionLog): void {
+    this.#report.logTo(log);
+  }
+
+  async connect(): Promise<void> {
+    await this.#sessions.session();
+  }
+
+  async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    this.identify(request.key);
+    return this.#locks.acquire(request);
+  }
+
+  async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
+    for (const { key } of requests) this.identify(key);
+    return this.#locks.acquireAll(requests);
+  }
+
+  async lineOf(key: string): Promise<readonly Contender[]> {
+    this.identify(key);
+    const lists = this.#locks.queuesOf(key).map((queue) => this.#locks.list(queue, key));
+    return (await Promise.all(lists)).flat();
+  }
+
+  async holdersOf({ key, of, most, signal }: HoldersQuestion): Promise<readonly Contender[]> {
+    this.identify(key);
+    const [lock, permits] = this.#locks.queuesOf(key);
+    const queue = of === 'key' ? lock : permits;
+    if (!queue) return [];
+    const line = await this.#locks.list(queue, key, signal);
+    return line.filter(({ state }) => state === 'held').slice(0, most);
+  }
+
+  async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
+    this.identify(key);
+    return this.#locks.revoke(key, options);
+  }
+
+  explain(reason: unknown): unknown {
+    // While disconnected, this process cannot find out whether another one still holds the key.
+    const isCutOff = reason instanceof LockTimeoutError && this.state !== 'connected';
+    return isCutOff ? this.#sessions.unavailable(reason.waitMs, reason.key) : reason;
+  }
+
+  close(): Promise<void> {
+    return this.#sessions.close();
+  }
+}
+
+/**
+ * The etcd backend. It checks its options at once. Every application that uses it gets a session of its own.
+ * @throws LockConfigurationError that names the wrong field, or the package that is not installed
+ */
+export function etcd(options: EtcdOptions = {}): LockBackendDefinition {
+  const resolved = resolveEtcdOptions(options);
+  // An application that lacks the package does not start, instead of failing at its first connection.
+  clientOpener(undefined);
+  return { name: 'etcd', create: () => new EtcdBackend(resolved) };
+}

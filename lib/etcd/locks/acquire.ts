@@ -1,0 +1,193 @@
+import { LockConfigurationError } from '../../contract/errors.js';
+import type { GrantedLease } from '../../contract/granted-lease.js';
+import { grantAll } from '../../contract/granted-set.js';
+import type { LockRequest } from '../../contract/lock-request.js';
+import { rangeBelow } from '../session/etcd-keys.js';
+import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
+import { MOST_OPERATIONS } from '../session/outbox.js';
+import type { Change, Changed } from '../session/outbox.js';
+import type { Compare } from '../wire/requests.js';
+import { Contender, EntryGoneError } from './contender.js';
+import { entryText } from './entry.js';
+import type { EtcdHold } from './etcd-hold.js';
+import { readsOf, stateOf } from './queue-view.js';
+import type { QueueState } from './queue-view.js';
+import { turnsOf } from './turns.js';
+import type { Wanted } from './wanted.js';
+
+/** One operation is left for the transaction around the set. */
+const MOST_KEYS = MOST_OPERATIONS - 1;
+/** With so many operations, the queues are not read in the transaction that enters them. */
+const MOST_WITH_READS = 60;
+
+/** A call that enters queues. */
+interface Entering extends ChangeCall {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Acquires a place in one wait queue, or in several in one step. Resolves with contenders that are granted or wait;
+ * with `null` when the request must not wait and another contender is ahead.
+ * @throws SessionEndedError, RefusedError, `signal.reason`
+ */
+async function enterQueues(
+  session: EtcdSession,
+  wanted: readonly Wanted[],
+  waits: boolean,
+  signal: AbortSignal,
+): Promise<readonly Contender[] | null> {
+  const contenders = wanted.map((one) => new Contender(session, one));
+  const enter = waits ? enterAnyway : enterIfFree;
+  const call: Entering = { signal };
+  const leave = () => Promise.all(contenders.map((contender) => contender.leave(call.sent)));
+  try {
+    const isIn = await enter(session, contenders, call);
+    if (!isIn) return null;
+  } catch (error) {
+    // The request may have been carried out, or may still be.
+    await leave();
+    throw error;
+  }
+  if (contenders.every(({ granted }) => granted?.isCurrent() ?? true)) return contenders;
+  await leave();
+  throw new EntryGoneError();
+}
+
+/** Enters the queues behind all that are there. An entry that is there already was made by a lost answer's request. */
+async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<boolean> {
+  const reads = contenders.flatMap(({ queue }) => readsOf(queue));
+  const isWhole = reads.length + contenders.length <= MOST_WITH_READS;
+  const first = contenders[0]?.key ?? '';
+  const change = entering(session, contenders, [{ key: first, property: 'created', is: 'equal', than: 0 }]);
+  const shown = isWhole ? reads : [{ kind: 'read', key: first } as const];
+  const { isMet, results, revision } = await session.change(
+    { ...change, success: [...change.success, ...(isWhole ? reads : [])], failure: shown },
+    call,
+  );
+  if (isWhole) {
+    stand(contenders, statesOf(contenders, isMet ? results.slice(contenders.length) : results, revision));
+    return true;
+  }
+  const [found] = results;
+  const created = isMet ? revision : found?.kind === 'read' ? found.found[0]?.created : undefined;
+  if (created === undefined) throw new EntryGoneError();
+  for (const contender of contenders) contender.stands(created, undefined);
+  return true;
+}
+
+/** Enters the queues if that grants all at once. Otherwise leaves no trace. */
+async function enterIfFree(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<boolean> {
+  let unchanged: readonly Compare[] = contenders.map(({ queue }) => ({
+    ...rangeBelow(queue.entries),
+    property: 'created',
+    is: 'equal',
+    than: 0,
+  }));
+  // The number of permits matters even where nobody holds one.
+  const hasNumbers = contenders.some(({ queue }) => queue.number !== undefined);
+  if (hasNumbers) {
+    const states = await look(session, contenders, call.signal);
+    if (!isFree(contenders, states)) return false;
+    unchanged = notChangedSince(contenders, states);
+  }
+  for (;;) {
+    const { isMet, revision } = await session.change(entering(session, contenders, unchanged), call);
+    const states = isMet ? undefined : await look(session, contenders, call.signal);
+    if (!states) {
+      contenders.forEach((contender) => contender.takes(revision));
+      return true;
+    }
+    if (contenders.some(({ key }, place) => states[place]?.entries.some((entry) => entry.key === key))) {
+      // A request whose answer was lost has been carried out.
+      stand(contenders, states);
+      return true;
+    }
+    if (!isFree(contenders, states)) return false;
+    unchanged = notChangedSince(contenders, states);
+  }
+}
+
+function entering(session: EtcdSession, contenders: readonly Contender[], compare: readonly Compare[]): Change {
+  const success = contenders.map(
+    ({ key, value }) => ({ kind: 'put', key, value: entryText(value), lease: session.lease }) as const,
+  );
+  return { about: contenders.map(({ queue }) => queue.entries), compare, success, failure: [] };
+}
+
+async function look(
+  session: EtcdSession,
+  contenders: readonly Contender[],
+  signal: AbortSignal,
+): Promise<readonly QueueState[]> {
+  const reads = contenders.flatMap(({ queue }) => readsOf(queue));
+  const { results, revision } = await session.read(reads, signal);
+  return statesOf(contenders, results, revision);
+}
+
+function statesOf(
+  contenders: readonly Contender[],
+  results: Changed['results'],
+  revision: number,
+): readonly QueueState[] {
+  const reads = results.flatMap((result) => (result.kind === 'read' ? result : []));
+  let at = 0;
+  return contenders.map(({ queue }) => {
+    const count = readsOf(queue).length;
+    at += count;
+    return stateOf(reads.slice(at - count, at), revision);
+  });
+}
+
+/** Whether each contender would be granted as the last one of its queue. */
+function isFree(contenders: readonly Contender[], states: readonly QueueState[]): boolean {
+  return contenders.every(({ value }, place) => {
+    const { entries = [], number } = states[place] ?? {};
+    return turnsOf([...entries, value], number) > entries.length;
+  });
+}
+
+function notChangedSince(contenders: readonly Contender[], states: readonly QueueState[]): readonly Compare[] {
+  return contenders.flatMap(({ queue }, place) => {
+    const than = (states[place]?.revision ?? 0) + 1;
+    const entries = { ...rangeBelow(queue.entries), property: 'modified', is: 'less', than } as const;
+    const { number } = queue;
+    return number === undefined ? [entries] : [entries, { key: number, property: 'modified', is: 'less', than }];
+  });
+}
+
+function stand(contenders: readonly Contender[], states: readonly QueueState[]): void {
+  contenders.forEach((contender, place) => {
+    const state = states[place];
+    const entry = state?.entries.find(({ key }) => key === contender.key);
+    if (!entry) throw new EntryGoneError();
+    contender.stands(entry.created, state);
+  });
+}
+
+/** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */
+export async function acquireOne(
+  session: EtcdSession,
+  wanted: Wanted,
+  { line, wait, signal }: LockRequest,
+): Promise<EtcdHold | null> {
+  const contenders = await enterQueues(session, [wanted], wait && line === 'fifo', signal);
+  return contenders?.[0]?.granted ?? contenders?.[0]?.untilGranted(signal) ?? null;
+}
+
+/** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */
+export async function acquireSet(
+  session: EtcdSession,
+  wanted: readonly Wanted[],
+  requests: readonly LockRequest[],
+): Promise<readonly GrantedLease[] | null> {
+  const [first] = requests;
+  if (!first) return [];
+  if (wanted.length > MOST_KEYS) {
+    throw new LockConfigurationError(`etcd() grants sets of at most ${MOST_KEYS} keys, this one has ${wanted.length}`);
+  }
+  const contenders = await enterQueues(session, wanted, first.wait && first.line === 'fifo', first.signal);
+  if (!contenders) return null;
+  const leaseOf = async (request: LockRequest, place: number) =>
+    (await contenders[place]?.untilGranted(request.signal))?.lease ?? null;
+  return grantAll(requests, leaseOf, () => new EntryGoneError());
+}

@@ -1,0 +1,69 @@
+import { hostname } from 'node:os';
+import type { LeaseMode } from '../../contract/lease.js';
+import type { KeyValue } from '../wire/responses.js';
+
+/** A place in a wait queue, as its value is stored. */
+export interface EntryValue {
+  readonly mode: LeaseMode;
+  readonly permits: number;
+  /** The number of permits there are, while none is recorded. */
+  readonly most: number;
+  /** The time since which it waits, by its own process's clock. */
+  readonly since: number;
+  readonly label?: string | undefined;
+  readonly host?: string | undefined;
+  readonly pid?: number | undefined;
+  /** Whether its holder is asked to release. */
+  readonly isRevoked?: boolean | undefined;
+  /** The value that a leader proclaims. */
+  readonly proclaimed?: string | undefined;
+}
+
+/** A place in a wait queue. */
+export interface Entry extends EntryValue {
+  /** Its key. */
+  readonly key: string;
+  /** The revision of its creation: its place in the queue, and its token. */
+  readonly created: number;
+  readonly modified: number;
+}
+
+const host = hostname();
+
+/** Returns the value of a new entry of this process. */
+export function newEntry(entry: Pick<EntryValue, 'mode' | 'permits' | 'most' | 'label'>): EntryValue {
+  return { ...entry, since: Date.now(), host, pid: process.pid };
+}
+
+export function entryText({
+  mode,
+  permits,
+  most,
+  since,
+  label,
+  host: on,
+  pid,
+  isRevoked,
+  proclaimed,
+}: EntryValue): string {
+  const counts = mode === 'permit' ? { permits, most } : {};
+  return JSON.stringify({ mode, ...counts, since, label, host: on, pid, isRevoked, proclaimed });
+}
+
+/** Returns the entry of a key. Another client's entry that cannot be read excludes all others. */
+export function entryOf({ key, value, created, modified }: KeyValue): Entry {
+  return { mode: 'exclusive', permits: 1, most: 1, since: 0, ...valueOf(value.toString()), key, created, modified };
+}
+
+function valueOf(text: string): Partial<EntryValue> {
+  try {
+    return JSON.parse(text) as Partial<EntryValue>;
+  } catch {
+    return {};
+  }
+}
+
+/** Whether an entry belongs to a session. @param session id of the session */
+export function isOf({ key }: Pick<Entry, 'key'>, session: string): boolean {
+  return key.slice(key.lastIndexOf('/') + 1).startsWith(`${session}-`);
+}

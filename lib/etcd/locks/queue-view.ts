@@ -1,0 +1,185 @@
+import { NEVER } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { after } from '../../async/timer.js';
+import type { EtcdSession } from '../session/etcd-session.js';
+import { rangeBelow } from '../session/etcd-keys.js';
+import type { QueueKeys } from '../session/etcd-keys.js';
+import type { Watches } from '../session/watches.js';
+import type { ReadOp } from '../wire/requests.js';
+import type { ReadResult, WatchEvent } from '../wire/responses.js';
+import { entryOf } from './entry.js';
+import type { Entry } from './entry.js';
+import { inOrder, turnsOf } from './turns.js';
+
+/** All entries of a wait queue at one revision. */
+export interface QueueState {
+  /** In their order. */
+  readonly entries: readonly Entry[];
+  /** The recorded number of permits, if there is one. */
+  readonly number: number | undefined;
+  readonly revision: number;
+}
+
+/** An own entry's place in the queue. */
+export interface Place {
+  readonly entry: Entry;
+  readonly isTurn: boolean;
+  /** Whether an entry waits. */
+  readonly isWanted: boolean;
+}
+
+/** A listener for the place of one entry. */
+export interface ViewFollower {
+  /** The key of the entry. */
+  readonly key: string;
+  /** The revision of its creation. */
+  readonly created: number;
+  /** Called at each change. `undefined`: the entry is gone. */
+  placed(place: Place | undefined): void;
+}
+
+/** The reads that show a wait queue. */
+export function readsOf({ entries, number }: QueueKeys): readonly ReadOp[] {
+  const queue: ReadOp = { kind: 'read', ...rangeBelow(entries), inOrderOf: 'creation' };
+  return number === undefined ? [queue] : [queue, { kind: 'read', key: number }];
+}
+
+/** Returns what the reads of `readsOf` have found. */
+export function stateOf([queue, number]: readonly ReadResult[], revision: number): QueueState {
+  const recorded = number?.found[0]?.value.toString();
+  const entries = inOrder((queue?.found ?? []).map(entryOf));
+  return { entries, number: recorded === undefined ? undefined : Number(recorded), revision };
+}
+
+/**
+ * A copy of a wait queue, which a watch keeps. Deletions are final and new entries come last: a copy that is behind
+ * makes a hand-over late, and never wrong.
+ */
+export class QueueView {
+  readonly #session: EtcdSession;
+  readonly #watches: Watches;
+  readonly #queue: QueueKeys;
+  readonly #lookEveryMs: number;
+  readonly #followers = new Set<ViewFollower>();
+  #entries = new Map<string, Entry>();
+  #number: number | undefined;
+  /** The revision that the entries have reached. -1: nothing is known yet. */
+  #revision = -1;
+  /** The revision of the last read. */
+  #readAt = -1;
+  #endWatches: readonly Dispose[] = [];
+  #isLoading = false;
+  #cancelLook: Dispose = () => {};
+
+  constructor(session: EtcdSession, watches: Watches, queue: QueueKeys, lookEveryMs: number) {
+    this.#session = session;
+    this.#watches = watches;
+    this.#queue = queue;
+    this.#lookEveryMs = lookEveryMs;
+  }
+
+  get isUnused(): boolean {
+    return this.#followers.size === 0;
+  }
+
+  /** Follows one entry until disposed. @param state the queue as it was found, if it was read */
+  follow(follower: ViewFollower, state?: QueueState): Dispose {
+    this.#followers.add(follower);
+    if (this.#revision < 0 && state) this.#begin(state);
+    else if (this.#revision < 0) this.#load();
+    else this.#tell([follower]);
+    return () => void this.#followers.delete(follower);
+  }
+
+  end(): void {
+    this.#cancelLook();
+    this.#endWatches.forEach((end) => end());
+    this.#endWatches = [];
+    this.#followers.clear();
+  }
+
+  #begin(state: QueueState): void {
+    this.#take(state);
+    const listener = {
+      changed: (events: readonly WatchEvent[]) => this.#changed(events),
+      missed: () => this.#load(),
+    };
+    const { entries, number } = this.#queue;
+    const ranges = number === undefined ? [rangeBelow(entries)] : [rangeBelow(entries), { key: number }];
+    this.#endWatches = ranges.map((range) => this.#watches.watch(range, state.revision + 1, listener).end);
+    this.#lookLater();
+    this.#tell(this.#followers);
+  }
+
+  #take({ entries, number, revision }: QueueState): void {
+    this.#entries = new Map(entries.map((entry) => [entry.key, entry]));
+    this.#number = number;
+    this.#revision = revision;
+    this.#readAt = revision;
+  }
+
+  /** Reads the queue. Events that come later may be older than what was read. */
+  #load(): void {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    this.#session.read(readsOf(this.#queue), NEVER).then(
+      ({ results, revision }) => {
+        this.#isLoading = false;
+        if (this.#followers.size === 0) return;
+        const state = stateOf(results, revision);
+        if (this.#revision < 0) return this.#begin(state);
+        if (revision >= this.#revision) this.#take(state);
+        this.#tell(this.#followers);
+      },
+      // The session's end is told to its followers. A server that refuses is asked again.
+      () => {
+        this.#isLoading = false;
+        if (!this.#session.isOver && this.#revision < 0) this.#lookLater();
+      },
+    );
+  }
+
+  #changed(events: readonly WatchEvent[]): void {
+    for (const { isDeleted, kv } of events) {
+      // The read has seen this change. The two watches are not in step with each other.
+      if (kv.modified <= this.#readAt) continue;
+      if (kv.key === this.#queue.number) {
+        this.#number = isDeleted ? undefined : Number(kv.value.toString());
+        continue;
+      }
+      this.#revision = kv.modified;
+      // A key that is written again keeps its place.
+      if (isDeleted) this.#entries.delete(kv.key);
+      else this.#entries.set(kv.key, entryOf(kv));
+    }
+    this.#tell(this.#followers);
+  }
+
+  #tell(followers: Iterable<ViewFollower>): void {
+    const entries = this.#entries;
+    const turns = turnsOf(entries.values(), this.#number);
+    const isWanted = turns < entries.size;
+    const first = new Set<string>();
+    for (const key of entries.keys()) {
+      if (first.size === turns) break;
+      first.add(key);
+    }
+    for (const follower of followers) {
+      // A copy that is older than the entry does not have it yet.
+      if (this.#revision < follower.created) continue;
+      const entry = entries.get(follower.key);
+      follower.placed(entry && { entry, isTurn: first.has(entry.key), isWanted });
+    }
+  }
+
+  /** Old servers can forget an event: the queue is read now and then. */
+  #lookLater(): void {
+    this.#cancelLook();
+    const look = () => {
+      if (this.isUnused) return;
+      this.#load();
+      this.#lookLater();
+    };
+    this.#cancelLook = after(this.#revision < 0 ? 100 : this.#lookEveryMs, look, 'unref');
+  }
+}

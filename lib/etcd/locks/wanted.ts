@@ -1,0 +1,14 @@
+import type { QueueKeys } from '../session/etcd-keys.js';
+import type { EntryValue } from './entry.js';
+import type { QueueViews } from './queue-views.js';
+
+/** One request for a place in a wait queue. */
+export interface Wanted {
+  /** The key as the application wrote it. */
+  readonly name: string;
+  readonly queue: QueueKeys;
+  readonly entry: Pick<EntryValue, 'mode' | 'permits' | 'most' | 'label'>;
+  /** The time that a release waits for its answer. */
+  readonly releaseTimeoutMs: number;
+  readonly views: QueueViews;
+}

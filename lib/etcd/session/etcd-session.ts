@@ -1,0 +1,239 @@
+import { NEVER, orAbort } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { LinkedList } from '../../async/collections.js';
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import { backoff, pause } from '../../async/timer.js';
+import { LinkLostError, RefusedError } from '../client/etcd-error.js';
+import type { EtcdLink } from '../client/etcd-link.js';
+import type { ReadOp } from '../wire/requests.js';
+import type { Header, ReadResult } from '../wire/responses.js';
+import type { EtcdKeys } from './etcd-keys.js';
+import { NotBoundError, Outbox } from './outbox.js';
+import type { Change, Changed, Proof } from './outbox.js';
+import { SessionEndedError } from './session-ended-error.js';
+import { SessionLeases } from './session-leases.js';
+
+/** Whether a change may have been applied although its answer was lost. Requests keep it from one session to the next. */
+export interface Doubt {
+  isSo: boolean;
+}
+
+/** A call that makes a change. */
+export interface ChangeCall {
+  readonly signal?: AbortSignal;
+  readonly doubt?: Doubt;
+  /** Settles when the change that was sent last is applied, or cannot be applied any more. */
+  sent?: Promise<unknown>;
+}
+
+/** A link that carries the requests of a session. */
+interface Bound {
+  readonly link: EtcdLink;
+  readonly outbox: Outbox;
+}
+
+interface SessionOptions {
+  readonly keys: EtcdKeys;
+  /** The time that the servers gave the lease. */
+  readonly timeoutMs: number;
+  /** When the request for the lease was sent, on `now()`. */
+  readonly provenAt: number;
+  /** Called when something says that the session may be over. */
+  readonly onDoubt: () => void;
+}
+
+/** Leases are kept by clocks that may run at different rates, and timers fire late. */
+const RATE_SHARE = 0.02;
+const TIMER_SLACK_MS = 15;
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+/**
+ * The lease of this process on the servers: the identity of its entries, which end with it. It ends when the servers
+ * have ended it, or when it was not proven in time.
+ */
+export class EtcdSession {
+  /** The leases of the session's holds. */
+  readonly leases = new SessionLeases(() => this.deadline);
+  readonly id: string;
+  /** The key that proves that the lease lives. */
+  readonly key: string;
+  readonly keys: EtcdKeys;
+  readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
+  readonly #ending = awaited<never>();
+  readonly #onDoubt: () => void;
+  #timeoutMs: number;
+  #provenAt: number;
+  #bound: Bound | undefined;
+  #linked: Deferred<void> = awaited();
+  #numbers = 0;
+  #over: SessionEndedError | undefined;
+
+  constructor(
+    readonly lease: bigint,
+    { keys, timeoutMs, provenAt, onDoubt }: SessionOptions,
+  ) {
+    this.id = BigInt.asUintN(64, lease).toString(16);
+    this.key = keys.session(this.id);
+    this.keys = keys;
+    this.#timeoutMs = timeoutMs;
+    this.#provenAt = provenAt;
+    this.#onDoubt = onDoubt;
+  }
+
+  /**
+   * The deadline until which the servers cannot have ended the lease, on `now()`. It counts from the sending of the last
+   * renewal that was proven: the servers count from when they received it.
+   */
+  get deadline(): number {
+    return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
+  }
+
+  get isOver(): boolean {
+    return this.#over !== undefined;
+  }
+
+  get isLinked(): boolean {
+    return this.#bound !== undefined;
+  }
+
+  /** The number of another entry. */
+  nextNumber(): number {
+    return ++this.#numbers;
+  }
+
+  /** Counts a renewal that was proven. @param sentAt when it was sent, on `now()` @param ttl the seconds it was given */
+  proven(sentAt: number, ttl: number): void {
+    this.#provenAt = Math.max(this.#provenAt, sentAt);
+    this.#timeoutMs = Math.min(this.#timeoutMs, ttl * 1_000);
+    this.leases.check();
+  }
+
+  /** Requests go over this link from now on, and those that were lost are made again. */
+  linkedBy(link: EtcdLink, proof: Proof): void {
+    this.#bound = { link, outbox: new Outbox(link, proof) };
+    this.#linked.resolve();
+    this.leases.resume();
+  }
+
+  cut(): void {
+    if (!this.#bound) return;
+    this.#bound = undefined;
+    this.#linked = awaited();
+    this.leases.suspend();
+  }
+
+  /** Ends the session: its requests reject, and its leases are lost. */
+  end(why: string): void {
+    if (this.#over) return;
+    this.cut();
+    this.#over = new SessionEndedError(why);
+    this.#linked.reject(this.#over);
+    this.#ending.reject(this.#over);
+    for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
+    this.leases.lose(why);
+  }
+
+  /** Calls back when the session ends, or at once if it is over, unless disposed before. */
+  onEnd(listener: (error: SessionEndedError) => void): Dispose {
+    if (this.#over) listener(this.#over);
+    const place = this.#onEnd.join(listener);
+    return () => void place.leave();
+  }
+
+  /**
+   * Makes a change, again after a connection was lost without its answer.
+   * @throws SessionEndedError, RefusedError, `signal.reason`
+   */
+  change(change: Change, call: ChangeCall = {}): Promise<Changed> {
+    const send = ({ outbox }: Bound) => {
+      const sent = outbox.send(change);
+      call.sent = sent;
+      return sent;
+    };
+    return this.#run(send, call);
+  }
+
+  /**
+   * Reads ranges at one moment. A majority confirms that it is the present one.
+   * @throws SessionEndedError, RefusedError, `signal.reason`
+   */
+  async read(
+    reads: readonly ReadOp[],
+    signal?: AbortSignal,
+  ): Promise<Header & { readonly results: readonly ReadResult[] }> {
+    const [only, ...others] = reads;
+    const options = signal ? { signal } : {};
+    if (only && others.length === 0) {
+      const { revision, term, ...result } = await this.#run(({ link }) => link.range(only), options);
+      return { revision, term, results: [result] };
+    }
+    const txn = { compare: [], success: reads, failure: [] };
+    const { results, revision, term } = await this.#run(({ link }) => link.txn(txn), options);
+    return { revision, term, results: results.flatMap((result) => (result.kind === 'read' ? result : [])) };
+  }
+
+  /** Removes keys. Resolves when they are gone, or gone with the session. Never rejects, and is repeated until then. */
+  async remove(keys: readonly string[]): Promise<void> {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    const success = keys.map((key) => ({ kind: 'delete', key }) as const);
+    while (!this.#over) {
+      try {
+        await this.change({ about: keys, compare: [], success, failure: [] });
+        return;
+      } catch {
+        if (!this.#over) await pause(pauses.next(), NEVER);
+      }
+    }
+  }
+
+  async #run<T>(
+    ask: (bound: Bound) => Promise<T>,
+    { signal = NEVER, doubt = { isSo: false } }: ChangeCall,
+  ): Promise<T> {
+    for (;;) {
+      signal.throwIfAborted();
+      this.#throwIfOver();
+      const bound = this.#bound;
+      if (!bound) {
+        await orAbort(this.#linked.promise, signal);
+        continue;
+      }
+      try {
+        const answer = await orAbort(ask(bound), signal);
+        this.#throwIfOver();
+        return answer;
+      } catch (error) {
+        if (error instanceof LinkLostError) {
+          doubt.isSo = true;
+          if (this.#bound === bound) this.cut();
+        } else if (isEnding(error)) {
+          if (this.#bound === bound) await this.#untilEnded();
+        } else throw error;
+      }
+    }
+  }
+
+  #throwIfOver(): void {
+    if (this.#over) throw this.#over;
+  }
+
+  /** Waits for the end of the session, which a server says is over. */
+  #untilEnded(): Promise<never> {
+    this.#onDoubt();
+    return this.#ending.promise;
+  }
+}
+
+/** Whether an error says that the session is over, or was bound to another link meanwhile. */
+function isEnding(error: unknown): boolean {
+  return error instanceof NotBoundError || (error instanceof RefusedError && error.isLeaseGone);
+}
+
+/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
+function awaited<T = void>(): Deferred<T> {
+  const result = deferred<T>();
+  result.promise.catch(() => {});
+  return result;
+}

@@ -1,0 +1,303 @@
+import { hostname } from 'node:os';
+import { anyAbort, NEVER, orAbort } from '../../async/abort.js';
+import type { Dispose } from '../../async/abort.js';
+import { now } from '../../async/clock.js';
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import { after, backoff, orTimeout, settledWithin } from '../../async/timer.js';
+import {
+  LockConfigurationError,
+  LockShutdownError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../../contract/errors.js';
+import type { BackendState } from '../../contract/lock-backend.js';
+import type { OpenClient } from '../client/etcd-client.js';
+import { explained } from '../client/etcd-error.js';
+import { EtcdLink } from '../client/etcd-link.js';
+import type { User } from '../client/etcd-link.js';
+import type { EtcdKeys } from './etcd-keys.js';
+import { EtcdSession } from './etcd-session.js';
+import { Heartbeat } from './heartbeat.js';
+import type { Proof } from './outbox.js';
+import { checkVersion, warningsOf } from './server-check.js';
+import type { SessionReport } from './session-report.js';
+import { Watches } from './watches.js';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 2_000;
+const GOODBYE_MS = 1_000;
+
+/** The settings of the sessions of one backend. */
+export interface SessionSettings {
+  readonly hosts: readonly string[];
+  readonly user: User | undefined;
+  readonly sessionTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * Keeps one session open, over one link after the other. After a fault the next server is tried. A session that is over
+ * is followed by the next one.
+ */
+export class EtcdSessions {
+  readonly watches = new Watches();
+  readonly keys: EtcdKeys;
+  readonly #settings: SessionSettings;
+  readonly #openClient: OpenClient;
+  readonly #report: SessionReport;
+  readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  #turn: number;
+  #link: EtcdLink | undefined;
+  #session: EtcdSession | undefined;
+  #heartbeat: Heartbeat | undefined;
+  #connected: Deferred<EtcdSession> = awaited();
+  #isConnected = false;
+  #hasStarted = false;
+  #hasLost = false;
+  #isClosed = false;
+  #lastError: unknown;
+  #cancelNext: Dispose = () => {};
+
+  constructor(keys: EtcdKeys, settings: SessionSettings, openClient: OpenClient, report: SessionReport) {
+    this.keys = keys;
+    this.#settings = settings;
+    this.#openClient = openClient;
+    this.#report = report;
+    // The processes of an application begin with different servers.
+    this.#turn = Math.floor(Math.random() * settings.hosts.length);
+  }
+
+  get state(): BackendState {
+    if (this.#isConnected) return 'connected';
+    return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
+  }
+
+  /** The session, while a server answers. */
+  get connected(): EtcdSession | undefined {
+    return this.#isConnected ? this.#session : undefined;
+  }
+
+  /** The time after which an unanswered heartbeat ends a link: two of them are a third of the session timeout. */
+  get answerMs(): number {
+    return Math.round(this.#settings.sessionTimeoutMs / 6);
+  }
+
+  /** The longest time without looking at something that is waited for: old servers can forget an event. */
+  get lookEveryMs(): number {
+    return this.#settings.sessionTimeoutMs;
+  }
+
+  /**
+   * Returns the connected session, or waits for the next one.
+   * @param key what the session is for, for the error
+   * @throws LockUnavailableError after `connectTimeoutMs` without a server; LockConfigurationError; `signal.reason`
+   */
+  async session(signal: AbortSignal = NEVER, key?: string): Promise<EtcdSession> {
+    if (this.#isClosed) throw new LockShutdownError(key);
+    this.#start();
+    const { connectTimeoutMs } = this.#settings;
+    const unavailable = () => this.unavailable(connectTimeoutMs, key);
+    const connected = orTimeout(this.#connected.promise, connectTimeoutMs, unavailable);
+    return orAbort(connected, signal).catch((error: unknown) => {
+      // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
+      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
+    });
+  }
+
+  /**
+   * Runs `work` with a signal. It aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
+   * @param key what the work is about, for the error
+   */
+  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
+    const { connectTimeoutMs } = this.#settings;
+    const limit = new AbortController();
+    const cancel = after(connectTimeoutMs, () => limit.abort(this.unavailable(connectTimeoutMs, key)));
+    const limits = anyAbort([given, limit.signal]);
+    return work(limits.signal).finally(() => {
+      cancel();
+      limits.dispose();
+    });
+  }
+
+  /** The error for a caller whose request was not answered. @param key what the caller asked for */
+  unavailable(waitedMs: number, key?: string): LockUnavailableError {
+    const about = key === undefined ? '' : `"${key}": `;
+    const hint = this.#lastError instanceof Error ? ` (${this.#lastError.message})` : '';
+    const cause = this.#lastError;
+    return new LockUnavailableError(`${about}no etcd server answered within ${waitedMs} ms${hint}`, { key, cause });
+  }
+
+  /** Ends the lease of the session, and all entries with it. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#cancelNext();
+    this.#isConnected = false;
+    this.#connected.reject(new LockShutdownError());
+    const [session, link] = [this.#session, this.#link];
+    this.#heartbeat?.stop();
+    const wasLinked = session?.isLinked;
+    // Nothing is granted any more, and nothing is believed, before the keys are gone.
+    session?.end('closed');
+    if (session && wasLinked && link) await settledWithin(link.revoke(session.lease), GOODBYE_MS);
+    link?.close('closed');
+  }
+
+  #start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    void this.#open();
+  }
+
+  /** Opens a link and brings a session onto it. Never rejects: the next attempt follows after a pause. */
+  async #open(): Promise<void> {
+    const { hosts, user, connectTimeoutMs } = this.#settings;
+    const host = hosts[this.#turn++ % hosts.length] ?? '';
+    try {
+      const limitMs = Math.min(connectTimeoutMs, Math.max(this.answerMs, 100));
+      const link: EtcdLink = new EtcdLink(this.#openClient(host), {
+        user,
+        onClosed: (error) => this.#closed(link, error),
+      });
+      this.#link = link;
+      if (this.#isClosed) return link.close('closed');
+      const status = await link.open(limitMs);
+      checkVersion(status);
+      const cancel = after(this.answerMs * 2, () => link.close('the server does not answer'));
+      await this.#begin(link, host).finally(cancel);
+      this.#report.warn(await warningsOf(link, status, this.keys.session('')));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #begin(link: EtcdLink, host: string): Promise<void> {
+    const session = this.#session;
+    if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
+    if (this.#session) await this.#resume(this.#session, link, host);
+    else await this.#join(link, host);
+  }
+
+  /** Continues a session on another link. */
+  async #resume(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
+    const proof = await bind(session, link, 'again');
+    const heartbeat = this.#newHeartbeat(session, link, host);
+    const beat = proof ? await heartbeat.beat() : 'over';
+    if (proof && beat !== 'over') this.#linked(session, link, { proof, heartbeat, host });
+    else await this.#follow(session, link, host);
+  }
+
+  /** Begins the session that follows one that is over. */
+  async #follow(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
+    if (this.#session !== session) return;
+    this.#disconnected();
+    this.#ended(session, 'its lease has ended');
+    await this.#join(link, host);
+  }
+
+  async #join(link: EtcdLink, host: string): Promise<void> {
+    const provenAt = now();
+    const { lease, ttl } = await link.grant(this.#settings.sessionTimeoutMs / 1_000);
+    // A lease may be longer than asked for. It is left as soon as it would be with the time asked for.
+    const timeoutMs = Math.min(ttl * 1_000, this.#settings.sessionTimeoutMs);
+    const session = new EtcdSession(lease, {
+      keys: this.keys,
+      timeoutMs,
+      provenAt,
+      onDoubt: () => this.#heartbeat?.hurry(),
+    });
+    const proof = await bind(session, link, 'first');
+    if (!proof) throw new LockUnavailableError('etcd has ended a lease that it had just granted');
+    this.#session = session;
+    this.#linked(session, link, { proof, host, heartbeat: this.#newHeartbeat(session, link, host) });
+  }
+
+  #newHeartbeat(session: EtcdSession, link: EtcdLink, host: string): Heartbeat {
+    this.#heartbeat?.stop();
+    this.#heartbeat = new Heartbeat(session, link, this.answerMs, () => {
+      this.#follow(session, link, host).catch((error: unknown) => this.#failed(error));
+    });
+    return this.#heartbeat;
+  }
+
+  #linked(
+    session: EtcdSession,
+    link: EtcdLink,
+    { proof, heartbeat, host }: { proof: Proof; heartbeat: Heartbeat; host: string },
+  ): void {
+    if (link.isClosed || this.#isClosed) return;
+    heartbeat.start();
+    this.#isConnected = true;
+    this.#hasLost = false;
+    this.#lastError = undefined;
+    this.#pauses.reset();
+    this.watches.linkedBy(link);
+    session.linkedBy(link, proof);
+    this.#report.connected(session.id, host);
+    this.#connected.resolve(session);
+  }
+
+  #ended(session: EtcdSession, why: string): void {
+    this.#session = undefined;
+    this.#hasLost = true;
+    session.end(why);
+    this.#report.ended(session.id, why);
+    // What the servers may still have of it would be in the way of others.
+    this.#link?.revoke(session.lease).catch(() => {});
+  }
+
+  #closed(link: EtcdLink, error: Error): void {
+    if (this.#link !== link) return;
+    this.#session?.cut();
+    if (this.#isConnected) this.#report.disconnected(error, this.#session);
+    this.#disconnected();
+    this.#failed(error);
+  }
+
+  // Callers that wait already keep waiting for the same promise.
+  #disconnected(): void {
+    this.#heartbeat?.stop();
+    if (this.#isConnected) this.#connected = awaited();
+    this.#isConnected = false;
+  }
+
+  /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
+  #failed(error: unknown): void {
+    if (this.#isClosed) return;
+    this.#lastError = (error as { cause?: unknown }).cause ?? error;
+    const explanation = explained(error);
+    if (explanation instanceof LockConfigurationError) {
+      this.#connected.reject(explanation);
+      this.#connected = awaited();
+    }
+    this.#link?.close('another attempt follows', error);
+    this.#cancelNext();
+    this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
+  }
+}
+
+/**
+ * Binds a session to a link: changes that were sent over another link have no effect from now on. Returns `undefined`
+ * when the session is over.
+ */
+async function bind(session: EtcdSession, link: EtcdLink, time: 'first' | 'again'): Promise<Proof | undefined> {
+  const { key, lease } = session;
+  const value = JSON.stringify({ host: hostname(), pid: process.pid });
+  const exists = { key, property: 'version', is: 'less', than: 1 } as const;
+  const put = { kind: 'put', key, value, lease } as const;
+  const look = { kind: 'read', key, only: 'keys' } as const;
+  const { isMet, revision } = await link.txn(
+    time === 'first'
+      ? { compare: [exists], success: [put], failure: [look] }
+      : { compare: [exists], success: [look], failure: [put] },
+  );
+  return isMet === (time === 'first') ? { key, revision, lease } : undefined;
+}
+
+/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
+function awaited(): Deferred<EtcdSession> {
+  const session = deferred<EtcdSession>();
+  session.promise.catch(() => {});
+  return session;
+}

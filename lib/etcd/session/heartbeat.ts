@@ -1,0 +1,82 @@
+import type { Dispose } from '../../async/abort.js';
+import { now } from '../../async/clock.js';
+import { after } from '../../async/timer.js';
+import type { EtcdLink } from '../client/etcd-link.js';
+import type { EtcdSession } from './etcd-session.js';
+
+/** The outcomes of a heartbeat: the session is proven, it is not proven this time, or it is over. */
+export type Beat = 'proven' | 'unproven' | 'over';
+
+/**
+ * Renews the lease of a session, and proves the renewal. The answer to a renewal alone proves nothing: a leader that was
+ * cut off answers as well, and one that was stopped answers late. The renewal counts from its sending when a majority
+ * has answered a later read in the same term. Any later leader begins after that read, and gives every lease its full
+ * time again.
+ */
+export class Heartbeat {
+  readonly #session: EtcdSession;
+  readonly #link: EtcdLink;
+  readonly #everyMs: number;
+  readonly #onOver: () => void;
+  #isUnanswered = false;
+  #isStopped = false;
+  #cancel: Dispose = () => {};
+
+  /** @param onOver called when the session cannot be renewed any more */
+  constructor(session: EtcdSession, link: EtcdLink, everyMs: number, onOver: () => void) {
+    this.#session = session;
+    this.#link = link;
+    this.#everyMs = everyMs;
+    this.#onOver = onOver;
+  }
+
+  /** Renews once. @throws LinkLostError, RefusedError */
+  async beat(): Promise<Beat> {
+    const { lease, key } = this.#session;
+    const sentAt = now();
+    const renewed = await this.#link.keepAlive(lease);
+    if (renewed.ttl <= 0) return 'over';
+    const read = await this.#link.range({ kind: 'read', key, only: 'keys' });
+    if (read.found.length === 0) return 'over';
+    // Its leases are lost: their keys must not stay for as long as the process runs.
+    if (this.#session.deadline <= now()) return 'over';
+    if (read.term !== renewed.term) return 'unproven';
+    this.#session.proven(sentAt, renewed.ttl);
+    return 'proven';
+  }
+
+  start(): void {
+    this.#cancel();
+    if (!this.#isStopped) this.#cancel = after(this.#everyMs, () => this.#tick());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  /** Renews now: something says that the session may be over. */
+  hurry(): void {
+    if (!this.#isStopped && !this.#isUnanswered) this.#send();
+  }
+
+  #tick(): void {
+    if (this.#isUnanswered) this.#link.close('the server does not answer');
+    else this.#send();
+  }
+
+  #send(): void {
+    this.start();
+    this.#isUnanswered = true;
+    this.beat().then(
+      (beat) => {
+        this.#isUnanswered = false;
+        if (beat !== 'over' || this.#isStopped) return;
+        this.stop();
+        this.#onOver();
+      },
+      // A refusal is an answer, but proves nothing. A lost link is noticed by itself.
+      () => (this.#isUnanswered = false),
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
+import type { EtcdLink } from '../client/etcd-link.js';
+import { RefusedError } from '../client/etcd-error.js';
+import type { Op, Txn, TxnOp } from '../wire/requests.js';
+import type { Header, OpResult } from '../wire/responses.js';
+
+/** A transaction that may share a request with others. */
+export interface Change extends Txn {
+  /** The keys that it compares or changes. No two changes about one key share a request. */
+  readonly about: readonly string[];
+}
+
+/** The answer to a change. */
+export interface Changed extends Header {
+  /** Whether its conditions were met. */
+  readonly isMet: boolean;
+  readonly results: readonly OpResult[];
+}
+
+/** The key that proves that the session of a request is the present one. */
+export interface Proof {
+  readonly key: string;
+  /** The revision at which the session was bound to its link. */
+  readonly revision: number;
+  readonly lease: bigint;
+}
+
+/** The session of a change is over, or is bound to another link. The change was not applied. */
+export class NotBoundError extends Error {
+  constructor() {
+    super('the session is over, or bound to another connection');
+    this.name = 'NotBoundError';
+  }
+}
+
+interface Waiting {
+  readonly change: Change;
+  readonly bytes: number;
+  readonly answered: Deferred<Changed>;
+}
+
+/** The most operations, and the most conditions, of one transaction, with those inside it. The default of servers. */
+export const MOST_OPERATIONS = 128;
+const MOST_TOGETHER = 32;
+const MOST_OPERATIONS_TOGETHER = 64;
+const MOST_BYTES_TOGETHER = 256 * 1_024;
+
+/**
+ * Sends the changes of one turn of the event loop as one transaction. Each keeps its own conditions. A change is applied
+ * only while the session is bound to this link: one that a server carries out late has no effect.
+ */
+export class Outbox {
+  readonly #link: EtcdLink;
+  readonly #proof: Proof;
+  #waiting: Waiting[] = [];
+
+  constructor(link: EtcdLink, proof: Proof) {
+    this.#link = link;
+    this.#proof = proof;
+  }
+
+  /** @throws NotBoundError, LinkLostError, RefusedError */
+  send(change: Change): Promise<Changed> {
+    const answered = deferred<Changed>();
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+    this.#waiting.push({ change, bytes: bytesOf(change.success), answered });
+    return answered.promise;
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    // Large changes travel alone.
+    for (const batch of batchesOf(waiting)) void this.#sendTogether(batch);
+  }
+
+  async #sendTogether(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await this.#txn(batch.map(({ change }) => change));
+      batch.forEach(({ answered }, place) => {
+        const answer = answers[place];
+        if (answer) answered.resolve(answer);
+        else answered.reject(new RangeError('etcd left out the answer to a transaction'));
+      });
+    } catch (error) {
+      if (error instanceof RefusedError && batch.length > 1) {
+        // A refusal of one change must not be that of the others.
+        for (const one of batch) void this.#sendTogether([one]);
+      } else batch.forEach(({ answered }) => answered.reject(error));
+    }
+  }
+
+  async #txn(changes: readonly Change[]): Promise<readonly Changed[]> {
+    const { key, revision, lease } = this.#proof;
+    const puts = changes.some(({ success }) => success.some(({ kind }) => kind === 'put'));
+    // A server whose database is full looks for writes in both branches, and not inside inner transactions.
+    const { isMet, results, ...header } = await this.#link.txn({
+      compare: [{ key, property: 'modified', is: 'equal', than: revision }],
+      success: changes.map((change): TxnOp => ({ kind: 'txn', ...change })),
+      failure: puts ? [{ kind: 'put', key: `${key}-late`, value: '', lease }] : [{ kind: 'read', key, only: 'keys' }],
+    });
+    if (!isMet) throw new NotBoundError();
+    return results.flatMap((result) => (result.kind === 'txn' ? { ...result, ...header } : []));
+  }
+}
+
+/** Divides changes into requests, in their order. */
+function batchesOf(waiting: readonly Waiting[]): readonly (readonly Waiting[])[] {
+  const batches: { members: Waiting[]; about: Set<string>; operations: number; bytes: number }[] = [];
+  for (const one of waiting) {
+    const { about } = one.change;
+    const operations = operationsOf(one.change);
+    const fits = batches.find(
+      (batch) =>
+        batch.members.length < MOST_TOGETHER &&
+        batch.operations + operations <= MOST_OPERATIONS_TOGETHER &&
+        batch.bytes + one.bytes <= MOST_BYTES_TOGETHER &&
+        !about.some((key) => batch.about.has(key)),
+    );
+    const batch = fits ?? { members: [], about: new Set<string>(), operations: 0, bytes: 0 };
+    if (!fits) batches.push(batch);
+    batch.members.push(one);
+    batch.operations += operations;
+    batch.bytes += one.bytes;
+    about.forEach((key) => batch.about.add(key));
+  }
+  return batches.map(({ members }) => members);
+}
+
+function operationsOf({ compare, success, failure }: Change): number {
+  return Math.max(compare.length, success.length, failure.length);
+}
+
+function bytesOf(ops: readonly Op[]): number {
+  return ops.reduce((sum, op) => sum + (op.kind === 'put' ? op.value.length : 0), 0);
+}

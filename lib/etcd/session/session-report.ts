@@ -1,0 +1,54 @@
+import { now } from '../../async/clock.js';
+import type { ConnectionLog } from '../../contract/lock-backend.js';
+import type { EtcdSession } from './etcd-session.js';
+
+const SILENT: ConnectionLog = { log() {}, warn() {} };
+
+/**
+ * Logs the fate of a connection and its sessions. There is one log entry for each outage, each end of a session, and
+ * each new connection.
+ */
+export class SessionReport {
+  readonly #warned = new Set<string>();
+  #log = SILENT;
+  #hasConnected = false;
+  #downSince: number | undefined;
+
+  logTo(log: ConnectionLog): void {
+    this.#log = log;
+  }
+
+  /** Logs each of these warnings once. */
+  warn(messages: readonly string[]): void {
+    for (const message of messages) {
+      if (!this.#warned.has(message)) this.#log.warn(message);
+      this.#warned.add(message);
+    }
+  }
+
+  connected(id: string, host: string): void {
+    if (!this.#hasConnected) this.#log.log(`connected to etcd at ${host}: session ${id}`);
+    else if (this.#downSince !== undefined) {
+      const awayMs = Math.round(now() - this.#downSince);
+      this.#log.warn(`connected again to etcd at ${host} after ${awayMs} ms: session ${id}`);
+    }
+    this.#hasConnected = true;
+    this.#downSince = undefined;
+  }
+
+  disconnected(error: Error, session: EtcdSession | undefined): void {
+    if (this.#downSince !== undefined) return;
+    this.#downSince = now();
+    const leases = session?.leases.size ?? 0;
+    const leftMs = Math.max(0, Math.round((session?.deadline ?? 0) - now()));
+    const consequence =
+      leases === 0
+        ? ''
+        : `; held leases (${leases}) are suspended, and lost unless a majority answers within ${leftMs} ms`;
+    this.#log.warn(`${error.message}${consequence}`);
+  }
+
+  ended(id: string, why: string): void {
+    this.#log.warn(`session ${id} is over: ${why}. Its leases are lost; waits line up again in the next one`);
+  }
+}

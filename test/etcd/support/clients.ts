@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
+import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import type { LockRequest } from '../../../lib/contract/lock-request.js';
+import { etcd } from '../../../lib/etcd/index.js';
+import type { EtcdOptions } from '../../../lib/etcd/index.js';
+import type { EtcdServer } from '../../../lib/testing/index.js';
+
+/** The session timeout of tests that wait for the end of a session. */
+export const SESSION_MS = 2_000;
+
+/** Opens clients of one base path, and closes them when the test ends. */
+export function clientsOf(options: EtcdOptions = {}): {
+  basePath: string;
+  open: (hosts: string | readonly string[], changes?: EtcdOptions) => LockBackend;
+} {
+  const basePath = `test/${randomUUID()}`;
+  const open = (hosts: string | readonly string[], changes?: EtcdOptions) => {
+    const backend = etcd({ hosts, basePath, sessionTimeoutMs: SESSION_MS, ...options, ...changes }).create();
+    onTestFinished(() => backend.close());
+    return backend;
+  };
+  return { basePath, open };
+}
+
+/** A request for a key, which waits unless it is told otherwise. */
+export function requestFor(key: string, changes: Partial<LockRequest> = {}): LockRequest {
+  const { signal } = new AbortController();
+  return { key, mode: 'exclusive', line: 'fifo', wait: true, signal, ...changes };
+}
+
+export async function hold(client: LockBackend, key: string, changes?: Partial<LockRequest>): Promise<GrantedLease> {
+  const lease = await client.acquire(requestFor(key, changes));
+  if (!lease) throw new Error('the key is not free');
+  return lease;
+}
+
+/** Resolves with the time at which the lease was lost. */
+export function lossOf(lease: GrantedLease): Promise<number> {
+  return new Promise((resolve) => lease.onLost(() => resolve(performance.now())));
+}
+
+const inBase64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** The keys on the server that begin with a text, which ends with a slash. */
+export async function keysBelow(server: EtcdServer, prefix: string): Promise<readonly string[]> {
+  const request = { key: inBase64(prefix), range_end: inBase64(`${prefix.slice(0, -1)}0`), keys_only: true };
+  const { kvs = [] } = (await server.call('kv/range', request)) as { kvs?: { key: string }[] };
+  return kvs.map(({ key }) => Buffer.from(key, 'base64').toString());
+}
+
+/** Ends the lease of the one session below a base path, as an operator would. */
+export async function revokeLease(server: EtcdServer, basePath: string): Promise<void> {
+  const [session = ''] = await keysBelow(server, `${basePath}/session/`);
+  const id = BigInt(`0x${session.slice(session.lastIndexOf('/') + 1)}`);
+  await server.call('kv/lease/revoke', { ID: String(id) });
+}
+
+/** Compacts the history up to the present revision. */
+export async function compact(server: EtcdServer): Promise<void> {
+  const { header } = (await server.call('kv/range', { key: inBase64('any') })) as { header: { revision: string } };
+  await server.call('kv/compaction', { revision: header.revision, physical: true });
+}
+
+/** Writes a key of no backend, so that the revision grows. */
+export async function write(server: EtcdServer, key: string, value: string): Promise<void> {
+  await server.call('kv/put', { key: inBase64(key), value: inBase64(value) });
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
+import { RefusedError } from '../../../lib/etcd/client/etcd-error.js';
+import { NotBoundError, Outbox } from '../../../lib/etcd/session/outbox.js';
+import type { Change } from '../../../lib/etcd/session/outbox.js';
+import type { Txn } from '../../../lib/etcd/wire/requests.js';
+
+const PROOF = { key: 'session', revision: 5, lease: 7n };
+
+/** A link that applies everything, unless a test says otherwise. */
+function setUp(answer: (txn: Txn) => object = ({ success }) => metBy(success.length)) {
+  const sent: Txn[] = [];
+  const txn = async (request: Txn) => {
+    sent.push(request);
+    return answer(request);
+  };
+  return { sent, outbox: new Outbox({ txn } as unknown as EtcdLink, PROOF) };
+}
+
+const metBy = (count: number) => ({
+  isMet: true,
+  revision: 9,
+  term: 1,
+  results: Array.from({ length: count }, () => ({ kind: 'txn', isMet: true, results: [] })),
+});
+
+function put(key: string, about = key, count = 1): Change {
+  const success = Array.from({ length: count }, () => ({ kind: 'put', key, value: 'v' }) as const);
+  return { about: [about], compare: [], success, failure: [] };
+}
+
+describe('an outbox', () => {
+  it('sends the changes of a turn in one request, on the condition that the session is bound', async () => {
+    const { sent, outbox } = setUp();
+    await Promise.all(['a', 'b', 'c'].map((key) => outbox.send(put(key))));
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.success).toHaveLength(3);
+    expect(sent[0]?.compare).toEqual([{ key: 'session', property: 'modified', is: 'equal', than: 5 }]);
+    expect(sent[0]?.failure).toMatchObject([{ kind: 'put', lease: 7n }]);
+  });
+
+  it('never sends two changes about one queue in one request: they would not see each other', async () => {
+    const { sent, outbox } = setUp();
+    await Promise.all([outbox.send(put('a', 'q')), outbox.send(put('b', 'q')), outbox.send(put('c'))]);
+    expect(sent.map(({ success }) => success.length)).toEqual([2, 1]);
+  });
+
+  it('stays below the number of operations that servers allow', async () => {
+    const { sent, outbox } = setUp();
+    await Promise.all([outbox.send(put('a', 'a', 100)), outbox.send(put('b', 'b', 60)), outbox.send(put('c'))]);
+    expect(sent.length).toBe(2);
+  });
+
+  it('tells apart a session that is not bound any more', async () => {
+    const { outbox } = setUp(() => ({ isMet: false, revision: 9, term: 1, results: [] }));
+    await expect(outbox.send(put('a'))).rejects.toBeInstanceOf(NotBoundError);
+  });
+
+  it('does not let the refusal of one change be that of others', async () => {
+    const refused = new RefusedError('PERMISSION_DENIED', 'permission denied');
+    const { outbox } = setUp(({ success }) => {
+      if (JSON.stringify(success).includes('"key":"a"')) throw refused;
+      return metBy(success.length);
+    });
+    const [one, other] = await Promise.allSettled([outbox.send(put('a')), outbox.send(put('b'))]);
+    expect(one).toMatchObject({ status: 'rejected', reason: refused });
+    expect(other).toMatchObject({ status: 'fulfilled' });
+  });
+});
