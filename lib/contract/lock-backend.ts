@@ -7,6 +7,7 @@ import type { LockRequest } from './lock-request.js';
 import type { PermitCounts } from './semaphore.options.js';
 import type { RecordStore } from './record-store.js';
 import type { ResolvedRevokeOptions } from './revoke.options.js';
+import type { BackendVitals, Survey, SurveyQuestion } from './survey.js';
 
 /**
  * The states of a backend:
@@ -85,6 +86,14 @@ export interface LockBackend {
    * even with thousands of waiting contenders. Without it, `lineOf` is called.
    */
   holdersOf?(question: HoldersQuestion): Promise<readonly Contender[]>;
+  /**
+   * Returns what is held and waited for, as of a moment ago, within the bounds of the question. It takes no lock, and
+   * leaves no watch. A backend without it has no overview.
+   * @throws `question.signal.reason`, LockUnavailableError
+   */
+  survey?(question: SurveyQuestion): Promise<Survey>;
+  /** Returns the state of the connection in numbers. Asks no server. */
+  vitals?(): BackendVitals;
   /** Sets the log for connection events that concern an operator. */
   logTo?(log: ConnectionLog): void;
   /**

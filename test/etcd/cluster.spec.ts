@@ -100,6 +100,8 @@ describe('a leader whose followers are stopped', () => {
     await expect(client.acquire(requestFor('k', { wait: false }))).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
     await thaw();
     await elected(members);
+    // The client pauses for up to two seconds between attempts, which is longer than this one's calls wait.
+    await expect.poll(() => client.state).toBe('connected');
     expect((await hold(client, 'k')).isHeld()).toBe(true);
   });
 });
