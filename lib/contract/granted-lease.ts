@@ -26,7 +26,7 @@ export interface Grant {
   downgrade?(): Promise<void>;
 }
 
-/** What a holder has for itself of a grant that it shares with others. */
+/** The members of a grant that each holder has for itself when several share the grant. */
 type OwnPart = Pick<Grant, 'key' | 'fencingToken' | 'giveBack'>;
 
 /** Tells whether others wait for a lease to be released. */

@@ -30,11 +30,10 @@ export function grantLease(
   request: LockRequest,
 ): GrantedLease {
   const key = nameOf(request);
-  const fencingToken = fencingTokenOf(contender.czxid);
   let marker: IdleMarker | undefined;
   return leaseOn(session, directory, { key, nodes: contender, contenders: [contender] }, (giveBack) => ({
     key,
-    fencingToken,
+    fencingToken: fencingTokenOf(contender.czxid),
     giveBack,
     get mode() {
       return contender.isExchanged ? 'read' : request.mode;
