@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
+import { channels } from '../contract/channels.js';
 import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
 import type { JobContext } from './job-context.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
-import type { JobEvent, JobRun, SkippedEvent } from './job-event.js';
+import type { JobEvent, JobRun, SkippedEvent } from '../contract/job-event.js';
 import { Markers } from './markers.js';
 import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';
@@ -32,6 +33,9 @@ export class GuardedJobs {
     const emit = (event: JobEvent) => {
       logJobEvent(event);
       this.events.next(event);
+      if (!channels.cron.hasSubscribers) return;
+      const { origin } = connection;
+      channels.cron.publish({ connection: origin.connection, origin, event });
     };
     this.#context = {
       connection,

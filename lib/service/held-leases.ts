@@ -1,5 +1,6 @@
 import type { CallScope } from '../composite/multi-lock.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { channels } from '../contract/channels.js';
 import { PLACE } from '../contract/check.js';
 import { LockError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
@@ -8,6 +9,7 @@ import { assertStands, heldLeases, newScope, notReleased, ReentrantHold, Staying
 import type { HeldTarget, HoldWatch } from './hold-watch.js';
 import { watchSet } from './hold-watch.js';
 import type { Holding, Leave, ReentrantLease } from './hold-scope.js';
+import { observedWork } from './observation.js';
 
 /** Runs `work` inside a new re-entrant hold of `granted`, which is released when the work has ended. */
 export function runHolding<T>(
@@ -16,15 +18,20 @@ export function runHolding<T>(
   work: (lease: Lease) => T | Promise<T>,
 ): Promise<T> {
   const reentrantHold = new ReentrantHold(granted, holding);
-  if (granted.mode !== 'write') return runInside(reentrantHold, granted, () => work(granted));
+  if (granted.mode !== 'write') return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
   // Others may continue to read when a writer releases its lease early.
   const lease = new StayingLease(reentrantHold, 'write');
   return runInside(
     reentrantHold,
     lease,
-    () => work(lease),
+    () => seen(granted, () => work(lease)),
     () => lease.leave(),
   );
+}
+
+/** Runs `work` inside what subscribers put around it. */
+function seen<T>(granted: Lease, work: () => T): T {
+  return channels.hold.hasSubscribers ? observedWork(granted, work) : work();
 }
 
 /** One lease of a set, and its key. */
@@ -48,13 +55,23 @@ export async function runHoldingAll<T>(
       const giveBack = async () => void released.push(lease.release());
       return () => runInside(new ReentrantHold(lease, holding, giveBack), lease, inner);
     },
-    () => runUnder(set, work),
+    () => runUnder(set, channels.hold.hasSubscribers ? observed(members, work) : work),
   );
   try {
     return await enter();
   } finally {
     await Promise.all(released);
   }
+}
+
+/** Returns the work inside what subscribers put around it for each member. */
+function observed<T>(members: readonly HeldMember[], work: () => T): () => T {
+  return members.reduceRight(
+    (inner, { lease }) =>
+      () =>
+        observedWork(lease, inner),
+    work,
+  );
 }
 
 /** Runs `work` with `lease` as the current one. The code that acquired the lease releases it. */
