@@ -16,8 +16,12 @@ export interface LoopShape extends ShapeBase {
   readonly processes: number;
   /** The number of callers per process. */
   readonly callers: number;
-  /** One key for all callers, or one per caller. */
-  readonly keys: 'one' | 'own';
+  /** One key for all callers, one per caller, or a new one for each acquisition. */
+  readonly keys: 'one' | 'own' | 'new';
+  /** The pause of a caller between two acquisitions. */
+  readonly pauseMs: number;
+  /** The delay of the network each way. `undefined`: processes are connected directly. */
+  readonly linkMs: number | undefined;
   readonly insideMs: number;
   /** The share of the acquisitions that only read. */
   readonly readShare: number;
@@ -46,6 +50,12 @@ const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 're
 /** Without kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
 
+const COLD: readonly ContenderId[] = ['plain-recipe', 'ours', 'curator', 'kazoo'];
+/** The delay of a link, each way. */
+const FAR_MS = 1;
+/** A caller that comes ten times a second finds its own code, and all caches, cold. */
+const SELDOM = { pauseMs: 100 };
+
 /** The defaults of a shape: one caller that takes one key. */
 export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   kind: 'loop',
@@ -55,6 +65,8 @@ export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   processes: 1,
   callers: 1,
   keys: 'one',
+  pauseMs: 0,
+  linkMs: undefined,
   insideMs: 0,
   readShare: 0,
   timeShare: 1,
@@ -76,6 +88,27 @@ export const SHAPES: readonly Shape[] = [
   loop('4x1', 'One key, 4 processes, a caller each', { processes: 4 }),
   loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
   loop('16x1', 'One key, 16 processes, a caller each', { contenders: ['plain-recipe', ...ON_ONE_KEY], processes: 16 }),
+  loop('1x1-cold', 'One caller, one key, 100 ms after the last time', { contenders: COLD, ...SELDOM }),
+  loop('16x1-cold', 'One key, 16 processes, a caller each, 100 ms after its last time', {
+    contenders: COLD,
+    processes: 16,
+    ...SELDOM,
+  }),
+  loop('1x1-new', 'One caller, each key used once', { contenders: ON_ZOOKEEPER, keys: 'new' }),
+  loop('64-new', '64 callers of one process, each key used once', {
+    contenders: ON_ZOOKEEPER,
+    callers: 64,
+    keys: 'new',
+  }),
+  far('far-1x1', 'A link of 1 ms: one caller, one key', {}),
+  far('far-4x1', 'A link of 1 ms: one key, 4 processes, a caller each', { processes: 4 }),
+  far('far-16x1', 'A link of 1 ms: one key, 16 processes, a caller each', { processes: 16 }),
+  loop('resets', 'One key, 4 processes, a caller each, links that are reset every 50 to 500 ms', {
+    contenders: ['ours', 'ours-reset'],
+    reference: 'ours',
+    processes: 4,
+    linkMs: 0,
+  }),
   loop('16x16', 'One key, 16 processes, 16 callers each', {
     // Without etcd3: its connections cannot bear 256 callers that ask again and again.
     contenders: ON_ONE_KEY.filter((id) => id !== 'etcd3'),
@@ -151,6 +184,10 @@ export function shortened(shape: Shape): Shape {
 
 function loop(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
   return { ...LOOP, ...fields, id, title };
+}
+
+function far(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return loop(id, title, { contenders: COLD, ...fields, linkMs: FAR_MS });
 }
 
 function ensemble(id: string, title: string, fields: Partial<LoopShape>): LoopShape {

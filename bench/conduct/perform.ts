@@ -7,6 +7,7 @@ import type { Crews } from '../crew/crews.js';
 import { BREAK_IN } from '../crew/programs.js';
 import type { WorkerProcess } from '../crew/worker-process.js';
 import type { BenchOptions } from '../options.js';
+import { Links } from '../servers/links.js';
 import type { Packets, Server } from '../servers/server.js';
 import type { Servers } from '../servers/servers.js';
 import type { Shape } from '../shapes.js';
@@ -36,10 +37,13 @@ export async function perform(house: House, shape: Shape, contender: Contender):
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const { module, isLocalLine = false } = contender;
   const told = { ...contender.options, isReadWrite: shape.kind === 'loop' && shape.readShare > 0 };
-  const open = { do: 'open', contender: module, address: server.address, options: told } as const;
+  const open = { do: 'open', contender: module, options: told } as const;
   const startedAt = performance.now();
   try {
-    await Promise.all(workers.map((worker) => worker.ask(open)));
+    await using links = await linksOf(shape, contender, server);
+    const addresses = links?.addresses ?? workers.map(() => server.address);
+    await Promise.all(workers.map((worker, place) => worker.ask({ ...open, address: addresses[place]! })));
+    if (contender.isReset) links?.resetAgainAndAgain();
     const measured = await measure(shape, {
       workers,
       server,
@@ -88,6 +92,13 @@ function measure(shape: Shape, stage: Stage): Promise<Measured> {
     case 'take-over':
       return measureTakeOver(shape, stage);
   }
+}
+
+/** Returns the links of a shape whose processes are not connected directly. */
+async function linksOf(shape: Shape, { isReset }: Contender, { address }: Server): Promise<Links | undefined> {
+  const delayMs = shape.kind === 'loop' ? shape.linkMs : undefined;
+  if (delayMs === undefined && !isReset) return undefined;
+  return Links.open(processesOf(shape), address, delayMs ?? 0);
 }
 
 function serverOf({ nodes }: Shape, { server }: Contender) {

@@ -10,6 +10,7 @@ const ALL: readonly Contender[] = [
   { id: 'ours', label: 'ours', ...ours, options: { localLine: true }, isLocalLine: true },
   { id: 'ours-strict', label: 'ours, local line off', ...ours, options: { localLine: false } },
   { id: 'ours-kept', label: 'ours, keepMs', ...ours, options: { keepMs: 30_000 }, isLocalLine: true },
+  { id: 'ours-reset', label: 'ours, links reset', ...ours, options: {}, isLocalLine: true, isReset: true },
   { id: 'floor', label: 'the floor: create + list, delete', program: 'node', module: 'floor', server: 'zookeeper' },
   {
     id: 'plain-recipe',

@@ -34,7 +34,7 @@ export interface RedisOptions {
   readonly connectTimeoutMs?: number | undefined;
   /**
    * The time that `release()` waits for its reply before it continues in the background, in milliseconds.
-   * Default 2 000.
+   * Default 900.
    */
   readonly releaseTimeoutMs?: number | undefined;
   /** The name that all keys on the server begin with, in braces. Default `locks`. */
@@ -76,7 +76,7 @@ export interface ResolvedRedisOptions extends Required<
 const DEFAULTS = Object.freeze({
   sessionTimeoutMs: 10_000,
   connectTimeoutMs: 10_000,
-  releaseTimeoutMs: 2_000,
+  releaseTimeoutMs: 900,
   basePath: 'locks',
 } as const);
 
