@@ -1,4 +1,5 @@
 import { BoundedMap } from '../async/collections.js';
+import { settledWithin } from '../async/timer.js';
 import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
@@ -17,6 +18,7 @@ import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { canBeginAgain, explained, inSession } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
 import { CounterEndingError, EndingCounters } from './recipes/counter.js';
+import { keyDirectoriesOf } from './recipes/key-directories.js';
 import { lineIn } from './recipes/contender-listing.js';
 import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
@@ -40,6 +42,8 @@ import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.opt
 const MOST_PATHS = 10_000;
 // Longer than the inaccuracy of a timer, and shorter than a few hand-overs between processes.
 const ENTRY_DELAY_MS = 3;
+// What is not removed by then is left to the servers.
+const GOODBYE_MS = 500;
 
 const GUARANTEES: BackendGuarantees = Object.freeze({
   decidedBy: 'a majority of servers',
@@ -163,6 +167,8 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   async close(): Promise<void> {
+    const { connected } = this.#sessions;
+    if (connected) await settledWithin(keyDirectoriesOf(connected).close(), GOODBYE_MS);
     await this.#sessions.close();
   }
 
@@ -196,7 +202,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   #directoryOf(key: string): LockDirectory {
     const { acl, parents, releaseTimeoutMs } = this.#options;
-    return { path: this.identify(key), acl, parents, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
+    return { path: this.identify(key), acl, parents, isOfKey: true, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
   }
 }
 

@@ -4,7 +4,7 @@ import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { queueKindOf, queueOf, contenderNameOf } from './contender-name.js';
+import { contenderNameOf, markedNumber, PERMIT_MARK, queueKindOf, queueOf } from './contender-name.js';
 import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
 import { CreateBatching } from './shortcuts/create-batching.js';
 import { NodeDeletedError } from './held-nodes.js';
@@ -234,7 +234,13 @@ export function leaveQueue(session: Session, path: string, contender: Member, ho
   queue?.parted(contender, how);
   if (!queue?.isEmpty) return;
   queues?.delete(path);
-  keyDirectoriesOf(session).leave(path);
+  if (isOfKey(contender.name)) keyDirectoriesOf(session).leave(path);
+}
+
+/** Whether it is a contender for a lock or a permit. Directories of elections and barriers stay. */
+function isOfKey(name: string): boolean {
+  const mark = contenderNameOf(name)?.kind ?? markedNumber(name, [PERMIT_MARK])?.mark;
+  return mark !== undefined && mark !== 'latch';
 }
 
 /** The batching of creates for this kind of contenders. `undefined` while the session has none in that queue. */

@@ -29,6 +29,7 @@ const BUSY: TrafficShape = {
   keptShare: 0.06,
   keptMs: [SESSION_MS / 2, 4 * SESSION_MS],
   keptWaitMs: 8 * SESSION_MS,
+  seldomShare: 0.15,
   clientsPerWorker: 5,
   kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2, revoke: 0.5 },
   waitsMs: [30, 200, 1_000, 6_000],
@@ -71,6 +72,7 @@ const IN_LINE: TrafficShape = {
   keptKeys: [],
   keptShare: 0,
   readOnlyShare: 0,
+  seldomShare: 0,
   kinds: { mutex: 1 },
   waitsMs: [60_000],
   // Every caller is a contender, so that there is a wait queue.

@@ -27,6 +27,11 @@ export interface LockTraffic {
   readonly keptMs: Span;
   /** How long callers wait for them, in milliseconds. */
   readonly keptWaitMs: number;
+  /**
+   * The share of requests for one of many keys. Each is used so seldom that its directory is removed in between, and
+   * callers come in at the very moment of that. Default: none.
+   */
+  readonly seldomShare?: number;
   /** The weights of the kinds of acquisitions of a busy key. */
   readonly kinds: Readonly<Partial<Record<AskKind, number>>>;
   /** How long callers wait for a busy key, in milliseconds: one of these values. */
