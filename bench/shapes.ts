@@ -41,7 +41,13 @@ export interface TakeOverShape extends ShapeBase {
   readonly times: number;
 }
 
-export type Shape = LoopShape | QueueShape | TakeOverShape;
+/** The first acquisitions of a new process. */
+export interface FirstShape extends ShapeBase {
+  readonly kind: 'first';
+  readonly times: number;
+}
+
+export type Shape = LoopShape | QueueShape | TakeOverShape | FirstShape;
 
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
@@ -94,6 +100,15 @@ export const SHAPES: readonly Shape[] = [
     processes: 16,
     ...SELDOM,
   }),
+  {
+    kind: 'first',
+    id: 'first-ten',
+    title: 'The first ten acquisitions of a process',
+    nodes: 1,
+    contenders: ['plain-recipe', 'ours', 'curator'],
+    reference: 'curator',
+    times: 10,
+  },
   loop('1x1-new', 'One caller, each key used once', { contenders: ON_ZOOKEEPER, keys: 'new' }),
   loop('64-new', '64 callers of one process, each key used once', {
     contenders: ON_ZOOKEEPER,
@@ -170,6 +185,12 @@ export const SHAPES: readonly Shape[] = [
   }),
 ];
 
+/** The part of `--quick`: one caller in each of many processes, near and far, beside Curator and the plain recipe. */
+export const QUICK = {
+  shapes: ['1x1', '4x1', '16x1', '16x1-cold', '1x1-new', '64-new', 'far-4x1', 'far-16x1', 'resets', '4x16'],
+  contenders: ['plain-recipe', 'ours', 'ours-strict', 'ours-reset', 'curator'],
+} as const satisfies { readonly shapes: readonly string[]; readonly contenders: readonly ContenderId[] };
+
 /** Returns the same shape with few of everything, enough to check that it runs. */
 export function shortened(shape: Shape): Shape {
   switch (shape.kind) {
@@ -178,6 +199,7 @@ export function shortened(shape: Shape): Shape {
     case 'queue':
       return { ...shape, callers: shape.callers / 200 };
     case 'take-over':
+    case 'first':
       return { ...shape, times: 5 };
   }
 }

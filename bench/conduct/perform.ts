@@ -12,6 +12,7 @@ import type { Packets, Server } from '../servers/server.js';
 import type { Servers } from '../servers/servers.js';
 import type { Shape } from '../shapes.js';
 import { monotonicNs } from '../support/clock.js';
+import { measureFirst } from './measure-first.js';
 import { measureLoop } from './measure-loop.js';
 import { measureQueue } from './measure-queue.js';
 import { measureTakeOver } from './measure-take-over.js';
@@ -31,8 +32,8 @@ export async function perform(house: House, shape: Shape, contender: Contender):
   const { servers, crews, options } = house;
   const name = serverOf(shape, contender);
   const server = await servers.get(name);
-  // The earlier work of a process must not show in its memory figures.
-  if (shape.kind === 'queue') await crews.dismiss(contender.program);
+  // The earlier work of a process must not show in its figures.
+  if (shape.kind === 'queue' || shape.kind === 'first') await crews.dismiss(contender.program);
   const workers = crews.take(contender.program, processesOf(shape));
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const { module, isLocalLine = false } = contender;
@@ -91,6 +92,8 @@ function measure(shape: Shape, stage: Stage): Promise<Measured> {
       return measureQueue(shape, stage);
     case 'take-over':
       return measureTakeOver(shape, stage);
+    case 'first':
+      return measureFirst(shape, stage);
   }
 }
 
@@ -110,6 +113,7 @@ function processesOf(shape: Shape): number {
     case 'loop':
       return shape.processes;
     case 'queue':
+    case 'first':
       return 1;
     case 'take-over':
       return 2;
