@@ -49,7 +49,7 @@ export class Connection {
     this.#listener = listener;
     this.#inbound = new Inbound(this.#driver, watches, {
       answered: (answer) => {
-        this.#dialer.answered();
+        this.#dialer.hasAnswered = true;
         listener.answered(answer);
       },
       authenticated: () => this.#connected(),

@@ -34,6 +34,8 @@ export class Dialer {
   #isAccepted = false;
   /** The last connection error. */
   lastError: Error | undefined;
+  /** Whether a server has answered a request on the current connection. */
+  hasAnswered = false;
 
   constructor(options: ConnectionOptions, events: SocketEvents) {
     this.#options = options;
@@ -43,6 +45,8 @@ export class Dialer {
 
   /** Connects to the next server. There is a pause before it once all servers have been tried in vain. */
   dial(sessionTimeoutMs: number): void {
+    if (this.hasAnswered) this.#rotation.answered();
+    this.hasAnswered = false;
     this.#rotation.next((server) => this.#attempt(server, attemptMs(sessionTimeoutMs)));
   }
 
@@ -52,11 +56,6 @@ export class Dialer {
     this.#cancelAttempt();
     this.lastError = undefined;
     this.#rotation.succeeded();
-  }
-
-  /** Records that the connected server has answered a request. */
-  answered(): void {
-    this.#rotation.answered();
   }
 
   /** Destroys the socket. `closed` follows. */
