@@ -10,11 +10,15 @@ import { openClient } from '../support/znodes.js';
 const NEVER_MS = 3_600_000;
 const PROCESSES = 2;
 const CALLERS = 50;
-const MOST_LEFT = 1_000;
+/** The most znodes that may be left, whatever the number of keys. */
+export const MOST_LEFT = 1_000;
 const AGAIN = 100;
 
-/** Uses many keys once, each in one of two processes. Checks that few znodes are left, and that tokens still grow. */
-export async function expectFewLeftOf(keys: number): Promise<void> {
+/**
+ * Uses many keys once, each in one of two processes. Checks that tokens still grow. Resolves with the number of znodes
+ * that are left, once that is small.
+ */
+export async function leftOf(keys: number): Promise<number> {
   const server = await EmbeddedZooKeeper.start({ containerCheckIntervalMs: NEVER_MS });
   onTestFinished(() => server.stop());
   const basePath = freshBasePath();
@@ -32,11 +36,15 @@ export async function expectFewLeftOf(keys: number): Promise<void> {
   expect(tokens.size).toBe(keys);
 
   const client = await openClient(server.connectString);
-  await eventually(async () => (await countBelow(client, basePath)) <= MOST_LEFT || undefined, 'few znodes are left');
+  const left = await eventually(async () => {
+    const count = await countBelow(client, basePath);
+    return count <= MOST_LEFT ? { count } : undefined;
+  }, 'few znodes are left');
   const largest = [...tokens.values()].reduce((most, token) => (token > most ? token : most));
   for (const key of [...tokens.keys()].slice(0, AGAIN)) {
     await services[0]!.using(key, ({ fencingToken }) => expect(fencingToken).toBeGreaterThan(largest));
   }
+  return left.count;
 }
 
 async function countBelow(client: ZooKeeperClient, path: string): Promise<number> {

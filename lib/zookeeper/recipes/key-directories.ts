@@ -114,7 +114,7 @@ export class KeyDirectories {
 
   /** Removes now the directories that are idle, because the session is about to be closed. Never rejects. */
   async close(): Promise<void> {
-    await Promise.all(this.#removeAll(this.#take(Infinity, () => true)));
+    await this.#removeAll(this.#take(Infinity, () => true));
   }
 
   #isIdle(path: string, attempts: number | undefined): void {
@@ -135,7 +135,7 @@ export class KeyDirectories {
   }
 
   #sweep(): void {
-    this.#removeAll(this.#take(MOST_IN_A_SWEEP, ({ since }) => now() - since >= IDLE_MS));
+    void this.#removeAll(this.#take(MOST_IN_A_SWEEP, ({ since }) => now() - since >= IDLE_MS));
     const parents: Idle[] = [];
     for (let { first } = this.#parents; first; { first } = this.#parents) {
       if (this.#parents.size <= MOST_PARENTS && now() - first.since < PARENT_IDLE_MS) break;
@@ -143,7 +143,7 @@ export class KeyDirectories {
       this.#parentPlaces.delete(first.path);
       parents.push(first);
     }
-    this.#removeAll(parents);
+    void this.#removeAll(parents);
   }
 
   /** Takes the first idle directories out of the list, as long as they are due. */
@@ -157,22 +157,23 @@ export class KeyDirectories {
     return due;
   }
 
-  #removeAll(due: readonly Idle[]): Promise<void>[] {
-    const batches = Math.ceil(due.length / MOST_TOGETHER);
-    return Array.from({ length: batches }, (_, at) => {
-      return this.#removeEmpty(due.slice(at * MOST_TOGETHER, (at + 1) * MOST_TOGETHER));
-    });
+  async #removeAll(due: readonly Idle[]): Promise<void> {
+    const batches = Array.from({ length: Math.ceil(due.length / MOST_TOGETHER) }, (_, at) =>
+      due.slice(at * MOST_TOGETHER, (at + 1) * MOST_TOGETHER),
+    );
+    await Promise.all(batches.map((batch) => this.#removeEmpty(batch)));
   }
 
   /** Removes the directories in one transaction. Those of other clients are looked at before. */
   async #removeEmpty(due: readonly Idle[]): Promise<void> {
-    const areEmpty = await Promise.all(due.map((idle) => idle.attempts !== undefined || this.#isRemovable(idle)));
+    const areEmpty = await Promise.all(due.map((idle) => this.#isRemovable(idle)));
     const removable = due.filter((_, at) => areEmpty[at]);
     if (removable.length > 0) await this.#remove(removable);
   }
 
-  /** Whether the directory is empty, and was created by this library as a container. */
-  async #isRemovable({ path }: Idle): Promise<boolean> {
+  /** Whether this session has created the directory, or it is empty and this library has created it as a container. */
+  async #isRemovable({ path, attempts }: Idle): Promise<boolean> {
+    if (attempts !== undefined) return true;
     try {
       const { data, stat } = await this.#session.requests.read(path);
       return stat.numChildren === 0 && data.equals(REMOVABLE);
