@@ -76,7 +76,7 @@ async function play(steps: readonly Step[], localLine: boolean): Promise<readonl
       referee.work(lease);
       await turns(holdsFor);
     };
-    if (kind === 'leader') return void (await elections.campaign(key, options).then((term) => term.resign()));
+    if (kind === 'leader') return (await elections.campaign(key, options)).resign();
     if (kind === 'queue') {
       await coordination.queue(key).put(1);
       const item = await coordination.queue(key).take(options);
