@@ -66,6 +66,10 @@ export default defineConfig({
       { find: /^nestjs-distributed-lock$/, replacement: lib('index.ts') },
       { find: /^nestjs-distributed-lock\/redis$/, replacement: lib('redis/index.ts') },
       { find: /^nestjs-distributed-lock\/etcd$/, replacement: lib('etcd/index.ts') },
+      ...['terminus', 'metrics', 'opentelemetry'].map((name) => ({
+        find: new RegExp(`^nestjs-distributed-lock/${name}$`),
+        replacement: lib(`${name}/index.ts`),
+      })),
       { find: /^nestjs-distributed-lock\/testing$/, replacement: lib('testing/index.ts') },
     ],
   },

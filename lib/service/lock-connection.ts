@@ -1,5 +1,6 @@
+import { now } from '../async/clock.js';
 import type { EventOrigin } from '../contract/channels.js';
-import type { LockBackend } from '../contract/lock-backend.js';
+import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import type { Line } from '../contract/lock-request.js';
 import type { Lock } from '../contract/lock.js';
 import { AcquisitionGate } from './acquisition-gate.js';
@@ -19,6 +20,8 @@ export class LockConnection {
   readonly origin: EventOrigin;
   readonly #warn: (message: string) => void;
   #hasWarnedOfLoss = false;
+  #state: BackendState | undefined;
+  #stateSince = now();
 
   /** @throws LockConfigurationError that names the wrong option */
   constructor(
@@ -34,6 +37,19 @@ export class LockConnection {
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
     this.targets = new LockTargets(backend, this.keys, this.names, options);
+  }
+
+  /** Time for which the connection has been in its present state, in milliseconds. Asks no server. */
+  get stateMs(): number {
+    // A backend need not tell its changes. They are noticed here then.
+    if (this.#state !== this.backend.state) this.stateChanged();
+    return now() - this.#stateSince;
+  }
+
+  /** To be called when the connection has changed its state. */
+  stateChanged(): void {
+    this.#state = this.backend.state;
+    this.#stateSince = now();
   }
 
   /** Time that a call waits by default, in milliseconds. */

@@ -68,6 +68,7 @@ export class LockService {
     this.connection = connection;
     this.lockEvents = new LockEvents(connection.origin);
     backend.observe?.((change) => {
+      connection.stateChanged();
       if (!channels.session.hasSubscribers) return;
       const { origin } = connection;
       channels.session.publish({ connection: origin.connection, origin, ...change });

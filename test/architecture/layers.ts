@@ -45,6 +45,10 @@ export type Layered =
   | 'etcd/client'
   | 'etcd/wire'
   | 'memory'
+  | 'terminus'
+  | 'telemetry'
+  | 'metrics'
+  | 'opentelemetry'
   | 'async'
   | 'command'
   | 'testing'
@@ -229,6 +233,19 @@ export const LAYERS: Layers = {
   },
   'etcd/wire': { folder: 'etcd/wire', mayImport: [], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
+  // Sub-paths with a peer of their own. What two of them share is in telemetry, which has no peer.
+  terminus: { folder: 'terminus', mayImport: ['service', 'contract'], packages: [...NEST, '@nestjs/terminus'] },
+  metrics: {
+    folder: 'metrics',
+    mayImport: ['telemetry', 'service', 'contract'],
+    packages: [...NEST, 'prom-client'],
+  },
+  opentelemetry: {
+    folder: 'opentelemetry',
+    mayImport: ['telemetry', 'service', 'contract'],
+    packages: [...NEST, '@opentelemetry/api'],
+  },
+  telemetry: { folder: 'telemetry', mayImport: ['service', 'contract', 'async'], packages: NEST },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
   testing: {
