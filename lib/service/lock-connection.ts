@@ -39,11 +39,17 @@ export class LockConnection {
     this.targets = new LockTargets(backend, this.keys, this.names, options);
   }
 
-  /** Time for which the connection has been in its present state, in milliseconds. Asks no server. */
-  get stateMs(): number {
+  /**
+   * The state of the connection, and the time for which it has been in it. Asks no server. Servers that are out of reach
+   * cannot say that a session is over. So a connection that is suspended for its session timeout counts as lost.
+   */
+  get stateNow(): { readonly state: BackendState; readonly sinceMs: number } {
+    const { state } = this.backend;
     // A backend need not tell its changes. They are noticed here then.
-    if (this.#state !== this.backend.state) this.stateChanged();
-    return now() - this.#stateSince;
+    if (this.#state !== state) this.stateChanged();
+    const sinceMs = now() - this.#stateSince;
+    const leftMs = (this.backend.vitals?.().sessionTimeoutMs ?? Infinity) - sinceMs;
+    return state === 'suspended' && leftMs <= 0 ? { state: 'lost', sinceMs: -leftMs } : { state, sinceMs };
   }
 
   /** To be called when the connection has changed its state. */

@@ -54,12 +54,12 @@ function statusOf({ state, sinceMs }: LockHealthData, options: ResolvedLockHealt
   return state === 'lost' && sinceMs >= options.graceMs ? options.lost : options.suspended;
 }
 
-function dataOf({ backend, gate, stateMs }: LockConnection): LockHealthData {
-  const { name, state, guarantees } = backend;
+function dataOf({ backend, gate, stateNow }: LockConnection): LockHealthData {
+  const { name, guarantees } = backend;
   const sessionTimeoutMs = backend.vitals?.().sessionTimeoutMs;
   return {
-    state,
-    sinceMs: Math.round(stateMs),
+    state: stateNow.state,
+    sinceMs: Math.round(stateNow.sinceMs),
     ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
     ...gate.counts,
     backend: name,

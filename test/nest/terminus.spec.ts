@@ -19,6 +19,7 @@ import { started } from './app.js';
 class StatefulBackend extends ObservedBackend {
   override readonly name = 'stateful';
   questions = 0;
+  sessionTimeoutMs = 60_000;
   #state: BackendState = 'connected';
 
   override get state(): BackendState {
@@ -32,7 +33,7 @@ class StatefulBackend extends ObservedBackend {
   }
 
   override vitals(): BackendVitals {
-    return { sessionId: '0x1', sessionTimeoutMs: 4_000, marginMs: 1_000, server: 'zk1.example:2181' };
+    return { sessionId: '0x1', sessionTimeoutMs: this.sessionTimeoutMs, marginMs: 1_000, server: 'zk1.example:2181' };
   }
 
   override lineOf(key: string) {
@@ -118,7 +119,7 @@ describe('the health of a connection', () => {
       status: 'up',
       state: 'connected',
       sinceMs: expect.any(Number),
-      sessionTimeoutMs: 4_000,
+      sessionTimeoutMs: 60_000,
       held: 1,
       waiting: 1,
       backend: 'stateful',
@@ -144,6 +145,16 @@ describe('the health of a connection', () => {
     backend.turn('suspended');
     backend.turn('lost');
     expect(await check()).toMatchObject({ code: 503, status: 'error', locks: { status: 'down', state: 'lost' } });
+    backend.turn('connected');
+    expect(await check()).toMatchObject({ code: 200, locks: { status: 'up' } });
+  });
+
+  it('is down once it has been suspended for its session timeout, as no server can say that the session is over', async () => {
+    const { check, backend } = await startHealth();
+    backend.turn('suspended');
+    expect(await check()).toMatchObject({ code: 200, locks: { state: 'suspended' } });
+    backend.sessionTimeoutMs = 30;
+    await expect.poll(() => check()).toMatchObject({ code: 503, locks: { status: 'down', state: 'lost' } });
     backend.turn('connected');
     expect(await check()).toMatchObject({ code: 200, locks: { status: 'up' } });
   });
