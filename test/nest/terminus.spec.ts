@@ -32,6 +32,10 @@ class StatefulBackend extends ObservedBackend {
     else this.changes[state]('the test');
   }
 
+  tellNothing(): void {
+    this.changes.observe(() => {});
+  }
+
   override vitals(): BackendVitals {
     return { sessionId: '0x1', sessionTimeoutMs: this.sessionTimeoutMs, marginMs: 1_000, server: 'zk1.example:2181' };
   }
@@ -185,7 +189,7 @@ describe('the health of a connection', () => {
     await expect.poll(async () => (await check()).locks['sinceMs'] as number).toBeGreaterThan(before + 20);
     const long = (await check()).locks['sinceMs'] as number;
     const asked = performance.now();
-    backend.changes.observe(() => {});
+    backend.tellNothing();
     backend.turn('suspended');
     const { sinceMs } = (await check()).locks as { sinceMs: number };
     expect(sinceMs).toBeLessThanOrEqual(Math.ceil(performance.now() - asked));
@@ -250,7 +254,7 @@ describe('SIGTERM', () => {
         (error: unknown) => ({ error, afterMs: performance.now() - begun }),
       );
       const begun = performance.now();
-      await app.close('SIGTERM');
+      await (app as unknown as { close(signal: string): Promise<void> }).close('SIGTERM');
       const { error, afterMs } = await ended;
       expect(error).toBeInstanceOf(LockShutdownError);
       expect(afterMs).toBeGreaterThan(gracefulShutdownTimeoutMs - 5);
