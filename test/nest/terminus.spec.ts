@@ -8,47 +8,10 @@ import { describe, expect, it } from 'vitest';
 import { LockModule, LockService } from '../../lib/index.js';
 import type { LockBackendDefinition } from '../../lib/index.js';
 import { LockConfigurationError, LockShutdownError } from '../../lib/contract/errors.js';
-import type { BackendState } from '../../lib/contract/lock-backend.js';
-import type { BackendVitals } from '../../lib/contract/survey.js';
 import { LockHealthIndicator, LockHealthModule } from '../../lib/terminus/index.js';
 import type { LockHealthOptions } from '../../lib/terminus/index.js';
-import { ObservedBackend } from '../unit/service/observed.backend.js';
+import { StatefulBackend } from '../unit/service/stateful.backend.js';
 import { started } from './app.js';
-
-/** A connection whose state the test sets. It counts the questions to servers. */
-class StatefulBackend extends ObservedBackend {
-  override readonly name = 'stateful';
-  questions = 0;
-  sessionTimeoutMs = 60_000;
-  #state: BackendState = 'connected';
-
-  override get state(): BackendState {
-    return this.#state;
-  }
-
-  turn(state: BackendState): void {
-    this.#state = state;
-    if (state === 'connected') this.changes.connected({ sessionId: `session ${Math.random()}` });
-    else this.changes[state]('the test');
-  }
-
-  tellNothing(): void {
-    this.changes.observe(() => {});
-  }
-
-  override vitals(): BackendVitals {
-    return { sessionId: '0x1', sessionTimeoutMs: this.sessionTimeoutMs, marginMs: 1_000, server: 'zk1.example:2181' };
-  }
-
-  override lineOf(key: string) {
-    this.questions++;
-    return super.lineOf(key);
-  }
-
-  override async connect() {
-    this.questions++;
-  }
-}
 
 /** The options of the next checks. */
 @Injectable()
