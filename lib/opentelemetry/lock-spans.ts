@@ -93,11 +93,10 @@ export class LockSpans {
     failed(span, error);
   }
 
-  released({ request, state }: RequestEndEvent): void {
+  released({ request }: RequestEndEvent): void {
     const traced = this.#traced.get(request);
     if (!traced) return;
     this.#traced.delete(request);
-    traced.hold?.setAttribute('distributed_lock.state', state);
     traced.hold?.end();
   }
 

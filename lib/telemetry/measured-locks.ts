@@ -94,7 +94,7 @@ export class MeasuredLocks implements GaugeSource {
     const acquired = this.#acquired.get(request);
     if (!acquired) return;
     this.#endHold(acquired);
-    acquired.lock.holds.record(heldMs / MS);
+    acquired.lock.heldFor(heldMs);
     this.#forget(request, acquired.use);
   }
 
@@ -176,9 +176,9 @@ export const LOSS_REASONS = ['lost', 'revoked', 'overdue', 'shutdown'] as const;
 class LockSeries {
   readonly waiting = new LinkedList<Acquired>();
   readonly held = new LinkedList<Acquired>();
-  readonly holds: Histogram;
   readonly handovers: Counter;
   readonly blocking: Counter;
+  #holds: Histogram | undefined;
   readonly #waits = new Map<string, Histogram>();
   readonly #make: SeriesFactory;
 
@@ -187,7 +187,6 @@ class LockSeries {
     make: SeriesFactory,
   ) {
     this.#make = make;
-    this.holds = make.histogram(METRICS.holdDuration, labels);
     this.handovers = begun(make.counter(METRICS.handovers, labels));
     this.blocking = begun(make.counter(METRICS.blocking, labels));
   }
@@ -199,6 +198,11 @@ class LockSeries {
       this.#waits.set(result, waits);
     }
     waits.record(ms / MS);
+  }
+
+  heldFor(ms: number): void {
+    this.#holds ??= this.#make.histogram(METRICS.holdDuration, this.labels);
+    this.#holds.record(ms / MS);
   }
 }
 
