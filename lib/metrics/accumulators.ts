@@ -15,8 +15,8 @@ interface Accumulator {
 }
 
 /**
- * Counters and histograms as numbers in memory. They take a thirtieth of the time of those of prom-client, and are
- * written only when metrics are collected.
+ * Counters and histograms as numbers in memory. They take a fraction of the time of those of prom-client, and are written
+ * only when metrics are collected.
  */
 export class Accumulators implements SeriesFactory {
   readonly buckets: readonly number[];
@@ -95,7 +95,8 @@ class Sum implements Counter, Accumulator {
 }
 
 class Distribution implements Histogram, Accumulator {
-  readonly #bounds: readonly number[];
+  // Not the list of the options: a frozen one is read slowly.
+  readonly #bounds: Float64Array;
   /** The number of values in each bucket alone; the last one is for values above all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
@@ -104,7 +105,7 @@ class Distribution implements Histogram, Accumulator {
     readonly labels: Labels,
     bounds: readonly number[],
   ) {
-    this.#bounds = bounds;
+    this.#bounds = Float64Array.from(bounds);
     this.#counts = new Float64Array(bounds.length + 1);
   }
 

@@ -120,8 +120,7 @@ describe('the metrics of OpenTelemetry', () => {
     await app.get(LockService).using('a', () => {});
     const waits = (await reader.read()).find(({ descriptor }) => descriptor.name === 'distributed_lock.wait.duration');
     expect(waits?.descriptor).toMatchObject({ unit: 's', description: METRICS.waitDuration.help });
-    const { buckets } = waits?.dataPoints[0]?.value as { buckets: { boundaries: number[] } };
-    expect(buckets.boundaries).toEqual(BUCKETS);
+    expect(waits?.dataPoints[0]?.value).toMatchObject({ buckets: { boundaries: BUCKETS } });
     await app.close();
     expect(Object.values(channels).filter(({ hasSubscribers }) => hasSubscribers)).toEqual([]);
   });
@@ -266,7 +265,7 @@ describe('the spans of a lock', () => {
         { label: 'one' },
       ),
     );
-    await expect(result).rejects.toThrow();
+    await expect(result).rejects.toMatchObject({ code: 'LOCK_REVOKED' });
     const [hold] = named('hold one');
     expect(hold?.events.map(({ name }) => name)).toEqual(['suspended', 'resumed', 'revoking', 'lost']);
     expect(hold?.status.code).toBe(SpanStatusCode.ERROR);
@@ -300,7 +299,7 @@ describe('the spans of a lock', () => {
     const { locks, spans } = await startTraced({ recordKeys: false });
     const lease = await locks.acquire('secret');
     const { result } = await request('GET /', () => locks.acquire('secret', { waitMs: 1 }));
-    await expect(result).rejects.toThrow();
+    await expect(result).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
     await lease.release();
     expect(spans()).toHaveLength(2);
     expect(

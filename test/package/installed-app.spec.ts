@@ -19,8 +19,9 @@ const EXPORTS = [
 /** The sub-paths that import their peer when they are loaded. */
 const SUB_PATHS = [
   ['terminus', '@nestjs/terminus', ['LockHealthIndicator', 'LockHealthModule']],
-  ['metrics', 'prom-client', ['LockMetricsModule']],
   ['opentelemetry', '@opentelemetry/api', ['LockOtelMetricsModule', 'LockTracingModule']],
+  // Its peer brings that of opentelemetry along.
+  ['metrics', 'prom-client', ['LockMetricsModule']],
 ] as const;
 
 const WHOLE: unknown = {
