@@ -57,7 +57,7 @@ export type { MultiOptions } from './service/multi-locks.js';
 export type { HoldingOptions } from './contract/acquire.options.js';
 export type { SharingOptions } from './service/lock-service.options.js';
 export type { Contender, ContenderOwner } from './contract/contender.js';
-export { assertHeld, currentLease } from './service/held-leases.js';
+export { assertHeld, currentLease } from './service/hold-scope.js';
 export { LeaderElectionService } from './elections/leader-election.service.js';
 export type { ObserveOptions } from './elections/leader-election.service.js';
 export type { CampaignOptions } from './elections/campaign.options.js';

@@ -26,6 +26,9 @@ export interface Grant {
   downgrade?(): Promise<void>;
 }
 
+/** The members of a grant that each holder has for itself when several share the grant. */
+type OwnPart = Pick<Grant, 'key' | 'fencingToken' | 'giveBack'>;
+
 /** Tells whether others wait for a lease to be released. */
 export interface Demand {
   /**
@@ -61,7 +64,8 @@ export class GrantedLease implements Lease, LeaseFollower {
   readonly acquiredAt = new Date();
   /** The holder's label, for messages. */
   label: string | undefined = undefined;
-  readonly #grant: Grant;
+  readonly #grant: Omit<Grant, keyof OwnPart>;
+  readonly #own: OwnPart;
   #abort: AbortController | undefined;
   #abortReason: unknown;
   #followers: Set<LeaseFollower> | undefined;
@@ -73,12 +77,16 @@ export class GrantedLease implements Lease, LeaseFollower {
   #isGivenBack = false;
   #release: Promise<void> | undefined;
 
-  constructor(grant: Grant) {
+  constructor(grant: Grant);
+  /** @param own key, token and way of giving back of a holder that shares `grant` with others */
+  constructor(grant: Omit<Grant, keyof OwnPart>, own: OwnPart);
+  constructor(grant: Omit<Grant, keyof OwnPart>, own: OwnPart = grant as Grant) {
     this.#grant = grant;
+    this.#own = own;
   }
 
   get key(): string {
-    return this.#grant.key;
+    return this.#own.key;
   }
 
   get mode(): LeaseMode {
@@ -86,7 +94,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   get fencingToken(): bigint {
-    return this.#grant.fencingToken;
+    return this.#own.fencingToken;
   }
 
   get state(): LeaseState {
@@ -222,7 +230,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   async #giveBack(): Promise<void> {
     this.#followers?.forEach((follower) => follower.releasing?.());
     try {
-      await this.#grant.giveBack();
+      await this.#own.giveBack();
     } finally {
       this.#isGivenBack = true;
       this.#onReleased?.();

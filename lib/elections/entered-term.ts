@@ -1,6 +1,5 @@
 import type { Term } from '../contract/elections.js';
-import { EnteredLease } from '../service/reentrant-hold.js';
-import { heldLeases } from '../service/held-leases.js';
+import { EnteredLease, heldLeases } from '../service/hold-scope.js';
 import type { HeldTerm } from './held-term.js';
 
 /** An application's term as seen by the work under it. Resigning ends it, but only when the work under it has ended. */

@@ -4,7 +4,7 @@ import type { WonElection, Term } from '../contract/elections.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { LeaseView } from '../contract/lease.js';
 import { checkProclaimed } from '../contract/elections.js';
-import { assertStands } from '../service/held-leases.js';
+import { assertStands } from '../service/hold-scope.js';
 
 /** A term as its holder sees it, under the election name that the application uses. */
 export class HeldTerm extends LeaseView implements Term {

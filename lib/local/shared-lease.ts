@@ -44,7 +44,7 @@ export interface Holder {
 }
 
 /** One lease of the backend. Callers of this process hold it one after another, or together as readers. */
-export class SharedLease implements LeaseFollower {
+export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrade'>, LeaseFollower {
   readonly #lease: GrantedLease;
   readonly #mayKeep: boolean;
   readonly #listener: SharedLeaseListener;
@@ -84,9 +84,12 @@ export class SharedLease implements LeaseFollower {
     return this.#holders.size === 0;
   }
 
-  /** Whether callers hold it together, and none waits for another. */
-  get isShared(): boolean {
-    return this.#lease.mode === 'read';
+  get mode(): GrantedLease['mode'] {
+    return this.#lease.mode;
+  }
+
+  isCurrent(): boolean {
+    return this.#lease.isHeld();
   }
 
   /** The answer to the next caller. */
@@ -95,7 +98,7 @@ export class SharedLease implements LeaseFollower {
     const bounds = this.#bounds.state;
     if (bounds === 'reached') return 'over';
     // The doubt lasts one round trip. So readers that join meanwhile delay a waiting writer by no more than that.
-    if (this.isShared) return 'open';
+    if (this.mode === 'read') return 'open';
     if (!this.isIdle) return 'full';
     return bounds === 'in doubt' ? 'in doubt' : 'open';
   }
@@ -113,14 +116,14 @@ export class SharedLease implements LeaseFollower {
 
   /** Returns a lease for the next caller, with a token of its own. */
   grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
-    const token = handedOver(this.#lease.fencingToken, this.#handOvers);
+    const fencingToken = handedOver(this.#lease.fencingToken, this.#handOvers);
     const since = this.use ? now() : 0;
     const giveBack = () => {
       place.leave();
       this.use?.blocked(now() - since, this.#listener.waitingCallers);
       return this.#listener.left(this, keepMs);
     };
-    const lease = new GrantedLease(new SharedGrant(this.#lease, key, token, giveBack, () => this.#downgrade()));
+    const lease = new GrantedLease(this, { key, fencingToken, giveBack });
     this.#noteKept(false);
     this.#handOvers++;
     this.#bounds.handedOver();
@@ -182,7 +185,7 @@ export class SharedLease implements LeaseFollower {
   }
 
   /** The present holder continues as a reader, and no writer may follow it. Waiting callers queue again. */
-  #downgrade(): Promise<void> {
+  downgrade(): Promise<void> {
     this.use?.endsAs('closed');
     this.#close();
     return this.#lease.downgrade();
@@ -218,33 +221,6 @@ export class SharedLease implements LeaseFollower {
     this.#isNotedKept = isKept;
     if (!isKept) this.#stopTimer();
     this.#lease.noteKept(isKept);
-  }
-}
-
-/**
- * The grant to one caller of a shared lease. It is a class because an object literal with a getter costs more than the
- * rest of a hand-over in memory.
- */
-class SharedGrant implements Grant {
-  readonly #of: GrantedLease;
-
-  /** @param of the backend's lease behind the shared lease */
-  constructor(
-    of: GrantedLease,
-    readonly key: string,
-    readonly fencingToken: bigint,
-    readonly giveBack: () => Promise<void>,
-    readonly downgrade: () => Promise<void>,
-  ) {
-    this.#of = of;
-  }
-
-  get mode(): GrantedLease['mode'] {
-    return this.#of.mode;
-  }
-
-  isCurrent(): boolean {
-    return this.#of.isHeld();
   }
 }
 

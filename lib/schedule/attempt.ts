@@ -1,7 +1,7 @@
 import type { Lease } from '../contract/lease.js';
 import type { Lock } from '../contract/lock.js';
 import type { LockConnection } from '../service/lock-connection.js';
-import { assertStands } from '../service/held-leases.js';
+import { assertStands } from '../service/hold-scope.js';
 import type { JobContext } from './job-context.js';
 import { runOf } from './marker.js';
 import type { Marked } from './markers.js';

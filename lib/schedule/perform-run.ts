@@ -9,7 +9,7 @@ import { describe } from '../contract/check.js';
 import { LockOverdueError, LockUnavailableError } from '../contract/errors.js';
 import type { Lease, LeaseState } from '../contract/lease.js';
 import { runUnder } from '../service/held-leases.js';
-import { EnteredLease } from '../service/reentrant-hold.js';
+import { EnteredLease } from '../service/hold-scope.js';
 import type { JobContext } from './job-context.js';
 import { runAs } from './current-run.js';
 import { runOf } from './marker.js';

@@ -14,7 +14,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf, requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { LocalQueues } from '../local/local-queues.js';
-import { heldLock } from './held-leases.js';
+import { heldLock } from './hold-scope.js';
 import { Held, HoldWatch } from './hold-watch.js';
 import type { HeldTarget, HolderDetails } from './hold-watch.js';
 import { Holders } from './holders.js';

@@ -8,7 +8,7 @@ import { resolveRevokeOptions } from '../contract/revoke.options.js';
 import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { LocalQueue } from '../local/local-queue.js';
 import type { LocalCaller } from '../local/waiting-callers.js';
-import { frameHolding, heldLeases } from './held-leases.js';
+import { scopeHolding, heldLeases } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';
 import { identityOfPermits } from './semaphores.js';
 
@@ -61,8 +61,8 @@ export async function revokeKey(
 
 /** Whether the running code holds the key, permits of it, or the segment that it names. */
 function isHeldHere(backend: LockBackend, identity: string): boolean {
-  const frames = [identity, identityOfPermits(identity)].map((one) => frameHolding({ scope: backend, identity: one }));
-  if (frames.some((frame) => frame?.lease?.isHeld())) return true;
+  const scopes = [identity, identityOfPermits(identity)].map((one) => scopeHolding({ scope: backend, identity: one }));
+  if (scopes.some((scope) => scope?.lease?.isHeld())) return true;
   const segments = [...heldLeases()].filter((lease) => lease instanceof HeldSegment);
   return segments.some((segment) => segment.isOn(backend) && backend.identify(segment.key) === identity);
 }

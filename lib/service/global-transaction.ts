@@ -9,8 +9,8 @@ import { check, checkFields } from '../contract/check.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock } from '../contract/lock.js';
-import { EnteredLease } from './reentrant-hold.js';
-import { assertStands, HoldScope } from './held-leases.js';
+import { assertStands, EnteredLease, newScope, notReleased, ReentrantHold } from './hold-scope.js';
+import type { Leave } from './hold-scope.js';
 import type { LockTarget } from './lock-targets.js';
 
 /** The options of a global transaction. */
@@ -54,7 +54,9 @@ export class GlobalTransaction {
   readonly signal: AbortSignal;
   readonly #locks: RowLocks;
   readonly #options: ResolvedAcquireOptions;
-  readonly #scope = new HoldScope();
+  /** The work's scope. Nested calls re-enter the rows that it has locked so far. */
+  readonly #scope = newScope();
+  readonly #releases: Leave[] = [];
   readonly #ended = new OwnAbortController();
   readonly #disposals: Dispose[] = [];
   readonly #failed = new OwnAbortController();
@@ -147,7 +149,9 @@ export class GlobalTransaction {
       throw error;
     } finally {
       this.#disposals.splice(0).forEach((dispose) => dispose());
-      await this.#scope.end();
+      this.#scope.end();
+      // Not one after the other: releases in one turn are one transaction.
+      await Promise.all(this.#releases.map((release) => release()));
     }
   }
 
@@ -198,17 +202,24 @@ export class GlobalTransaction {
   }
 
   #hold(targets: readonly LockTarget[], granted: readonly Lease[]): void {
-    const members = targets.map((holding) => ({
-      holding,
-      lease: granted.find(({ key }) => key === holding.key) as Lease,
-    }));
-    for (const { holding, lease } of members) {
-      this.#rows.set(holding.identity, new EnteredLease(lease));
+    const spans = targets.map((target) => {
+      const lease = granted.find(({ key }) => key === target.key) as Lease;
+      this.#rows.set(target.identity, new EnteredLease(lease));
       this.#disposals.push(onAbort(lease.signal, (reason) => this.#ended.abort(reason)));
-    }
+      return { reentrantHold: new ReentrantHold(lease, target), lease };
+    });
     const set = (this.#set = new MultiLease(this.leases));
     this.#disposals.push(() => set.detach());
-    this.#scope.hold(members, this.#set);
+    const inSet = notReleased(set);
+    inSet.enter(set.mode);
+    const scopes = this.#scope.grow({ reentrantHold: inSet, lease: set }, spans);
+    spans.forEach(({ reentrantHold, lease }, place) => {
+      const leave = reentrantHold.enter(lease.mode);
+      this.#releases.push(() => {
+        scopes[place]?.end();
+        return leave();
+      });
+    });
   }
 
   /** @throws LockConfigurationError when the transaction has ended */

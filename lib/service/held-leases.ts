@@ -1,36 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { CallScope } from '../composite/multi-lock.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
 import { channels } from '../contract/channels.js';
 import { PLACE } from '../contract/check.js';
-import { LockConfigurationError, LockError, LockLostError, LockReentrancyError } from '../contract/errors.js';
-import type { GrantedLease } from '../contract/granted-lease.js';
+import { LockError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { placed } from './call-site.js';
+import { assertStands, heldLeases, newScope, notReleased, ReentrantHold, StayingLease } from './hold-scope.js';
 import type { HeldTarget, HoldWatch } from './hold-watch.js';
 import { watchSet } from './hold-watch.js';
+import type { Holding, Leave, ReentrantLease } from './hold-scope.js';
 import { observedWork } from './observation.js';
-import { HoldFrame, StayingLease, ReentrantHold } from './reentrant-hold.js';
-import type { Holding, HoldShare } from './reentrant-hold.js';
-
-const context = new AsyncLocalStorage<HoldFrame | undefined>();
-
-/** Returns the `HoldFrame` of the innermost open hold of this key in the async context. */
-export function frameHolding(holding: Holding): HoldFrame | undefined {
-  return innermost((frame) => frame.isOpen && frame.isFor(holding));
-}
-
-/** Returns the number of permits of a semaphore that this async context holds. */
-export function permitsHeld(holding: Holding): number {
-  let permits = 0;
-  for (let frame = context.getStore(); frame; frame = frame.outer) {
-    if (frame.isOpen && frame.isFor(holding)) permits += frame.permits;
-  }
-  return permits;
-}
-
-/** A lease that a re-entrant hold can be created for. */
-type ReentrantLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
 
 /** Runs `work` inside a new re-entrant hold of `granted`, which is released when the work has ended. */
 export function runHolding<T>(
@@ -38,19 +17,21 @@ export function runHolding<T>(
   holding: Holding,
   work: (lease: Lease) => T | Promise<T>,
 ): Promise<T> {
-  const giveBack = () => granted.release();
-  const downgrade = async () => granted.downgrade?.();
-  const onLost = (lose: () => void) => granted.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose });
-  const reentrantHold = new ReentrantHold(granted, holding, { giveBack, downgrade, onLost });
-  const share = reentrantHold.enter(granted.mode);
+  const reentrantHold = new ReentrantHold(granted, holding);
+  if (granted.mode !== 'write') return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
   // Others may continue to read when a writer releases its lease early.
-  const lease = granted.mode === 'write' ? new StayingLease(reentrantHold, share, 'write') : granted;
+  const lease = new StayingLease(reentrantHold, 'write');
   return runInside(
     reentrantHold,
     lease,
-    () => (channels.hold.hasSubscribers ? observedWork(granted, () => work(lease)) : work(lease)),
-    share,
+    () => seen(granted, () => work(lease)),
+    () => lease.leave(),
   );
+}
+
+/** Runs `work` inside what subscribers put around it. */
+function seen<T>(granted: Lease, work: () => T): T {
+  return channels.hold.hasSubscribers ? observedWork(granted, work) : work();
 }
 
 /** One lease of a set, and its key. */
@@ -72,7 +53,7 @@ export async function runHoldingAll<T>(
     (inner, { lease, holding }) => {
       // Not one after the other: releases in one turn are one transaction.
       const giveBack = async () => void released.push(lease.release());
-      return () => runInside(new ReentrantHold(lease, holding, { giveBack }), lease, inner);
+      return () => runInside(new ReentrantHold(lease, holding, giveBack), lease, inner);
     },
     () => runUnder(set, channels.hold.hasSubscribers ? observed(members, work) : work),
   );
@@ -93,21 +74,9 @@ function observed<T>(members: readonly HeldMember[], work: () => T): () => T {
   );
 }
 
-/** The lease of the innermost lock that the running code holds, and that others may wait for. */
-export function heldLock(): Lease | undefined {
-  return innermost((frame) => frame.isOpen && frame.reentrantHold?.holding !== undefined)?.lease;
-}
-
-/** @throws LockReentrancyError when the running code holds an atomic set, because it must not acquire anything else */
-export function checkAsking(key: string): void {
-  const set = innermost((frame) => frame.isOpen && frame.reentrantHold?.holding?.isOfAtomicSet === true);
-  if (!set) return;
-  throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');
-}
-
 /** Runs `work` with `lease` as the current one. The code that acquired the lease releases it. */
 export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(new ReentrantHold(lease, undefined, { giveBack: async () => {} }), lease, work);
+  return runInside(notReleased(lease), lease, work);
 }
 
 /** Runs `work` inside a re-entrant hold that is still open, with `lease` as the current one. */
@@ -115,108 +84,19 @@ export function runNested<T>(reentrantHold: ReentrantHold, lease: Lease, work: (
   return runInside(reentrantHold, lease, work);
 }
 
-/**
- * Leases that are acquired while `work` runs. Each is held until the work has ended, and nested calls of the work
- * re-enter it. They are released together.
- */
-export class HoldScope {
-  readonly #frame = new HoldFrame(
-    undefined,
-    innermost((frame) => frame.isActive),
-  );
-  readonly #ends: (() => Promise<void>)[] = [];
-
-  /** Runs `work` with the leases of the scope, including those that are added later. */
-  run<T>(work: () => Promise<T>): Promise<T> {
-    return context.run(this.#frame, work);
-  }
-
-  /** @param set the current lease from now on */
-  hold(members: readonly HeldMember[], set: Lease): void {
-    const around = members.map(({ lease, holding }) => {
-      const reentrantHold = new ReentrantHold(lease, holding, { giveBack: () => lease.release() });
-      return { reentrantHold, lease, share: reentrantHold.enter(lease.mode) };
-    });
-    const inSet = new ReentrantHold(set, undefined, { giveBack: async () => {} });
-    inSet.enter(set.mode);
-    const frames = this.#frame.grow({ reentrantHold: inSet, lease: set }, around);
-    around.forEach(({ share }, place) =>
-      this.#ends.push(() => {
-        frames[place]?.end();
-        return share.leave();
-      }),
-    );
-  }
-
-  /** Releases all leases. Resolves when none of them blocks another contender any more. */
-  async end(): Promise<void> {
-    this.#frame.end();
-    // Not one after the other: releases in one turn are one transaction.
-    await Promise.all(this.#ends.splice(0).map((end) => end()));
-  }
-}
-
 async function runInside<T>(
   reentrantHold: ReentrantHold,
   lease: Lease,
   work: () => T | Promise<T>,
-  share: HoldShare = reentrantHold.enter(lease.mode),
+  leave: Leave = reentrantHold.enter(lease.mode),
 ): Promise<T> {
-  const outer = innermost((frame) => frame.isActive);
-  const frame = new HoldFrame({ reentrantHold, lease }, outer);
+  const scope = newScope({ reentrantHold, lease });
   try {
-    return await context.run(frame, work);
+    return await scope.run(work);
   } finally {
-    frame.end();
-    await share.leave();
+    scope.end();
+    await leave();
   }
-}
-
-/**
- * Returns the lease that the running code holds, inside a decorated method or the work of `using`; the innermost when
- * nested. `undefined` elsewhere, and in work that was started there, was not awaited, and outlived it.
- */
-export function currentLease(): Lease | undefined {
-  return innermost((frame) => frame.isOpen)?.lease;
-}
-
-/** Yields every lease that the running code holds, the innermost first. */
-export function* heldLeases(): Generator<Lease> {
-  for (let frame = context.getStore(); frame; frame = frame.outer) {
-    if (frame.isOpen && frame.lease) yield frame.lease;
-  }
-}
-
-/**
- * Returns the lease of the running code, and throws unless it is still held. Call it right before a step that must not
- * be done twice. Needs no round trip.
- * @throws LockConfigurationError outside of any lease, LockLostError when the lease is lost or released
- */
-export function assertHeld(): Lease {
-  // If the innermost lease was released early, an outer one must not replace it: the caller means the innermost.
-  const lease = innermost((frame) => frame.lease !== undefined)?.lease;
-  if (!lease) throw new LockConfigurationError(`assertHeld() was called ${outside()}`);
-  assertStands(lease);
-  return lease;
-}
-
-/** Returns where the code runs that holds no lease, for messages. */
-function outside(): string {
-  return context.getStore()
-    ? 'after the decorated method, or using(), that it was started in had ended: await there what is started there'
-    : 'outside of a decorated method and of using()';
-}
-
-function innermost(matches: (frame: HoldFrame) => boolean): HoldFrame | undefined {
-  let frame = context.getStore();
-  while (frame && !matches(frame)) frame = frame.outer;
-  return frame;
-}
-
-/** @throws the reason why the lease is not held any more */
-export function assertStands(lease: Lease): void {
-  if (lease.isHeld()) return;
-  throw lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was released');
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Line, LockRequest } from '../contract/lock-request.js';
 import type { HeldTarget } from './hold-watch.js';
 import { resolveMutexOptions, resolveSharingOptions, SHARING_DEFAULTS } from './lock-service.options.js';
 import type { LockServiceOptions, MutexOptions, SharingOptions } from './lock-service.options.js';
-import type { Holding } from './reentrant-hold.js';
+import type { Holding } from './hold-scope.js';
 import type { Keys, ServiceNames } from './service-names.js';
 
 const NO_OPTIONS: MutexOptions = Object.freeze({});

@@ -11,7 +11,8 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionGate } from './acquisition-gate.js';
 import { placed } from './call-site.js';
-import { callScope, frameHolding, guarded, heldLock, runHoldingAll } from './held-leases.js';
+import { callScope, guarded, runHoldingAll } from './held-leases.js';
+import { scopeHolding, heldLock } from './hold-scope.js';
 import { watchSet } from './hold-watch.js';
 import type { LockConnection } from './lock-connection.js';
 import { SHARING_FIELDS } from './lock-service.options.js';
@@ -143,7 +144,7 @@ export class AtomicMultiLock implements Lock {
    */
   async using<T>(work: (lease: MultiLease) => T | Promise<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
-    if (this.#targets.every((target) => frameHolding(target))) {
+    if (this.#targets.every((target) => scopeHolding(target))) {
       return this.#entering.using((lease) => work(lease as MultiLease), options);
     }
     const resolved = this.#resolve(placed(options, this.#targets[0], this, 'using'));

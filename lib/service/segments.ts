@@ -5,7 +5,8 @@ import { SegmentLoad } from '../composite/segment.js';
 import { SegmentedLock } from '../composite/segmented-lock.js';
 import { segmentKey, checkSegmentedKey, resolveSegmentOptions } from '../contract/segment.options.js';
 import type { SegmentLease, SegmentOptions } from '../contract/segment.options.js';
-import { callScope, heldLeases } from './held-leases.js';
+import { callScope } from './held-leases.js';
+import { heldLeases } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';
 import { SingleLock } from './single-lock.js';
 

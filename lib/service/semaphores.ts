@@ -18,7 +18,8 @@ import type {
 import type { AcquisitionGate } from './acquisition-gate.js';
 import type { AcquisitionOptions } from './acquisition-gate.js';
 import { placed } from './call-site.js';
-import { checkAsking, guarded, permitsHeld, runHolding } from './held-leases.js';
+import { guarded, runHolding } from './held-leases.js';
+import { checkAsking, permitsHeld } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';
 import type { LockTarget } from './lock-targets.js';
 

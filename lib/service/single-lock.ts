@@ -12,9 +12,9 @@ import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionOptions } from './acquisition-gate.js';
 import type { AcquisitionGate } from './acquisition-gate.js';
 import { placed } from './call-site.js';
-import { EnteredLease, readOnIn } from './reentrant-hold.js';
-import type { HoldFrame } from './reentrant-hold.js';
-import { guarded, checkAsking, frameHolding, runHolding, runNested } from './held-leases.js';
+import { checkAsking, EnteredLease, readOnIn, scopeHolding } from './hold-scope.js';
+import type { HoldScope } from './hold-scope.js';
+import { guarded, runHolding, runNested } from './held-leases.js';
 import type { LockTarget } from './lock-targets.js';
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
@@ -37,7 +37,7 @@ export class SingleLock implements Lock {
     const asked = placed(options, this.#target, this, 'acquire');
     return promised(() => {
       const resolved = this.#resolve(asked, this.#target.waitMs);
-      const outer = frameHolding(this.#target);
+      const outer = scopeHolding(this.#target);
       return outer ? this.#readOn(outer, resolved) : this.#gate.acquire(this.#target, this.#byHandle(resolved));
     });
   }
@@ -46,7 +46,7 @@ export class SingleLock implements Lock {
     const asked = placed(options, this.#target, this, 'tryAcquire');
     return promised(() => {
       const resolved = this.#resolve(asked, 0);
-      const outer = frameHolding(this.#target);
+      const outer = scopeHolding(this.#target);
       return outer ? this.#readOn(outer, resolved) : this.#gate.tryAcquire(this.#target, this.#byHandle(resolved));
     });
   }
@@ -54,7 +54,7 @@ export class SingleLock implements Lock {
   async using<T>(work: Work<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
     const resolved = this.#resolve(placed(options, this.#target, this, 'using'), this.#target.waitMs);
-    const outer = frameHolding(this.#target);
+    const outer = scopeHolding(this.#target);
     return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);
   }
 
@@ -68,7 +68,7 @@ export class SingleLock implements Lock {
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
   }
 
-  async #enter<T>(outer: HoldFrame, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
+  async #enter<T>(outer: HoldScope, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
     this.#checkEntry(outer, options);
     const begun = now();
@@ -84,14 +84,14 @@ export class SingleLock implements Lock {
     }
   }
 
-  async #turn(outer: HoldFrame, options: ResolvedAcquireOptions): Promise<Dispose> {
+  async #turn(outer: HoldScope, options: ResolvedAcquireOptions): Promise<Dispose> {
     const deadline = new Deadline(this.#target.key, options.waitMs);
     deadline.waitsFor(this.#gate.holders.of(this.#target));
     if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
     return deadline.within([options.signal], (signal) => outer.turn(signal));
   }
 
-  #checkEntry(outer: HoldFrame, options: ResolvedAcquireOptions): void {
+  #checkEntry(outer: HoldScope, options: ResolvedAcquireOptions): void {
     if (!options.reentrant) throw this.#selfWait('reentrant is false');
     const isUpgrade = outer.reentrantHold?.mode === 'read' && this.#target.mode !== 'read';
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
@@ -108,7 +108,7 @@ export class SingleLock implements Lock {
    * Returns a reader's lease on a key that this context holds for writing. The hold is downgraded when the writer's
    * lease is released first.
    */
-  async #readOn({ reentrantHold }: HoldFrame, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
+  async #readOn({ reentrantHold }: HoldScope, { signal, reentrant }: ResolvedAcquireOptions): Promise<Lease> {
     if (!reentrant) throw this.#selfWait('reentrant is false');
     if (!reentrantHold || reentrantHold.mode !== 'write' || this.#target.mode !== 'read') {
       throw this.#selfWait('a second lease would wait for the first; use using()');

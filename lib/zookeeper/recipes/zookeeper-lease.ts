@@ -29,10 +29,27 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
-  const ground = { key: nameOf(request), nodes: contender, contenders: [contender] };
-  return leaseOn(session, directory, ground, (giveBack) => {
-    return new QueueGrant(session, directory, contender, request, giveBack);
-  });
+  const key = nameOf(request);
+  let marker: IdleMarker | undefined;
+  return leaseOn(session, directory, { key, nodes: contender, contenders: [contender] }, (giveBack) => ({
+    key,
+    fencingToken: fencingTokenOf(contender.czxid),
+    giveBack,
+    get mode() {
+      return contender.isExchanged ? 'read' : request.mode;
+    },
+    get demand() {
+      return new ContentionWatch(session, contender);
+    },
+    isCurrent: () => session.isCurrent && !contender.isGone,
+    noteKept(isKept) {
+      marker ??= new IdleMarker(session, contender, request.label);
+      marker.write(isKept);
+    },
+    // A request that is not answered in time continues in the background.
+    downgrade: () =>
+      settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
+  }));
 }
 
 /** The lease on permits. All permits of one acquisition are created in one transaction, so they share its zxid. */
@@ -74,58 +91,6 @@ function leaseOn(
   nodes.onGone(() => lease.lose(new LockLostError(key, 'its znode was deleted by somebody else')));
   nodes.onRevoked(() => lease.revoke());
   return lease;
-}
-
-/** The grant of a contender whose turn has come in its wait queue. */
-class QueueGrant implements Grant {
-  readonly key: string;
-  readonly fencingToken: bigint;
-  readonly giveBack: () => Promise<void>;
-  readonly #session: Session;
-  readonly #directory: LockDirectory;
-  readonly #contender: Contender;
-  readonly #request: LockRequest;
-  #note: IdleMarker | undefined;
-
-  constructor(
-    session: Session,
-    directory: LockDirectory,
-    contender: Contender,
-    request: LockRequest,
-    giveBack: () => Promise<void>,
-  ) {
-    this.key = nameOf(request);
-    this.fencingToken = fencingTokenOf(contender.czxid);
-    this.giveBack = giveBack;
-    this.#session = session;
-    this.#directory = directory;
-    this.#contender = contender;
-    this.#request = request;
-  }
-
-  get mode(): LockRequest['mode'] {
-    return this.#contender.isExchanged ? 'read' : this.#request.mode;
-  }
-
-  get demand(): Demand {
-    return new ContentionWatch(this.#session, this.#contender);
-  }
-
-  isCurrent(): boolean {
-    return this.#session.isCurrent && !this.#contender.isGone;
-  }
-
-  noteKept(isKept: boolean): void {
-    this.#note ??= new IdleMarker(this.#session, this.#contender, this.#request.label);
-    this.#note.write(isKept);
-  }
-
-  /** Becomes a reader's grant. A request that is not answered in time continues in the background. */
-  downgrade(): Promise<void> {
-    const { label } = this.#request;
-    const reading = becomeReader(this.#session, this.#directory, this.#contender, label);
-    return settledWithin(reading, this.#directory.releaseTimeoutMs);
-  }
 }
 
 const LOOK_AGAIN_MS = 10;

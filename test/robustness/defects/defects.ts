@@ -116,8 +116,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'local/shared-lease.js',
-        replace: 'if (this.isShared)',
-        by: 'if (this.isShared && bounds === "kept")',
+        replace: "if (this.mode === 'read')",
+        by: 'if (this.mode === "read" && bounds === "kept")',
       },
       {
         file: 'local/local-queue.js',
@@ -133,8 +133,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/zookeeper-lease.js',
-        replace: 'this.fencingToken = fencingTokenOf(contender.czxid);',
-        by: 'this.fencingToken = BigInt(Number(/\\d+$/.exec(contender.name)[0]));',
+        replace: 'fencingToken: fencingTokenOf(contender.czxid),',
+        by: 'fencingToken: BigInt(Number(/\\d+$/.exec(contender.name)[0])),',
       },
     ],
   },

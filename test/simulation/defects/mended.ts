@@ -1,8 +1,8 @@
 import type { Defect } from './defect.js';
 import { NAMES } from './names.js';
 
-const LOCAL_LINE = 'local/local-queue.js';
-const LOCAL_TENURE = 'local/shared-lease.js';
+const LOCAL_QUEUE = 'local/local-queue.js';
+const SHARED_LEASE = 'local/shared-lease.js';
 const COUNTER = 'zookeeper/recipes/counter.js';
 
 const readersTest = (test: string) => ({ spec: 'test/unit/local/readers.spec.ts', test });
@@ -17,11 +17,11 @@ const READERS: readonly Defect[] = [
     name: 'readers-that-wait-in-doubt-are-forgotten',
     edits: [
       {
-        file: LOCAL_TENURE,
-        replace: 'if (this.isShared)',
-        by: "if (this.isShared && bounds === 'in doubt') return 'in doubt'; if (this.isShared)",
+        file: SHARED_LEASE,
+        replace: "if (this.mode === 'read')",
+        by: "if (this.mode === 'read' && bounds === 'in doubt') return 'in doubt'; if (this.mode === 'read')",
       },
-      { file: LOCAL_LINE, replace: 'await this.#follow(shared);', by: 'this.#serve(shared);' },
+      { file: LOCAL_QUEUE, replace: 'await this.#follow(shared);', by: 'this.#serve(shared);' },
     ],
     needs: {
       traffic: ['read-write'],
@@ -37,7 +37,7 @@ const READERS: readonly Defect[] = [
     name: 'second-try-at-once-is-refused',
     edits: [
       {
-        file: LOCAL_LINE,
+        file: LOCAL_QUEUE,
         replace: 'const refusal = await orAbort(sent.refusal, request.signal);',
         by: 'return null; const refusal = undefined;',
       },
@@ -56,12 +56,12 @@ const READERS: readonly Defect[] = [
     name: 'try-in-a-long-turn-is-refused',
     edits: [
       {
-        file: LOCAL_LINE,
+        file: LOCAL_QUEUE,
         replace: "return this.#turn.isLong || this.#shared?.admission === 'in doubt';",
         by: "return this.#shared?.admission === 'in doubt';",
       },
       {
-        file: LOCAL_LINE,
+        file: LOCAL_QUEUE,
         replace: 'if (this.#isTaken(request))',
         by: 'if (this.#isTaken(request) || this.#turn.isLong)',
       },
@@ -81,14 +81,14 @@ const READERS: readonly Defect[] = [
     edits: [
       { file: 'contract/granted-lease.js', replace: '2 ** Number(HAND_OVER_BITS) - 1', by: '15' },
       {
-        file: LOCAL_TENURE,
+        file: SHARED_LEASE,
         replace: 'if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS || !this.#lease.isHeld())',
         by:
           "if (this.#handOvers >= MOST_HAND_OVERS && !this.#isClosed) return 'full'; " +
           'if (this.#isClosed || !this.#lease.isHeld())',
       },
       {
-        file: LOCAL_LINE,
+        file: LOCAL_QUEUE,
         replace: "if (mode === 'read')",
         by: "if (mode === 'read' && this.#shared?.admission === 'full') return true; if (mode === 'read')",
       },
@@ -107,7 +107,7 @@ const READERS: readonly Defect[] = [
     name: 'second-try-out-of-reach-is-refused',
     edits: [
       {
-        file: LOCAL_LINE,
+        file: LOCAL_QUEUE,
         replace: 'if (refusal instanceof LockUnavailableError)',
         by: 'if (refusal instanceof LockUnavailableError) return null; if (refusal instanceof LockUnavailableError)',
       },
@@ -125,7 +125,7 @@ const READERS: readonly Defect[] = [
     name: 'try-behind-a-waiter-out-of-reach-is-refused',
     edits: [
       {
-        file: LOCAL_LINE,
+        file: LOCAL_QUEUE,
         replace: "this.#backend.state === 'connected' && this.#waiting.size > 0",
         by: 'this.#waiting.size > 0',
       },
@@ -141,7 +141,7 @@ const READERS: readonly Defect[] = [
   },
   {
     name: 'every-try-makes-a-contender',
-    edits: [{ file: LOCAL_LINE, replace: 'const sent = this.#sentTry;', by: 'const sent = undefined;' }],
+    edits: [{ file: LOCAL_QUEUE, replace: 'const sent = this.#sentTry;', by: 'const sent = undefined;' }],
     needs: {
       traffic: ['try'],
       faults: ['none'],

@@ -7,7 +7,8 @@ import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../.
 import { fencingTokenOf } from '../../../lib/contract/granted-lease.js';
 import type { Lock } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
-import { callScope, currentLease } from '../../../lib/service/held-leases.js';
+import { callScope } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import { HoldWatch } from '../../../lib/service/hold-watch.js';
 import { startLocks } from '../service/locks.js';
 

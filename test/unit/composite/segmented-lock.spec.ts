@@ -10,7 +10,7 @@ import {
   LockTimeoutError,
 } from '../../../lib/contract/errors.js';
 import type { SegmentLease, SegmentOptions } from '../../../lib/contract/segment.options.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import { currentSegment } from '../../../lib/service/segments.js';
 import { keyOf, startSegments } from './segments.js';
 

@@ -3,7 +3,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError } from '../../../lib/contract/errors.js';
 import { currentTerm } from '../../../lib/elections/entered-term.js';
 import { leadershipsOf } from '../../../lib/elections/leaderships.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import { eventually } from '../../support/eventually.js';
 import { watchLog } from '../../support/log-lines.js';
 import { startCandidate } from './candidates.js';

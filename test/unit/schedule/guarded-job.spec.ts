@@ -9,7 +9,7 @@ import {
 } from '../../../lib/contract/errors.js';
 import type { CronLockOptions } from '../../../lib/schedule/cron-lock.options.js';
 import { currentRun } from '../../../lib/schedule/current-run.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
 import { connectionOf } from '../../../lib/service/lock.service.js';

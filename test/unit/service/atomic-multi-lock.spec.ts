@@ -9,7 +9,8 @@ import {
   LockTimeoutError,
 } from '../../../lib/contract/errors.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
-import { currentLease, runUnder } from '../../../lib/service/held-leases.js';
+import { runUnder } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { startLocks } from './locks.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError, LockReentrancyError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
-import { assertHeld, currentLease } from '../../../lib/service/held-leases.js';
+import { assertHeld, currentLease } from '../../../lib/service/hold-scope.js';
 import { startLocks } from './locks.js';
 
 describe.each([true, false])('a downgrade from writing to reading, with localLine %s', (localLine) => {

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError, LockTimeoutError } from '../../../lib/contract/errors.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import type { GlobalTransaction, LockService } from '../../../lib/index.js';
 import { startLocks } from './locks.js';
 

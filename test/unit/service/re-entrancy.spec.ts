@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockConfigurationError, LockError, LockLostError, LockReentrancyError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
-import { assertHeld, currentLease } from '../../../lib/service/held-leases.js';
+import { assertHeld, currentLease } from '../../../lib/service/hold-scope.js';
 import { startLocks } from './locks.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

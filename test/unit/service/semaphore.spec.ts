@@ -4,7 +4,7 @@ import { LockReentrancyError, LockShutdownError } from '../../../lib/contract/er
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import type { SemaphoreAcquireOptions } from '../../../lib/contract/semaphore.options.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import type { RecordChange } from '../../../lib/contract/record-store.js';
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/contract/errors.js';
-import { currentLease } from '../../../lib/service/held-leases.js';
+import { currentLease } from '../../../lib/service/hold-scope.js';
 import type { SegmentStore } from '../../../lib/stock/stock-keeper.js';
 import { eventually } from '../../support/eventually.js';
 import { openDoomedStock, openLeasedStock } from './leased-shops.js';

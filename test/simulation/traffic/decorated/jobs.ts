@@ -1,7 +1,7 @@
 import { applyDecorators, Inject, Injectable, SetMetadata } from '@nestjs/common';
 import { CronLock } from '../../../../lib/decorators/cron-lock.decorator.js';
 import { currentRun } from '../../../../lib/schedule/current-run.js';
-import { currentLease } from '../../../../lib/service/held-leases.js';
+import { currentLease } from '../../../../lib/service/hold-scope.js';
 import { sharedNow } from '../../../robustness/clock.js';
 import type { Desk } from '../desk.js';
 import { TRAFFIC_TOOLS } from '../tools.js';

@@ -5,7 +5,7 @@ import { DistributedLock } from '../../../../lib/decorators/distributed-lock.dec
 import { ReadLock, WriteLock } from '../../../../lib/decorators/read-write-lock.decorator.js';
 import { SegmentLock } from '../../../../lib/decorators/segment-lock.decorator.js';
 import { Semaphore } from '../../../../lib/decorators/semaphore.decorator.js';
-import { currentLease } from '../../../../lib/service/held-leases.js';
+import { currentLease } from '../../../../lib/service/hold-scope.js';
 import { currentSegment } from '../../../../lib/service/segments.js';
 import { INITIAL_PERMITS } from '../../model/initial.js';
 import { PERMITS_KEY } from '../keys.js';
