@@ -2,7 +2,7 @@ import { Inject, Module, Optional } from '@nestjs/common';
 import type { DynamicModule, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { LockConfigurationError } from '../contract/errors.js';
-import { registeredLocks } from '../service/registered-locks.js';
+import { observableLocks } from '../service/registered-locks.js';
 import type { LockTelemetry } from '../telemetry/lock-telemetry.js';
 import { ExportedMetrics } from './exported-metrics.js';
 import { resolveLockMetricsOptions } from './lock-metrics.options.js';
@@ -45,7 +45,7 @@ export class LockMetricsModule implements OnModuleInit, OnApplicationShutdown {
   /** Called by Nest. @throws LockConfigurationError when there is no such connection */
   onModuleInit(): void {
     const options = this.options as ResolvedLockMetricsOptions;
-    const all = options.connections.map((name) => registeredLocks(this.modules, name, 'LockMetricsModule'));
+    const all = observableLocks(this.modules, options.connections, 'LockMetricsModule');
     const metrics = ExportedMetrics.in(options);
     this.measured = all.map((locks) => metrics.measure(locks));
   }

@@ -3,7 +3,7 @@ import type { DynamicModule, OnApplicationShutdown, OnModuleInit } from '@nestjs
 import { ModuleRef } from '@nestjs/core';
 import { metrics } from '@opentelemetry/api';
 import { LockConfigurationError } from '../contract/errors.js';
-import { registeredLocks } from '../service/registered-locks.js';
+import { observableLocks } from '../service/registered-locks.js';
 import { LockTelemetry } from '../telemetry/lock-telemetry.js';
 import { MetricNames } from '../telemetry/metric-names.js';
 import { resolveTelemetryOptions } from '../telemetry/telemetry.options.js';
@@ -49,7 +49,7 @@ export class LockOtelMetricsModule implements OnModuleInit, OnApplicationShutdow
   /** Called by Nest. @throws LockConfigurationError when there is no such connection */
   onModuleInit(): void {
     const options = this.options as ResolvedTelemetryOptions;
-    const all = options.connections.map((name) => registeredLocks(this.modules, name, 'LockOtelMetricsModule'));
+    const all = observableLocks(this.modules, options.connections, 'LockOtelMetricsModule');
     const instruments = new OtelInstruments(metrics.getMeter(SCOPE));
     const names = new MetricNames(options);
     const stopObserving = instruments.observe(this.measured);

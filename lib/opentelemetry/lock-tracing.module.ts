@@ -4,7 +4,7 @@ import { ModuleRef } from '@nestjs/core';
 import { trace } from '@opentelemetry/api';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
-import { registeredLocks } from '../service/registered-locks.js';
+import { observableLocks } from '../service/registered-locks.js';
 import { LockSpans } from './lock-spans.js';
 import { resolveLockTracingOptions } from './lock-tracing.options.js';
 import type { LockTracingOptions, ResolvedLockTracingOptions } from './lock-tracing.options.js';
@@ -45,7 +45,7 @@ export class LockTracingModule implements OnModuleInit {
   /** Called by Nest. @throws LockConfigurationError when there is no such connection */
   onModuleInit(): void {
     const options = this.options as ResolvedLockTracingOptions;
-    const all = options.connections.map((name) => registeredLocks(this.modules, name, 'LockTracingModule'));
+    const all = observableLocks(this.modules, options.connections, 'LockTracingModule');
     const tracer = trace.getTracer(SCOPE);
     // The connection ends the subscriptions, after its last lease.
     all.forEach((locks) => traceLocks(locks, new LockSpans(tracer, options)));

@@ -3,6 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { HealthIndicatorService } from '@nestjs/terminus';
 import type { HealthIndicatorResult } from '@nestjs/terminus';
 import type { BackendGuarantees } from '../contract/backend-guarantees.js';
+import { check } from '../contract/check.js';
 import type { LockConnection } from '../service/lock-connection.js';
 import { connectionOf } from '../service/lock.service.js';
 import { registeredLocks } from '../service/registered-locks.js';
@@ -42,7 +43,14 @@ export class LockHealthIndicator {
   ): HealthIndicatorResult<Key, HealthStatus, LockHealthData> {
     const resolved = resolveLockHealthOptions(options);
     const locks = registeredLocks(this.modules, resolved.connection, 'LockHealthIndicator.isHealthy');
-    const data = dataOf(connectionOf(locks));
+    const connection: LockConnection | undefined = connectionOf(locks);
+    check(
+      connection !== undefined,
+      'LockHealthIndicator.isHealthy: the LockService',
+      locks,
+      'a real one: it was replaced',
+    );
+    const data = dataOf(connection);
     const session = this.health.check(key) as HealthSession<Key>;
     const report = session[statusOf(data, resolved)] ?? session.up;
     return report?.call(session, { ...data }) as HealthIndicatorResult<Key, HealthStatus, LockHealthData>;

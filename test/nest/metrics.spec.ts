@@ -422,6 +422,16 @@ describe('a registry', () => {
   });
 });
 
+describe('a service that a test has replaced', () => {
+  it('is not measured, and the application starts', async () => {
+    const registry = new Registry();
+    const imports = [LockMetricsModule.forRoot({ registry })];
+    const providers = [{ provide: LockService, useValue: { using: () => {} } }];
+    await started(Test.createTestingModule({ imports, providers }).compile());
+    expect((await scrape(registry)).values.size).toBe(0);
+  });
+});
+
 describe('the options of LockMetricsModule', () => {
   it.each([
     [{ registry: {} }, /registry must be a Registry of prom-client/],
