@@ -19,6 +19,8 @@ interface Traced {
   readonly parent: Context;
   /** The wall clock at the start, in milliseconds. */
   readonly startedAt: number;
+  /** The wall clock at the grant, in milliseconds. */
+  grantedAt: number;
   hold: Span | undefined;
 }
 
@@ -36,7 +38,7 @@ export class LockSpans {
   started({ request }: RequestStartEvent): void {
     const parent = context.active();
     if (this.#options.requireParent && !trace.getSpan(parent)?.isRecording()) return;
-    this.#traced.set(request, { parent, startedAt: Date.now(), hold: undefined });
+    this.#traced.set(request, { parent, startedAt: Date.now(), grantedAt: 0, hold: undefined });
   }
 
   granted(event: RequestGrantEvent): void {
@@ -45,6 +47,7 @@ export class LockSpans {
     const { lease, waitedMs, handOver, request } = event;
     const attributes = { ...this.#attributesOf(event), 'distributed_lock.wait_ms': waitedMs };
     const startTime = traced.startedAt + waitedMs;
+    traced.grantedAt = startTime;
     if (waitedMs >= this.#options.acquireAfterMs) {
       const acquired = { ...attributes, 'distributed_lock.result': 'acquired' };
       this.#acquireSpan(traced, request, acquired).end(startTime);
@@ -93,11 +96,12 @@ export class LockSpans {
     failed(span, error);
   }
 
-  released({ request }: RequestEndEvent): void {
+  released({ request, heldMs }: RequestEndEvent): void {
     const traced = this.#traced.get(request);
     if (!traced) return;
     this.#traced.delete(request);
-    traced.hold?.end();
+    // Not the wall clock, which has whole milliseconds: a short hold would end before its start.
+    traced.hold?.end(traced.grantedAt + heldMs);
   }
 
   #acquireSpan(traced: Traced, { name }: ObservedRequest, attributes: Attributes): Span {

@@ -200,6 +200,8 @@ describe('the spans of a lock', () => {
       'distributed_lock.fencing_token': expect.stringMatching(/^\d+$/),
     });
     expect(hold?.status.code).toBe(SpanStatusCode.UNSET);
+    const [seconds, nanoseconds] = hold?.duration ?? [0, 0];
+    expect(seconds * 1e9 + nanoseconds).toBeGreaterThan(0);
     // A wait below acquireAfterMs has no span.
     expect(
       spans()
