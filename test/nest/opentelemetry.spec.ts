@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { context, metrics, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Span } from '@opentelemetry/api';
@@ -21,6 +22,7 @@ import {
 import { LockMetricsModule } from '../../lib/metrics/index.js';
 import { LockOtelMetricsModule, LockTracingModule } from '../../lib/opentelemetry/index.js';
 import type { LockTracingOptions } from '../../lib/opentelemetry/index.js';
+import { LockHealthIndicator, LockHealthModule } from '../../lib/terminus/index.js';
 import { attributeOf, BUCKETS, METRICS, prometheusNameOf } from '../../lib/telemetry/metric-table.js';
 import { StatefulBackend } from '../unit/service/stateful.backend.js';
 import { started } from './app.js';
@@ -307,6 +309,40 @@ describe('the spans of a lock', () => {
     expect(
       JSON.stringify(spans().map(({ name, attributes, status, events }) => [name, attributes, status, events])),
     ).not.toContain('secret');
+  });
+
+  it('are there, as metrics are, where Nest wraps its instances in a Proxy', async () => {
+    const exporter = new InMemorySpanExporter();
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+    const reader = measuring();
+    onTestFinished(() => trace.disable());
+    const registry = new Registry();
+    @Module({
+      imports: [
+        LockModule.forRoot({ backend: { name: 'stateful', create: () => new StatefulBackend() } }),
+        LockMetricsModule.forRoot({ registry }),
+        LockOtelMetricsModule.forRoot(),
+        LockTracingModule.forRoot({ requireParent: false }),
+        LockHealthModule,
+      ],
+    })
+    class AppModule {}
+    // A transparent Proxy does not work for Maps, and Nest's own container is one.
+    const instanceDecorator = (instance: unknown) =>
+      typeof instance === 'object' && instance !== null && !(instance instanceof Map)
+        ? new Proxy(instance, {})
+        : instance;
+    const app = await NestFactory.create(AppModule, { logger: false, instrument: { instanceDecorator } });
+    await app.init();
+    await app.get(LockService).using('a', () => {}, { label: 'one' });
+    expect(app.get(LockHealthIndicator).isHealthy('locks').locks.state).toBe('connected');
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toContain('hold one');
+    const series =
+      'distributed_lock_hold_duration_seconds [["connection","default"],["lock","one"],["mode","exclusive"]]';
+    expect((await scraped(registry))[series]).toBe(1);
+    expect((await collected(reader))[series]).toBe(1);
+    await app.close();
+    expect(Object.values(channels).filter(({ hasSubscribers }) => hasSubscribers)).toEqual([]);
   });
 
   it('leave no subscriber behind', async () => {
