@@ -66,8 +66,8 @@ export type { Leader } from './contract/elections.js';
 export type { Term } from './contract/elections.js';
 export { CronRunsService } from './schedule/cron-runs.service.js';
 export { currentRun } from './schedule/current-run.js';
-export type { JobEvent, SkippedEvent, SkipReason } from './schedule/job-event.js';
-export type { JobRun, JobRunState, Runner } from './schedule/job-event.js';
+export type { JobEvent, SkippedEvent, SkipReason } from './contract/job-event.js';
+export type { JobRun, JobRunState, Runner } from './contract/job-event.js';
 export type { MultiLease } from './composite/multi-lease.js';
 export type { MultiLock } from './composite/multi-lock.js';
 export { currentSegment } from './service/segments.js';
@@ -110,6 +110,35 @@ export type { ConsumeOptions, QueueOptions, TakeBatchOptions, TakeOptions } from
 export type { SharedCounter } from './coordination/shared-value.js';
 export type { SharedValue, Versioned } from './coordination/shared-value.js';
 export type { CallOptions, WaitOptions } from './coordination/waiting.js';
+
+// Events.
+export { channels } from './contract/channels.js';
+export type {
+  CronEvent,
+  ElectionEvent,
+  EventChannel,
+  EventOrigin,
+  HoldEvent,
+  LeaseEvent,
+  LeaseFailureEvent,
+  LeaseOverdueEvent,
+  LocalEndEvent,
+  LockKind,
+  MissReason,
+  ObservedRequest,
+  OriginatedEvent,
+  QueueEvent,
+  RequestEndEvent,
+  RequestEvent,
+  RequestGrantEvent,
+  RequestMissEvent,
+  RequestStartEvent,
+  RevokeEvent,
+  SessionEvent,
+  StockEvent,
+  WorkWrapper,
+} from './contract/channels.js';
+export type { BackendVitals, SessionChange, SessionState } from './contract/survey.js';
 
 // The errors that remote clients see.
 export { LockExceptionFilter } from './transports/lock-exception.filter.js';

@@ -7,7 +7,7 @@ import type { LockRequest } from './lock-request.js';
 import type { PermitCounts } from './semaphore.options.js';
 import type { RecordStore } from './record-store.js';
 import type { ResolvedRevokeOptions } from './revoke.options.js';
-import type { BackendVitals, Survey, SurveyQuestion } from './survey.js';
+import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from './survey.js';
 
 /**
  * The states of a backend:
@@ -94,6 +94,8 @@ export interface LockBackend {
   survey?(question: SurveyQuestion): Promise<Survey>;
   /** Returns the state of the connection in numbers. Asks no server. */
   vitals?(): BackendVitals;
+  /** Calls `listener` once for each change of the connection's state from now on. There is one such listener. */
+  observe?(listener: (change: SessionChange) => void): void;
   /** Sets the log for connection events that concern an operator. */
   logTo?(log: ConnectionLog): void;
   /**

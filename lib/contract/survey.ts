@@ -62,3 +62,28 @@ export interface BackendVitals {
   /** The server that the connection is to. */
   readonly server: string | undefined;
 }
+
+/**
+ * The states that a connection is told to have, once for each change:
+ * - `connected`: a server has answered, in a new session or in the same one.
+ * - `suspended`: no server is connected. The session may continue.
+ * - `lost`: the session is over, and its leases are lost. The next one is opened.
+ * - `closed`: the backend was closed. Nothing follows.
+ */
+export type SessionState = 'connected' | 'suspended' | 'lost' | 'closed';
+
+/** A change of a connection's state. */
+export interface SessionChange {
+  /** The new state. */
+  readonly state: SessionState;
+  /** The state before. `undefined` for the first change. */
+  readonly before: SessionState | undefined;
+  /** The id of the session, as the servers' own tools print it. `undefined` before the first one. */
+  readonly sessionId: string | undefined;
+  /** The session timeout as granted, in milliseconds. */
+  readonly sessionTimeoutMs: number | undefined;
+  /** The server that the connection is to, or was to. */
+  readonly server: string | undefined;
+  /** The reason of a state that is not `connected`, as text. */
+  readonly why: string | undefined;
+}

@@ -6,7 +6,7 @@ import { LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { Attempt, Ran } from './attempt.js';
 import type { JobContext } from './job-context.js';
-import type { SkipReason } from './job-event.js';
+import type { SkipReason } from '../contract/job-event.js';
 import type { Marker, Firing } from './marker.js';
 import type { Marked } from './markers.js';
 import { tickStatusOf } from './marker.js';

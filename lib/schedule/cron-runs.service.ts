@@ -7,7 +7,7 @@ import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import { isAbsolute } from '../service/service-names.js';
 import { GuardedJobs } from './guarded-jobs.js';
-import type { JobEvent, JobRun } from './job-event.js';
+import type { JobEvent, JobRun } from '../contract/job-event.js';
 import { runOf } from './marker.js';
 import type { Marker } from './marker.js';
 import { Markers } from './markers.js';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { JobRun } from './job-event.js';
+import type { JobRun } from '../contract/job-event.js';
 
 /**
  * The run of an async context. Cleared when the run has ended: work that was started in it and not awaited may

@@ -6,7 +6,7 @@ import type { Ran } from './attempt.js';
 import { Claim } from './claim.js';
 import type { Skip } from './claim.js';
 import type { JobContext } from './job-context.js';
-import type { SkipReason } from './job-event.js';
+import type { SkipReason } from '../contract/job-event.js';
 import { nominalTick } from './schedule.js';
 import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';

@@ -5,7 +5,7 @@ import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
 import type { JobContext } from './job-context.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
-import type { JobEvent, JobRun, SkippedEvent } from './job-event.js';
+import type { JobEvent, JobRun, SkippedEvent } from '../contract/job-event.js';
 import { Markers } from './markers.js';
 import type { Body } from './perform-run.js';
 import type { ScheduledJob } from './scheduled-job.js';

@@ -1,5 +1,5 @@
 import type { LockConnection } from '../service/lock-connection.js';
-import type { JobEvent } from './job-event.js';
+import type { JobEvent } from '../contract/job-event.js';
 import type { Markers } from './markers.js';
 import type { TickSource } from './scheduler.js';
 

@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../contract/record-store.js';
-import type { JobRun, JobRunState, Runner } from './job-event.js';
+import type { JobRun, JobRunState, Runner } from '../contract/job-event.js';
 import type { Following } from './schedule.js';
 import type { ScheduledJob } from './scheduled-job.js';
 

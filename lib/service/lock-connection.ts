@@ -1,3 +1,4 @@
+import type { EventOrigin } from '../contract/channels.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import type { Line } from '../contract/lock-request.js';
 import type { Lock } from '../contract/lock.js';
@@ -14,6 +15,8 @@ export class LockConnection {
   /** The keys of names that belong to one service. */
   readonly names: ServiceNames;
   readonly targets: LockTargets;
+  /** The origin of the events of this connection. */
+  readonly origin: EventOrigin;
   readonly #warn: (message: string) => void;
   #hasWarnedOfLoss = false;
 
@@ -25,6 +28,7 @@ export class LockConnection {
     warn: (message: string) => void,
   ) {
     this.#warn = warn;
+    this.origin = Object.freeze({ connection: options.connectionName, backend: backend.name });
     gate.warnTo(warn);
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { after } from '../async/timer.js';
+import type { EventOrigin } from '../contract/channels.js';
 import { guaranteesText } from '../contract/backend-guarantees.js';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import { checkFields, checkWork } from '../contract/check.js';
@@ -77,6 +78,14 @@ export class LockService {
   /** The name that this connection was registered under. */
   get connectionName(): string {
     return this.connection.options.connectionName;
+  }
+
+  /**
+   * The origin of this service's events, on every channel of `nestjs-distributed-lock:…`. It is one frozen object, so
+   * compare it: `event.origin === locks.origin`. The service itself may be behind a Proxy.
+   */
+  get origin(): EventOrigin {
+    return this.connection.origin;
   }
 
   /** The state of the connection, which says what may be assumed of it right now. */

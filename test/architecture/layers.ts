@@ -113,7 +113,7 @@ export const LAYERS: Layers = {
     packages: ['node:async_hooks', 'node:crypto'],
   },
   composite: { folder: 'composite', mayImport: ['contract', 'async'], packages: [] },
-  contract: { folder: 'contract', mayImport: [], packages: [] },
+  contract: { folder: 'contract', mayImport: [], packages: ['node:diagnostics_channel'] },
   zookeeper: {
     folder: 'zookeeper',
     // The client is imported only to create one. Every request to the server goes through the session.
@@ -327,7 +327,12 @@ export const LAYERS: Layers = {
 };
 
 /** Packages that a single file may import, so that they can be replaced there. */
-export const ONE_FILE_PACKAGES: readonly string[] = ['node-zookeeper-client', 'ioredis', '@grpc/grpc-js'];
+export const ONE_FILE_PACKAGES: readonly string[] = [
+  'node-zookeeper-client',
+  'ioredis',
+  '@grpc/grpc-js',
+  'node:diagnostics_channel',
+];
 
 /** With fewer files than this, the test has looked in the wrong place. */
 export const FEWEST_FILES = 80;

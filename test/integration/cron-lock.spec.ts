@@ -4,7 +4,7 @@ import { CronRunsService } from '../../lib/schedule/cron-runs.service.js';
 import { currentRun } from '../../lib/schedule/current-run.js';
 import { guardedJobsOf } from '../../lib/schedule/guarded-jobs.js';
 import { deferred } from '../../lib/async/deferred.js';
-import type { JobEvent } from '../../lib/schedule/job-event.js';
+import type { JobEvent } from '../../lib/contract/job-event.js';
 import type { Schedule } from '../../lib/schedule/schedule.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';

@@ -2,7 +2,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import { currentRun } from '../../../lib/schedule/current-run.js';
-import type { JobRun } from '../../../lib/schedule/job-event.js';
+import type { JobRun } from '../../../lib/contract/job-event.js';
 import { currentLease } from '../../../lib/service/held-leases.js';
 import { ObservedBackend } from '../service/observed.backend.js';
 import { startNode } from './jobs.js';

@@ -6,7 +6,7 @@ import type { CronLockOptions } from '../../../lib/schedule/cron-lock.options.js
 import { CronRunsService } from '../../../lib/schedule/cron-runs.service.js';
 import { guardedJobsOf } from '../../../lib/schedule/guarded-jobs.js';
 import type { GuardedJobs } from '../../../lib/schedule/guarded-jobs.js';
-import type { JobEvent, SkipReason } from '../../../lib/schedule/job-event.js';
+import type { JobEvent, SkipReason } from '../../../lib/contract/job-event.js';
 import type { Schedule } from '../../../lib/schedule/schedule.js';
 import { scheduledJob } from '../../../lib/schedule/scheduled-job.js';
 import type { ScheduledJob } from '../../../lib/schedule/scheduled-job.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { currentRun } from '../../../lib/schedule/current-run.js';
-import type { JobEvent } from '../../../lib/schedule/job-event.js';
+import type { JobEvent } from '../../../lib/contract/job-event.js';
 import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
 import type { Node } from './jobs.js';
