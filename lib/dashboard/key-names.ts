@@ -15,6 +15,11 @@ export class KeyNames {
     this.#redact = redact;
   }
 
+  /** Whether keys may not be shown as they are. */
+  get areRedacted(): boolean {
+    return this.#redact !== undefined;
+  }
+
   /** Returns the key's name in requests. */
   idOf(key: string): string {
     if (!this.#redact) return key;

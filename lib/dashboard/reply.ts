@@ -4,6 +4,7 @@ import type { RequestHeaders } from './cross-site.js';
 
 /** A request, as far as the page reads it. Both HTTP platforms have these fields. */
 export interface PageRequest {
+  readonly method: string;
   readonly url: string;
   /** The URL as it came in, on platforms that rewrite `url`. */
   readonly originalUrl?: string;
