@@ -138,6 +138,7 @@ export type {
   StockEvent,
   WorkWrapper,
 } from './contract/channels.js';
+export type { LockEventListener, LockEvents, LockEventTypes } from './service/lock-events.js';
 export type { BackendVitals, SessionChange, SessionState } from './contract/survey.js';
 
 // The errors that remote clients see.

@@ -45,6 +45,8 @@ export interface LeaseFollower {
   revoke(): void;
   /** Called when the lease is lost. */
   lose(reason: LockError): void;
+  /** Called when the lease has been held for one of its limits, in milliseconds. */
+  overdue?(limit: 'warnHeldMs' | 'maxHeldMs', limitMs: number): void;
   /** Called right before the lease is released, so before another holder can have the key. */
   releasing?(): void;
 }
@@ -138,6 +140,11 @@ export class GrantedLease implements Lease, LeaseFollower {
     this.#state = 'revoking';
     this.#abortWith(reason);
     this.#followers?.forEach((follower) => follower.revoke());
+  }
+
+  /** Notifies the followers that the lease has been held for one of its limits. Changes nothing else. */
+  overdue(limit: 'warnHeldMs' | 'maxHeldMs', limitMs: number): void {
+    this.#followers?.forEach((follower) => follower.overdue?.(limit, limitMs));
   }
 
   /**
@@ -247,4 +254,9 @@ export function fencingTokenOf(grant: bigint): bigint {
 /** @param token token of the grant @param handOver from 0 to `MOST_HAND_OVERS` */
 export function handedOver(token: bigint, handOver: number): bigint {
   return handOver === 0 ? token : token + BigInt(handOver);
+}
+
+/** Returns the number of the hand-over that a token belongs to. 0: the lease came from the backend. */
+export function handOverOf(token: bigint): number {
+  return Number(BigInt.asUintN(Number(HAND_OVER_BITS), token));
 }

@@ -74,9 +74,10 @@ export interface CallerRequest extends Pick<LockRequest, 'wait' | 'signal' | 'la
   /** Calls back once, when the caller gives up. There is one such listener. */
   onGivenUp(listener: GivingUpListener): void;
   /**
-   * Called once, right before the caller's promise settles. Called with a lease, or without one if none was granted.
+   * Called once, right before the caller's promise settles: with the lease, or with the error that the caller gets. With
+   * neither if none was granted this time.
    */
-  settled(lease?: GrantedLease): void;
+  settled(lease?: GrantedLease, error?: unknown): void;
 }
 
 /** Returns the error of a failed acquisition, with its key. The caller's own abort reason is not changed. */

@@ -59,7 +59,7 @@ export class DoubleBarrier {
     const entered = await this.#waiting.answer({ ...options, key, why }, async ({ wait, signal }) =>
       wait ? this.#waiting.backend.barriers.enter({ key: this.#at, name: key, count: this.#count, signal }) : null,
     );
-    this.#waiting.hold(entered.lease);
+    this.#waiting.hold(entered.lease, 'barrier');
     return new BarrierMember(key, entered, this.#waiting);
   }
 

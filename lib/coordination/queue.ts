@@ -52,8 +52,10 @@ export class Queue<T> {
     const put = async ({ wait, signal }: Limits) =>
       (await this.#queues.put({ key: this.#at, name: key, payloads, maxItems, wait, signal })) ? true : null;
     // Without a limit there is room, so one request is enough, unless the queue's sequence numbers are used up.
-    if (maxItems === undefined && (await this.#waiting.call(options, put))) return;
-    await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
+    if (maxItems !== undefined || !(await this.#waiting.call(options, put))) {
+      await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
+    }
+    this.#waiting.publish('put', key, payloads.length);
   }
 
   /** Takes the first item that is not taken yet; `null` when there was none for `waitMs`. */
@@ -116,18 +118,21 @@ export class Queue<T> {
       const items = await this.#queues.take({ key: this.#at, name: key, atMost, wait, signal, label });
       return items.length === 0 ? null : items;
     });
-    return this.#held(taken ?? []);
+    return this.#held(taken ?? [], label);
   }
 
   /** Registers the leases with the shutdown, and returns the items as the application gets them. */
-  #held(taken: readonly TakenItem[]): readonly QueueItem<T>[] {
+  #held(taken: readonly TakenItem[], label: string | undefined): readonly QueueItem<T>[] {
     try {
-      taken.forEach(({ lease }) => this.#waiting.hold(lease));
+      taken.forEach(({ lease }) => this.#waiting.hold(lease, 'queue', label));
     } catch (error) {
       taken.forEach(({ lease }) => void lease.release());
       throw error;
     }
-    return taken.map((item) => new TakenQueueItem(item, this.#options.codec));
+    taken.forEach(({ id }) => this.#waiting.publish('taken', this.key, 1, id));
+    return taken.map(
+      (item) => new TakenQueueItem(item, this.#options.codec, { key: this.key, waiting: this.#waiting }),
+    );
   }
 
   #payloads(values: readonly T[]): readonly Buffer[] {
@@ -173,16 +178,25 @@ export interface QueueItem<T> extends AsyncDisposable {
   nack(): Promise<void>;
 }
 
+/** The queue that an item was taken from. */
+interface Origin {
+  readonly key: string;
+  readonly waiting: Waiting;
+}
+
 /** A taken item with its value. */
 class TakenQueueItem<T> implements QueueItem<T> {
   readonly #taken: TakenItem;
   readonly #codec: Codec<T>;
+  readonly #queue: Origin;
   #decoded: { readonly value: T } | undefined;
   #acked: Promise<void> | undefined;
+  #isTold = false;
 
-  constructor(taken: TakenItem, codec: Codec<T>) {
+  constructor(taken: TakenItem, codec: Codec<T>, queue: Origin) {
     this.#taken = taken;
     this.#codec = codec;
+    this.#queue = queue;
   }
 
   get id(): string {
@@ -210,13 +224,27 @@ class TakenQueueItem<T> implements QueueItem<T> {
   }
 
   ack(): Promise<void> {
-    return (this.#acked ??= this.#taken.ack());
+    return (this.#acked ??= this.#ack());
   }
 
   async nack(): Promise<void> {
     // An acknowledgement that has begun takes precedence.
     await this.#acked?.catch(() => {});
+    const isLost = this.#taken.lease.state === 'lost';
     await this.#taken.lease.release();
+    // An item whose lease is lost is returned by the servers.
+    if (!isLost) this.#tell('returned');
+  }
+
+  async #ack(): Promise<void> {
+    await this.#taken.ack();
+    this.#tell('acked');
+  }
+
+  #tell(action: 'acked' | 'returned'): void {
+    const { key, waiting } = this.#queue;
+    if (!this.#isTold) waiting.publish(action, key, 1, this.id);
+    this.#isTold = true;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

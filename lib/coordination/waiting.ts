@@ -2,6 +2,8 @@ import { NEVER, withAnyAbort } from '../async/abort.js';
 import { backoff, pause } from '../async/timer.js';
 import { Deadline } from '../composite/deadline.js';
 import { checkFields, checkMs, checkSignal } from '../contract/check.js';
+import { channels } from '../contract/channels.js';
+import type { LockKind, QueueEvent } from '../contract/channels.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
 import {
   LockConfigurationError,
@@ -55,8 +57,15 @@ export class Waiting {
   }
 
   /** Makes the shutdown wait for the lease. */
-  hold(lease: GrantedLease): void {
-    this.#connection.gate.hold(lease);
+  hold(lease: GrantedLease, kind: LockKind, label?: string): void {
+    this.#connection.gate.hold(lease, kind, label);
+  }
+
+  /** Publishes an event of a queue. */
+  publish(action: QueueEvent['action'], key: string, count: number, itemId?: string): void {
+    if (!channels.queue.hasSubscribers) return;
+    const { origin } = this.#connection;
+    channels.queue.publish({ connection: origin.connection, origin, action, key, count, itemId });
   }
 
   /**

@@ -93,12 +93,14 @@ export class Leadership implements Pick<Lock, 'using'> {
       return await this.#terms.stand(this.#name, { waitMs: Infinity, signal, label: undefined, value: undefined });
     } catch (error) {
       if (error instanceof LockShutdownError) this.stop();
-      else this.#troubled(String(error));
+      else this.#troubled(error);
       return undefined;
     }
   }
 
-  #troubled(trouble: string): void {
+  #troubled(error: unknown): void {
+    const trouble = String(error);
+    this.#terms.publish('trouble', this.#name, undefined, error);
     if (trouble !== this.#trouble) logger.warn(`"${this.#name}": cannot campaign: ${trouble}`);
     this.#trouble = trouble;
   }

@@ -20,8 +20,9 @@ export class Leaderships {
   #isStarted = false;
 
   constructor(locks: LockService) {
-    this.elections = new ElectionClient(connectionOf(locks));
-    this.terms = new HeldTerms(this.elections);
+    const connection = connectionOf(locks);
+    this.elections = new ElectionClient(connection);
+    this.terms = new HeldTerms(this.elections, connection.origin);
     leadershipsByLocks.set(locks, this);
   }
 

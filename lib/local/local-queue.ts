@@ -2,6 +2,7 @@ import { orAbort, OwnAbortController } from '../async/abort.js';
 import { promised } from '../async/deferred.js';
 import { nextTurn } from '../async/timer.js';
 import type { LoopBudget } from '../async/timer.js';
+import type { EventOrigin } from '../contract/channels.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
@@ -31,6 +32,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   readonly #backend: GrantingBackend;
   readonly #turn: LoopBudget;
   readonly #onEmpty: () => void;
+  readonly #originOf: () => EventOrigin;
   readonly #waiting: WaitingCallers;
   #shared: SharedLease | undefined;
   readonly #rest = new Yield((shared) => void this.#goOn(shared));
@@ -46,12 +48,22 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   /**
    * @param turn counts the hand-overs of this process
    * @param onEmpty called when no caller holds, waits, or has a request in progress
+   * @param originOf returns the origin of the events of the queue
    */
-  constructor(backend: GrantingBackend, turn: LoopBudget, onEmpty: () => void) {
+  constructor(backend: GrantingBackend, turn: LoopBudget, onEmpty: () => void, originOf: () => EventOrigin) {
     this.#backend = backend;
     this.#waiting = new WaitingCallers(backend, this);
     this.#turn = turn;
     this.#onEmpty = onEmpty;
+    this.#originOf = originOf;
+  }
+
+  get origin(): EventOrigin {
+    return this.#originOf();
+  }
+
+  get waitingCallers(): number {
+    return this.#waiting.size;
   }
 
   /** Whether the key's lease is warm: kept here without being used. */
@@ -123,7 +135,9 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** Releases the key if no caller uses it. */
   async giveUpKept(): Promise<void> {
-    if (this.#shared?.isIdle) await this.#giveUp(this.#shared);
+    if (!this.#shared?.isIdle) return;
+    this.#shared.use?.endsAs('closed');
+    await this.#giveUp(this.#shared);
   }
 
   async left(shared: SharedLease, keepMs: number): Promise<void> {
@@ -202,7 +216,10 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   #follow(shared: SharedLease): Promise<void> | undefined {
     this.#serve(shared);
     if (this.#waiting.size === 0 || this.#rest.isOf(shared)) return undefined;
-    if (shared.admission === 'over') return this.#giveUp(shared);
+    if (shared.admission === 'over') {
+      shared.use?.endsAs('bounds');
+      return this.#giveUp(shared);
+    }
     shared.expectDemand();
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { StringMap } from '../async/collections.js';
 import { LoopBudget } from '../async/timer.js';
+import type { EventOrigin } from '../contract/channels.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
 import { LocalQueue } from './local-queue.js';
@@ -9,6 +10,7 @@ import type { GrantingBackend } from './local-queue.js';
 export class LocalQueues {
   readonly #backend: GrantingBackend;
   readonly #turn = new LoopBudget();
+  readonly #originOf: () => EventOrigin;
   readonly #queues = {
     exclusive: new StringMap<LocalQueue>(),
     read: new StringMap<LocalQueue>(),
@@ -16,8 +18,10 @@ export class LocalQueues {
     permit: new StringMap<LocalQueue>(),
   };
 
-  constructor(backend: GrantingBackend) {
+  /** @param originOf returns the origin of the events of all queues */
+  constructor(backend: GrantingBackend, originOf: () => EventOrigin) {
     this.#backend = backend;
+    this.#originOf = originOf;
   }
 
   /** Returns a lease at once, if this process has the key and no caller waits for it here. */
@@ -50,9 +54,14 @@ export class LocalQueues {
     const queues = this.#queues[mode];
     const found = queues.get(identity);
     if (found) return found;
-    const queue = new LocalQueue(this.#backend, this.#turn, () => {
-      if (queues.get(identity) === queue) queues.delete(identity);
-    });
+    const queue = new LocalQueue(
+      this.#backend,
+      this.#turn,
+      () => {
+        if (queues.get(identity) === queue) queues.delete(identity);
+      },
+      this.#originOf,
+    );
     queues.set(identity, queue);
     return queue;
   }

@@ -2,17 +2,24 @@ import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { LinkedList } from '../async/collections.js';
 import { nextTurn, after } from '../async/timer.js';
+import { channels } from '../contract/channels.js';
+import type { EventOrigin } from '../contract/channels.js';
 import type { LockError } from '../contract/errors.js';
 import { handedOver, MOST_HAND_OVERS, GrantedLease } from '../contract/granted-lease.js';
 import type { Grant, LeaseFollower } from '../contract/granted-lease.js';
 import type { LocalTarget } from '../contract/lock-request.js';
 import { HandOverLimit } from './hand-over-limit.js';
+import { LocalUse } from './local-use.js';
 
 // Idle time after which others are notified that the lease is only kept. Each notification costs a request.
 const NOTED_AFTER_MS = 50;
 
 /** Callbacks of a shared lease to its local queue. */
 export interface SharedLeaseListener {
+  /** The origin of the events of the local queue. */
+  readonly origin: EventOrigin;
+  /** The number of callers that wait in the local queue. */
+  readonly waitingCallers: number;
   /** Called when a caller has released its lease. Resolves when this blocks no other contender any more. */
   left(shared: SharedLease, keepMs: number): Promise<void>;
   /** Called when no more callers are admitted. Present holders keep the lease. */
@@ -43,7 +50,10 @@ export class SharedLease implements LeaseFollower {
   readonly #listener: SharedLeaseListener;
   readonly #bounds: HandOverLimit;
   readonly #holders = new LinkedList<Holder>();
+  /** The use as observers see it; `undefined` when there are none. */
+  readonly use: LocalUse | undefined = channels.localEnd.hasSubscribers ? new LocalUse() : undefined;
   #handOvers = 0;
+  #isEnded = false;
   #isClosed = false;
   #isNotedKept = false;
   #keepMs = 0;
@@ -104,8 +114,10 @@ export class SharedLease implements LeaseFollower {
   /** Returns a lease for the next caller, with a token of its own. */
   grant({ key, keepMs }: LocalTarget, label: string | undefined): GrantedLease {
     const token = handedOver(this.#lease.fencingToken, this.#handOvers);
+    const since = this.use ? now() : 0;
     const giveBack = () => {
       place.leave();
+      this.use?.blocked(now() - since, this.#listener.waitingCallers);
       return this.#listener.left(this, keepMs);
     };
     const lease = new GrantedLease(new SharedGrant(this.#lease, key, token, giveBack, () => this.#downgrade()));
@@ -141,11 +153,14 @@ export class SharedLease implements LeaseFollower {
   end(): Promise<void> {
     this.close();
     this.#lease.removeFollower(this);
+    if (!this.#isEnded) this.use?.ended(this.#listener.origin, this.#lease, this.#handOvers);
+    this.#isEnded = true;
     return this.#lease.release();
   }
 
   // The session is out of reach. A lease that is not closed now may delay the waiting callers later.
   suspend(): void {
+    this.use?.endsAs('closed');
     this.#close();
     this.#holders.members.forEach(({ lease }) => lease.suspend());
   }
@@ -155,17 +170,20 @@ export class SharedLease implements LeaseFollower {
   }
 
   revoke(): void {
+    this.use?.endsAs('closed');
     this.#close();
     this.#holders.members.forEach(({ lease }) => lease.revoke());
   }
 
   lose(reason: LockError): void {
+    this.use?.endsAs('lost');
     this.#close();
     this.#holders.members.forEach(({ lease }) => lease.lose(reason));
   }
 
   /** The present holder continues as a reader, and no writer may follow it. Waiting callers queue again. */
   #downgrade(): Promise<void> {
+    this.use?.endsAs('closed');
     this.#close();
     return this.#lease.downgrade();
   }

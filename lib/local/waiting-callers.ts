@@ -108,8 +108,9 @@ export class LocalWaiter implements GivingUpListener {
   }
 
   failed(error: unknown): void {
-    this.request.settled();
-    this.#reject(failureOf(this.request, error));
+    const failure = failureOf(this.request, error);
+    this.request.settled(undefined, failure);
+    this.#reject(failure);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
+import { channels } from '../contract/channels.js';
 import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
 import { lockOf } from './attempt.js';
@@ -32,6 +33,9 @@ export class GuardedJobs {
     const emit = (event: JobEvent) => {
       logJobEvent(event);
       this.events.next(event);
+      if (!channels.cron.hasSubscribers) return;
+      const { origin } = connection;
+      channels.cron.publish({ connection: origin.connection, origin, event });
     };
     this.#context = {
       connection,

@@ -4,6 +4,8 @@ import { LinkedList } from '../async/collections.js';
 import type { Place } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
 import { WaitTimer } from '../composite/deadline.js';
+import { channels } from '../contract/channels.js';
+import type { EventOrigin, LockKind } from '../contract/channels.js';
 import { lockedBy } from '../contract/contender.js';
 import type { Contender } from '../contract/contender.js';
 import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
@@ -16,6 +18,7 @@ import { heldLock } from './held-leases.js';
 import { Held, HoldWatch } from './hold-watch.js';
 import type { HeldTarget, HolderDetails } from './hold-watch.js';
 import { Holders } from './holders.js';
+import { missed, Observation } from './observation.js';
 import { setOf } from './lock-targets.js';
 import type { LockTarget } from './lock-targets.js';
 import { drained, LostLeases } from './ended-leases.js';
@@ -31,6 +34,9 @@ export interface AcquisitionOptions extends HolderDetails {
   /** Whether the caller releases the lease itself. A lost lease is useless to it, so it is released at once. */
   readonly isHandle: boolean;
 }
+
+/** The parameters of an observation, besides its origin. */
+type ObservedAs = Parameters<typeof Observation.start> extends [EventOrigin, ...infer Rest] ? Rest : never;
 
 /** Details of the holder of an admitted lease. */
 type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
@@ -58,6 +64,7 @@ export class AcquisitionGate {
     void lease.release();
   };
   #warn: (message: string) => void = () => {};
+  #origin: EventOrigin;
   #isStopping = false;
   #isClosed = false;
   readonly #closed = deferred();
@@ -67,7 +74,8 @@ export class AcquisitionGate {
   constructor(backend: LockBackend, longestWaitMs = Infinity) {
     this.#longestWaitMs = longestWaitMs;
     this.#backend = backend;
-    this.#local = new LocalQueues(backend);
+    this.#origin = Object.freeze({ connection: 'default', backend: backend.name });
+    this.#local = new LocalQueues(backend, () => this.#origin);
     this.holders = new Holders(backend, this.#local);
   }
 
@@ -81,6 +89,11 @@ export class AcquisitionGate {
     this.#warn = warn;
   }
 
+  /** Sets the origin of the events of all acquisitions. */
+  observedAs(origin: EventOrigin): void {
+    this.#origin = origin;
+  }
+
   /** Returns how long a call that requests `waitMs` waits, in milliseconds. */
   waitMsOf(waitMs: number): number {
     return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
@@ -92,7 +105,7 @@ export class AcquisitionGate {
     if (now) return Promise.resolve(now);
     const acquisition = this.#begin(target, options);
     if (acquisition.wait) return this.#wait(acquisition);
-    return this.#ask(acquisition).then((lease) => lease ?? this.#turnAway(target, options));
+    return this.#ask(acquisition).then((lease) => lease ?? this.#turnAway(acquisition, options));
   }
 
   /** Like `acquire`, but returns `null` instead of the time-out. */
@@ -100,7 +113,7 @@ export class AcquisitionGate {
     const now = this.#takeNow(target, options);
     if (now) return now;
     const acquisition = this.#begin(target, options);
-    if (!acquisition.wait) return (await this.#ask(acquisition)) ?? this.#turnAwayWaiting(target, options);
+    if (!acquisition.wait) return (await this.#ask(acquisition)) ?? this.#turnAwayWaiting(acquisition, options);
     return this.#wait(acquisition).catch((error: unknown) => {
       if (acquisition.isTimeout(error)) return null;
       throw error;
@@ -116,22 +129,27 @@ export class AcquisitionGate {
     options: AcquisitionOptions,
   ): Promise<readonly GrantedLease[] | null> {
     const all = setOf(targets);
-    if (this.#isClosed) throw new LockShutdownError(all.key);
+    const observations = targets.map((target) => this.#observe(target, options));
+    if (this.#isClosed) throw missed(observations, new LockShutdownError(all.key));
     const acquisition = this.#begin(all, options);
     const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key, name: key }));
     const asked = this.#backend.acquireAll?.(requests) ?? Promise.resolve(null);
     const leases = await asked
-      .catch((error: unknown) => Promise.reject(failureOf(acquisition, error)))
+      .catch((error: unknown) => {
+        throw missed(observations, failureOf(acquisition, error), acquisition.givenUp?.reason === error);
+      })
       .finally(() => acquisition.settled());
-    if (!leases) return this.#turnAwayWaiting(all, options);
+    if (!leases) return this.#turnAwayWaiting(acquisition, options, observations);
     const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
-    if (refusal !== undefined) return giveBack(leases, refusal);
-    leases.forEach((lease) => this.#admit(lease, { key: lease.key }, options));
+    if (refusal !== undefined) return giveBack(leases, missed(observations, refusal));
+    leases.forEach((lease, place) => this.#admit(lease, { key: lease.key }, options, observations[place]));
     return leases;
   }
 
-  settled(acquisition: Acquisition, lease: GrantedLease | undefined): void {
-    if (lease) this.#admit(lease, acquisition.target, acquisition);
+  settled(acquisition: Acquisition, lease: GrantedLease | undefined, error: unknown): void {
+    const { target, observation, givenUp } = acquisition;
+    if (lease) this.#admit(lease, target, acquisition, observation);
+    else if (error !== undefined) observation?.missed(error, givenUp?.reason === error);
   }
 
   mayTimeOut(target: LockTarget): void {
@@ -151,8 +169,11 @@ export class AcquisitionGate {
    * Adds a lease that was granted elsewhere to the held leases. Once the gate is closed, it releases the lease and
    * throws a LockShutdownError.
    */
-  hold(lease: GrantedLease): void {
-    if (!this.#isClosed) return this.#admit(lease, { key: lease.key }, { isHandle: true });
+  hold(lease: GrantedLease, kind: LockKind, label?: string): void {
+    const { key, mode } = lease;
+    const observation = this.#observe({ key, kind, mode, line: 'fifo' }, { label, waitMs: 0 });
+    if (!this.#isClosed) return this.#admit(lease, { key }, { label, isHandle: true }, observation);
+    observation?.missed(new LockShutdownError(key));
     void lease.release();
     throw new LockShutdownError(lease.key);
   }
@@ -186,9 +207,9 @@ export class AcquisitionGate {
   }
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
-    if (this.#isClosed) throw new LockShutdownError(target.key);
+    if (this.#isClosed) throw missed([this.#observe(target, options)], new LockShutdownError(target.key));
     const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
-    if (lease) this.#admit(lease, target, options);
+    if (lease) this.#admit(lease, target, options, this.#observe(target, options));
     return lease;
   }
 
@@ -196,7 +217,15 @@ export class AcquisitionGate {
     const wait = options.leftMs > 0 && !this.#isStopping;
     const acquisition = new Acquisition(target, options, wait, this);
     if (wait) acquisition.waitsAt(this.#waiting.join(acquisition));
+    // The members of a set are observed one by one.
+    if (channels.requestStart.hasSubscribers && !target.members) {
+      acquisition.observation = Observation.start(this.#origin, target, options);
+    }
     return acquisition;
+  }
+
+  #observe(...of: ObservedAs): Observation | undefined {
+    return channels.requestStart.hasSubscribers ? Observation.start(this.#origin, ...of) : undefined;
   }
 
   #wait(acquisition: Acquisition): Promise<GrantedLease> {
@@ -220,11 +249,12 @@ export class AcquisitionGate {
 
   async #answer(acquisition: Acquisition, asked: Promise<GrantedLease | null>): Promise<GrantedLease | null> {
     const lease = await asked.catch((error: unknown) => {
-      acquisition.settled();
-      throw failureOf(acquisition, error);
+      const failure = failureOf(acquisition, error);
+      acquisition.settled(undefined, failure);
+      throw failure;
     });
     const refusal = lease ? this.#refusalOf(lease) : undefined;
-    acquisition.settled(refusal === undefined ? (lease ?? undefined) : undefined);
+    acquisition.settled(refusal === undefined ? (lease ?? undefined) : undefined, refusal);
     return lease && refusal !== undefined ? giveBack([lease], refusal) : lease;
   }
 
@@ -234,21 +264,29 @@ export class AcquisitionGate {
     return lease.isHeld() ? undefined : lease.signal.reason;
   }
 
-  #turnAway(target: LockTarget, options: AcquisitionOptions): never {
-    this.#turnAwayWaiting(target, options);
-    throw this.timeout(target, options.waitMs);
+  #turnAway(acquisition: Acquisition, options: AcquisitionOptions): never {
+    this.#turnAwayWaiting(acquisition, options);
+    throw this.timeout(acquisition.target, options.waitMs);
   }
 
   /** Throws a LockShutdownError if the caller would have waited. Otherwise returns `null`. */
-  #turnAwayWaiting({ key }: LockTarget, { leftMs }: AcquisitionOptions): null {
-    if (this.#isStopping && leftMs > 0) throw new LockShutdownError(key);
+  #turnAwayWaiting(
+    { target: { key }, observation }: Acquisition,
+    { leftMs }: AcquisitionOptions,
+    observations: readonly (Observation | undefined)[] = [observation],
+  ): null {
+    if (this.#isStopping && leftMs > 0) throw missed(observations, new LockShutdownError(key));
+    missed(observations, undefined);
     return null;
   }
 
-  #admit(lease: GrantedLease, target: HeldTarget, { label, place: site, isHandle }: Holder): void {
+  #admit(lease: GrantedLease, target: HeldTarget, holder: Holder, observation: Observation | undefined): void {
+    const { label, isHandle } = holder;
     const place = this.#held.join(lease);
-    const watch = this.holds.watch(new Held(lease, target, label, site));
+    const watch = this.holds.watch(new Held(lease, target, label, holder.place));
     lease.label = label;
+    // Before the others: a handle that is lost by now is released at once.
+    observation?.granted(lease);
     lease.onLost(isHandle ? this.#onHandleLost : this.#onLost);
     lease.onReleased(() => {
       place.leave();
@@ -277,6 +315,7 @@ class Acquisition extends WaitTimer implements CallerRequest {
   readonly label: string | undefined;
   readonly place: AcquisitionOptions['place'];
   givenUp: { readonly reason: unknown } | undefined = undefined;
+  observation: Observation | undefined = undefined;
   readonly #waitMs: number;
   readonly #gate: AcquisitionGate;
   readonly #unlisten: Dispose | undefined;
@@ -341,10 +380,10 @@ class Acquisition extends WaitTimer implements CallerRequest {
     return this.#timeout !== undefined && error === this.#timeout;
   }
 
-  settled(lease?: GrantedLease): void {
+  settled(lease?: GrantedLease, error?: unknown): void {
     this.#letGo();
     this.#place?.leave();
-    this.#gate.settled(this, lease);
+    this.#gate.settled(this, lease, error);
   }
 
   #letGo(): void {

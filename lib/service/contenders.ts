@@ -1,4 +1,5 @@
 import { HeldSegment } from '../composite/held-segment.js';
+import { channels } from '../contract/channels.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockReentrancyError } from '../contract/errors.js';
 import type { LeaseMode } from '../contract/lease.js';
@@ -8,6 +9,7 @@ import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { LocalQueue } from '../local/local-queue.js';
 import type { LocalCaller } from '../local/waiting-callers.js';
 import { frameHolding, heldLeases } from './held-leases.js';
+import type { LockConnection } from './lock-connection.js';
 import { identityOfPermits } from './semaphores.js';
 
 /** Returns the local queue of a mode in this process, if there is one. */
@@ -41,11 +43,19 @@ function asCaller(contender: Contender, { state, label, since }: LocalCaller): C
 }
 
 /** Takes the key away from its holders: they release it in time, or lose it after that. */
-export async function revokeKey(backend: LockBackend, key: string, options: RevokeOptions): Promise<void> {
+export async function revokeKey(
+  { backend, origin }: LockConnection,
+  key: string,
+  options: RevokeOptions,
+): Promise<void> {
   const resolved = resolveRevokeOptions(options);
   const identity = backend.identify(key);
   if (!backend.revoke) throw new LockConfigurationError(`the backend "${backend.name}" cannot revoke`, { key });
   if (isHeldHere(backend, identity)) throw new LockReentrancyError(key, 'it would wait for itself; release the lease');
+  const { graceMs } = resolved;
+  if (channels.revoke.hasSubscribers) {
+    channels.revoke.publish({ connection: origin.connection, origin, key, graceMs, forced: graceMs === 0 });
+  }
   await backend.revoke(key, resolved);
 }
 

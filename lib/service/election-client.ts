@@ -45,6 +45,7 @@ export class ElectionClient {
         at,
         identity: backend.identify(at),
         scope: elections,
+        kind: 'leader',
         mode: 'exclusive',
         line: 'fifo',
         waitMs: options.waitMs,

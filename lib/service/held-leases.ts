@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { CallScope } from '../composite/multi-lock.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
+import { channels } from '../contract/channels.js';
 import { PLACE } from '../contract/check.js';
 import { LockConfigurationError, LockError, LockLostError, LockReentrancyError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
@@ -8,6 +9,7 @@ import type { Lease } from '../contract/lease.js';
 import { placed } from './call-site.js';
 import type { HeldTarget, HoldWatch } from './hold-watch.js';
 import { watchSet } from './hold-watch.js';
+import { observedWork } from './observation.js';
 import { HoldFrame, StayingLease, ReentrantHold } from './reentrant-hold.js';
 import type { Holding, HoldShare } from './reentrant-hold.js';
 
@@ -43,7 +45,12 @@ export function runHolding<T>(
   const share = reentrantHold.enter(granted.mode);
   // Others may continue to read when a writer releases its lease early.
   const lease = granted.mode === 'write' ? new StayingLease(reentrantHold, share, 'write') : granted;
-  return runInside(reentrantHold, lease, () => work(lease), share);
+  return runInside(
+    reentrantHold,
+    lease,
+    () => (channels.hold.hasSubscribers ? observedWork(granted, () => work(lease)) : work(lease)),
+    share,
+  );
 }
 
 /** One lease of a set, and its key. */
@@ -67,13 +74,23 @@ export async function runHoldingAll<T>(
       const giveBack = async () => void released.push(lease.release());
       return () => runInside(new ReentrantHold(lease, holding, { giveBack }), lease, inner);
     },
-    () => runUnder(set, work),
+    () => runUnder(set, channels.hold.hasSubscribers ? observed(members, work) : work),
   );
   try {
     return await enter();
   } finally {
     await Promise.all(released);
   }
+}
+
+/** Returns the work inside what subscribers put around it for each member. */
+function observed<T>(members: readonly HeldMember[], work: () => T): () => T {
+  return members.reduceRight(
+    (inner, { lease }) =>
+      () =>
+        observedWork(lease, inner),
+    work,
+  );
 }
 
 /** The lease of the innermost lock that the running code holds, and that others may wait for. */

@@ -11,7 +11,7 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LeaseState } from '../contract/lease.js';
 
 /** The parts of a lease that are needed to watch it and to end it. */
-type HeldLease = Pick<GrantedLease, 'acquiredAt' | 'state' | 'revoke' | 'lose' | 'release'>;
+type HeldLease = Pick<GrantedLease, 'acquiredAt' | 'state' | 'overdue' | 'revoke' | 'lose' | 'release'>;
 
 /** The target of a held lease. */
 export interface HeldTarget {
@@ -108,6 +108,7 @@ class Warning implements Alarm {
   ring(): void {
     const held = this.#held;
     if (held.isOver) return;
+    held.lease.overdue('warnHeldMs', held.limits.warnHeldMs);
     this.#warn(
       `${held.title} has been held for ${held.limits.warnHeldMs} ms (${held.origin}). ` +
         'Set a longer warnHeldMs where that is normal, or maxHeldMs to have such leases ended',
@@ -146,6 +147,7 @@ class Limit implements Alarm {
     const { maxHeldMs, overdueGraceMs } = this.#held.limits;
     this.#isTold = true;
     if (overdueGraceMs !== Infinity) this.#place = this.#alarms.set(overdueGraceMs, this);
+    lease.overdue('maxHeldMs', maxHeldMs);
     lease.revoke(new LockOverdueError(target.key, maxHeldMs));
     // Last: if the logger throws, the limit still applies.
     this.#warn(`${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`);
@@ -194,6 +196,10 @@ class HeldSet implements HeldLease {
   get state(): LeaseState {
     // Over only with the last of them: a lease that was lost or released early does not end the others.
     return this.#grants.find(({ state }) => state !== 'lost' && state !== 'released')?.state ?? 'released';
+  }
+
+  overdue(...limit: Parameters<GrantedLease['overdue']>): void {
+    this.#grants.forEach((lease) => lease.overdue(...limit));
   }
 
   revoke(reason: LockError): void {

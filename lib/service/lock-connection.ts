@@ -30,6 +30,7 @@ export class LockConnection {
     this.#warn = warn;
     this.origin = Object.freeze({ connection: options.connectionName, backend: backend.name });
     gate.warnTo(warn);
+    gate.observedAs(this.origin);
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
     this.targets = new LockTargets(backend, this.keys, this.names, options);

@@ -1,5 +1,6 @@
 import { checkOnLost, HOLDING_DEFAULTS, resolveHoldingOptions } from '../contract/acquire.options.js';
 import type { HoldingOptions, ResolvedAcquireOptions, ResolvedHoldingOptions } from '../contract/acquire.options.js';
+import type { LockKind } from '../contract/channels.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LeaseMode } from '../contract/lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
@@ -52,12 +53,12 @@ export class LockTargets {
    * @throws LockConfigurationError that names the wrong field
    */
   ofMember(key: string, sharing: SharingOptions): LockTarget {
-    return this.#targetOf(key, this.#keys.identify(key), sharing);
+    return this.#targetOf('set', key, this.#keys.identify(key), sharing);
   }
 
-  /** Returns the target of a part of a key that was checked before. */
+  /** Returns the target of a segment of a key that was checked before. */
   ofPart(key: string): LockTarget {
-    return this.#targetOf(key, this.#backend.identify(key), {});
+    return this.#targetOf('segment', key, this.#backend.identify(key), {});
   }
 
   /** Returns the limits on the holding time. @throws LockConfigurationError that names the wrong field */
@@ -74,13 +75,14 @@ export class LockTargets {
     return settings;
   }
 
-  #targetOf(key: string, identity: string, sharing: SharingOptions): LockTarget {
+  #targetOf(kind: LockKind, key: string, identity: string, sharing: SharingOptions): LockTarget {
     const shared = resolveSharingOptions(sharing, this.#sharing);
     const { onLost } = this;
     return {
       scope: this.#backend,
       identity,
       key,
+      kind,
       mode: 'exclusive',
       line: 'fifo',
       waitMs: this.#waitMs,
@@ -97,7 +99,7 @@ export class LockTargets {
     const at = this.#names.lockKeyOf({ kind: 'job', name: key, usedBy });
     const identity = this.#backend.identify(at);
     const waitMs = line === 'none' ? 0 : this.#waitMs;
-    return { scope: this.#backend, identity, key, at, mode: 'exclusive', line, waitMs, ...this.#sharing };
+    return { scope: this.#backend, identity, key, at, kind: 'cron', mode: 'exclusive', line, waitMs, ...this.#sharing };
   }
 }
 
@@ -105,6 +107,8 @@ export class LockTargets {
 export interface LockTarget extends Holding, HeldTarget {
   /** The key that the backend is asked for. Default: `key`. */
   readonly at?: string;
+  /** The kind of lock, for observers. Default `'lock'`. */
+  readonly kind?: LockKind;
   readonly mode: LeaseMode;
   readonly line: Line;
   readonly waitMs: number;

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { after } from '../async/timer.js';
+import { channels } from '../contract/channels.js';
 import type { EventOrigin } from '../contract/channels.js';
 import { guaranteesText } from '../contract/backend-guarantees.js';
 import type { BackendState, LockBackend } from '../contract/lock-backend.js';
@@ -18,6 +19,7 @@ import type { SemaphoreLock, SemaphoreOptions } from '../contract/semaphore.opti
 import { AcquisitionGate } from './acquisition-gate.js';
 import type { AtomicMultiLock, MultiOptions } from './multi-locks.js';
 import { placed } from './call-site.js';
+import { LockEvents } from './lock-events.js';
 import { GlobalTransaction } from './global-transaction.js';
 import type { GlobalTransactionOptions } from './global-transaction.js';
 import { withLocalCallers, revokeKey } from './contenders.js';
@@ -48,6 +50,7 @@ export class LockService {
   // No #private members here: Nest may be configured to put its providers behind a Proxy, which has none.
   private readonly connection: LockConnection;
   private readonly logger: Logger;
+  private readonly lockEvents: LockEvents;
   private readonly segments: Segments;
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
@@ -63,6 +66,12 @@ export class LockService {
     backend.logTo?.(this.logger);
     const connection = new LockConnection(backend, options, gate, (message) => this.logger.warn(message));
     this.connection = connection;
+    this.lockEvents = new LockEvents(connection.origin);
+    backend.observe?.((change) => {
+      if (!channels.session.hasSubscribers) return;
+      const { origin } = connection;
+      channels.session.publish({ connection: origin.connection, origin, ...change });
+    });
     this.multiLocks = new MultiLocks(connection);
     this.segments = new Segments(connection);
     this.semaphores = new Semaphores(connection);
@@ -70,6 +79,7 @@ export class LockService {
       waitMs: options.waitMs,
       waitMsOf: (waitMs) => gate.waitMsOf(waitMs),
       records: backend.records,
+      origin: connection.origin,
       warnOfLoss: (what) => connection.warnOfLoss(what),
       lockOn: (...of) => this.segmented(...of),
     });
@@ -86,6 +96,11 @@ export class LockService {
    */
   get origin(): EventOrigin {
     return this.connection.origin;
+  }
+
+  /** The events of this connection, for listeners. See [observability](../../docs/observability.md). */
+  get events(): LockEvents {
+    return this.lockEvents;
   }
 
   /** The state of the connection, which says what may be assumed of it right now. */
@@ -164,7 +179,7 @@ export class LockService {
    *   LockUnavailableError, LockConfigurationError when the backend cannot revoke, `options.signal.reason`
    */
   async revoke(key: string, options: RevokeOptions = {}): Promise<void> {
-    await revokeKey(this.connection.backend, key, options);
+    await revokeKey(this.connection, key, options);
   }
 
   /** Short for `mutex(key).acquire(options)`. */
@@ -217,7 +232,12 @@ export class LockService {
       return void connected.catch((error: unknown) => this.notConnected(error));
     }
     // Nest does not shut down a module that failed to start.
-    await connected.catch((error: unknown) => backend.close().then(() => Promise.reject(error)));
+    await connected.catch((error: unknown) =>
+      backend.close().then(() => {
+        this.lockEvents.close();
+        throw error;
+      }),
+    );
   }
 
   /**
@@ -234,6 +254,7 @@ export class LockService {
     const { gate, backend, options } = this.connection;
     await gate.drain(options.drainTimeoutMs);
     await backend.close();
+    this.lockEvents.close();
   }
 
   /** Logs a slow start before it fails. */

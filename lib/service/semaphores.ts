@@ -46,7 +46,18 @@ export class Semaphores {
     const { onLost } = targets;
     // Callers of one process share no contender here: each permit is a znode of its own.
     const sharing = { localLine: false, keepMs: 0 };
-    return { ...sharing, scope, identity, key, mode: 'permit', line: 'fifo', waitMs, onLost, holding };
+    return {
+      ...sharing,
+      scope,
+      identity,
+      key,
+      kind: 'semaphore',
+      mode: 'permit',
+      line: 'fifo',
+      waitMs,
+      onLost,
+      holding,
+    };
   }
 }
 

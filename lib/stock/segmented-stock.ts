@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Deadline } from '../composite/deadline.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { Deduction, Leftover } from './deduction.js';
+import type { StockEvents } from './stock-events.js';
 import type { StockKeeper } from './stock-keeper.js';
 import type { StockNames } from './stock-names.js';
 import { checkCallOptions, checkDeduction, checkForgetting, checkId, checkRestock } from './stock.options.js';
@@ -22,6 +23,7 @@ interface StockParts {
   readonly keeper: StockKeeper;
   readonly records: RecordStore;
   readonly names: StockNames;
+  readonly events: StockEvents;
 }
 
 /**
@@ -55,7 +57,10 @@ export class SegmentedStock {
     checkDeduction(quantity, options);
     const { orderId, routeBy, split = this.#parts.options.split } = options;
     const order = { orderId: orderId ?? randomUUID(), isNamed: orderId !== undefined, quantity, routeBy, split };
-    return this.#within(options, (signal) => this.#parts.keeper.deduct({ ...order, signal }));
+    const sold = await this.#within(options, (signal) => this.#parts.keeper.deduct({ ...order, signal }));
+    if (sold) this.#parts.events.publish('sold', sold.units, sold.parts.length);
+    else this.#parts.events.publish('soldOut', quantity);
+    return sold;
   }
 
   /**
@@ -67,7 +72,9 @@ export class SegmentedStock {
     const orderId = typeof order === 'string' ? order : (Object(order) as Partial<Deduction>).orderId;
     checkId('orderId', orderId);
     checkCallOptions(options);
-    return this.#within(options, (signal) => this.#parts.keeper.refund(orderId, signal));
+    const isRefunded = await this.#within(options, (signal) => this.#parts.keeper.refund(orderId, signal));
+    if (isRefunded) this.#parts.events.publish('refunded');
+    return isRefunded;
   }
 
   /** Adds units, spread over the segments. @throws as `deduct` */
@@ -75,7 +82,9 @@ export class SegmentedStock {
     checkRestock(units, options);
     const { restockId = randomUUID() } = options;
     const { segments } = this.#parts.options;
-    return this.#within(options, (signal) => this.#parts.keeper.restock({ restockId, units, segments, signal }));
+    const delivery = { restockId, units, segments };
+    await this.#within(options, (signal) => this.#parts.keeper.restock({ ...delivery, signal }));
+    this.#parts.events.publish('restocked', units);
   }
 
   /**

@@ -10,6 +10,7 @@ import { NEVER, onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import { backoff, pause } from '../async/timer.js';
 import type { RecordChange, RecordStore } from '../contract/record-store.js';
+import type { StockEvents } from './stock-events.js';
 import type { StockSnapshot } from './stock-snapshot.js';
 import type { StockCommand } from './stock-entry.js';
 import type { Levels } from './stock-plan.js';
@@ -34,14 +35,16 @@ export class StockWriter {
   readonly #records: RecordStore;
   readonly #snapshot: StockSnapshot;
   readonly #random: () => number;
+  readonly #events: StockEvents | undefined;
   #line: PendingCommand[] = [];
   #isOpen = false;
   #first: number;
 
-  constructor(records: RecordStore, snapshot: StockSnapshot, random: () => number = Math.random) {
+  constructor(records: RecordStore, snapshot: StockSnapshot, random: () => number = Math.random, events?: StockEvents) {
     this.#records = records;
     this.#snapshot = snapshot;
     this.#random = random;
+    this.#events = events;
     this.#first = this.#anySegment();
   }
 
@@ -149,6 +152,7 @@ export class StockWriter {
 
   /** Chooses another segment after a conflict: another process may use this one. */
   async #moveOn(pauseMs: number, attempt: number): Promise<void> {
+    this.#events?.publish('conflict', 0, 0, attempt + 1);
     this.#snapshot.forget();
     this.#first = this.#anySegment();
     if (attempt > 0) await pause(pauseMs, NEVER);

@@ -1,4 +1,5 @@
 import type { SegmentedLock } from '../composite/segmented-lock.js';
+import type { EventOrigin } from '../contract/channels.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
 import { LeasedStock, LeasedTraffic } from './leased-stock.js';
@@ -8,6 +9,7 @@ import { SegmentedStock } from './segmented-stock.js';
 import { StockSnapshot } from './stock-snapshot.js';
 import type { StockKeeper } from './stock-keeper.js';
 import { StockNames } from './stock-names.js';
+import { StockEvents } from './stock-events.js';
 import { StockWriter } from './stock-writer.js';
 import { resolveStockOptions } from './stock.options.js';
 import type { ResolvedStockOptions, StockOptions } from './stock.options.js';
@@ -19,6 +21,8 @@ interface StockSource {
   /** Returns the `waitMs` that applies to a call that asks for this one, in milliseconds. */
   readonly waitMsOf: (waitMs: number) => number;
   readonly records: RecordStore;
+  /** The origin of the events of all stocks. */
+  readonly origin: EventOrigin;
   /** Warns once if the servers can forget applied writes. */
   readonly warnOfLoss: (what: string) => void;
   /** Returns the segmented lock on a key. @throws LockConfigurationError for a key that can have none */
@@ -41,8 +45,9 @@ export class Stocks {
     const { records, waitMsOf, warnOfLoss } = this.#source;
     warnOfLoss('stock()');
     const names = new StockNames(key);
+    const events = new StockEvents(key, this.#source.origin);
     const keeper = this.#keeperOf(key, options, lock, names);
-    return new SegmentedStock({ key, options, waitMsOf, keeper, records, names });
+    return new SegmentedStock({ key, options, waitMsOf, keeper, records, names, events });
   }
 
   #keeperOf(
@@ -51,12 +56,15 @@ export class Stocks {
     lock: SegmentedLock,
     names: StockNames,
   ): StockKeeper {
-    const { records } = this.#source;
+    const { records, origin } = this.#source;
     if (store) {
       const traffic = this.#traffic.of(key, () => new LeasedTraffic(lock));
       return new LeasedStock({ key, store, open: new OpenOrders(records, names) }, traffic);
     }
-    const writer = this.#writers.of(key, () => new StockWriter(records, new StockSnapshot(records, names)));
+    const writer = this.#writers.of(key, () => {
+      const events = new StockEvents(key, origin);
+      return new StockWriter(records, new StockSnapshot(records, names), Math.random, events);
+    });
     return new RecordStock(records, names, writer, mergeBelow);
   }
 }

@@ -330,7 +330,13 @@ describe('a caller that is admitted late', () => {
       isCurrent: () => true,
       giveBack: async () => {},
     });
-    const tenure = new SharedLease(lease, false, { left: async () => {}, closed: () => {}, known: () => {} });
+    const tenure = new SharedLease(lease, false, {
+      origin: { connection: 'default', backend: 'test' },
+      waitingCallers: 0,
+      left: async () => {},
+      closed: () => {},
+      known: () => {},
+    });
     const reason = new LockLostError('k', 'the session is over');
     if (state === 'suspended') lease.suspend();
     else if (state === 'revoking') lease.revoke();
