@@ -104,13 +104,13 @@ export class Dashboard {
     };
   }
 
-  /** Returns one key with its line. @throws NotFoundException, LockUnavailableError, LockConfigurationError */
+  /** Returns one key with its wait queue. @throws NotFoundException, LockUnavailableError, LockConfigurationError */
   async key({ connection, id }: Query): Promise<KeyAnswer> {
     const [, { observed, actions }] = this.#chosen(connection);
     const key = typeof id === 'string' && id !== '' ? this.#names.keyOf(id) : undefined;
     if (key === undefined) throw new NotFoundException('no key is known by this id');
     observed.polled();
-    const { contenders, more } = await observed.line(key);
+    const { contenders, more } = await observed.queueOf(key);
     const { revocation } = actions;
     const own = revocation?.id === this.#names.idOf(key) ? revocation : null;
     const shown = { id: this.#names.idOf(key), key: this.#names.shown(key), contenders, more };

@@ -16,7 +16,7 @@ const KEPT_MS = 600_000;
 const BEAT_MS = 1_000;
 const ONE_SECOND_MS = 1_000;
 const MOST_CONTENDERS = 200;
-const MOST_LINES = 100;
+const MOST_QUEUES = 100;
 
 /** The services of one connection of the application. */
 export interface Observed {
@@ -27,8 +27,8 @@ export interface Observed {
   readonly contenders: (key: string) => Promise<readonly Contender[]>;
 }
 
-/** The line of one key, in full up to a bound. */
-interface KeyLine {
+/** The wait queue of one key, in full up to a bound. */
+interface KeyQueue {
   readonly contenders: readonly ShownContender[];
   readonly more: number;
 }
@@ -45,7 +45,7 @@ export class ObservedConnection {
   readonly #timeline = new HoldTimeline();
   readonly #runs: Shared<readonly ShownRun[]>;
   readonly #stocks: Shared<readonly ShownStock[]>;
-  readonly #lines = new Map<string, Shared<KeyLine>>();
+  readonly #queues = new Map<string, Shared<KeyQueue>>();
   #watch: ProcessWatch | undefined;
   #stopTimer: () => void = () => {};
   #polledAt = 0;
@@ -98,12 +98,12 @@ export class ObservedConnection {
   }
 
   /** Returns the contenders of a key, once a second for all who look. @throws LockUnavailableError */
-  async line(key: string): Promise<KeyLine> {
-    const shared = this.#lines.get(key) ?? new Shared(ONE_SECOND_MS, () => this.#askLine(key));
-    this.#lines.delete(key);
-    this.#lines.set(key, shared);
-    const [oldest] = this.#lines.keys();
-    if (this.#lines.size > MOST_LINES && oldest !== undefined) this.#lines.delete(oldest);
+  async queueOf(key: string): Promise<KeyQueue> {
+    const shared = this.#queues.get(key) ?? new Shared(ONE_SECOND_MS, () => this.#askQueue(key));
+    this.#queues.delete(key);
+    this.#queues.set(key, shared);
+    const [oldest] = this.#queues.keys();
+    if (this.#queues.size > MOST_QUEUES && oldest !== undefined) this.#queues.delete(oldest);
     return shared.get();
   }
 
@@ -118,7 +118,7 @@ export class ObservedConnection {
     this.#watch = undefined;
   }
 
-  async #askLine(key: string): Promise<KeyLine> {
+  async #askQueue(key: string): Promise<KeyQueue> {
     const all = await this.#observed.contenders(key);
     const contenders = all.slice(0, MOST_CONTENDERS).map((one) => shownContender(one, this.#options.showHosts));
     return { contenders, more: all.length - contenders.length };

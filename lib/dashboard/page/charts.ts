@@ -65,10 +65,15 @@ export function chart(title: string, lines: readonly Line[], unit: (value: numbe
     h(
       'div',
       { class: 'scale', 'aria-hidden': 'true' },
-      h('span', {}, 'last 10 min'),
+      h('span', {}, periodText(lines)),
       h('span', {}, `top ${unit(highest)}`),
     ),
   );
+}
+
+function periodText(lines: readonly Line[]): string {
+  const points = Math.max(FEWEST_POINTS, ...lines.map(({ values }) => values.length));
+  return `last ${Math.round((points * POINT_SECONDS) / 60)} min`;
 }
 
 function legend(lines: readonly Line[], unit: (value: number) => string): VNode {
@@ -95,12 +100,14 @@ function top(values: readonly (number | null)[]): number {
   return Math.max(1, ...values.map((value) => value ?? 0));
 }
 
-/** Points of the history fill the chart from its right edge. */
-const POINTS = 120;
+/** With fewer points than this, the left of a chart is empty. */
+const FEWEST_POINTS = 24;
+const POINT_SECONDS = 5;
 
 function points(values: readonly (number | null)[], { width, height }: Size, highest: number): [number, number][] {
-  const step = width / (POINTS - 1);
-  const first = POINTS - values.length;
+  const places = Math.max(FEWEST_POINTS, values.length);
+  const step = width / (places - 1);
+  const first = places - values.length;
   return values.flatMap((value, at): [number, number][] => {
     if (value === null) return [];
     return [[round((first + at) * step), round(height - 2 - ((height - 4) * value) / highest)]];
@@ -131,8 +138,8 @@ function round(value: number): number {
 
 const SHOWN_BLOCKS = 12;
 
-/** A line as blocks: what holds, then what waits. */
-export function lineOfBlocks(holding: number, waiting: number): VNode {
+/** A wait queue as blocks: what holds, then what waits. */
+export function queueBlocks(holding: number, waiting: number): VNode {
   const total = Math.min(SHOWN_BLOCKS, holding + waiting);
   const held = Math.min(holding, waiting > 0 ? total - 1 : total);
   return h(
@@ -260,14 +267,14 @@ export function holdStrip(holds: readonly ShownHold[], { from, to }: Period): VN
 /** The segments of a stock, one bar each. */
 export function segmentBars(segments: readonly number[]): VNode {
   const highest = Math.max(1, ...segments);
-  const step = Math.min(32, 480 / segments.length);
-  const width = step * segments.length;
-  const gap = step > 8 ? 4 : 1;
+  const step = 480 / segments.length;
+  const gap = Math.min(8, step / 4);
   return h(
     'svg',
     {
       class: 'segments',
-      viewBox: `0 0 ${Math.max(120, width)} 80`,
+      viewBox: '0 0 480 80',
+      preserveAspectRatio: 'none',
       role: 'img',
       'aria-label': `units of the ${segments.length} segments: ${segments.join(', ')}`,
     },

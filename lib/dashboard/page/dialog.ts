@@ -8,7 +8,7 @@ const TEXTS: Readonly<Record<Asking['action'], { title: string; text: string; bu
   revoke: {
     title: 'Revoke this key?',
     text:
-      'All holders are asked to let go. Whoever has not done so after the grace period loses the key by force: until it notices, two may ' +
+      'All holders are asked to let go. A holder that has not done so after the grace period loses the key by force. Until it notices, two may ' +
       'work at the same time, and only fencing tokens keep them apart.',
     button: 'Revoke',
   },

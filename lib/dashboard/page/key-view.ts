@@ -9,9 +9,9 @@ import { addressOf, serverNow, since, store } from './store.js';
 const STRIP_MS = 120_000;
 const MOST_LISTED = 12;
 
-/** One key: its line as cards, the holder first, and its latest hand-overs. */
+/** One key: its wait queue as cards, the holder first, and its latest hand-overs. */
 export function keyView(ask: (action: 'revoke', id: string, name: string) => void): Child {
-  const { line, route, state } = store;
+  const { shownKey: line, route, state } = store;
   if (line?.id !== route.id) return h('p', { class: 'soft' }, 'Looking …');
   const mayRevoke = state?.actions.includes('revoke') === true;
   const isHeld = line.contenders.some((one) => one.state === 'held');
@@ -50,14 +50,14 @@ function summary({ contenders, more }: KeyAnswer): string {
 function queue({ contenders, more }: KeyAnswer): VNode {
   return h(
     'section',
-    { 'aria-labelledby': 'line-title' },
-    h('h2', { id: 'line-title' }, 'Line'),
+    { 'aria-labelledby': 'queue-title' },
+    h('h2', { id: 'queue-title' }, 'Wait queue'),
     contenders.length === 0
       ? nothing('The key is free', 'Holders and waiting callers would be here, in the order in which they came.')
       : h('ol', { class: 'cards' }, contenders.map(card)),
     more > 0 && h('p', { class: 'soft' }, `and ${count(more)} more`),
     contenders.length > 0 &&
-      h('p', { class: 'hint' }, 'Callers of another process that share one place in the line appear as one.'),
+      h('p', { class: 'hint' }, 'Callers of another process that share one contender appear as one.'),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ShownKey } from '../answers.js';
-import { lineOfBlocks, sparkline } from './charts.js';
+import { queueBlocks, sparkline } from './charts.js';
 import { h } from './dom.js';
 import type { Child, VNode } from './dom.js';
 import { age, count, duration } from './format.js';
@@ -164,7 +164,7 @@ function table(rows: readonly ShownKey[], { changed }: LocksCalls): VNode {
       on: { pointerenter: pin(true), pointerleave: pin(false), focusin: pin(true), focusout: pin(false) },
     },
     h('caption', { class: 'hidden' }, 'Keys that are held or waited for'),
-    columns('Key', 'Holder', ['Held for', 'number'], 'Line', ['Oldest wait', 'number']),
+    columns('Key', 'Holder', ['Held for', 'number'], 'Wait queue', ['Oldest wait', 'number']),
     h('tbody', {}, rows.map(row)),
   );
 }
@@ -186,9 +186,9 @@ function row(one: ShownKey): VNode {
     h('td', { class: 'number', 'data-name': 'Held for' }, age(since(heldSince))),
     h(
       'td',
-      { class: 'line' },
-      lineOfBlocks(holding, waiting),
-      h('span', { class: waiting > 0 ? 'wait' : 'soft' }, waiting > 0 ? `${count(waiting)} waiting` : 'no line'),
+      { class: 'queue' },
+      queueBlocks(holding, waiting),
+      h('span', { class: waiting > 0 ? 'wait' : 'soft' }, waiting > 0 ? `${count(waiting)} waiting` : 'nobody waits'),
     ),
     h('td', { class: `number ${waiting > 0 ? 'wait' : ''}`, 'data-name': 'Oldest wait' }, age(since(waitingSince))),
   );

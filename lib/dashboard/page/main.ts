@@ -60,10 +60,10 @@ function addresses(): readonly string[] {
   return [`api/state?${state}`, `api/key?${new URLSearchParams({ connection, id: route.id })}`];
 }
 
-function received(state: StateAnswer, line: KeyAnswer | undefined): void {
+function received(state: StateAnswer, shownKey: KeyAnswer | undefined): void {
   store.state = state;
   store.connection = state.connection;
-  store.line = line;
+  store.shownKey = line;
   store.instances.set(state.instance.id, state);
   const [oldest] = store.instances.keys();
   if (store.instances.size > MOST_INSTANCES && oldest !== undefined) store.instances.delete(oldest);
@@ -75,7 +75,8 @@ function received(state: StateAnswer, line: KeyAnswer | undefined): void {
 
 function draw(): void {
   const { route } = store;
-  const title = route.view === 'key' ? (store.line?.key ?? 'Key') : NAMES.find(([view]) => view === route.view)?.[1];
+  const title =
+    route.view === 'key' ? (store.shownKey?.key ?? 'Key') : NAMES.find(([view]) => view === route.view)?.[1];
   document.title = `${title ?? 'Locks'} · ${store.state?.waiting ? `${store.state.waiting} waiting` : 'locks'}`;
   render(
     app,
@@ -231,7 +232,7 @@ function skip(event: Event): void {
 
 window.addEventListener('hashchange', () => {
   store.route = routeOf(location.hash);
-  store.line = undefined;
+  store.shownKey = undefined;
   store.isPinned = false;
   draw();
   poller.now();

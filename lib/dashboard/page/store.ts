@@ -30,7 +30,7 @@ export interface Store {
   readonly instances: Map<string, StateAnswer>;
   /** The instance that was chosen on the view of instances. */
   instance: string | undefined;
-  line: KeyAnswer | undefined;
+  shownKey: KeyAnswer | undefined;
   connection: string;
   search: string;
   sorting: Sorting;
@@ -54,7 +54,7 @@ export const store: Store = {
   state: undefined,
   instances: new Map(),
   instance: undefined,
-  line: undefined,
+  shownKey: undefined,
   connection: '',
   search: '',
   sorting: 'waiting',
