@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import type {
+  ConfigurableModuleAsyncOptions,
   DynamicModule,
   FactoryProvider,
   ModuleMetadata,
@@ -13,14 +14,12 @@ import { controllerOf } from './dashboard.controller.js';
 import { resolveDashboardExtras, resolveDashboardOptions } from './dashboard.options.js';
 import type { LockDashboardExtras, LockDashboardOptions } from './dashboard.options.js';
 
-/** The options of `forRootAsync`: a factory of the options, and the extras. */
-export interface LockDashboardAsyncOptions extends LockDashboardExtras, Pick<ModuleMetadata, 'imports'> {
-  /** The tokens of the factory's parameters. */
-  readonly inject?: FactoryProvider['inject'] | undefined;
-  /** Returns the options. */
-  // eslint-disable-next-line typescript/no-explicit-any
-  readonly useFactory: (...dependencies: any[]) => LockDashboardOptions | Promise<LockDashboardOptions>;
-}
+type FromFactory = ConfigurableModuleAsyncOptions<LockDashboardOptions>;
+
+/** The options of `forRootAsync`: `useFactory` with `inject` and `imports`, and the extras. */
+export type LockDashboardAsyncOptions = Pick<FromFactory, 'imports' | 'inject'> &
+  Required<Pick<FromFactory, 'useFactory'>> &
+  LockDashboardExtras;
 
 /** Starts and ends a page with its application. */
 class DashboardLife implements OnModuleInit, OnApplicationShutdown {
@@ -32,8 +31,8 @@ class DashboardLife implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   /** Called by Nest. @throws LockConfigurationError for a connection that is not registered */
-  onModuleInit(): void {
-    this.dashboard.start(this.discovery, this.moduleRef);
+  onModuleInit(): Promise<void> {
+    return this.dashboard.start(this.discovery, this.moduleRef);
   }
 
   /** Called by Nest. */
@@ -74,7 +73,7 @@ export class LockDashboardModule {
 function page(
   extras: LockDashboardExtras,
   imports: NonNullable<ModuleMetadata['imports']>,
-  { inject, useFactory }: Required<Pick<LockDashboardAsyncOptions, 'useFactory'>> & Pick<FactoryProvider, 'inject'>,
+  { inject, useFactory }: Pick<LockDashboardAsyncOptions, 'inject' | 'useFactory'>,
 ): DynamicModule {
   const { path, guards } = resolveDashboardExtras(extras);
   const dashboard = Symbol('LOCK_DASHBOARD');

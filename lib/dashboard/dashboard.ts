@@ -7,7 +7,9 @@ import type { JobRun } from '../contract/job-event.js';
 import { getLeaderElectionToken, LeaderElectionService } from '../elections/leader-election.service.js';
 import { CronRunsService, getCronRunsToken } from '../schedule/cron-runs.service.js';
 import { registrationOf } from '../service/connection-token.js';
-import { connectionOf, LockService } from '../service/lock.service.js';
+import { connectionOf } from '../service/lock.service.js';
+import type { LockService } from '../service/lock.service.js';
+import { lockServicesOf, orCloseConnections } from '../failed-start.js';
 import { DashboardAccess } from './access.js';
 import type { Rights } from './access.js';
 import { DashboardActions } from './actions.js';
@@ -49,19 +51,18 @@ export class Dashboard {
   }
 
   /** Finds the connections of the application. @throws LockConfigurationError for a name that is not registered */
-  start(discovery: DiscoveryService, moduleRef: ModuleRef): void {
-    const instances = discovery.getProviders().map((wrapper): unknown => wrapper.instance);
-    const services = new Map(
-      instances.filter((one) => one instanceof LockService).map((locks) => [locks.connectionName, locks]),
-    );
-    for (const name of this.options.connections ?? services.keys()) {
-      const locks = services.get(name);
-      if (!locks)
-        throw new LockConfigurationError(
-          `LockDashboardModule: connections has "${name}": import ${registrationOf(name)}`,
-        );
-      this.#connections.set(name, this.#connected(locks, moduleRef));
-    }
+  start(discovery: DiscoveryService, moduleRef: ModuleRef): Promise<void> {
+    return orCloseConnections(discovery, () => {
+      const services = new Map(lockServicesOf(discovery).map((locks) => [locks.connectionName, locks]));
+      for (const name of this.options.connections ?? services.keys()) {
+        const locks = services.get(name);
+        if (!locks)
+          throw new LockConfigurationError(
+            `LockDashboardModule: connections has "${name}": import ${registrationOf(name)}`,
+          );
+        this.#connections.set(name, this.#connected(locks, moduleRef));
+      }
+    });
   }
 
   /** Ends what polls have begun, and aborts a revocation. */

@@ -11,6 +11,8 @@ export interface Scripted {
   readonly host?: string;
   readonly pid?: number;
   readonly ageMs?: number;
+  /** The time since which it holds or waits, in place of its age. */
+  readonly from?: number;
   readonly mode?: Contender['mode'];
   readonly isOwn?: boolean;
 }
@@ -97,7 +99,15 @@ const held = (all: readonly Scripted[]) => all.map((one) => contender(one, 'held
 const waiting = (all: readonly Scripted[]) => all.map((one) => contender(one, 'waiting'));
 
 function contender(scripted: Scripted, state: Contender['state']): Contender {
-  const { label, host = 'shop-1', pid = 17, ageMs = 0, mode = 'exclusive', isOwn = false } = scripted;
-  const since = new Date(Date.now() - ageMs);
+  const {
+    label,
+    host = 'shop-1',
+    pid = 17,
+    ageMs = 0,
+    from = Date.now() - ageMs,
+    mode = 'exclusive',
+    isOwn = false,
+  } = scripted;
+  const since = new Date(from);
   return { state, mode, owner: { label, host, pid }, since, isOwn, isLocal: false, isKept: false };
 }

@@ -236,7 +236,7 @@ export function stateStrip(states: readonly ShownSessionState[], { from, to }: P
   );
 }
 
-/** The holds of a key on one axis of time. Neighbours alternate, so that each hand-over can be seen. */
+/** The holds of a key on one axis of time. A gap between two of them is a hand-over. */
 export function holdStrip(holds: readonly ShownHold[], { from, to }: Period): VNode {
   const x = (at: number) => round((960 * (Math.max(from, at) - from)) / (to - from));
   const shown = holds.filter((hold) => (hold.to ?? to) > from);
@@ -251,10 +251,10 @@ export function holdStrip(holds: readonly ShownHold[], { from, to }: Period): VN
         'rect',
         {
           key: `${hold.from} ${at}`,
-          class: hold.to === null ? 'open' : at % 2 === 0 ? 'even' : 'odd',
+          class: hold.to === null ? 'open' : 'over',
           x: x(hold.from),
           y: 3,
-          width: Math.max(2, x(end) - x(hold.from) - 1),
+          width: Math.max(2, x(end) - x(hold.from) - 2),
           height: 22,
           rx: 2,
         },

@@ -111,7 +111,7 @@ function holdRow({ owner, mode, from, to }: ShownHold, at: number, now: number):
     'tr',
     { key: `${from} ${at}` },
     h('td', { class: 'time' }, moment(from, now)),
-    h('td', {}, h('span', { class: 'label' }, owner.label ?? placeOf(owner)), mode === 'read' && [' ', chip('reads')]),
+    h('td', {}, ownerText(owner), mode === 'read' && [' ', chip('reads')]),
     h('td', { class: 'number' }, to === null ? h('b', {}, age(now - from)) : duration(to - from)),
   );
 }

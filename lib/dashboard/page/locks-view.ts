@@ -26,7 +26,7 @@ export function locksView(calls: LocksCalls): Child {
   if (!state) return null;
   const rows = sortedKeys(state.keys);
   return [
-    heading('Locks', 'Every key that is held or waited for in the cluster. What waits has colour.'),
+    heading('Locks', 'Every key that is held or waited for in the cluster.'),
     tiles(),
     tools(calls),
     h('p', { class: 'count', 'aria-live': 'polite' }, countText(rows.length)),

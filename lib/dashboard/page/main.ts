@@ -32,15 +32,15 @@ document.body.replaceChildren(app, question);
 
 const poller = new Poller({
   addresses,
-  onAnswers: ([state, line]) => {
+  onAnswers: ([state, shownKey]) => {
     store.link = 'live';
     store.fault = '';
-    received(state as StateAnswer, line as KeyAnswer | undefined);
+    received(state as StateAnswer, shownKey as KeyAnswer | undefined);
     draw();
   },
   onFault: (error) => {
-    const isRefused = error instanceof Refusal && (error.status === 401 || error.status === 403);
-    store.link = isRefused ? 'refused' : 'failing';
+    const status = error instanceof Refusal ? error.status : 0;
+    store.link = status === 401 || status === 403 ? 'refused' : status === 404 ? 'missing' : 'failing';
     store.fault = error instanceof Error ? error.message : String(error);
     draw();
   },
@@ -63,7 +63,7 @@ function addresses(): readonly string[] {
 function received(state: StateAnswer, shownKey: KeyAnswer | undefined): void {
   store.state = state;
   store.connection = state.connection;
-  store.shownKey = line;
+  store.shownKey = shownKey;
   store.instances.set(state.instance.id, state);
   const [oldest] = store.instances.keys();
   if (store.instances.size > MOST_INSTANCES && oldest !== undefined) store.instances.delete(oldest);
@@ -180,6 +180,8 @@ function linkText(): string {
       return 'no answer, trying again';
     case 'refused':
       return 'refused';
+    case 'missing':
+      return 'not found';
   }
 }
 
@@ -189,6 +191,7 @@ function main(): VNode {
     'main',
     { id: 'main', tabindex: '-1' },
     link === 'refused' && h('p', { class: 'banner bad', role: 'alert' }, `You may not see this page: ${fault}`),
+    link === 'missing' && h('p', { class: 'banner wait', role: 'status' }, `Not found: ${fault}.`),
     link === 'failing' &&
       h('p', { class: 'banner wait', role: 'status' }, `No answer: ${fault}. What you see is older.`),
     state?.fault && h('p', { class: 'banner wait', role: 'status' }, `The cluster is not seen: ${state.fault}`),

@@ -38,7 +38,7 @@ export interface Store {
   /** Whether the order of rows stays, because the pointer or the focus is in the table. */
   isPinned: boolean;
   pinned: readonly string[];
-  link: 'connecting' | 'live' | 'paused' | 'failing' | 'refused';
+  link: 'connecting' | 'live' | 'paused' | 'failing' | 'missing' | 'refused';
   fault: string;
   /** The servers' clock less the browser's, in milliseconds. */
   clockOffset: number;
