@@ -14,6 +14,7 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
+import type { BackendVitals, SessionChange } from '../contract/survey.js';
 import { clientOpener } from './client/etcd-client.js';
 import { EtcdBarriers } from './coordination/barriers.js';
 import { EtcdCells } from './coordination/cells.js';
@@ -79,6 +80,14 @@ export class EtcdBackend implements LockBackend {
     throw new LockConfigurationError(`"${key}": etcd() has no absolute keys; ${instead}`, { key });
   }
 
+  vitals(): BackendVitals {
+    return this.#sessions.vitals;
+  }
+
+  observe(listener: (change: SessionChange) => void): void {
+    this.#report.changes.observe(listener);
+  }
+
   logTo(log: ConnectionLog): void {
     this.#report.logTo(log);
   }
@@ -123,8 +132,9 @@ export class EtcdBackend implements LockBackend {
     return isCutOff ? this.#sessions.unavailable(reason.waitMs, reason.key) : reason;
   }
 
-  close(): Promise<void> {
-    return this.#sessions.close();
+  async close(): Promise<void> {
+    await this.#sessions.close();
+    this.#report.changes.closed();
   }
 }
 

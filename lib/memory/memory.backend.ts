@@ -15,6 +15,8 @@ import type { LockRequest, SemaphoreSize } from '../contract/lock-request.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
+import { SessionChanges } from '../contract/session-changes.js';
+import type { BackendVitals, SessionChange } from '../contract/survey.js';
 import { MemoryContenders } from './memory-contenders.js';
 import type { MemoryContender } from './memory-contenders.js';
 import { MemoryCoordination } from './memory-coordination.js';
@@ -48,6 +50,7 @@ export class MemoryBackend implements LockBackend {
   });
   /** The wait queues by name. Permits and leaderships have queues of their own. */
   readonly #lines = new Map<string, MemoryContenders>();
+  protected readonly changes = new SessionChanges();
   #tokens = 0n;
   #closed = false;
 
@@ -60,7 +63,18 @@ export class MemoryBackend implements LockBackend {
     return key;
   }
 
-  async connect(): Promise<void> {}
+  /** There is no session here, and no server. */
+  vitals(): BackendVitals {
+    return { sessionId: undefined, sessionTimeoutMs: undefined, marginMs: undefined, server: undefined };
+  }
+
+  observe(listener: (change: SessionChange) => void): void {
+    this.changes.observe(listener);
+  }
+
+  async connect(): Promise<void> {
+    this.changes.connected({});
+  }
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
     return this.standIn(this.lineFor(request), request);
@@ -115,6 +129,7 @@ export class MemoryBackend implements LockBackend {
     const lines = [...this.#lines.values()];
     this.#lines.clear();
     lines.forEach((line) => line.close());
+    this.changes.closed();
   }
 
   /** Queues the request in the wait queue of this name before the call returns. In all else it behaves as `acquire`. */

@@ -14,6 +14,7 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
+import type { BackendVitals, SessionChange } from '../contract/survey.js';
 import { clientClass, createClient } from './client/redis-client.js';
 import type { LinkClients } from './client/redis-link.js';
 import { RedisBarriers } from './coordination/barriers.js';
@@ -90,6 +91,14 @@ export class RedisBackend implements LockBackend {
     throw new LockConfigurationError(`"${key}": redis() has no absolute keys; ${instead}`, { key });
   }
 
+  vitals(): BackendVitals {
+    return this.#sessions.vitals;
+  }
+
+  observe(listener: (change: SessionChange) => void): void {
+    this.#report.changes.observe(listener);
+  }
+
   logTo(log: ConnectionLog): void {
     this.#report.logTo(log);
   }
@@ -137,6 +146,7 @@ export class RedisBackend implements LockBackend {
   async close(): Promise<void> {
     await this.#plain?.close();
     await this.#sessions.close();
+    this.#report.changes.closed();
   }
 
   /** @throws LockConfigurationError for a key that cannot be used, or is a lock without a wait queue */

@@ -12,6 +12,7 @@ import type {
 } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import type { BackendVitals, SessionChange } from '../contract/survey.js';
 import type { ConnectString } from './client/connect-string.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { canBeginAgain, explained, inSession } from './session-retry.js';
@@ -111,6 +112,14 @@ export class ZooKeeperBackend implements LockBackend {
     return this.#sessions.connected?.timeoutMs ?? this.#options.sessionTimeoutMs;
   }
 
+  vitals(): BackendVitals {
+    return this.#sessions.vitals;
+  }
+
+  observe(listener: (change: SessionChange) => void): void {
+    this.#report.changes.observe(listener);
+  }
+
   logTo(log: ConnectionLog): void {
     this.#report.logTo(log);
   }
@@ -164,6 +173,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   async close(): Promise<void> {
     await this.#sessions.close();
+    this.#report.changes.closed();
   }
 
   /** @param directories the directories in which the attempt creates contenders */

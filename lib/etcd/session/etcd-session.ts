@@ -82,6 +82,11 @@ export class EtcdSession {
     this.#onDoubt = onDoubt;
   }
 
+  /** The time that the servers gave the lease, in milliseconds. */
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
   /**
    * The deadline until which the servers cannot have ended the lease, on `now()`. It counts from the sending of the last
    * renewal that was proven: the servers count from when they received it.

@@ -12,6 +12,7 @@ import {
   LockUnavailableError,
 } from '../../contract/errors.js';
 import type { BackendState } from '../../contract/lock-backend.js';
+import type { BackendVitals } from '../../contract/survey.js';
 import type { OpenClient } from '../client/etcd-client.js';
 import { explained } from '../client/etcd-error.js';
 import { EtcdLink } from '../client/etcd-link.js';
@@ -52,6 +53,7 @@ export class EtcdSessions {
   #session: EtcdSession | undefined;
   #heartbeat: Heartbeat | undefined;
   #connected: Deferred<EtcdSession> = awaited();
+  #host: string | undefined;
   #isConnected = false;
   #hasStarted = false;
   #hasLost = false;
@@ -71,6 +73,17 @@ export class EtcdSessions {
   get state(): BackendState {
     if (this.#isConnected) return 'connected';
     return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
+  }
+
+  /** The session and its server, in numbers. Asks no server. */
+  get vitals(): BackendVitals {
+    const session = this.#session;
+    return {
+      sessionId: session?.id,
+      sessionTimeoutMs: session?.timeoutMs,
+      marginMs: session && Math.max(0, session.deadline - now()),
+      server: this.#isConnected ? this.#host : undefined,
+    };
   }
 
   /** The session, while a server answers. */
@@ -234,7 +247,8 @@ export class EtcdSessions {
     this.#pauses.reset();
     this.watches.linkedBy(link);
     session.linkedBy(link, proof);
-    this.#report.connected(session.id, host);
+    this.#host = host;
+    this.#report.connected(session, host);
     this.#connected.resolve(session);
   }
 

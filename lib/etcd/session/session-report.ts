@@ -1,14 +1,17 @@
 import { now } from '../../async/clock.js';
 import type { ConnectionLog } from '../../contract/lock-backend.js';
+import { SessionChanges } from '../../contract/session-changes.js';
 import type { EtcdSession } from './etcd-session.js';
 
 const SILENT: ConnectionLog = { log() {}, warn() {} };
 
 /**
- * Logs the fate of a connection and its sessions. There is one log entry for each outage, each end of a session, and
- * each new connection.
+ * Logs the fate of a connection and its sessions, and tells a listener. There is one log entry for each outage, each end
+ * of a session, and each new connection.
  */
 export class SessionReport {
+  /** The same changes, for a listener. */
+  readonly changes = new SessionChanges();
   readonly #warned = new Set<string>();
   #log = SILENT;
   #hasConnected = false;
@@ -26,7 +29,7 @@ export class SessionReport {
     }
   }
 
-  connected(id: string, host: string): void {
+  connected({ id, timeoutMs }: Pick<EtcdSession, 'id' | 'timeoutMs'>, host: string): void {
     if (!this.#hasConnected) this.#log.log(`connected to etcd at ${host}: session ${id}`);
     else if (this.#downSince !== undefined) {
       const awayMs = Math.round(now() - this.#downSince);
@@ -34,6 +37,7 @@ export class SessionReport {
     }
     this.#hasConnected = true;
     this.#downSince = undefined;
+    this.changes.connected({ sessionId: id, sessionTimeoutMs: timeoutMs, server: host });
   }
 
   disconnected(error: Error, session: EtcdSession | undefined): void {
@@ -46,9 +50,11 @@ export class SessionReport {
         ? ''
         : `; held leases (${leases}) are suspended, and lost unless a majority answers within ${leftMs} ms`;
     this.#log.warn(`${error.message}${consequence}`);
+    this.changes.suspended(error.message);
   }
 
   ended(id: string, why: string): void {
     this.#log.warn(`session ${id} is over: ${why}. Its leases are lost; waits line up again in the next one`);
+    this.changes.lost(why);
   }
 }

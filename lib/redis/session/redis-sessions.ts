@@ -11,6 +11,7 @@ import {
   LockUnavailableError,
 } from '../../contract/errors.js';
 import type { BackendState } from '../../contract/lock-backend.js';
+import type { BackendVitals } from '../../contract/survey.js';
 import { explained, isWrongServer, refusalOf } from '../client/redis-error.js';
 import { RedisLink } from '../client/redis-link.js';
 import type { LinkClients } from '../client/redis-link.js';
@@ -84,6 +85,17 @@ export class RedisSessions {
   get state(): BackendState {
     if (this.#isConnected) return 'connected';
     return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
+  }
+
+  /** The session and its server, in numbers. Asks no server. */
+  get vitals(): BackendVitals {
+    const session = this.#session;
+    return {
+      sessionId: session?.id,
+      sessionTimeoutMs: session && this.#settings.sessionTimeoutMs,
+      marginMs: session && Math.max(0, session.deadline - now()),
+      server: this.#isConnected ? this.#report.server : undefined,
+    };
   }
 
   /** Whether the server that answered last can forget applied writes. */
@@ -255,7 +267,7 @@ export class RedisSessions {
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
-    this.#report.connected(session.id);
+    this.#report.connected(session.id, this.#settings.sessionTimeoutMs);
     this.#connected.resolve(session);
   }
 

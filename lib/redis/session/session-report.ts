@@ -1,14 +1,17 @@
 import { now } from '../../async/clock.js';
 import type { ConnectionLog } from '../../contract/lock-backend.js';
+import { SessionChanges } from '../../contract/session-changes.js';
 import type { RedisSession } from './redis-session.js';
 
 const SILENT: ConnectionLog = { log() {}, warn() {} };
 
 /**
- * Logs the fate of a connection and its sessions. There is one log entry for each outage, each end of a session, and
- * each new connection.
+ * Logs the fate of a connection and its sessions, and tells a listener. There is one log entry for each outage, each end
+ * of a session, and each new connection.
  */
 export class SessionReport {
+  /** The same changes, for a listener. */
+  readonly changes = new SessionChanges();
   readonly #server: string;
   readonly #warned = new Set<string>();
   #log = SILENT;
@@ -32,7 +35,8 @@ export class SessionReport {
     }
   }
 
-  connected(id: string): void {
+  /** @param sessionTimeoutMs the session timeout, in milliseconds */
+  connected(id: string, sessionTimeoutMs: number): void {
     if (!this.#hasConnected) this.#log.log(`connected to Redis at ${this.#server}: session ${id}`);
     else if (this.#downSince !== undefined) {
       const awayMs = Math.round(now() - this.#downSince);
@@ -40,6 +44,12 @@ export class SessionReport {
     }
     this.#hasConnected = true;
     this.#downSince = undefined;
+    this.changes.connected({ sessionId: id, sessionTimeoutMs, server: this.#server });
+  }
+
+  /** The server, for messages. */
+  get server(): string {
+    return this.#server;
   }
 
   joined(settlingMs: number): void {
@@ -61,9 +71,11 @@ export class SessionReport {
         ? ''
         : `; held leases (${leases}) are suspended, and lost unless a server answers within ${leftMs} ms`;
     this.#log.warn(`${error.message}${consequence}`);
+    this.changes.suspended(error.message);
   }
 
   ended(id: string, why: string): void {
     this.#log.warn(`session ${id} is over: ${why}. Its leases are lost; waits line up again in the next one`);
+    this.changes.lost(why);
   }
 }

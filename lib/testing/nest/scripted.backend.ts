@@ -78,6 +78,7 @@ export class ScriptedBackend extends MemoryBackend {
 
   override async connect(): Promise<void> {
     this.#assertReachable();
+    await super.connect();
   }
 
   protected override async standIn(line: string, request: LockRequest): Promise<GrantedLease | null> {
@@ -138,6 +139,8 @@ export class ScriptedBackend extends MemoryBackend {
       if (isReachable) lease.resume();
       else lease.suspend();
     }
+    if (isReachable) this.changes.connected({});
+    else this.changes.suspended('the test has the servers unavailable');
     this.grantTurns();
   }
 

@@ -178,7 +178,8 @@ export class Connection {
     this.#dialer.succeeded();
     this.#handshakes.answered();
     const { sentAt } = this.#handshakes;
-    this.#listener.connected({ sessionId: this.#sessionId, timeoutMs: this.#driver.sessionTimeout, sentAt });
+    const { server } = this.#dialer;
+    this.#listener.connected({ sessionId: this.#sessionId, timeoutMs: this.#driver.sessionTimeout, sentAt, server });
   }
 
   // A server that receives, but whose replies are lost, renews the session with each handshake, and its keys remain

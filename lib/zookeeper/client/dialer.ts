@@ -32,6 +32,8 @@ export class Dialer {
   #socket: Socket | undefined;
   #cancelAttempt: Dispose = () => {};
   #isAccepted = false;
+  /** The server of the last attempt, as `host:port`. */
+  server: string | undefined;
   /** The last connection error. */
   lastError: Error | undefined;
 
@@ -69,6 +71,7 @@ export class Dialer {
     const events = this.#events;
     const socket = openSocket(server, this.#options.tls, () => events.connected());
     this.#socket = socket;
+    this.server = `${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`;
     this.#isAccepted = false;
     events.opened(socket);
     socket.on('data', (bytes: Buffer) => events.data(bytes));

@@ -45,6 +45,8 @@ export interface Handshake {
   readonly sessionId: bigint;
   readonly timeoutMs: number;
   readonly sentAt: number;
+  /** The server that has answered, as `host:port`. */
+  readonly server?: string | undefined;
 }
 
 /** The reason for the end of a session. */

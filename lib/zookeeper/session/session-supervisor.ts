@@ -11,6 +11,8 @@ import {
   LockUnavailableError,
 } from '../../contract/errors.js';
 import type { BackendState, ConnectionLog } from '../../contract/lock-backend.js';
+import { SessionChanges } from '../../contract/session-changes.js';
+import type { BackendVitals } from '../../contract/survey.js';
 import type { ClientListener, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 import type { GrantedTimeout } from './lease-clock.js';
 import { Session } from './session.js';
@@ -43,6 +45,7 @@ export class SessionSupervisor {
   #client: ZooKeeperClient | undefined;
   #session: Session | undefined;
   #connected: Deferred<Session> = awaited();
+  #server: string | undefined;
   #isConnected = false;
   #hasLost = false;
   #isClosed = false;
@@ -62,6 +65,17 @@ export class SessionSupervisor {
   /** The session, while a server is connected. */
   get connected(): Session | undefined {
     return this.#isConnected ? this.#session : undefined;
+  }
+
+  /** The session and its server, in numbers. Asks no server. */
+  get vitals(): BackendVitals {
+    const session = this.#session;
+    return {
+      sessionId: session && idText(session.id),
+      sessionTimeoutMs: session?.timeoutMs,
+      marginMs: session && Math.max(0, session.leftMs),
+      server: this.#isConnected ? this.#server : undefined,
+    };
   }
 
   /** Begins to connect. A second call has no effect. */
@@ -108,6 +122,7 @@ export class SessionSupervisor {
       connected: (handshake) => {
         if (this.#session) this.#session.connected(handshake);
         else this.#session = new Session(client, handshake);
+        this.#server = handshake.server;
         this.#succeeded(this.#session);
         if (!this.#isClosed) this.#listener.connected(handshake);
       },
@@ -177,10 +192,12 @@ function awaited(): Deferred<Session> {
 const SILENT: ConnectionLog = { log() {}, warn() {} };
 
 /**
- * Logs the fate of a connection and its sessions. There is one log entry for each outage, each end of a session, and
- * each new connection.
+ * Logs the fate of a connection and its sessions, and tells a listener. There is one log entry for each outage, each end
+ * of a session, and each new connection.
  */
 export class SessionReport implements SessionListener {
+  /** The same changes, for a listener. */
+  readonly changes = new SessionChanges();
   readonly #servers: string;
   readonly #timeout: GrantedTimeout;
   #log = SILENT;
@@ -210,6 +227,8 @@ export class SessionReport implements SessionListener {
     this.#sessionId = sessionId;
     this.#downSince = undefined;
     this.#timeout.granted(handshake);
+    const { server } = handshake;
+    this.changes.connected({ sessionId: idText(sessionId), sessionTimeoutMs: timeoutMs, server });
   }
 
   disconnected(session: Session, error: Error | undefined): void {
@@ -223,6 +242,7 @@ export class SessionReport implements SessionListener {
         ? ''
         : `; held leases (${leases}) are suspended, and lost unless a server answers within ${leftMs} ms`;
     this.#log.warn(`the connection to ${this.#servers} is lost${why}${consequence}`);
+    this.changes.suspended(error?.message ?? 'the connection is lost');
   }
 
   ended(session: Session, why: SessionEnd): void {
@@ -230,6 +250,7 @@ export class SessionReport implements SessionListener {
     this.#log.warn(
       `session ${idText(session.id)} is over: ${why}. Its leases are lost; waits line up again in the next one`,
     );
+    this.changes.lost(why);
   }
 }
 
