@@ -130,43 +130,6 @@ function aging(all: readonly Scripted[], at: number): Scripted[] {
   return all.map(({ ageMs = 0, ...one }) => ({ ...one, from: at - ageMs }));
 }
 
-/** A key that processes have in turns, each for its time. */
-function turns(label: string, waiting: number, times: readonly number[]): ScriptedKey {
-  const round = times.reduce((sum, time) => sum + time, 0);
-  const began = Date.now() - 7 * round;
-  const turn = () => {
-    let [at, from] = [0, began + Math.floor((Date.now() - began) / round) * round];
-    while (from + times[at]! <= Date.now()) from += times[at++]!;
-    return { at: at + Math.floor((from - began) / round) * times.length, from };
-  };
-  const one = (at: number, from: number) => ({ label, ...process(at * 3 + (at % 2)), from });
-  return {
-    get holders() {
-      const { at, from } = turn();
-      return [one(at, from)];
-    },
-    get waiters() {
-      const { at, from } = turn();
-      return Array.from({ length: waiting }, (_, behind) => {
-        return one(at + behind + 1, from - times[(at + behind) % times.length]! / (behind + 2));
-      });
-    },
-  };
-}
-
-const process = (at: number) => ({ host: HOSTS[at % HOSTS.length]!, pid: 21 + (at % 3) });
-const read = (one: Scripted): Scripted => ({ ...one, mode: 'read' });
-
-/** Scripted ages grow with time. */
-function aging(all: readonly Scripted[], at: number): Scripted[] {
-  return all.map((one) => ({
-    ...one,
-    get ageMs() {
-      return (one.ageMs ?? 0) + Date.now() - at;
-    },
-  }));
-}
-
 /** Keeps this process busy, with waits and hand-overs that the charts show. */
 async function drive(locks: LockService, signal: AbortSignal): Promise<void> {
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -73,7 +73,20 @@ function received(state: StateAnswer, shownKey: KeyAnswer | undefined): void {
   }
 }
 
+let isDrawing = false;
+
+/** Draws everything. An element that goes may lose the focus, and ask for a drawing in the middle of one. */
 function draw(): void {
+  if (isDrawing) return void queueMicrotask(draw);
+  isDrawing = true;
+  try {
+    drawNow();
+  } finally {
+    isDrawing = false;
+  }
+}
+
+function drawNow(): void {
   const { route } = store;
   const title =
     route.view === 'key' ? (store.shownKey?.key ?? 'Key') : NAMES.find(([view]) => view === route.view)?.[1];
@@ -240,7 +253,7 @@ window.addEventListener('hashchange', () => {
   draw();
   poller.now();
   // A screen reader says where it is.
-  document.querySelector<HTMLElement>('h1')?.focus();
+  (document.querySelector<HTMLElement>('h1') ?? document.getElementById('main'))?.focus();
 });
 window.addEventListener('keydown', (event) => {
   const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
