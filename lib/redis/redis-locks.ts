@@ -133,8 +133,8 @@ export class RedisLocks implements PermitCounts {
   }
 }
 
-/** @param token the token of a holder; `undefined` for an entry that waits */
-function described(text: string, ownSession: string, token?: string): Contender {
+/** Returns the contender of an entry. @param token the token of a holder; `undefined` for an entry that waits */
+export function described(text: string, ownSession: string, token?: string): Contender {
   const { mode, permits, session, since, label } = parseEntry(text);
   return {
     state: token === undefined ? 'waiting' : 'held',

@@ -14,7 +14,7 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
-import type { BackendVitals, SessionChange } from '../contract/survey.js';
+import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
 import { clientClass, createClient } from './client/redis-client.js';
 import type { LinkClients } from './client/redis-link.js';
 import { RedisBarriers } from './coordination/barriers.js';
@@ -24,6 +24,7 @@ import { notPlain, PlainLocks } from './locks/plain-locks.js';
 import { RedisElections } from './redis-elections.js';
 import { RedisLocks } from './redis-locks.js';
 import { RedisRecords } from './redis-records.js';
+import { surveyOf } from './redis-survey.js';
 import { resolveRedisOptions, serverText } from './redis.options.js';
 import type { RedisOptions, ResolvedRedisOptions } from './redis.options.js';
 import { RedisKeys } from './session/redis-keys.js';
@@ -130,6 +131,10 @@ export class RedisBackend implements LockBackend {
     const [lock, permits] = this.#locks.queuesOf(key);
     const queue = of === 'key' ? lock : permits;
     return queue ? this.#locks.list(queue, key, { most, waiting: false, signal }) : [];
+  }
+
+  survey(question: SurveyQuestion): Promise<Survey> {
+    return surveyOf(this.#sessions, question);
   }
 
   async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {

@@ -12,7 +12,7 @@ import type {
 } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
-import type { BackendVitals, SessionChange } from '../contract/survey.js';
+import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
 import type { ConnectString } from './client/connect-string.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { canBeginAgain, explained, inSession } from './session-retry.js';
@@ -35,6 +35,7 @@ import { ZooKeeperElections } from './zookeeper-elections.js';
 import { ZooKeeperPermits } from './zookeeper-permits.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
 import { revoke } from './zookeeper-revocation.js';
+import { surveyOf } from './zookeeper-survey.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
@@ -159,6 +160,13 @@ export class ZooKeeperBackend implements LockBackend {
     return inSession(this.#sessions, { key, wait: false, signal }, ask).then((found) =>
       found.filter(isHeld).slice(0, most),
     );
+  }
+
+  survey(question: SurveyQuestion): Promise<Survey> {
+    const { connect, basePath } = this.#options;
+    const tree = { chroot: connect.chroot, basePath };
+    const call = { key: question.prefix || basePath || '/', wait: false, signal: question.signal };
+    return inSession(this.#sessions, call, (session, signal) => surveyOf(session, tree, { ...question, signal }));
   }
 
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
