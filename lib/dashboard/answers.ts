@@ -28,7 +28,9 @@ export interface ShownKey {
   /** The name of the key in requests. It is the key, unless keys are redacted. */
   readonly id: string;
   readonly key: string;
-  readonly kind: 'lock' | 'semaphore' | 'election';
+  readonly kind: 'lock' | 'semaphore' | 'election' | 'job';
+  /** The service that an election or a job belongs to. */
+  readonly service: string | null;
   readonly holding: number;
   readonly waiting: number;
   readonly holders: readonly ShownContender[];
@@ -42,6 +44,8 @@ export interface ShownKey {
 /** A queue of items. */
 export interface ShownQueue {
   readonly key: string;
+  /** The service that it belongs to. */
+  readonly service: string | null;
   readonly items: number;
 }
 

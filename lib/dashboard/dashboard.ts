@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import { NotFoundException } from '@nestjs/common';
 import type { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { LockConfigurationError } from '../contract/errors.js';
-import type { JobRun } from '../contract/job-event.js';
 import { getLeaderElectionToken, LeaderElectionService } from '../elections/leader-election.service.js';
 import { CronRunsService, getCronRunsToken } from '../schedule/cron-runs.service.js';
 import { registrationOf } from '../service/connection-token.js';
@@ -139,16 +138,10 @@ export class Dashboard {
     const get = <T>(token: unknown) => moduleRef.get<T>(token as never, { strict: false });
     const cronRuns = () => get<CronRunsService>(getCronRunsToken(connectionName));
     const elections = () => get<LeaderElectionService>(getLeaderElectionToken(connectionName));
-    const runs = async () => peek(cronRuns());
-    const contenders = (key: string) => locks.contenders(key);
+    const runs = () => cronRuns().peek();
     const { signal } = this.#closing;
-    const observed = new ObservedConnection({ connection, runs, contenders }, this.#names, this.options, signal);
+    const observed = new ObservedConnection({ locks, connection, runs }, this.#names, this.options);
     const services = { locks, elections, runs: cronRuns };
     return { observed, actions: new DashboardActions(services, observed, this.#names, signal) };
   }
-}
-
-/** Returns the latest runs without taking their locks: a tick that comes in that moment must not find one taken. */
-async function peek(_runs: CronRunsService): Promise<readonly JobRun[]> {
-  return [];
 }

@@ -1,8 +1,8 @@
 import { after } from '../async/timer.js';
 import { now } from '../async/clock.js';
-import type { Contender } from '../contract/contender.js';
 import type { JobRun } from '../contract/job-event.js';
 import type { LockConnection } from '../service/lock-connection.js';
+import type { LockService } from '../service/lock.service.js';
 import type { ShownContender, ShownHold, ShownPoint, ShownProcess, ShownRun, ShownStock } from './answers.js';
 import { ClusterView, shownContender } from './cluster-view.js';
 import type { ResolvedDashboardOptions } from './dashboard.options.js';
@@ -20,11 +20,10 @@ const MOST_QUEUES = 100;
 
 /** The services of one connection of the application. */
 export interface Observed {
+  readonly locks: LockService;
   readonly connection: LockConnection;
   /** Returns the latest runs of jobs without taking a lock; `undefined` where no job can be recorded. */
   readonly runs: () => Promise<readonly JobRun[]>;
-  /** Returns every contender of a key. */
-  readonly contenders: (key: string) => Promise<readonly Contender[]>;
 }
 
 /** The wait queue of one key, in full up to a bound. */
@@ -51,16 +50,16 @@ export class ObservedConnection {
   #polledAt = 0;
   #pointAt = 0;
 
-  constructor(observed: Observed, names: KeyNames, options: ResolvedDashboardOptions, signal: AbortSignal) {
+  constructor(observed: Observed, names: KeyNames, options: ResolvedDashboardOptions) {
     this.#observed = observed;
     this.#names = names;
     this.#options = options;
-    const { backend } = observed.connection;
+    const { locks, connection } = observed;
     const { showHosts, paths } = options;
     const timeline = this.#timeline;
-    this.cluster = new ClusterView({ backend, names, timeline, showHosts, paths, signal });
+    this.cluster = new ClusterView({ locks, names, timeline, showHosts, paths });
     this.#runs = new Shared(ONE_SECOND_MS, async () => shownRuns(await observed.runs(), showHosts));
-    this.#stocks = new Shared(ONE_SECOND_MS, () => readStocks(backend.records, names));
+    this.#stocks = new Shared(ONE_SECOND_MS, () => readStocks(connection.backend.records, names));
   }
 
   get backendName(): string {
@@ -119,7 +118,7 @@ export class ObservedConnection {
   }
 
   async #askQueue(key: string): Promise<KeyQueue> {
-    const all = await this.#observed.contenders(key);
+    const all = await this.#observed.locks.contenders(key);
     const contenders = all.slice(0, MOST_CONTENDERS).map((one) => shownContender(one, this.#options.showHosts));
     return { contenders, more: all.length - contenders.length };
   }

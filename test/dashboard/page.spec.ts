@@ -17,7 +17,8 @@ const VIEWS = ['locks', 'key/order%2F1', 'leaders', 'cron', 'queues', 'stock', '
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const MOST_BYTES = 60 * 1_024;
 
-const rowOf = (page: Page, key: string) => page.locator('table.keys tbody tr', { hasText: key });
+const rowOf = (page: Page, key: string) =>
+  page.locator('table.keys tbody tr', { has: page.getByRole('link', { name: key, exact: true }) });
 const keysIn = (page: Page) => page.locator('table.keys tbody th').allInnerTexts();
 
 describe('the table of locks', () => {
@@ -352,7 +353,7 @@ async function injected(page: Page, url: string): Promise<string[]> {
   for (const view of VIEWS) {
     await page.goto(`${url}#/${view}`);
     await page.waitForResponse(/api\/state/);
-    await page.locator('main h1').waitFor();
+    await page.locator('main h1').waitFor({ state: 'attached' });
     const elements = await page.locator('.app img, .app script').count();
     if (elements > 0) found.push(`${view}: ${elements} elements`);
     if (await page.evaluate(() => 'hacked' in window)) found.push(`${view}: a script has run`);

@@ -44,17 +44,17 @@ export class SceneBackend extends MemoryBackend {
     return [...held(holders), ...waiting(waiters), ...(await super.lineOf(key))];
   }
 
-  async survey(question: SurveyQuestion): Promise<Survey> {
+  override async survey(question: SurveyQuestion): Promise<Survey> {
     this.questions.push(question);
     if (this.fault) throw this.fault;
     const names = new Set([...this.cluster.keys(), ...this.#own]);
-    const wanted = [...names].filter((key) => question.prefix === undefined || key.startsWith(question.prefix));
+    const wanted = [...names].filter((key) => key.startsWith(question.prefix ?? ''));
     const keys = await Promise.all(wanted.map(async (key) => this.#surveyed(key, await this.lineOf(key), question)));
     const inUse = keys.filter(({ holding, waiting: count }) => holding + count > 0);
     return { keys: inUse.slice(0, question.mostKeys), queues: this.queues, isTruncated: this.isTruncated };
   }
 
-  vitals(): BackendVitals {
+  override vitals(): BackendVitals {
     return {
       sessionId: '0x1003a7f2c5d0004',
       sessionTimeoutMs: 10_000,

@@ -3,7 +3,7 @@ import { h } from './dom.js';
 import type { Child, VNode } from './dom.js';
 import { age, counted } from './format.js';
 import { heading, nothing, ownerText } from './parts.js';
-import { addressOf, since, store } from './store.js';
+import { since, store } from './store.js';
 
 /** The elections, and which instance leads. */
 export function leadersView(ask: (action: 'resign', id: string, name: string) => void): Child {
@@ -25,13 +25,13 @@ export function leadersView(ask: (action: 'resign', id: string, name: string) =>
 }
 
 function election(one: ShownKey, ask: (action: 'resign', id: string, name: string) => void): VNode {
-  const { id, key, holders, waiting, heldSince } = one;
+  const { id, key, service, holders, waiting, heldSince } = one;
   const [leader] = holders;
   const mayResign = leader?.isOwn === true && store.state?.actions.includes('resign') === true;
   return h(
     'article',
-    { class: 'panel', key: id },
-    h('h2', {}, h('a', { class: 'mono', href: addressOf('key', id) }, key)),
+    { class: 'panel', key: `${service} ${id}` },
+    h('h2', {}, h('span', { class: 'mono' }, key), service !== null && h('span', { class: 'of' }, ` of ${service}`)),
     leader ? ownerText(leader.owner, leader.isOwn) : h('p', { class: 'wait' }, 'nobody leads'),
     h(
       'dl',

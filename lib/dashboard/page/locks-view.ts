@@ -169,14 +169,21 @@ function table(rows: readonly ShownKey[], { changed }: LocksCalls): VNode {
   );
 }
 
+/** The key, with a link to its wait queue. A job's lock has no page: its runs are on the view of cron. */
+function nameOf({ id, key, kind }: ShownKey): VNode {
+  return kind === 'job'
+    ? h('a', { class: 'mono', href: addressOf('cron') }, key)
+    : h('a', { class: 'mono', href: addressOf('key', id) }, key);
+}
+
 function row(one: ShownKey): VNode {
-  const { id, key, kind, holding, waiting, holders, heldSince, waitingSince } = one;
+  const { id, kind, holding, waiting, holders, heldSince, waitingSince } = one;
   const [holder] = holders;
   const others = holding - 1;
   return h(
     'tr',
-    { key: id, class: waiting > 0 ? 'contended' : null },
-    h('th', { scope: 'row' }, h('a', { class: 'mono', href: addressOf('key', id) }, key), ' ', kindMark(kind)),
+    { key: `${kind} ${id}`, class: waiting > 0 ? 'contended' : null },
+    h('th', { scope: 'row' }, nameOf(one), ' ', kindMark(kind)),
     h(
       'td',
       { class: 'holder' },

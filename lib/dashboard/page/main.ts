@@ -67,9 +67,10 @@ function received(state: StateAnswer, shownKey: KeyAnswer | undefined): void {
   store.instances.set(state.instance.id, state);
   const [oldest] = store.instances.keys();
   if (store.instances.size > MOST_INSTANCES && oldest !== undefined) store.instances.delete(oldest);
-  for (const { key, items } of state.queues) {
-    const points = store.queueHistory.get(key) ?? [];
-    store.queueHistory.set(key, [...points, items].slice(-QUEUE_POINTS));
+  for (const { key, service, items } of state.queues) {
+    const name = `${service} ${key}`;
+    const points = store.queueHistory.get(name) ?? [];
+    store.queueHistory.set(name, [...points, items].slice(-QUEUE_POINTS));
   }
 }
 

@@ -79,13 +79,18 @@ export function queuesView(): Child {
   ];
 }
 
-function queueRow({ key, items }: ShownQueue): VNode {
+function queueRow({ key, service, items }: ShownQueue): VNode {
   return h(
     'tr',
-    { key },
-    h('th', { scope: 'row' }, h('span', { class: 'mono' }, key)),
+    { key: `${service} ${key}` },
+    h(
+      'th',
+      { scope: 'row' },
+      h('span', { class: 'mono' }, key),
+      service !== null && h('span', { class: 'of' }, ` of ${service}`),
+    ),
     h('td', { class: `number ${items > 0 ? 'strong' : ''}` }, count(items)),
-    h('td', {}, sparkline(store.queueHistory.get(key) ?? [], 'soft')),
+    h('td', {}, sparkline(store.queueHistory.get(`${service} ${key}`) ?? [], 'soft')),
   );
 }
 
