@@ -44,6 +44,8 @@ export type Layered =
   | 'etcd/session'
   | 'etcd/client'
   | 'etcd/wire'
+  | 'dashboard'
+  | 'dashboard/page'
   | 'memory'
   | 'async'
   | 'command'
@@ -228,6 +230,15 @@ export const LAYERS: Layers = {
     packages: ['@grpc/grpc-js', 'node:module', 'node:tls'],
   },
   'etcd/wire': { folder: 'etcd/wire', mayImport: [], packages: [] },
+  // Nothing imports the page: an application does, by a sub-path of its own.
+  dashboard: {
+    folder: 'dashboard',
+    mayImport: ['root', 'schedule', 'elections', 'service', 'stock', 'contract', 'async'],
+    doors: { root: ['failed-start.ts'] },
+    packages: [...NEST, 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:url'],
+  },
+  // It runs in a browser: of the server it knows the types of the answers.
+  'dashboard/page': { folder: 'dashboard/page', mayImport: ['dashboard'], typesOnly: ['dashboard'], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
   command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
