@@ -3,6 +3,7 @@ import type { LockService } from '../service/lock.service.js';
 import type { LockSurvey, LockSurveyKey } from '../service/survey.js';
 import type { ShownContender, ShownKey, ShownQueue } from './answers.js';
 import type { HoldTimeline } from './hold-timeline.js';
+import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { shownOrNull, shownText } from './shown-text.js';
 
@@ -55,7 +56,7 @@ export class ClusterView {
   /** Returns the facts, about a second old. Never rejects: an outage is a fault among the facts. */
   async facts(): Promise<ClusterFacts> {
     try {
-      const survey = await this.#viewed.locks.survey(BOUNDS);
+      const survey = await inTime(this.#viewed.locks.survey(BOUNDS));
       if (survey !== this.#survey) {
         this.#survey = survey;
         this.#facts = this.#seen(survey);

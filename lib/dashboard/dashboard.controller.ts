@@ -27,11 +27,8 @@ export interface PlacedPage {
   readonly dashboard: symbol;
 }
 
-/**
- * Returns a controller of its own for each registration: the path is metadata of its class, and two applications in one
- * process may have two paths.
- */
-export function controllerOf({ path, guards, dashboard: token }: PlacedPage): Type<object> {
+/** Returns the guard of one page. It comes after those of the application and of the module. */
+function guardOf(token: symbol): Type<CanActivate> {
   @Injectable()
   class LockDashboardGuard implements CanActivate {
     // No #private members here: Nest may be configured to wrap its providers in a Proxy, which has none.
@@ -43,8 +40,16 @@ export function controllerOf({ path, guards, dashboard: token }: PlacedPage): Ty
     }
   }
 
+  return LockDashboardGuard;
+}
+
+/**
+ * Returns a controller of its own for each registration: the path is metadata of its class, and two applications in one
+ * process may have two paths.
+ */
+export function controllerOf({ path, guards, dashboard: token }: PlacedPage): Type<object> {
   // On the class, so that no route is without them.
-  @UseGuards(...guards, LockDashboardGuard)
+  @UseGuards(...guards, guardOf(token))
   @Controller({ path, version: VERSION_NEUTRAL })
   class LockDashboardController {
     constructor(
@@ -55,25 +60,25 @@ export function controllerOf({ path, guards, dashboard: token }: PlacedPage): Ty
     @Get()
     page(@Req() request: PageRequest, @Res() response: unknown): void {
       const base = baseOf(request.originalUrl ?? request.url, this.dashboard.options.publicPath);
-      this.write(request, response, { text: pageDocument(base), type: 'text/html; charset=utf-8' });
+      writeAnswer(this.host, request, response, { text: pageDocument(base), type: 'text/html; charset=utf-8' });
     }
 
     @Get('assets/:file')
     file(@Req() request: PageRequest, @Res() response: unknown): void {
       const file = this.dashboard.files.get(String(request.params?.file));
       if (!file) throw new NotFoundException();
-      this.write(request, response, { ...file, etag: file.etag, cache: 'no-cache' });
+      writeAnswer(this.host, request, response, { ...file, etag: file.etag, cache: 'no-cache' });
     }
 
     @Get('api/state')
     async state(@Req() request: PageRequest, @Res() response: unknown): Promise<void> {
       const rights = this.dashboard.access.rightsOf(request);
-      this.write(request, response, json(await this.dashboard.state(request.query ?? {}, rights)));
+      writeAnswer(this.host, request, response, json(await this.dashboard.state(request.query ?? {}, rights)));
     }
 
     @Get('api/key')
     async key(@Req() request: PageRequest, @Res() response: unknown): Promise<void> {
-      this.write(request, response, json(await this.dashboard.key(request.query ?? {})));
+      writeAnswer(this.host, request, response, json(await this.dashboard.key(request.query ?? {})));
     }
 
     // Its guard has checked the action, and that the page itself has sent it.
@@ -82,16 +87,16 @@ export function controllerOf({ path, guards, dashboard: token }: PlacedPage): Ty
     async act(@Req() request: PageRequest, @Res() response: unknown): Promise<void> {
       const action = String(request.params?.action) as DashboardAction;
       await this.dashboard.act(action, request.body, this.dashboard.access.rightsOf(request));
-      this.write(request, response, json({ accepted: action }, 202));
-    }
-
-    private write(request: PageRequest, response: unknown, answer: Answer): void {
-      writeAnswer(this.host, request, response, answer);
+      writeAnswer(this.host, request, response, json({ accepted: action }, 202));
     }
   }
 
-  // Neither Swagger's document nor the throttler is about this page.
-  Reflect.defineMetadata('swagger/apiExcludeController', [true], LockDashboardController);
-  Reflect.defineMetadata('THROTTLER:SKIPdefault', true, LockDashboardController);
-  return LockDashboardController;
+  return apart(LockDashboardController);
+}
+
+/** Neither Swagger's document nor the throttler is about this page. */
+function apart<T extends object>(controller: T): T {
+  Reflect.defineMetadata('swagger/apiExcludeController', [true], controller);
+  Reflect.defineMetadata('THROTTLER:SKIPdefault', true, controller);
+  return controller;
 }

@@ -7,6 +7,7 @@ import type { ShownContender, ShownHold, ShownPoint, ShownProcess, ShownRun, Sho
 import { ClusterView, shownContender } from './cluster-view.js';
 import type { ResolvedDashboardOptions } from './dashboard.options.js';
 import { HoldTimeline } from './hold-timeline.js';
+import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { POINT_MS, ProcessWatch } from './process-watch.js';
 import { readStocks, shownRuns } from './recorded-facts.js';
@@ -88,12 +89,12 @@ export class ObservedConnection {
 
   /** Returns the latest run of each job; none while they cannot be read. */
   runs(): Promise<readonly ShownRun[]> {
-    return this.#runs.get().catch(() => []);
+    return inTime(this.#runs.get()).catch(() => []);
   }
 
   /** Returns the stocks that are kept beside the locks; none while they cannot be read. */
   stocks(): Promise<readonly ShownStock[]> {
-    return this.#stocks.get().catch(() => []);
+    return inTime(this.#stocks.get()).catch(() => []);
   }
 
   /** Returns the contenders of a key, once a second for all who look. @throws LockUnavailableError */
@@ -103,7 +104,7 @@ export class ObservedConnection {
     this.#queues.set(key, shared);
     const [oldest] = this.#queues.keys();
     if (this.#queues.size > MOST_QUEUES && oldest !== undefined) this.#queues.delete(oldest);
-    return shared.get();
+    return inTime(shared.get());
   }
 
   holdsOf(key: string): readonly ShownHold[] {

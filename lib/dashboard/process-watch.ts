@@ -16,7 +16,7 @@ const POINTS_A_MINUTE = 12;
 /** The time between two points of the history, in milliseconds. */
 export const POINT_MS = 5_000;
 
-/** What happened between two points of the history. */
+/** The counts between two points of the history. */
 class Slot {
   readonly waits = new Durations();
   readonly holds = new Durations();

@@ -19,7 +19,7 @@ export interface Answer {
   readonly text: string;
   readonly type: string;
   readonly status?: number;
-  /** How long a browser may keep it. Data is never kept. */
+  /** Whether a browser may keep it. Data is never kept. */
   readonly cache?: 'no-store' | 'no-cache';
   readonly etag?: string;
 }

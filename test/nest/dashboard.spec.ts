@@ -357,7 +357,7 @@ describe('data', () => {
     await locks.using('order/1', async () => {}, { label: 'Orders.place' });
     await expect(
       locks.using('order/1', () => locks.mutex('order/1', { localLine: false }).tryAcquire(), {}),
-    ).rejects.toThrow();
+    ).rejects.toThrow('nested');
     const { process } = await stateOf(await get('/locks/api/state'));
     const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
     expect(sum(process.waits.counts)).toBe(3);
@@ -397,7 +397,7 @@ describe('the module', () => {
   it('does nothing where there is no HTTP', async () => {
     const imports = [LockModule.forRoot({ service: 'shop', backend: scene() }), LockDashboardModule.forRoot()];
     const context = await NestFactory.createApplicationContext({ module: class Root {}, imports }, { logger: false });
-    await context.close();
+    await expect(context.close()).resolves.toBeUndefined();
   });
 
   it('shows the connections that it is told to', async () => {

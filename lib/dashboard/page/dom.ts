@@ -13,7 +13,7 @@ export interface VNode {
   readonly text: string;
 }
 
-/** What a function of a view may return. */
+/** A result of a view: elements, texts, and nothing. */
 export type Child = VNode | string | number | null | undefined | false | readonly Child[];
 
 const TEXT = '#text';
@@ -106,11 +106,16 @@ function setProps(node: Element, before: Props, props: Props): void {
 
 function setAttribute(node: Element, name: string, value: unknown): void {
   if (name === 'value' && isField(node)) {
-    if (node.value !== String(value)) node.value = String(value ?? '');
+    const text = textOf(value);
+    if (node.value !== text) node.value = text;
     return;
   }
   if (value === null || value === undefined || value === false) node.removeAttribute(name);
-  else node.setAttribute(name, value === true ? '' : String(value));
+  else node.setAttribute(name, value === true ? '' : textOf(value));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
 function isField(node: Element): node is HTMLInputElement | HTMLSelectElement {

@@ -72,50 +72,13 @@ function tiles(): VNode {
   );
 }
 
-function tools({ changed, searched }: LocksCalls): VNode {
+function tools(calls: LocksCalls): VNode {
+  const { changed } = calls;
   return h(
     'form',
     { class: 'tools', role: 'search', on: { submit: (event) => event.preventDefault() } },
-    h(
-      'label',
-      { class: 'search' },
-      h('span', { class: 'hidden' }, 'Find keys and holders'),
-      h('input', {
-        type: 'search',
-        id: 'search',
-        placeholder: 'Find a key, a method, a host',
-        autocomplete: 'off',
-        spellcheck: 'false',
-        value: store.search,
-        on: {
-          input: (event) => {
-            store.search = (event.target as HTMLInputElement).value;
-            store.pinned = [];
-            searched();
-          },
-        },
-      }),
-    ),
-    h(
-      'label',
-      {},
-      h('span', { class: 'hidden' }, 'Order'),
-      h(
-        'select',
-        {
-          id: 'sorting',
-          value: store.sorting,
-          on: {
-            change: (event) => {
-              store.sorting = (event.target as HTMLSelectElement).value as Sorting;
-              store.pinned = [];
-              changed();
-            },
-          },
-        },
-        SORTINGS.map(([value, name]) => h('option', { key: value, value, selected: store.sorting === value }, name)),
-      ),
-    ),
+    search(calls),
+    sorting(calls),
     h(
       'button',
       {
@@ -130,6 +93,47 @@ function tools({ changed, searched }: LocksCalls): VNode {
         },
       },
       'Only contended',
+    ),
+  );
+}
+
+function search({ searched }: LocksCalls): VNode {
+  return h(
+    'label',
+    { class: 'search' },
+    h('span', { class: 'hidden' }, 'Find keys and holders'),
+    h('input', {
+      type: 'search',
+      id: 'search',
+      placeholder: 'Find a key, a method, a host',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      value: store.search,
+      on: {
+        input: (event) => {
+          store.search = (event.target as HTMLInputElement).value;
+          store.pinned = [];
+          searched();
+        },
+      },
+    }),
+  );
+}
+
+function sorting({ changed }: LocksCalls): VNode {
+  const chosen = (event: Event) => {
+    store.sorting = (event.target as HTMLSelectElement).value as Sorting;
+    store.pinned = [];
+    changed();
+  };
+  return h(
+    'label',
+    {},
+    h('span', { class: 'hidden' }, 'Order'),
+    h(
+      'select',
+      { id: 'sorting', value: store.sorting, on: { change: chosen } },
+      SORTINGS.map(([value, name]) => h('option', { key: value, value, selected: store.sorting === value }, name)),
     ),
   );
 }

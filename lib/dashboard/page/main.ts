@@ -78,7 +78,7 @@ let isDrawing = false;
 
 /** Draws everything. An element that goes may lose the focus, and ask for a drawing in the middle of one. */
 function draw(): void {
-  if (isDrawing) return void queueMicrotask(draw);
+  if (isDrawing) return queueMicrotask(draw);
   isDrawing = true;
   try {
     drawNow();
