@@ -17,7 +17,7 @@ import type { Dashboard } from './dashboard.js';
 import type { DashboardAction } from './answers.js';
 import { baseOf, pageDocument } from './page-files.js';
 import { json, writeAnswer } from './reply.js';
-import type { Answer, PageRequest } from './reply.js';
+import type { PageRequest } from './reply.js';
 
 /** The parts of a page that must be known before the application is built. */
 export interface PlacedPage {
