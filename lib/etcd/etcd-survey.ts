@@ -19,7 +19,7 @@ const PAGE = 500;
 const KINDS = { lock: 'lock', permits: 'semaphore', election: 'election' } as const;
 type Kind = keyof typeof KINDS;
 
-/** What a survey has found so far. */
+/** The findings of a survey so far. */
 interface Findings {
   readonly keys: SurveyedKey[];
   readonly queues: SurveyedQueue[];

@@ -18,7 +18,7 @@ type Kind = keyof typeof KINDS;
 
 const NAME = /^(?:[hw]:(?<kind>lock|permits|election)|items):(?<key>.*)$/s;
 
-/** What a survey has found so far. */
+/** The findings of a survey so far. */
 interface Findings {
   readonly keys: SurveyedKey[];
   readonly queues: SurveyedQueue[];

@@ -106,12 +106,11 @@ class Walk {
 
   async #readAt(session: Asked, signal: AbortSignal, { path, key }: Directory, names: readonly string[]) {
     const most = this.#question.mostContenders;
-    const found = [
-      contenderNamesIn('locks', names).length > 0 &&
-        this.#key(key, 'lock', () => firstContenders(session, { path, names }, most, signal)),
-      contenderNamesIn('candidates', names).length > 0 &&
-        this.#key(key, 'election', () => firstCandidates(session, { path, names }, most, signal)),
-    ];
+    const found: Promise<void>[] = [];
+    if (contenderNamesIn('locks', names).length > 0)
+      found.push(this.#key(key, 'lock', () => firstContenders(session, { path, names }, most, signal)));
+    if (contenderNamesIn('candidates', names).length > 0)
+      found.push(this.#key(key, 'election', () => firstCandidates(session, { path, names }, most, signal)));
     const items = itemsIn(names).length;
     if (items > 0) this.#queue(key, items);
     await Promise.all(found);

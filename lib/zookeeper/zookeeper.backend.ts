@@ -26,6 +26,7 @@ import { GATE, PERMITS, semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
 import { GrantedTimeout } from './session/lease-clock.js';
+import { unlessMissing } from './session/watch.js';
 import type { Session } from './session/session.js';
 import { SessionReport, SessionSupervisor } from './session/session-supervisor.js';
 import { NodePaths } from './node-paths.js';
@@ -160,6 +161,24 @@ export class ZooKeeperBackend implements LockBackend {
     return inSession(this.#sessions, { key, wait: false, signal }, ask).then((found) =>
       found.filter(isHeld).slice(0, most),
     );
+  }
+
+  /** The servers of the connect string. */
+  get servers(): ConnectString['servers'] {
+    return this.#options.connect.servers;
+  }
+
+  /** Returns the chroot of the connect string if there is no such znode. @throws LockUnavailableError */
+  async missingChroot(): Promise<string | undefined> {
+    const { chroot } = this.#options.connect;
+    if (chroot === '') return undefined;
+    return inSession(this.#sessions, { key: chroot, wait: false }, async (session, signal) => {
+      const read = session.persistently(() => session.requests.read(chroot), signal);
+      return unlessMissing(
+        read.then(() => undefined),
+        chroot,
+      );
+    });
   }
 
   survey(question: SurveyQuestion): Promise<Survey> {

@@ -241,7 +241,16 @@ export const LAYERS: Layers = {
   'dashboard/page': { folder: 'dashboard/page', mayImport: ['dashboard'], typesOnly: ['dashboard'], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
-  command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
+  command: {
+    folder: 'command',
+    mayImport: ['service', 'schedule', 'zookeeper', 'redis', 'etcd', 'contract', 'async', 'testing/embedded'],
+    doors: {
+      zookeeper: ['zookeeper/zookeeper.backend.ts'],
+      redis: ['redis/index.ts'],
+      etcd: ['etcd/index.ts'],
+    },
+    packages: ['@nestjs/common', 'node:crypto', 'node:net', 'node:readline/promises', 'node:util'],
+  },
   testing: {
     folder: 'testing',
     mayImport: [

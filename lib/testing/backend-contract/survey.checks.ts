@@ -29,7 +29,7 @@ export const SURVEYS = checksOf('surveys', {
   'show each key that is in use as its own line shows it': async (stage) => {
     if (!stage.one.survey) return;
     await stage.hold(stage.other, { label: 'first' });
-    unwatched(stage.ask(stage.one, { label: 'second' }));
+    void unwatched(stage.ask(stage.one, { label: 'second' }));
     await stage.standing(2);
     await holdAll(stage, ['below', 'below/that']);
     const { keys, isTruncated } = await survey(stage);
@@ -49,7 +49,7 @@ export const SURVEYS = checksOf('surveys', {
     if (!stage.one.survey || !stage.one.permitCounts) return;
     const permits = { count: 2, of: { permits: 3 } };
     await stage.hold(stage.other, { mode: 'permit', permits });
-    unwatched(stage.ask(stage.one, { mode: 'permit', permits }));
+    void unwatched(stage.ask(stage.one, { mode: 'permit', permits }));
     await stage.standing(2);
     const { keys } = await survey(stage);
     const [found, ...others] = keys;
@@ -85,7 +85,7 @@ export const SURVEYS = checksOf('surveys', {
     if (!stage.one.survey) return;
     await stage.hold(stage.other);
     for (const label of ['second', 'third', 'fourth']) {
-      unwatched(stage.ask(stage.one, { label }));
+      void unwatched(stage.ask(stage.one, { label }));
       await stage.standing(['second', 'third', 'fourth'].indexOf(label) + 2);
     }
     const { keys } = await survey(stage, { mostContenders: 1 });
