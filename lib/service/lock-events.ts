@@ -137,8 +137,10 @@ export class LockEvents {
   #toOwn<T extends keyof LockEventTypes>(type: T, listener: LockEventListener<T>): (event: OriginatedEvent) => void {
     let hasFailed = false;
     const failed = (error: unknown) => {
-      if (!hasFailed) logger.error(`a listener for "${type}" has failed. Further failures are not logged`, error);
+      if (hasFailed) return;
       hasFailed = true;
+      const stack = error instanceof Error ? error.stack : String(error);
+      logger.error(`a listener for "${type}" has failed. Its further failures are not logged`, stack);
     };
     return (event) => {
       if (event.origin !== this.#origin) return;
