@@ -142,7 +142,15 @@ export type {
   WorkWrapper,
 } from './contract/channels.js';
 export type { LockEventListener, LockEvents, LockEventTypes } from './service/lock-events.js';
-export type { BackendVitals, SessionChange, SessionState } from './contract/survey.js';
+export type {
+  BackendVitals,
+  SessionChange,
+  SessionState,
+  Survey,
+  SurveyedKey,
+  SurveyedQueue,
+  SurveyQuestion,
+} from './contract/survey.js';
 
 // The errors that remote clients see.
 export { LockExceptionFilter } from './transports/lock-exception.filter.js';

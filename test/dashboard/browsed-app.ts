@@ -1,4 +1,4 @@
-import type { ModuleMetadata } from '@nestjs/common';
+import type { INestApplication, ModuleMetadata } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { createServer, request } from 'node:http';
 import type { RequestListener } from 'node:http';
@@ -21,6 +21,7 @@ import type { SceneBackend } from './scene-backend.js';
 export const ASSETS = join(ROOT, 'build/page/page');
 
 export interface BrowsedApp {
+  readonly app: INestApplication;
   readonly backend: SceneBackend;
   readonly locks: LockService;
   readonly url: string;
@@ -41,7 +42,7 @@ export async function browsedApp(
   onTestFinished(() => app.close());
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
-  return { backend: definition.last, locks: app.get(LockService), url: `http://127.0.0.1:${port}/locks` };
+  return { app, backend: definition.last, locks: app.get(LockService), url: `http://127.0.0.1:${port}/locks` };
 }
 
 /** A page in the browser, with everything that went wrong in it. */

@@ -24,7 +24,7 @@ const HOSTS = ['shop-7f9c-x2k4', 'shop-7f9c-m8qp', 'shop-7f9c-t5vd', 'billing-54
 
 /** An application with a lively cluster around it, for pictures and for a look at the page. */
 export async function openShop(port = 0): Promise<{ app: INestApplication; url: string; end: () => Promise<void> }> {
-  const definition = scene();
+  const definition = scene('zookeeper');
 
   @Module({
     imports: [
@@ -39,6 +39,7 @@ export async function openShop(port = 0): Promise<{ app: INestApplication; url: 
   const locks = app.get(LockService);
   await fill(definition.last, locks);
   const ending = new AbortController();
+  const impatient = timeOut(locks, ending.signal);
   const traffic = drive(locks, ending.signal);
   const { port: own } = app.getHttpServer().address() as AddressInfo;
   return {
@@ -46,7 +47,7 @@ export async function openShop(port = 0): Promise<{ app: INestApplication; url: 
     url: `http://127.0.0.1:${own}/locks`,
     end: async () => {
       ending.abort();
-      await traffic;
+      await Promise.all([traffic, impatient]);
       await app.close();
     },
   };
@@ -128,6 +129,15 @@ const read = (one: Scripted): Scripted => ({ ...one, mode: 'read' });
 /** Scripted ages grow with time. */
 function aging(all: readonly Scripted[], at: number): Scripted[] {
   return all.map(({ ageMs = 0, ...one }) => ({ ...one, from: at - ageMs }));
+}
+
+/** A wait that runs out, so that there is an event to be seen. */
+async function timeOut(locks: LockService, signal: AbortSignal): Promise<void> {
+  const key = 'report/monthly';
+  const lease = await locks.acquire(key, { label: 'Reports.monthly' });
+  await new Promise((resolve) => setTimeout(resolve, 15_000));
+  await locks.tryAcquire(key, { waitMs: 2_000, label: 'Reports.daily', signal }).catch(() => null);
+  await lease.release();
 }
 
 /** Keeps this process busy, with waits and hand-overs that the charts show. */

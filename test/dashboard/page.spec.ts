@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { CronRunsService } from '../../lib/index.js';
 import { PLATFORMS } from '../nest/platforms.js';
 import type { Platform } from '../nest/platforms.js';
 import { ASSETS, browsedApp, browser, live, serveHttp, stripProxy } from './browsed-app.js';
@@ -78,10 +79,10 @@ describe('the table of locks', () => {
     const { page } = await open(url);
     await live(page);
     const hide = (isHidden: boolean) =>
-      page.evaluate((hidden) => {
-        Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'));
-      }, isHidden);
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`,
+      );
     await hide(true);
     let requests = 0;
     page.on('request', () => requests++);
@@ -118,7 +119,7 @@ describe('hostile text', () => {
     const { url } = await hostileApp(assets);
     const { page, faults } = await open(url);
     await expect.poll(() => faults.splice(0).join(), SOON).toContain('TrustedHTML');
-    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(await page.evaluate(`'hacked' in window`)).toBe(false);
     await page.close();
     faults.splice(0);
   });
@@ -238,20 +239,20 @@ describe('the frame', () => {
     await page.keyboard.type('order');
     await polled();
     await polled();
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('search');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('search');
     expect(await page.locator('#search').inputValue()).toBe('order');
     for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('One holder').waitFor();
-    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
     await page.getByRole('button', { name: 'Revoke …' }).press('Enter');
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('grace');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('grace');
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.goto(url);
     await live(page);
     await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content');
   });
 
   it.each(['light', 'dark'] as const)('has no fault that axe can find, in %s', async (colorScheme) => {
@@ -286,7 +287,7 @@ describe('the frame', () => {
     for (const view of VIEWS) {
       await page.goto(`${url}#/${view}`);
       await live(page);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
       expect([view, overflow]).toEqual([view, 0]);
     }
   });
@@ -345,6 +346,17 @@ async function hostileApp(assets = ASSETS): Promise<BrowsedApp> {
   app.backend.queues.push({ key: HOSTILE, items: 1 });
   await app.locks.stock(HOSTILE, { segments: 1 }).restock(1);
   await app.locks.using('order/2', async () => {}, { label: HOSTILE });
+  const run = {
+    key: HOSTILE,
+    tick: undefined,
+    state: 'failed',
+    runner: { host: HOSTILE, pid: 7 },
+    runId: 'a',
+  } as const;
+  const times = { attempt: 2, startedAt: new Date(), durationMs: 3, isRunning: false };
+  vi.spyOn(app.app.get(CronRunsService), 'peek').mockResolvedValue([
+    { name: HOSTILE, ...run, ...times, error: HOSTILE },
+  ]);
   return app;
 }
 
@@ -357,7 +369,7 @@ async function injected(page: Page, url: string): Promise<string[]> {
     await page.locator('main h1').waitFor({ state: 'attached' });
     const elements = await page.locator('.app img, .app script').count();
     if (elements > 0) found.push(`${view}: ${elements} elements`);
-    if (await page.evaluate(() => 'hacked' in window)) found.push(`${view}: a script has run`);
+    if (await page.evaluate(`'hacked' in window`)) found.push(`${view}: a script has run`);
   }
   return found;
 }
@@ -415,7 +427,7 @@ async function attack({ url }: BrowsedApp, id: string): Promise<object> {
   const submit = async (origin: string) => {
     const { page: foreign, faults: own } = await open(origin);
     const answered = foreign.waitForResponse(target);
-    await foreign.evaluate(() => document.forms[0]!.submit());
+    await foreign.evaluate('document.forms[0].submit()');
     const status = (await answered).status();
     await foreign.close();
     own.splice(0);
@@ -445,7 +457,7 @@ async function attack({ url }: BrowsedApp, id: string): Promise<object> {
 async function axeFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
-    const { axe: run } = window as unknown as {
+    const { axe: run } = globalThis as unknown as {
       axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
     };
     return (await run.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);

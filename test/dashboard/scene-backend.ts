@@ -26,6 +26,7 @@ export interface ScriptedKey {
 
 /** Locks in memory, beside the keys of a cluster that a test scripts. */
 export class SceneBackend extends MemoryBackend {
+  override readonly name: string;
   readonly cluster = new Map<string, ScriptedKey>();
   readonly questions: SurveyQuestion[] = [];
   readonly queues: { key: string; items: number }[] = [];
@@ -33,6 +34,11 @@ export class SceneBackend extends MemoryBackend {
   fault: Error | undefined;
   margin = 6_800;
   readonly #own = new Set<string>();
+
+  constructor(name = 'memory') {
+    super();
+    this.name = name;
+  }
 
   override acquire(request: LockRequest): Promise<GrantedLease | null> {
     if (!request.key.startsWith('#')) this.#own.add(request.key);
@@ -83,11 +89,11 @@ export interface SceneDefinition extends LockBackendDefinition {
   readonly last: SceneBackend;
 }
 
-export function scene(): SceneDefinition {
+export function scene(name = 'memory'): SceneDefinition {
   let last: SceneBackend | undefined;
   return {
-    name: 'memory',
-    create: () => (last = new SceneBackend()),
+    name,
+    create: () => (last = new SceneBackend(name)),
     get last() {
       if (!last) throw new Error('no application has been started');
       return last;

@@ -56,7 +56,7 @@ const settings = ({
 }: Picture): Parameters<Awaited<ReturnType<typeof startChromium>>['open']>[0] => ({
   colorScheme: scheme,
   viewport: { width, height },
-  deviceScaleFactor: 1.5,
+  deviceScaleFactor: 1.25,
 });
 
 async function take(context: BrowserContext, url: string, { name, view }: Picture, target: string): Promise<void> {

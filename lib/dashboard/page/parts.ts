@@ -13,8 +13,8 @@ export function ownerText(owner: ShownOwner, isOwn = false): VNode {
   return h(
     'span',
     { class: 'owner' },
-    h('span', { class: 'label' }, label ?? 'without a label'),
-    h('span', { class: 'place' }, placeOf(owner), isOwn && [' ', chip('this instance', 'own')]),
+    h('span', { class: 'label' }, label ?? placeOf(owner)),
+    h('span', { class: 'place' }, label !== null && placeOf(owner), isOwn && [' ', chip('this instance', 'own')]),
   );
 }
 
