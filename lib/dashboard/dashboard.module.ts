@@ -14,11 +14,12 @@ import { controllerOf } from './dashboard.controller.js';
 import { resolveDashboardExtras, resolveDashboardOptions } from './dashboard.options.js';
 import type { LockDashboardExtras, LockDashboardOptions } from './dashboard.options.js';
 
-type FromFactory = ConfigurableModuleAsyncOptions<LockDashboardOptions>;
-
 /** The options of `forRootAsync`: `useFactory` with `inject` and `imports`, and the extras. */
-export type LockDashboardAsyncOptions = Pick<FromFactory, 'imports' | 'inject'> &
-  Required<Pick<FromFactory, 'useFactory'>> &
+export type LockDashboardAsyncOptions = Pick<
+  ConfigurableModuleAsyncOptions<LockDashboardOptions>,
+  'imports' | 'inject'
+> &
+  Required<Pick<ConfigurableModuleAsyncOptions<LockDashboardOptions>, 'useFactory'>> &
   LockDashboardExtras;
 
 /** Starts and ends a page with its application. */

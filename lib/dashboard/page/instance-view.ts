@@ -154,7 +154,7 @@ function events(all: readonly ShownEvent[]): VNode {
                 { key: `${at} ${all.length - place}`, class: level },
                 h('td', { class: 'time' }, moment(at, now)),
                 h('td', { class: 'mono' }, key ?? ''),
-                h('td', {}, level === 'warn' && [chip('look', 'wait'), ' '], what),
+                h('td', {}, level === 'warn' && [chip('warning', 'wait'), ' '], what),
               ),
             ),
           ),
