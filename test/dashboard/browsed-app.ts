@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import type { LockDashboardOptions } from '../../lib/dashboard/index.js';
 import { LockModule, LockService } from '../../lib/index.js';
+import type { LockBackendDefinition } from '../../lib/index.js';
 import { PLATFORMS } from '../nest/platforms.js';
 import type { Platform } from '../nest/platforms.js';
 import { ROOT } from '../support/repository-root.js';
@@ -27,14 +28,22 @@ export interface BrowsedApp {
   readonly url: string;
 }
 
+/** The surroundings of the page in a test. */
+interface Surroundings {
+  readonly platform?: Platform;
+  readonly metadata?: ModuleMetadata;
+  /** A backend in place of the scene. */
+  readonly on?: LockBackendDefinition;
+}
+
 /** Starts an application with the page. It is closed when the test has finished. */
 export async function browsedApp(
   options: LockDashboardOptions = {},
-  { platform = 'express', metadata = {} }: { readonly platform?: Platform; readonly metadata?: ModuleMetadata } = {},
+  { platform = 'express', metadata = {}, on }: Surroundings = {},
 ): Promise<BrowsedApp> {
   const definition = scene();
   const imports = [
-    LockModule.forRoot({ service: 'shop', backend: definition }),
+    LockModule.forRoot({ service: 'shop', backend: on ?? definition }),
     LockDashboardModule.forRoot({ assets: ASSETS, ...options }),
   ];
   const compiled = await Test.createTestingModule({ ...metadata, imports }).compile();
@@ -42,7 +51,14 @@ export async function browsedApp(
   onTestFinished(() => app.close());
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
-  return { app, backend: definition.last, locks: app.get(LockService), url: `http://127.0.0.1:${port}/locks` };
+  return {
+    app,
+    get backend() {
+      return definition.last;
+    },
+    locks: app.get(LockService),
+    url: `http://127.0.0.1:${port}/locks`,
+  };
 }
 
 /** A page in the browser, with everything that went wrong in it. */
