@@ -6,7 +6,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DashboardAccess } from '../../lib/dashboard/access.js';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import type { SurveyQuestion } from '../../lib/index.js';
-import { CronRunsService, LockModule } from '../../lib/index.js';
+import { channels } from '../../lib/contract/channels.js';
+import { CronRunsService, LockLostError, LockModule } from '../../lib/index.js';
 import type { JobRun } from '../../lib/index.js';
 import type { StateAnswer } from '../../lib/dashboard/answers.js';
 import { scene } from '../dashboard/scene-backend.js';
@@ -367,6 +368,37 @@ describe('data', () => {
     const key = (await (await get('/locks/api/key?id=order%2F1')).json()) as { holds: { to: number | null }[] };
     expect(key.holds).toHaveLength(3);
     expect(key.holds.every(({ to }) => to !== null)).toBe(true);
+  });
+
+  it('has leases that were lost, waits that timed out, and changes of the session', async () => {
+    const { get, locks, backend } = await serveDashboard();
+    await get('/locks/api/state');
+    const lease = await locks.acquire('order/1', { label: 'Orders.place' });
+    await expect(locks.acquire('order/1', { waitMs: 5, label: 'Orders.cancel' })).rejects.toThrow('order/1');
+    backend.leaseOn('order/1')!.lose(new LockLostError('order/1', 'the test says so'));
+    await lease.release();
+    const fields = { sessionId: undefined, sessionTimeoutMs: undefined, server: undefined };
+    const change = { state: 'suspended', before: 'connected', why: 'no server', ...fields } as const;
+    channels.session.publish({ connection: 'default', origin: locks.origin, ...change });
+    channels.session.publish({ connection: 'default', origin: { ...locks.origin }, ...change, state: 'lost' });
+    const { process } = await stateOf(await get('/locks/api/state'));
+    expect(process).toMatchObject({ lost: 1, timeouts: 1 });
+    expect(process.states.map(({ state }) => state)).toEqual(['connected', 'suspended']);
+    const texts = process.events.map(({ what, key }) => `${key}: ${what}`);
+    expect(texts).toContainEqual(expect.stringContaining('order/1: Orders.place has lost its lease'));
+    expect(texts).toContainEqual(
+      expect.stringMatching(/^order\/1: Orders\.cancel was not granted after \d+ ms: timeout$/),
+    );
+    expect(texts).toContain('null: session suspended: no server');
+  });
+
+  it('ends its subscriptions with the application', async () => {
+    const { app, get } = await serveDashboard();
+    expect(channels.requestStart.hasSubscribers).toBe(false);
+    await get('/locks/api/state');
+    expect(channels.requestStart.hasSubscribers).toBe(true);
+    await app.close();
+    for (const channel of Object.values(channels)) expect(channel.hasSubscribers).toBe(false);
   });
 
   it('has the latest runs of jobs only for the view of cron, and takes no lock for them', async () => {
