@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { FaultProxy } from 'nestjs-distributed-lock/testing';
 import { Cluster } from './cluster.js';
 import { bold } from './style.js';
 import type { Environment } from './warm-process.js';
@@ -12,17 +13,29 @@ const HOT = 7;
 const REVOKED_AFTER_MS = 60_000;
 const GRACE_MS = 5_000;
 const QUIET_MS = 10_000;
+/** The instance whose link to the servers is cut now and then. */
+const FLAPPING = 'C';
+const CUT_EACH_MS = 30_000;
+const CUT_FOR_MS = 3_000;
 
 /** Opens the shop with its page of locks, and gives the page something to show until the signal aborts. */
 export async function watch(env: Environment, signal: AbortSignal): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'shop-'));
   try {
     const listener = { onReport: () => {}, onOutput: (instance: string, line: string) => say(`[${instance}] ${line}`) };
-    await using shop = await Cluster.open({ ...env, LOCKS: 'on', SHOP_DIR: dir }, listener, signal);
+    await using link = await FaultProxy.open(serverOf(env));
+    const own = { [FLAPPING]: through(link, env) };
+    const all = { ...env, LOCKS: 'on', SHOP_DIR: dir };
+    await using shop = await Cluster.open(all, listener, signal, undefined, own);
     await shop.fill();
     console.log(`\n${bold('The page of locks')}  ${shop.instances[0]!.url}/locks\n`);
     say('each instance has it: all show the same cluster, and each its own session');
-    const scenes = [orders(shop, signal), hotKey(shop, signal), hungHolder(shop, signal)];
+    const scenes = [
+      orders(shop, signal),
+      hotKey(shop, signal),
+      hungHolder(shop, signal),
+      flappingLink(shop, link, signal),
+    ];
     await Promise.all(scenes);
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -67,4 +80,29 @@ async function hungHolder(shop: Cluster, signal: AbortSignal): Promise<void> {
     say(`${key} was revoked, and its wait queue went on`);
     await pause(QUIET_MS, undefined, { signal });
   }
+}
+
+/** A link that is cut for a part of a session, again and again: the session is suspended, and nothing is lost. */
+async function flappingLink(shop: Cluster, link: FaultProxy, signal: AbortSignal): Promise<void> {
+  const { url } = shop.instances.find(({ name }) => name === FLAPPING)!;
+  say(`the link of [${FLAPPING}] flaps: ${url}/locks#/instance shows when its session is suspended`);
+  while (!signal.aborted) {
+    await pause(CUT_EACH_MS, undefined, { signal });
+    link.refuse();
+    link.disconnect();
+    await pause(CUT_FOR_MS, undefined, { signal });
+    link.heal();
+  }
+}
+
+/** The address of the first server, as `host:port`. */
+function serverOf({ REDIS_URL, ETCD_HOSTS, ZOOKEEPER_CONNECT = '' }: Environment): string {
+  if (REDIS_URL !== undefined) return new URL(REDIS_URL).host;
+  return (ETCD_HOSTS ?? ZOOKEEPER_CONNECT).split(/[,/]/)[0]!;
+}
+
+/** The environment of an instance that reaches the server through the link only. */
+function through(link: FaultProxy, env: Environment): Environment {
+  const replaced = Object.entries(env).map(([name, value]) => [name, value.replace(serverOf(env), link.connectString)]);
+  return Object.fromEntries(replaced) as Environment;
 }
