@@ -49,6 +49,7 @@ export type Layered =
   | 'command'
   | 'testing'
   | 'testing/faults'
+  | 'testing/zookeeper-faults'
   | 'testing/nest'
   | 'testing/backend-contract'
   | 'testing/embedded'
@@ -235,6 +236,7 @@ export const LAYERS: Layers = {
     folder: 'testing',
     mayImport: [
       'testing/faults',
+      'testing/zookeeper-faults',
       'testing/embedded',
       'testing/nest',
       'testing/backend-contract',
@@ -246,7 +248,12 @@ export const LAYERS: Layers = {
     ],
     packages: ['node:*'],
   },
-  'testing/faults': { folder: 'testing/faults', mayImport: ['zookeeper/wire'], packages: ['node:*'] },
+  'testing/faults': { folder: 'testing/faults', mayImport: [], packages: ['node:*'] },
+  'testing/zookeeper-faults': {
+    folder: 'testing/zookeeper-faults',
+    mayImport: ['testing/faults', 'zookeeper/wire'],
+    packages: ['node:*'],
+  },
   'testing/nest': {
     folder: 'testing/nest',
     mayImport: ['root', 'decorators', 'schedule', 'elections', 'service', 'memory', 'contract', 'async'],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { FaultProxy } from '../../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../../lib/testing/index.js';
 import type { World } from '../failpoints/failpoint.js';
 import { FencedRegister } from '../model/fenced-register.js';
 import type { RegisterWrite } from '../model/history.js';
@@ -35,7 +35,7 @@ export class Cluster implements World, AsyncDisposable {
     const seats = scenario.traffic.map(async (traffic, place) => {
       const { length } = servers.ports;
       const known = servers.ports.filter((_, index) => traffic.knows === 'all servers' || index === place % length);
-      const links = await Promise.all(known.map((port) => FaultProxy.open(port)));
+      const links = await Promise.all(known.map((port) => ZooKeeperFaultProxy.open(port)));
       return new Seat(`worker ${place + 1}`, links, directory, { ...orders, traffic }, guarded);
     });
     const cluster = new Cluster(servers, await Promise.all(seats), guarded.writes, directory);
