@@ -27,6 +27,9 @@ export { BACKEND_CHECKS, backendContract } from './backend-contract/backend-cont
 export type { ContractRunner } from './backend-contract/backend-contract.js';
 export type { ContractCheck } from './backend-contract/contract-check.js';
 export type { ContractSubject } from './backend-contract/contract-stage.js';
+export { BACKEND_FAULT_CHECKS, backendFaults } from './backend-faults/backend-faults.js';
+export type { FaultCheck } from './backend-faults/fault-check.js';
+export type { FaultAbility, FaultServer, FaultSubject, ClientTarget } from './backend-faults/fault-subject.js';
 export { EmbeddedZooKeeper } from './embedded/embedded-zookeeper.js';
 export { EmbeddedEnsemble } from './embedded/embedded-ensemble.js';
 export type { DrawnMs, EmbeddedEnsembleOptions } from './embedded/embedded-ensemble.options.js';

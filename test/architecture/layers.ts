@@ -52,6 +52,7 @@ export type Layered =
   | 'testing/zookeeper-faults'
   | 'testing/nest'
   | 'testing/backend-contract'
+  | 'testing/backend-faults'
   | 'testing/embedded'
   | 'testing/embedded/ensemble'
   | 'testing/embedded/server'
@@ -240,6 +241,7 @@ export const LAYERS: Layers = {
       'testing/embedded',
       'testing/nest',
       'testing/backend-contract',
+      'testing/backend-faults',
       'root',
       'memory',
       'contract',
@@ -262,6 +264,11 @@ export const LAYERS: Layers = {
   'testing/backend-contract': {
     folder: 'testing/backend-contract',
     mayImport: ['contract', 'async'],
+    packages: ['node:*'],
+  },
+  'testing/backend-faults': {
+    folder: 'testing/backend-faults',
+    mayImport: ['testing/backend-contract', 'testing/faults', 'contract', 'async'],
     packages: ['node:*'],
   },
   'testing/embedded': {

@@ -1,17 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
-import { blockEventLoop } from '../support/block-event-loop.js';
-import {
-  clientsOf,
-  compact,
-  hold,
-  keysBelow,
-  lossOf,
-  requestFor,
-  revokeLease,
-  SESSION_MS,
-  write,
-} from './support/clients.js';
+import { clientsOf, compact, hold, keysBelow, lossOf, requestFor, revokeLease, write } from './support/clients.js';
 
 let server: EtcdServer;
 
@@ -32,120 +21,7 @@ async function setUp() {
   return { proxy, one, other, open, basePath };
 }
 
-describe('a link that is half open', () => {
-  it('is noticed, and the lease goes on after it', async () => {
-    const { proxy, one, other } = await setUp();
-    const lease = await hold(one, 'k');
-    proxy.blackHole();
-    await expect.poll(() => lease.state, { interval: 5 }).toBe('suspended');
-    expect(lease.isHeld()).toBe(true);
-    proxy.disconnect();
-    proxy.heal();
-    await expect.poll(() => lease.state, { interval: 5 }).toBe('held');
-    expect(lease.isHeld()).toBe(true);
-    expect(await other.acquire(requestFor('k', { wait: false }))).toBeNull();
-  });
-
-  it('ends the lease on its own clock before the key is granted to another client', async () => {
-    const { proxy, one, other } = await setUp();
-    const lease = await hold(one, 'k');
-    const lost = lossOf(lease);
-    const waiting = hold(other, 'k').then((next) => ({ next, at: performance.now() }));
-    await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
-    proxy.blackHole();
-    const { next, at } = await waiting;
-    expect(await lost).toBeLessThan(at);
-    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
-    proxy.heal();
-    proxy.disconnect();
-    const again = one.acquire(requestFor('k'));
-    await next.release();
-    expect((await again)?.fencingToken).toBeGreaterThan(next.fencingToken);
-  });
-
-  it('ends a request that may not wait with an error, in time', async () => {
-    const { proxy, open, other } = await setUp();
-    const cut = open(proxy.connectString, { connectTimeoutMs: 1_000 });
-    await cut.connect();
-    proxy.blackHole();
-    await expect(cut.acquire(requestFor('k', { wait: false }))).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-    await hold(other, 'k');
-  });
-});
-
-describe('a reply that is lost', () => {
-  it('of a grant: the request resolves, and holds once', async () => {
-    const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
-    const asked = hold(one, 'k');
-    await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(1);
-    proxy.disconnect();
-    proxy.heal();
-    const lease = await asked;
-    expect(await other.lineOf('k')).toMatchObject([{ state: 'held' }]);
-    await lease.release();
-    expect(await other.lineOf('k')).toEqual([]);
-  });
-
-  it('of a grant without waiting: the request resolves with the lease', async () => {
-    const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
-    const asked = hold(one, 'k', { wait: false });
-    await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(1);
-    proxy.disconnect();
-    proxy.heal();
-    expect((await asked).isHeld()).toBe(true);
-  });
-
-  it('of a write of a record: the write is made once', async () => {
-    const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
-    const asked = one.records.write([{ name: 'r', value: '1', ifVersion: 'absent' }]);
-    proxy.heal();
-    expect(await asked).toMatchObject({ isApplied: true });
-    proxy.cutAfter(1);
-    expect(await one.records.write([{ name: 'r', value: '2', ifVersion: 0 }])).toMatchObject({ isApplied: true });
-    expect(await other.records.read('r')).toMatchObject({ value: '2', version: 1 });
-  });
-
-  it('leaves no entry of a caller that gave up meanwhile', async () => {
-    const { proxy, one, other } = await setUp();
-    const leaving = new AbortController();
-    proxy.blackHole('toClient');
-    const asked = one.acquire(requestFor('k', { signal: leaving.signal }));
-    await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(1);
-    const reason = new Error('gave up');
-    leaving.abort(reason);
-    await expect(asked).rejects.toBe(reason);
-    proxy.disconnect();
-    proxy.heal();
-    await expect.poll(() => other.lineOf('k')).toEqual([]);
-  });
-});
-
 describe('a wait queue', () => {
-  it('is kept in order while links are cut again and again', async () => {
-    const { proxy, one, other } = await setUp();
-    const first = await hold(other, 'k');
-    const order: number[] = [];
-    const waits = [];
-    for (let turn = 0; turn < 8; turn++) {
-      const client = turn % 2 === 0 ? one : other;
-      waits.push(
-        hold(client, 'k').then(async (lease) => {
-          order.push(turn);
-          if (turn % 3 === 0) proxy.disconnect();
-          await lease.release();
-        }),
-      );
-      await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(turn + 2);
-    }
-    proxy.disconnect();
-    await first.release();
-    await Promise.all(waits);
-    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  });
-
   it('is read again when the server has forgotten the changes that a link has missed', async () => {
     const { proxy, one, other } = await setUp();
     const first = await hold(other, 'k');
@@ -183,15 +59,6 @@ describe('a lease that an operator revokes', () => {
     const waiting = hold(client, 'k');
     await revokeLease(server, basePath);
     expect((await waiting).isHeld()).toBe(true);
-  });
-});
-
-describe('a process that was paused for longer than its lease', () => {
-  it('does not believe in it in the first turn after that', async () => {
-    const { one } = await setUp();
-    const lease = await hold(one, 'k');
-    blockEventLoop(SESSION_MS + 500);
-    expect(lease.isHeld()).toBe(false);
   });
 });
 

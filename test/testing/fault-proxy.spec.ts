@@ -212,11 +212,23 @@ describe('swallowReplies', () => {
     await server.receives('request');
     server.socket.write('reply');
     await eventually(() => server.socket.bytesWritten === 5 || undefined, 'a reply that was sent');
-    await allArrived({ client, server }, 'toServer');
+    await eventually(() => proxy.hasLostReplies || undefined, 'a reply that is lost');
     proxy.heal();
     await Promise.all([client.closes(), server.closes()]);
     expect(client.text).toBe('');
     await allArrived(await dial(), 'toClient');
+  });
+
+  it('begins after as many replies as it is told', async () => {
+    const { proxy, dial } = await setUp();
+    const { client, server } = await dial();
+    proxy.swallowReplies(1);
+    server.socket.write('first');
+    await client.receives('first');
+    expect(proxy.hasLostReplies).toBe(false);
+    server.socket.write('second');
+    await eventually(() => proxy.hasLostReplies || undefined, 'a reply that is lost');
+    expect(client.text).toBe('first');
   });
 
   it('keeps connections that have lost nothing', async () => {

@@ -46,7 +46,7 @@ export interface ContractRunner {
  * Declares a test for every guarantee of a `LockBackend`. For authors of backends: `backendContract({ describe, it }, {
  * open: () => myBackend(options).create() })`.
  *
- * Not covered: whether a lease is lost in time when the service is unreachable or the process was paused.
+ * Not covered: time and faults, for example whether a lease is lost in time. `backendFaults` checks these.
  */
 export function backendContract({ describe, it }: ContractRunner, subject: ContractSubject): void {
   for (const part of new Set(BACKEND_CHECKS.map((check) => check.part))) {

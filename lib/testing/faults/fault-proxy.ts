@@ -103,9 +103,20 @@ export class FaultProxy implements AsyncDisposable {
   /**
    * Loses the replies of the server: it receives and executes requests, and its bytes never arrive. `heal()` closes the
    * connections that have lost some, because a stream with a gap cannot be read.
+   * @param after how many pieces of replies still arrive; a short reply is one piece. Default 0
    */
-  swallowReplies(): void {
-    this.#change({ isSwallowed: true }, 'toClient');
+  swallowReplies(after = 0): void {
+    this.#change({ swallowAfter: after }, 'toClient');
+  }
+
+  /** Whether no bytes are held back at this moment: none are late, throttled, or in a black hole. */
+  get isQuiet(): boolean {
+    return [...this.#connections].every(({ links }) => DIRECTIONS.every((way) => links[way].isQuiet));
+  }
+
+  /** Whether a connection that is open has lost replies. */
+  get hasLostReplies(): boolean {
+    return [...this.#connections].some(({ links }) => links.toClient.hasGap);
   }
 
   /** Removes all faults. Connections are kept, except those that have lost replies. */
