@@ -46,6 +46,7 @@ const KEEPER: TrafficShape = {
 };
 
 const BASE = {
+  backend: 'zookeeper',
   servers: 'standalone',
   traffic: [KEEPER, KEEPER, BUSY, BUSY, BUSY],
   faultLengths: ALL_LENGTHS,
@@ -146,8 +147,8 @@ export const PLANTED: readonly { readonly scenario: Scenario; readonly seconds: 
   },
 ];
 
-export function scenarioNamed(name: string): Scenario {
-  const scenario = SCENARIOS.find((one) => one.name === name);
-  if (!scenario) throw new Error(`no scenario "${name}"; there are ${SCENARIOS.map((one) => one.name).join(', ')}`);
+export function scenarioNamed(name: string, scenarios = SCENARIOS): Scenario {
+  const scenario = scenarios.find((one) => one.name === name);
+  if (!scenario) throw new Error(`no scenario "${name}"; there are ${scenarios.map((one) => one.name).join(', ')}`);
   return scenario;
 }

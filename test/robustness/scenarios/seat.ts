@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ZooKeeperFaultProxy } from '../../../lib/testing/index.js';
+import type { FaultProxy } from '../../../lib/testing/index.js';
 import type { FencedRegister } from '../model/fenced-register.js';
 import type { ProcessEnd, RegisterWrite } from '../model/history.js';
 import type { WorkerOrders } from '../traffic/orders.js';
@@ -9,7 +9,7 @@ import { WorkerProcess } from '../traffic/worker-process.js';
 export class Seat {
   readonly name: string;
   /** One link for each server. */
-  readonly links: readonly ZooKeeperFaultProxy[];
+  readonly links: readonly FaultProxy[];
   /** All processes that have run here. */
   readonly processes: WorkerProcess[] = [];
   readonly #orders: Omit<WorkerOrders, 'process' | 'journal' | 'connectString'>;
@@ -18,7 +18,7 @@ export class Seat {
 
   constructor(
     name: string,
-    links: readonly ZooKeeperFaultProxy[],
+    links: readonly FaultProxy[],
     directory: string,
     orders: Omit<WorkerOrders, 'process' | 'journal' | 'connectString'>,
     guarded: { readonly register: FencedRegister; readonly writes: RegisterWrite[] },

@@ -1,51 +1,60 @@
-import { ZooKeeperEnsemble, ZooKeeperServer } from '../../../lib/testing/index.js';
+import type { FaultProxy } from '../../../lib/testing/index.js';
+import type { WakeUps } from '../model/history.js';
+import { startEtcdCluster, startEtcdServer } from './etcd-servers.js';
+import { startRedisServer } from './redis-servers.js';
+import { startEnsemble, startZooKeeperServer } from './zookeeper-servers.js';
 
-const TICK_MS = 300;
-// A follower and its leader give each other up after 3 s, which is longer than a session lasts here. Until then, a
-// follower that is cut off answers its clients normally.
-const SYNC_LIMIT_TICKS = 10;
-const CONTAINER_CHECK_MS = '500';
+/** The backends that can be run. */
+export type BackendName = 'zookeeper' | 'redis' | 'etcd';
+
+export const BACKENDS: readonly BackendName[] = ['zookeeper', 'redis', 'etcd'];
+
+/** A server that faults are caused on. */
+export interface Breakable {
+  kill(): Promise<void>;
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+/** A member of a cluster. */
+export interface Member extends Breakable {
+  readonly name: string;
+}
+
+/** Servers that replicate each other. */
+export interface Ensemble {
+  readonly members: readonly Member[];
+  /** Resolves with the leader. There may be none for a while. */
+  leader(): Promise<Member>;
+  followers(): Promise<readonly Member[]>;
+  /** Cuts a member off from the others, and not from its clients. `undefined`: that is not possible here. */
+  readonly isolate?: (member: Member) => void;
+  /** Ends all isolation. */
+  readonly heal?: () => void;
+}
 
 /** The servers that the workers of a run use. */
 export interface Servers extends AsyncDisposable {
   readonly ports: readonly number[];
-  readonly standalone?: ZooKeeperServer;
-  readonly ensemble?: ZooKeeperEnsemble;
-  /** Resolves with the answer of each server to an admin word. */
-  ask(fourLetterWord: string): Promise<string[]>;
+  readonly standalone?: Breakable;
+  readonly ensemble?: Ensemble;
+  openLink(port: number): Promise<FaultProxy>;
+  /** Returns what is stored for holders and waiting requests, with `sessions` also for sessions that are open. */
+  stored(basePath: string, sessions: boolean): Promise<string[]>;
+  /** Counts the waiting requests that a release wakes. `undefined`: the servers do not tell. */
+  readonly wakeUps?: () => Promise<WakeUps>;
   /** Ends all faults of the servers. Resolves when all of them serve. */
   restore(): Promise<void>;
 }
 
-// Empty parents are removed frequently, so that they are recreated frequently.
-const systemProperties = { 'znode.container.checkIntervalMs': CONTAINER_CHECK_MS };
-
-export async function startServers(kind: 'standalone' | 'ensemble'): Promise<Servers> {
-  return kind === 'standalone' ? startStandalone() : startEnsemble();
-}
-
-async function startStandalone(): Promise<Servers> {
-  const server = await ZooKeeperServer.start({ tickTimeMs: TICK_MS, systemProperties });
-  return {
-    ports: [server.port],
-    standalone: server,
-    ask: async (word) => [await server.ask(word)],
-    restore: () => (server.pid === undefined ? server.restart() : server.thaw()),
-    [Symbol.asyncDispose]: () => server.stop(),
-  };
-}
-
-async function startEnsemble(): Promise<Servers> {
-  const ensemble = await ZooKeeperEnsemble.start({
-    tickTimeMs: TICK_MS,
-    syncLimit: SYNC_LIMIT_TICKS,
-    systemProperties,
-  });
-  return {
-    ports: ensemble.servers.map((server) => server.port),
-    ensemble,
-    ask: (word) => Promise.all(ensemble.servers.map((server) => server.ask(word))),
-    restore: () => ensemble.restore(),
-    [Symbol.asyncDispose]: () => ensemble.stop(),
-  };
+export async function startServers(kind: 'standalone' | 'ensemble', backend: BackendName): Promise<Servers> {
+  switch (backend) {
+    case 'zookeeper':
+      return kind === 'standalone' ? startZooKeeperServer() : startEnsemble();
+    case 'redis':
+      return startRedisServer();
+    case 'etcd':
+      return kind === 'standalone' ? startEtcdServer() : startEtcdCluster();
+  }
 }

@@ -1,29 +1,82 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { sharedNow } from '../clock.js';
-import type { Leftover, WakeUps } from '../model/history.js';
-import type { Servers } from './servers.js';
+import { ZooKeeperEnsemble, ZooKeeperFaultProxy, ZooKeeperServer } from '../../../lib/testing/index.js';
+import type { EnsembleServer } from '../../../lib/testing/index.js';
+import type { WakeUps } from '../model/history.js';
+import type { Ensemble, Member, Servers } from './servers.js';
 
-const LIMIT_MS = 20_000;
-const POLL_MS = 50;
+const TICK_MS = 300;
+// A follower and its leader give each other up after 3 s, which is longer than a session lasts here. Until then, a
+// follower that is cut off answers its clients normally.
+const SYNC_LIMIT_TICKS = 10;
+const CONTAINER_CHECK_MS = '500';
 
-/** Finds what the servers still have. Repeated until there is nothing, or until it is clear that it stays. */
-export async function leftoversOf(servers: Servers, when: Leftover['when']): Promise<Leftover[]> {
-  const startedAt = sharedNow();
-  for (;;) {
-    const left = await stateOf(servers, when === 'closed').catch((error: unknown) => [`no answer: ${String(error)}`]);
-    if (left.length === 0 || sharedNow() - startedAt > LIMIT_MS) return left.map((what) => ({ when, what }));
-    await pause(POLL_MS);
-  }
+// Empty parents are removed frequently, so that they are recreated frequently.
+const systemProperties = { 'znode.container.checkIntervalMs': CONTAINER_CHECK_MS };
+
+/** Sends an admin word to every server. */
+type Ask = (fourLetterWord: string) => Promise<string[]>;
+
+const common = (ask: Ask) => ({
+  openLink: (port: number) => ZooKeeperFaultProxy.open(port),
+  stored: (_basePath: string, sessions: boolean) => storedOn(ask, sessions),
+  wakeUps: () => wakeUpsOf(ask),
+});
+
+export async function startZooKeeperServer(): Promise<Servers> {
+  const server = await ZooKeeperServer.start({ tickTimeMs: TICK_MS, systemProperties });
+  return {
+    ...common(async (word) => [await server.ask(word)]),
+    ports: [server.port],
+    standalone: server,
+    restore: () => (server.pid === undefined ? server.restart() : server.thaw()),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
 }
 
-async function stateOf(servers: Servers, alsoSessions: boolean): Promise<string[]> {
-  const [dumps = [], watches = [], metrics = []] = await Promise.all(
-    ['dump', 'wchs', 'mntr'].map((word) => servers.ask(word)),
-  );
+export async function startEnsemble(): Promise<Servers> {
+  const ensemble = await ZooKeeperEnsemble.start({
+    tickTimeMs: TICK_MS,
+    syncLimit: SYNC_LIMIT_TICKS,
+    systemProperties,
+  });
+  return {
+    ...common((word) => Promise.all(ensemble.servers.map((server) => server.ask(word)))),
+    ports: ensemble.servers.map((server) => server.port),
+    ensemble: ensembleOf(ensemble),
+    restore: () => ensemble.restore(),
+    [Symbol.asyncDispose]: () => ensemble.stop(),
+  };
+}
+
+function ensembleOf(ensemble: ZooKeeperEnsemble): Ensemble {
+  const members = ensemble.servers.map((server) => ({ server, member: memberOf(server) }));
+  const memberAt = (server: EnsembleServer) => {
+    return members.find((one) => one.server === server)?.member ?? memberOf(server);
+  };
+  return {
+    members: members.map(({ member }) => member),
+    leader: async () => memberAt(await ensemble.leader()),
+    followers: async () => (await ensemble.followers()).map(memberAt),
+    isolate: (member) => members.forEach((one) => one.member === member && ensemble.partition(one.server)),
+    heal: () => ensemble.heal(),
+  };
+}
+
+function memberOf(server: EnsembleServer): Member {
+  return {
+    name: `server ${server.id}`,
+    kill: () => server.kill(),
+    freeze: () => server.freeze(),
+    thaw: () => server.thaw(),
+    restart: () => server.restart(),
+  };
+}
+
+async function storedOn(ask: Ask, sessions: boolean): Promise<string[]> {
+  const [dumps = [], watches = [], metrics = []] = await Promise.all(['dump', 'wchs', 'mntr'].map((word) => ask(word)));
   const ofEach = dumps.map((dump, place) => [
     ...(dump.match(/(?<=^\t)\/.+$/gm) ?? []).map((path) => `the ephemeral ${path}`),
     ...(/Total watches:(?!0\b)\d+/.exec(watches[place] ?? '') ?? []),
-    ...(alsoSessions ? openSessions(metrics[place] ?? '') : []),
+    ...(sessions ? openSessions(metrics[place] ?? '') : []),
   ]);
   return [...new Set(ofEach.flat())].map((what) => `${what}, on server ${placesOf(what, ofEach)} of ${ofEach.length}`);
 }
@@ -39,8 +92,8 @@ function openSessions(metrics: string): string[] {
 }
 
 /** Counts the watches that a deletion fired, on servers that have no other clients. */
-export async function wakeUpsOf(servers: Servers): Promise<WakeUps> {
-  const metrics = await servers.ask('mntr');
+async function wakeUpsOf(ask: Ask): Promise<WakeUps> {
+  const metrics = await ask('mntr');
   return {
     deletions: metrics.reduce((sum, text) => sum + metric(text, 'zk_cnt_node_deleted_watch_count'), 0),
     mostWatchesOfOne: Math.max(...metrics.map((text) => metric(text, 'zk_max_node_deleted_watch_count'))),

@@ -1,4 +1,5 @@
 import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
+import type { BackendName } from '../servers/servers.js';
 import type { Mode } from '../model/history.js';
 
 /** The locks that a worker uses: the real ones, or ones with a planted defect that has to be detected. */
@@ -60,6 +61,8 @@ export interface WorkerOrders {
   readonly process: string;
   readonly seed: number;
   readonly journal: string;
+  readonly backend: BackendName;
+  /** The servers as `host:port`, with commas. */
   readonly connectString: string;
   readonly basePath: string;
   readonly sessionTimeoutMs: number;
