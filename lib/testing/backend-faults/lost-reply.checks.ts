@@ -8,7 +8,8 @@ import { GivenUp } from './witness.js';
 
 /** A backend may need several requests for one call. Each is tried as the one whose reply is lost. */
 const MOST_ATTEMPTS = 16;
-const ATTEMPT_MS = 400;
+/** A call that neither ends nor is executed within this time has lost an earlier reply. */
+const ATTEMPT_MS = 1_500;
 const LOOK_EVERY_MS = 3;
 
 /** A call of which a reply is to be lost. It is made again on failure, with another reply. */
@@ -30,9 +31,11 @@ async function losing<T>(stage: FaultStage, { begin, isDone, undo }: Losing<T>):
     // Twice each: the first use of a call may take one more request than the next.
     stage.proxy.swallowReplies(Math.floor(attempt / 2));
     const call = begin(attempt);
-    call.catch(() => {});
+    let hasEnded = false;
+    const ended = () => (hasEnded = true);
+    call.then(ended, ended);
     const end = performance.now() + ATTEMPT_MS;
-    while (performance.now() < end) {
+    while (!hasEnded && performance.now() < end) {
       if ((await isDone(attempt)) && stage.proxy.hasLostReplies) {
         stage.proxy.heal();
         return { call };
