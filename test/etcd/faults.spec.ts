@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
-import { clientsOf, compact, hold, keysBelow, lossOf, requestFor, revokeLease, write } from './support/clients.js';
+import {
+  clientsOf,
+  compact,
+  hold,
+  keysBelow,
+  lossOf,
+  requestFor,
+  revokeLease,
+  revokeLeaseOf,
+  write,
+} from './support/clients.js';
 
 let server: EtcdServer;
 
@@ -54,10 +64,12 @@ describe('a lease that an operator revokes', () => {
 
   it('sends waits to the end of the queue, in the next session', async () => {
     const { open, basePath } = clientsOf();
-    const client = open(server.host);
-    await client.connect();
-    const waiting = hold(client, 'k');
-    await revokeLease(server, basePath);
+    const [one, other] = [open(server.host), open(server.host)];
+    const first = await hold(other, 'k');
+    const waiting = hold(one, 'k');
+    await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
+    await revokeLeaseOf(server, `${basePath}/lock/k//`, 'last');
+    await first.release();
     expect((await waiting).isHeld()).toBe(true);
   });
 });

@@ -28,6 +28,8 @@ export const PAUSED_PROCESSES = faultChecksOf('a process that is paused', {
       await stage.standing(2);
       pauseProcess(1.1 * stage.sessionMs);
       assert.equal(lease.isHeld(), false, 'the holder believes in its lease after the pause');
+      // Its session may go on. The holder is done with the lease, as at the end of a block.
+      await stage.within(lease.release(), 'release()');
       const next = await stage.granted(waiting);
       assert.ok(next.fencingToken > lease.fencingToken, 'the token of the next holder is not larger');
       const again = stage.ask(stage.one);

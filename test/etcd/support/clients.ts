@@ -57,6 +57,19 @@ export async function revokeLease(server: EtcdServer, basePath: string): Promise
   await server.call('kv/lease/revoke', { ID: String(id) });
 }
 
+/**
+ * Ends the lease that an entry of a wait queue belongs to.
+ * @param prefix the beginning of the entries' keys, which ends with a slash
+ */
+export async function revokeLeaseOf(server: EtcdServer, prefix: string, entry: 'first' | 'last'): Promise<void> {
+  const range = { key: inBase64(prefix), range_end: inBase64(`${prefix.slice(0, -1)}0`) };
+  const order = { sort_target: 'CREATE', sort_order: entry === 'first' ? 'ASCEND' : 'DESCEND', limit: 1 };
+  const asked = { ...range, ...order, keys_only: true };
+  const { kvs = [] } = (await server.call('kv/range', asked)) as { kvs?: { key: string }[] };
+  const [, lease = ''] = /([\da-f]+)-\d+$/.exec(Buffer.from(kvs[0]?.key ?? '', 'base64').toString()) ?? [];
+  await server.call('kv/lease/revoke', { ID: String(BigInt(`0x${lease}`)) });
+}
+
 /** Compacts the history up to the present revision. */
 export async function compact(server: EtcdServer): Promise<void> {
   const { header } = (await server.call('kv/range', { key: inBase64('any') })) as { header: { revision: string } };
