@@ -210,12 +210,16 @@ export class RedisSessions {
     if (this.#session !== session) return;
     this.#disconnected();
     link.unsubscribe(session.channel);
+    if (why === 'LATE') {
+      const keys = [this.keys.sessions, this.keys.server];
+      await link.run({ script: BYE, keys, values: [session.server, session.id, session.linkNumber] });
+    }
     if (why === 'NEWSERVER') {
       this.#former.push(session);
       this.#session = undefined;
       session.end('the server was restarted, or another one took its place', 'kept');
       this.#report.replaced();
-    } else this.#ended(session, 'the server has ended it');
+    } else this.#ended(session, why === 'LATE' ? 'it was not renewed in time' : 'the server has ended it');
     await this.#join(link);
   }
 
