@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Heartbeat } from '../../lib/etcd/session/heartbeat.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
 import {
   clientsOf,
@@ -83,5 +84,31 @@ describe('close()', () => {
     await Promise.all([other.close(), one.close()]);
     expect(await waiting).toMatchObject({ code: 'LOCK_SHUTDOWN' });
     expect(await keysBelow(server, `${basePath}/`)).toEqual([]);
+  });
+});
+
+describe('servers that are out of reach, after they have said that the session is over', () => {
+  it('do not keep a request whose caller gives up', async () => {
+    const proxy = await FaultProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    const { open, basePath } = clientsOf();
+    const client = open(proxy.connectString);
+    await (await hold(client, 'k')).release();
+    const { hurry } = Heartbeat.prototype;
+    const doubted = new Promise<void>((resolve) => {
+      const spy = vi.spyOn(Heartbeat.prototype, 'hurry').mockImplementation(function (this: Heartbeat) {
+        proxy.blackHole();
+        hurry.call(this);
+        resolve();
+      });
+      onTestFinished(() => spy.mockRestore());
+    });
+    await revokeLease(server, basePath);
+    const leaving = new AbortController();
+    const asked = client.acquire(requestFor('k', { signal: leaving.signal }));
+    await doubted;
+    const reason = new Error('gave up');
+    leaving.abort(reason);
+    await expect(asked).rejects.toBe(reason);
   });
 });

@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Renewal } from '../../lib/redis/session/renewal.js';
+import { RedisSession } from '../../lib/redis/session/redis-session.js';
+import type { RedisOptions } from '../../lib/redis/index.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import { blockEventLoop } from '../support/block-event-loop.js';
 import { clientsOf, hold, SESSION_MS } from './support/clients.js';
 import { isFreedWhenLost } from './support/lost-lease.js';
 
@@ -11,10 +16,10 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-async function setUp() {
+async function setUp(options: RedisOptions = {}) {
   const proxy = await FaultProxy.open(server.port);
   onTestFinished(() => proxy.close());
-  const open = clientsOf({ restartDelayMs: 0 });
+  const open = clientsOf({ restartDelayMs: 0, ...options });
   const [one, other] = [open(`redis://127.0.0.1:${proxy.port}`), open(server.url)];
   await Promise.all([one.connect(), other.connect()]);
   return { proxy, one, other };
@@ -78,5 +83,52 @@ describe('a lease that is lost, and never released', () => {
   it('does not keep its key, although its process goes on', async () => {
     const { one, other } = await setUp();
     expect(await isFreedWhenLost({ one, other, sessionMs: SESSION_MS, limitMs: 20_000 })).toBe(true);
+  });
+});
+
+describe('a process that is paused for nearly as long as its session', () => {
+  it('does not keep the keys of its lost leases by another renewal', async () => {
+    const sessionTimeoutMs = 6_000;
+    const { one, other } = await setUp({ sessionTimeoutMs });
+    const lease = await hold(one, 'k');
+    const { proven } = RedisSession.prototype;
+    const renewed = new Promise<void>((resolve) => {
+      const spy = vi.spyOn(RedisSession.prototype, 'proven').mockImplementation(function (this: RedisSession, ...args) {
+        proven.apply(this, args);
+        if (this.leases.size > 0) resolve();
+      });
+      onTestFinished(() => spy.mockRestore());
+    });
+    await renewed;
+    // The message of the renewal arrives beside its answer.
+    await pause(5);
+    // The lease is lost after that, and the session is not over yet.
+    blockEventLoop(sessionTimeoutMs - 80);
+    expect(lease.isHeld()).toBe(false);
+    expect((await hold(other, 'k')).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+});
+
+describe('a server that is out of reach, after it has said that the session is over', () => {
+  it('does not keep a request whose caller gives up', async () => {
+    const { proxy, one } = await setUp();
+    await (await hold(one, 'k')).release();
+    const { hurry } = Renewal.prototype;
+    const doubted = new Promise<void>((resolve) => {
+      const spy = vi.spyOn(Renewal.prototype, 'hurry').mockImplementation(function (this: Renewal) {
+        proxy.blackHole();
+        hurry.call(this);
+        resolve();
+      });
+      onTestFinished(() => spy.mockRestore());
+    });
+    const sessions = (await server.ask('KEYS', '*:s')).split('\r\n').filter((line) => line.startsWith('{'));
+    for (const key of sessions) await server.ask('DEL', key);
+    const leaving = new AbortController();
+    const asked = hold(one, 'k', { signal: leaving.signal });
+    await doubted;
+    const reason = new Error('gave up');
+    leaving.abort(reason);
+    await expect(asked).rejects.toBe(reason);
   });
 });

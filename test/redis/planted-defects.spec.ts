@@ -3,6 +3,7 @@ import { now } from '../../lib/async/clock.js';
 import { GrantedLease } from '../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
 import { RENEW } from '../../lib/redis/scripts/session-scripts.js';
+import { Renewal } from '../../lib/redis/session/renewal.js';
 import { RedisSession } from '../../lib/redis/session/redis-session.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import type { FaultSubject } from '../../lib/testing/index.js';
@@ -63,6 +64,13 @@ describe('a planted defect is found:', () => {
     script.sha = `${sound.sha.slice(1)}0`;
     onTestFinished(() => void Object.assign(script, sound));
     expect(script.text).not.toBe(sound.text);
+    // The client would end such a session, too.
+    const { renew } = Renewal.prototype;
+    const planted = vi.spyOn(Renewal.prototype, 'renew').mockImplementation(async function (this: Renewal) {
+      const answer = await renew.call(this);
+      return answer === 'LATE' ? 'ALIVE' : answer;
+    });
+    onTestFinished(() => planted.mockRestore());
     const open = clientsOf({ ...SETTLED, sessionTimeoutMs: 1_000 });
     const [one, other] = [open(server.url), open(server.url)];
     await Promise.all([one.connect(), other.connect()]);

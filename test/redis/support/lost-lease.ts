@@ -15,10 +15,13 @@ export async function isFreedWhenLost({ one, other, sessionMs, limitMs }: LostLe
   const lease = await hold(one, 'lost');
   blockEventLoop(sessionMs + 100);
   if (lease.isHeld()) throw new Error('the lease is not lost');
-  const limit = AbortSignal.timeout(limitMs);
-  const next = await other.acquire(requestFor('lost', { signal: limit })).catch((error: unknown) => {
-    if (limit.aborted && error === limit.reason) return null;
+  const limit = new AbortController();
+  const late = new Error('the key is not free');
+  const timer = setTimeout(() => limit.abort(late), limitMs);
+  const next = await other.acquire(requestFor('lost', { signal: limit.signal })).catch((error: unknown) => {
+    if (error === late) return null;
     throw error;
   });
+  clearTimeout(timer);
   return next !== null && next.fencingToken > lease.fencingToken;
 }
