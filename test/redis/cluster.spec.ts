@@ -12,7 +12,7 @@ import { TestCluster } from './support/cluster.js';
 import { Traffic } from './support/traffic.js';
 
 const SHARDS = 3;
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 120_000 };
 
 /** Opens a client, which is closed when the test ends. */
 function opened(options: RedisOptions): LockBackend {
@@ -26,7 +26,7 @@ async function portsOf(cluster: TestCluster, basePath: string): Promise<readonly
   return Promise.all(shardTags(basePath, SHARDS).map((tag) => cluster.portOf(tag)));
 }
 
-describe('a cluster of three nodes', { timeout: 180_000 }, () => {
+describe('a cluster of three nodes', { timeout: 300_000 }, () => {
   let cluster: TestCluster;
 
   beforeAll(async () => {
@@ -70,10 +70,8 @@ describe('a cluster of three nodes', { timeout: 180_000 }, () => {
 
   it('leaves holders their keys while a slot moves to another node, and grants go on after it', async () => {
     const basePath = `move/${randomUUID()}`;
-    const [one, other] = [1, 2].map(() => opened({ cluster: cluster.addresses, basePath })) as [
-      LockBackend,
-      LockBackend,
-    ];
+    const options = { cluster: cluster.addresses, basePath, sessionTimeoutMs: 8_000 };
+    const [one, other] = [1, 2].map(() => opened(options)) as [LockBackend, LockBackend];
     const keys = Array.from({ length: 12 }, (_, place) => `k${place}`);
     const leases = await Promise.all(keys.map((key) => hold(one, key)));
     const waiting = keys.map((key) => hold(other, key));
@@ -112,12 +110,12 @@ describe('a cluster of three nodes', { timeout: 180_000 }, () => {
   });
 });
 
-describe('a cluster with replicas, under traffic', { timeout: 180_000 }, () => {
+describe('a cluster with replicas, under traffic', { timeout: 300_000 }, () => {
   it('goes on when a node is killed and its replica promoted: never two holders, and a lease is kept', async () => {
     const cluster = await TestCluster.start({ replicas: true });
     onTestFinished(() => cluster.stop());
     const basePath = `fail-over/${randomUUID()}`;
-    const options = { cluster: cluster.addresses, basePath, sessionTimeoutMs: 12_000 };
+    const options = { cluster: cluster.addresses, basePath, sessionTimeoutMs: 20_000 };
     const clients = [1, 2, 3].map(() => opened(options));
     const [traffic, end] = [new Traffic('k', clients.length), new AbortController()];
     const run = traffic.run(clients, end.signal);
