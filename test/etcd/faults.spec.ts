@@ -21,10 +21,11 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-async function setUp() {
+/** @param sessionTimeoutMs longer than the stalls of a busy machine, unless the test is about the end of a session */
+async function setUp(sessionTimeoutMs = 12_000) {
   const proxy = await FaultProxy.open(server.port);
   onTestFinished(() => proxy.close());
-  const { open, basePath } = clientsOf();
+  const { open, basePath } = clientsOf({ sessionTimeoutMs });
   const one = open(proxy.connectString);
   await one.connect();
   const other = open(server.host);
@@ -47,14 +48,15 @@ describe('a link that is half open', () => {
   });
 
   it('ends the lease on its own clock before the key is granted to another client', async () => {
-    const { proxy, one, other } = await setUp();
+    const { proxy, one, other } = await setUp(SESSION_MS);
     const lease = await hold(one, 'k');
     const lost = lossOf(lease);
-    const waiting = hold(other, 'k').then((next) => ({ next, at: performance.now() }));
+    const waiting = hold(other, 'k').then((next) => ({ next, wasHeld: lease.isHeld() }));
     await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
     proxy.blackHole();
-    const { next, at } = await waiting;
-    expect(await lost).toBeLessThan(at);
+    const { next, wasHeld } = await waiting;
+    expect(wasHeld).toBe(false);
+    await lost;
     expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
     proxy.heal();
     proxy.disconnect();
@@ -65,7 +67,7 @@ describe('a link that is half open', () => {
 
   it('ends a request that may not wait with an error, in time', async () => {
     const { proxy, open, other } = await setUp();
-    const cut = open(proxy.connectString, { connectTimeoutMs: 1_000 });
+    const cut = open(proxy.connectString, { connectTimeoutMs: 4_000 });
     await cut.connect();
     proxy.blackHole();
     await expect(cut.acquire(requestFor('k', { wait: false }))).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
@@ -99,8 +101,11 @@ describe('a reply that is lost', () => {
 
   it('of a write of a record: the write is made once', async () => {
     const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
+    // The write is seen before its own answer comes, which the read ahead of it must not lose.
+    proxy.delay(1_000, 'toClient');
     const asked = one.records.write([{ name: 'r', value: '1', ifVersion: 'absent' }]);
+    await expect.poll(() => other.records.read('r'), { interval: 5 }).toMatchObject({ value: '1' });
+    proxy.disconnect();
     proxy.heal();
     expect(await asked).toMatchObject({ isApplied: true });
     proxy.cutAfter(1);
@@ -188,7 +193,7 @@ describe('a lease that an operator revokes', () => {
 
 describe('a process that was paused for longer than its lease', () => {
   it('does not believe in it in the first turn after that', async () => {
-    const { one } = await setUp();
+    const { one } = await setUp(SESSION_MS);
     const lease = await hold(one, 'k');
     blockEventLoop(SESSION_MS + 500);
     expect(lease.isHeld()).toBe(false);
@@ -197,12 +202,13 @@ describe('a process that was paused for longer than its lease', () => {
 
 describe('close()', () => {
   it('leaves no key of the session', async () => {
-    const { one, other, basePath } = await setUp();
+    const { one, other, basePath } = await setUp(120_000);
     await hold(one, 'k');
     const waiting = other.acquire(requestFor('k')).catch((error: unknown) => error);
     await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
     await Promise.all([other.close(), one.close()]);
     expect(await waiting).toMatchObject({ code: 'LOCK_SHUTDOWN' });
-    expect(await keysBelow(server, `${basePath}/`)).toEqual([]);
+    // A busy server ends the lease later than close() waits, and long before its time.
+    await expect.poll(() => keysBelow(server, `${basePath}/`)).toEqual([]);
   });
 });

@@ -102,7 +102,8 @@ describe('a server with TLS and client certificates', () => {
 describe('a server whose database is full', () => {
   it('refuses with an error that says so, and costs no lease', async () => {
     const server = await serverWith({ 'quota-backend-bytes': 4 * 1_024 * 1_024 });
-    const { open } = clientsOf();
+    // Filling a disk takes a busy machine a while.
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
     const client = open(server.host);
     const lease = await hold(client, 'k');
     const value = inBase64('x'.repeat(500_000));

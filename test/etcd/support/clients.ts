@@ -10,14 +10,24 @@ import type { EtcdServer } from '../../../lib/testing/index.js';
 /** The session timeout of tests that wait for the end of a session. */
 export const SESSION_MS = 2_000;
 
-/** Opens clients of one base path, and closes them when the test ends. */
-export function clientsOf(options: EtcdOptions = {}): {
+/** Longer than the stalls of a busy machine: a test that is about the end of this time sets its own. */
+const CONNECT_MS = 30_000;
+
+/**
+ * Opens clients of one base path, and closes them when the test ends.
+ * @param make the backend, or a copy of it with a defect
+ */
+export function clientsOf(
+  options: EtcdOptions = {},
+  make: typeof etcd = etcd,
+): {
   basePath: string;
   open: (hosts: string | readonly string[], changes?: EtcdOptions) => LockBackend;
 } {
   const basePath = `test/${randomUUID()}`;
   const open = (hosts: string | readonly string[], changes?: EtcdOptions) => {
-    const backend = etcd({ hosts, basePath, sessionTimeoutMs: SESSION_MS, ...options, ...changes }).create();
+    const times = { sessionTimeoutMs: SESSION_MS, connectTimeoutMs: CONNECT_MS };
+    const backend = make({ hosts, basePath, ...times, ...options, ...changes }).create();
     onTestFinished(() => backend.close());
     return backend;
   };
