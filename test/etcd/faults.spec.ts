@@ -129,6 +129,18 @@ describe('a reply that is lost', () => {
 });
 
 describe('a wait queue', () => {
+  it('goes on when a release and a new entry are sent in one turn', async () => {
+    const { open } = clientsOf({ sessionTimeoutMs: 120_000 });
+    const client = open(server.host);
+    let lease = await hold(client, 'k');
+    for (let turn = 0; turn < 10; turn++) {
+      const next = hold(client, 'k');
+      await lease.release();
+      lease = await next;
+    }
+    expect(await client.lineOf('k')).toHaveLength(1);
+  });
+
   it('is kept in order while links are cut again and again', async () => {
     const { proxy, one, other } = await setUp();
     const first = await hold(other, 'k');
