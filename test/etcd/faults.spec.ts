@@ -13,13 +13,16 @@ import {
   write,
 } from './support/clients.js';
 
+let members: EtcdServer[];
+/** The member to which most clients are connected. */
 let server: EtcdServer;
 
 beforeAll(async () => {
-  server = await EtcdServer.start();
+  members = await EtcdServer.startCluster(3);
+  server = members[0] as EtcdServer;
 });
 
-afterAll(() => server.stop());
+afterAll(() => Promise.all(members.map((member) => member.stop())));
 
 /** @param sessionTimeoutMs longer than the stalls of a busy machine, unless the test is about the end of a session */
 async function setUp(sessionTimeoutMs = 12_000) {
@@ -45,6 +48,22 @@ describe('a link that is half open', () => {
     await expect.poll(() => lease.state, { interval: 5 }).toBe('held');
     expect(lease.isHeld()).toBe(true);
     expect(await other.acquire(requestFor('k', { wait: false }))).toBeNull();
+  });
+
+  it('is left for another server, and the lease goes on there', async () => {
+    const proxies = await Promise.all(members.map(({ port }) => FaultProxy.open(port)));
+    onTestFinished(() => Promise.all(proxies.map((proxy) => proxy.close())).then(() => {}));
+    const { open } = clientsOf({ sessionTimeoutMs: 20_000 });
+    const client = open(proxies.map(({ connectString }) => connectString));
+    const lease = await hold(client, 'k');
+    const cut = proxies.find(({ connections }) => connections > 0);
+    cut?.blackHole();
+    await expect.poll(() => lease.state, { interval: 5 }).toBe('suspended');
+    await expect.poll(() => lease.state, { interval: 5 }).toBe('held');
+    expect(lease.isHeld()).toBe(true);
+    const next = hold(client, 'k');
+    await lease.release();
+    expect((await next).fencingToken).toBeGreaterThan(lease.fencingToken);
   });
 
   it('ends the lease on its own clock before the key is granted to another client', async () => {

@@ -34,7 +34,7 @@ export async function startMembers({ flags, reachedBy }: Setting): Promise<reado
       EtcdServer.start({
         port: member.port,
         flags: {
-          'name': `member${member.place}`,
+          name: `member${member.place}`,
           'listen-peer-urls': url(member.peerPort),
           'initial-advertise-peer-urls': url(reached[member.place]),
           'initial-cluster': reached.map((port, place) => `member${place}=${url(port)}`).join(','),
