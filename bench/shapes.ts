@@ -43,6 +43,8 @@ const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
 const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
+/** Beside the same locks on ZooKeeper: one server each, and each waits for the disk. */
+const ON_ETCD: readonly ContenderId[] = ['ours-etcd', 'ours-etcd-strict', 'etcd3', 'ours', 'ours-strict'];
 /** Without kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
 
@@ -114,6 +116,15 @@ export const SHAPES: readonly Shape[] = [
     callers: 4,
     insideMs: 2,
   }),
+  onEtcd('etcd-1x1', 'etcd: one caller, one key', {}),
+  onEtcd('etcd-64-keys', 'etcd: 64 callers of one process, a key each', { callers: 64, keys: 'own' }),
+  onEtcd('etcd-4x1', 'etcd: one key, 4 processes, a caller each', { processes: 4 }),
+  onEtcd('etcd-4x16', 'etcd: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
+  onEtcd('etcd-2ms', 'etcd: one key, 4 processes, 4 callers each, 2 ms inside', {
+    processes: 4,
+    callers: 4,
+    insideMs: 2,
+  }),
   ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...ON_ZOOKEEPER] }),
   ensemble('3-nodes-64-keys', 'Three nodes: 64 callers of one process, a key each', {
     contenders: ['floor', ...ON_ZOOKEEPER],
@@ -159,6 +170,10 @@ function ensemble(id: string, title: string, fields: Partial<LoopShape>): LoopSh
 
 function onRedis(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
   return loop(id, title, { contenders: ON_REDIS, reference: 'redis-semaphore', ...fields });
+}
+
+function onEtcd(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return loop(id, title, { contenders: ON_ETCD, reference: 'etcd3', ...fields });
 }
 
 function queue(id: string, title: string, callers: number, contenders: readonly ContenderId[]): QueueShape {

@@ -25,6 +25,8 @@ export type ContenderId =
   | 'floor-redis'
   | 'ours-redis'
   | 'ours-redis-strict'
+  | 'ours-etcd'
+  | 'ours-etcd-strict'
   | 'curator'
   | 'curator-shared'
   | 'curator-semaphore'
