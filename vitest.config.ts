@@ -44,6 +44,7 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
     sequence: { groupOrder: 1 },
     maxWorkers: 1,
   },
+  dashboard: { globalSetup: ['test/dashboard/compile-page.ts'] },
   path: { globalSetup: ['test/path/compile.ts'] },
   conformance: { globalSetup: ['test/conformance/compile.ts'] },
   'conformance-long': { globalSetup: ['test/conformance/compile.ts'] },
@@ -66,6 +67,10 @@ export default defineConfig({
       { find: /^nestjs-distributed-lock$/, replacement: lib('index.ts') },
       { find: /^nestjs-distributed-lock\/redis$/, replacement: lib('redis/index.ts') },
       { find: /^nestjs-distributed-lock\/etcd$/, replacement: lib('etcd/index.ts') },
+      ...['terminus', 'metrics', 'opentelemetry', 'dashboard'].map((name) => ({
+        find: new RegExp(`^nestjs-distributed-lock/${name}$`),
+        replacement: lib(`${name}/index.ts`),
+      })),
       { find: /^nestjs-distributed-lock\/testing$/, replacement: lib('testing/index.ts') },
     ],
   },

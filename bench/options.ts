@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { CONTENDERS } from './contenders/contenders.js';
 import type { ContenderId } from './contenders/contender.js';
-import { SHAPES } from './shapes.js';
+import { QUICK, SHAPES } from './shapes.js';
 
 export interface BenchOptions {
   readonly rounds: number;
@@ -21,11 +21,12 @@ export interface BenchOptions {
 }
 
 export const USAGE = `npm run bench -- [options]
-  --rounds 5           how often every contender has its turn at every shape
-  --seconds 2          how long a turn is measured
-  --warm-up 1          seconds before that; more for processes that are new, or more than processors
+  --rounds 3           how often every contender has its turn at every shape
+  --seconds 1          how long a turn is measured
+  --warm-up 0.5        seconds before that; more for processes that are new, or more than processors
   --shape 4x16         only this shape; may be repeated: ${SHAPES.map(({ id }) => id).join(' ')}
   --contender ours     only this one, and whom it is compared with; may be repeated: ${[...CONTENDERS.keys()].join(' ')}
+  --quick              one round of what one caller in each of many processes does: three minutes
   --short              a fraction of a second each, with few callers: proves only that it runs
   --assert             ends with 1 also when a claim is missed, not only when tenures overlap or somebody fails
   --results FILE       default build/bench/locks.json
@@ -38,18 +39,21 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '2' },
-      'warm-up': { type: 'string', default: '1' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string', default: '1' },
+      'warm-up': { type: 'string' },
       shape: { type: 'string', multiple: true, default: [] },
       contender: { type: 'string', multiple: true, default: [] },
+      quick: { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
       assert: { type: 'boolean', default: false },
       results: { type: 'string', default: 'build/bench/locks.json' },
       charts: { type: 'string' },
     },
   });
-  const { shape: shapes, contender, short: isShort, assert: isAsserting, results } = values;
+  const { quick: isQuick, short: isShort, assert: isAsserting, results } = values;
+  const shapes = isQuick && values.shape.length === 0 ? [...QUICK.shapes] : values.shape;
+  const contender = isQuick && values.contender.length === 0 ? [...QUICK.contenders] : values.contender;
   mustKnow(
     'shape',
     shapes,
@@ -59,9 +63,9 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   const contenders = contender as ContenderId[];
   const isAll = !isShort && shapes.length === 0 && contenders.length === 0;
   const times = {
-    rounds: wholeRounds(values.rounds),
+    rounds: wholeRounds(values.rounds ?? (isQuick ? '1' : '3')),
     windowMs: 1_000 * positive('seconds', values.seconds),
-    warmUpMs: 1_000 * positive('warm-up', values['warm-up']),
+    warmUpMs: 1_000 * positive('warm-up', values['warm-up'] ?? (isQuick ? '0.2' : '0.5')),
     idleMs: 300,
   };
   const charts = values.charts ?? (isAll ? 'docs/bench' : 'build/bench/charts');

@@ -16,8 +16,12 @@ export interface LoopShape extends ShapeBase {
   readonly processes: number;
   /** The number of callers per process. */
   readonly callers: number;
-  /** One key for all callers, or one per caller. */
-  readonly keys: 'one' | 'own';
+  /** One key for all callers, one per caller, or a new one for each acquisition. */
+  readonly keys: 'one' | 'own' | 'new';
+  /** The pause of a caller between two acquisitions. */
+  readonly pauseMs: number;
+  /** The delay of the network each way. `undefined`: processes are connected directly. */
+  readonly linkMs: number | undefined;
   readonly insideMs: number;
   /** The share of the acquisitions that only read. */
   readonly readShare: number;
@@ -37,14 +41,28 @@ export interface TakeOverShape extends ShapeBase {
   readonly times: number;
 }
 
-export type Shape = LoopShape | QueueShape | TakeOverShape;
+/** The first acquisitions of a new process. */
+export interface FirstShape extends ShapeBase {
+  readonly kind: 'first';
+  readonly times: number;
+}
+
+export type Shape = LoopShape | QueueShape | TakeOverShape | FirstShape;
 
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
 const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
+/** Beside the same locks on ZooKeeper: one server each, and each waits for the disk. */
+const ON_ETCD: readonly ContenderId[] = ['ours-etcd', 'ours-etcd-strict', 'etcd3', 'ours', 'ours-strict'];
 /** Without kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
+
+const COLD: readonly ContenderId[] = ['plain-recipe', 'ours', 'curator', 'kazoo'];
+/** The delay of a link, each way. */
+const FAR_MS = 1;
+/** A caller that comes ten times a second finds its own code, and all caches, cold. */
+const SELDOM = { pauseMs: 100 };
 
 /** The defaults of a shape: one caller that takes one key. */
 export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
@@ -55,6 +73,8 @@ export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   processes: 1,
   callers: 1,
   keys: 'one',
+  pauseMs: 0,
+  linkMs: undefined,
   insideMs: 0,
   readShare: 0,
   timeShare: 1,
@@ -76,6 +96,36 @@ export const SHAPES: readonly Shape[] = [
   loop('4x1', 'One key, 4 processes, a caller each', { processes: 4 }),
   loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
   loop('16x1', 'One key, 16 processes, a caller each', { contenders: ['plain-recipe', ...ON_ONE_KEY], processes: 16 }),
+  loop('1x1-cold', 'One caller, one key, 100 ms after the last time', { contenders: COLD, ...SELDOM }),
+  loop('16x1-cold', 'One key, 16 processes, a caller each, 100 ms after its last time', {
+    contenders: COLD,
+    processes: 16,
+    ...SELDOM,
+  }),
+  {
+    kind: 'first',
+    id: 'first-ten',
+    title: 'The first ten acquisitions of a process',
+    nodes: 1,
+    contenders: ['plain-recipe', 'ours', 'curator'],
+    reference: 'curator',
+    times: 10,
+  },
+  loop('1x1-new', 'One caller, each key used once', { contenders: ON_ZOOKEEPER, keys: 'new' }),
+  loop('64-new', '64 callers of one process, each key used once', {
+    contenders: ON_ZOOKEEPER,
+    callers: 64,
+    keys: 'new',
+  }),
+  far('far-1x1', 'A link of 1 ms: one caller, one key', {}),
+  far('far-4x1', 'A link of 1 ms: one key, 4 processes, a caller each', { processes: 4 }),
+  far('far-16x1', 'A link of 1 ms: one key, 16 processes, a caller each', { processes: 16 }),
+  loop('resets', 'One key, 4 processes, a caller each, links that are reset every 50 to 500 ms', {
+    contenders: ['ours', 'ours-reset'],
+    reference: 'ours',
+    processes: 4,
+    linkMs: 0,
+  }),
   loop('16x16', 'One key, 16 processes, 16 callers each', {
     // Without etcd3: its connections cannot bear 256 callers that ask again and again.
     contenders: ON_ONE_KEY.filter((id) => id !== 'etcd3'),
@@ -114,6 +164,15 @@ export const SHAPES: readonly Shape[] = [
     callers: 4,
     insideMs: 2,
   }),
+  onEtcd('etcd-1x1', 'etcd: one caller, one key', {}),
+  onEtcd('etcd-64-keys', 'etcd: 64 callers of one process, a key each', { callers: 64, keys: 'own' }),
+  onEtcd('etcd-4x1', 'etcd: one key, 4 processes, a caller each', { processes: 4 }),
+  onEtcd('etcd-4x16', 'etcd: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
+  onEtcd('etcd-2ms', 'etcd: one key, 4 processes, 4 callers each, 2 ms inside', {
+    processes: 4,
+    callers: 4,
+    insideMs: 2,
+  }),
   ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...ON_ZOOKEEPER] }),
   ensemble('3-nodes-64-keys', 'Three nodes: 64 callers of one process, a key each', {
     contenders: ['floor', ...ON_ZOOKEEPER],
@@ -137,6 +196,12 @@ export const SHAPES: readonly Shape[] = [
   }),
 ];
 
+/** The part of `--quick`: one caller in each of many processes, near and far, beside Curator and the plain recipe. */
+export const QUICK = {
+  shapes: ['1x1', '4x1', '16x1', '16x1-cold', '1x1-new', '64-new', 'far-4x1', 'far-16x1', 'resets', '4x16'],
+  contenders: ['plain-recipe', 'ours', 'ours-strict', 'ours-reset', 'curator'],
+} as const satisfies { readonly shapes: readonly string[]; readonly contenders: readonly ContenderId[] };
+
 /** Returns the same shape with few of everything, enough to check that it runs. */
 export function shortened(shape: Shape): Shape {
   switch (shape.kind) {
@@ -145,6 +210,7 @@ export function shortened(shape: Shape): Shape {
     case 'queue':
       return { ...shape, callers: shape.callers / 200 };
     case 'take-over':
+    case 'first':
       return { ...shape, times: 5 };
   }
 }
@@ -153,12 +219,20 @@ function loop(id: string, title: string, fields: Partial<LoopShape>): LoopShape 
   return { ...LOOP, ...fields, id, title };
 }
 
+function far(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return loop(id, title, { contenders: COLD, ...fields, linkMs: FAR_MS });
+}
+
 function ensemble(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
   return loop(id, title, { contenders: ON_ZOOKEEPER, ...fields, nodes: 3 });
 }
 
 function onRedis(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
   return loop(id, title, { contenders: ON_REDIS, reference: 'redis-semaphore', ...fields });
+}
+
+function onEtcd(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
+  return loop(id, title, { contenders: ON_ETCD, reference: 'etcd3', ...fields });
 }
 
 function queue(id: string, title: string, callers: number, contenders: readonly ContenderId[]): QueueShape {

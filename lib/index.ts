@@ -51,6 +51,8 @@ export type { KeyValue } from './contract/key.js';
 // Services, locks and leases.
 export { LockService } from './service/lock.service.js';
 export type { GlobalTransaction, GlobalTransactionOptions, RowLeases } from './service/global-transaction.js';
+export type { LockSurvey, LockSurveyKey, LockSurveyQueue, SurveyOptions } from './service/survey.js';
+export type { SurveyedKind } from './contract/survey.js';
 export type { MutexOptions } from './service/lock-service.options.js';
 export type { AtomicMultiLock } from './service/multi-locks.js';
 export type { MultiOptions } from './service/multi-locks.js';
@@ -65,6 +67,7 @@ export { currentTerm } from './elections/entered-term.js';
 export type { Leader } from './contract/elections.js';
 export type { Term } from './contract/elections.js';
 export { CronRunsService } from './schedule/cron-runs.service.js';
+export type { PeekedRun } from './schedule/cron-runs.service.js';
 export { currentRun } from './schedule/current-run.js';
 export type { JobEvent, SkippedEvent, SkipReason } from './contract/job-event.js';
 export type { JobRun, JobRunState, Runner } from './contract/job-event.js';
@@ -139,7 +142,15 @@ export type {
   WorkWrapper,
 } from './contract/channels.js';
 export type { LockEventListener, LockEvents, LockEventTypes } from './service/lock-events.js';
-export type { BackendVitals, SessionChange, SessionState } from './contract/survey.js';
+export type {
+  BackendVitals,
+  SessionChange,
+  SessionState,
+  Survey,
+  SurveyedKey,
+  SurveyedQueue,
+  SurveyQuestion,
+} from './contract/survey.js';
 
 // The errors that remote clients see.
 export { LockExceptionFilter } from './transports/lock-exception.filter.js';

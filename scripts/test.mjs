@@ -3,8 +3,16 @@
 // Needs nothing but Node, because it runs before any dependency is there.
 import { must, npmScript } from './support/command.mjs';
 import { installDependencies } from './support/dependencies.mjs';
-import { ETCD, PEERS, providePackages, REDIS } from './support/packages.mjs';
-import { needEtcd, needRedis, needZooKeeper, projectArgs, projectsOf } from './support/projects.mjs';
+import { BROWSER, ETCD, PEERS, PROMETHEUS, providePackages, REDIS } from './support/packages.mjs';
+import {
+  needBrowser,
+  needEtcd,
+  needPrometheus,
+  needRedis,
+  needZooKeeper,
+  projectArgs,
+  projectsOf,
+} from './support/projects.mjs';
 import { runTests } from './support/test-run.mjs';
 import { provideZooKeeper } from './support/zookeeper.mjs';
 
@@ -24,6 +32,8 @@ try {
   const isReal = await usesReal();
   if (needRedis(projects).length > 0) await providePackages(REDIS);
   if (needEtcd(projects).length > 0 && !process.env.ETCD_BIN) await providePackages(ETCD);
+  if (needBrowser(projects).length > 0) await providePackages(BROWSER);
+  if (needPrometheus(projects).length > 0) await providePackages(PROMETHEUS);
   if (!isLong) {
     await must('typecheck', npmScript('typecheck'));
     await must('lint', npmScript('lint'));

@@ -40,7 +40,8 @@ export async function measureLoop(shape: LoopShape, stage: Stage): Promise<Measu
     acquisitions: readAcquisitions(file),
     marks: marks[place]!.marks,
   }));
-  const isOneLine = shape.keys === 'one' && shape.readShare === 0 && shape.processes * shape.callers > 1;
+  const isOneLine =
+    shape.keys === 'one' && shape.pauseMs === 0 && shape.readShare === 0 && shape.processes * shape.callers > 1;
   const all = worked.flatMap(({ acquisitions }) => acquisitions);
   return {
     figures: figuresOf({ beginAt, endAt, isOneLine, isStaying: shape.insideMs > 0, workers: worked, samples, idle }),
@@ -51,7 +52,7 @@ export async function measureLoop(shape: LoopShape, stage: Stage): Promise<Measu
 
 function ordersFor(
   workers: readonly WorkerProcess[],
-  { keys, callers, insideMs, readShare, processes }: LoopShape,
+  { keys, callers, pauseMs, insideMs, readShare, processes }: LoopShape,
   dir: string,
   times: Pick<LoopOrder, 'beginAt' | 'endAt'>,
 ): LoopOrder[] {
@@ -61,7 +62,7 @@ function ordersFor(
     const own = Array.from({ length: callers }, (_, caller) => place * callers + caller);
     const locks = keys === 'one' ? [0] : own;
     const file = join(dir, `${run}-${place}`);
-    const orders = { callers, insideMs, lingers, readShare, file, ...times };
+    const orders = { callers, areKeysNew: keys === 'new', pauseMs, insideMs, lingers, readShare, file, ...times };
     return { do: 'loop', keys: locks.map((lock) => `${run}-${lock}`), locks, ...orders };
   });
 }

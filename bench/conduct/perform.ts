@@ -7,10 +7,12 @@ import type { Crews } from '../crew/crews.js';
 import { BREAK_IN } from '../crew/programs.js';
 import type { WorkerProcess } from '../crew/worker-process.js';
 import type { BenchOptions } from '../options.js';
+import { Links } from '../servers/links.js';
 import type { Packets, Server } from '../servers/server.js';
 import type { Servers } from '../servers/servers.js';
 import type { Shape } from '../shapes.js';
 import { monotonicNs } from '../support/clock.js';
+import { measureFirst } from './measure-first.js';
 import { measureLoop } from './measure-loop.js';
 import { measureQueue } from './measure-queue.js';
 import { measureTakeOver } from './measure-take-over.js';
@@ -30,16 +32,19 @@ export async function perform(house: House, shape: Shape, contender: Contender):
   const { servers, crews, options } = house;
   const name = serverOf(shape, contender);
   const server = await servers.get(name);
-  // The earlier work of a process must not show in its memory figures.
-  if (shape.kind === 'queue') await crews.dismiss(contender.program);
+  // The earlier work of a process must not show in its figures.
+  if (shape.kind === 'queue' || shape.kind === 'first') await crews.dismiss(contender.program);
   const workers = crews.take(contender.program, processesOf(shape));
   const dir = mkdtempSync(join(tmpdir(), 'bench-'));
   const { module, isLocalLine = false } = contender;
   const told = { ...contender.options, isReadWrite: shape.kind === 'loop' && shape.readShare > 0 };
-  const open = { do: 'open', contender: module, address: server.address, options: told } as const;
+  const open = { do: 'open', contender: module, options: told } as const;
   const startedAt = performance.now();
   try {
-    await Promise.all(workers.map((worker) => worker.ask(open)));
+    await using links = await linksOf(shape, contender, server);
+    const addresses = links?.addresses ?? workers.map(() => server.address);
+    await Promise.all(workers.map((worker, place) => worker.ask({ ...open, address: addresses[place]! })));
+    if (contender.isReset) links?.resetAgainAndAgain();
     const measured = await measure(shape, {
       workers,
       server,
@@ -87,7 +92,16 @@ function measure(shape: Shape, stage: Stage): Promise<Measured> {
       return measureQueue(shape, stage);
     case 'take-over':
       return measureTakeOver(shape, stage);
+    case 'first':
+      return measureFirst(shape, stage);
   }
+}
+
+/** Returns the links of a shape whose processes are not connected directly. */
+async function linksOf(shape: Shape, { isReset }: Contender, { address }: Server): Promise<Links | undefined> {
+  const delayMs = shape.kind === 'loop' ? shape.linkMs : undefined;
+  if (delayMs === undefined && !isReset) return undefined;
+  return Links.open(processesOf(shape), address, delayMs ?? 0);
 }
 
 function serverOf({ nodes }: Shape, { server }: Contender) {
@@ -99,6 +113,7 @@ function processesOf(shape: Shape): number {
     case 'loop':
       return shape.processes;
     case 'queue':
+    case 'first':
       return 1;
     case 'take-over':
       return 2;

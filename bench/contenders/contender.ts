@@ -14,6 +14,8 @@ export interface Contender {
   readonly server: ServerName;
   /** Whether all waiters of one process share one place in the server's wait queue. */
   readonly isLocalLine?: boolean;
+  /** Whether its connections are reset again and again. */
+  readonly isReset?: boolean;
 }
 
 export type ContenderId =
@@ -22,9 +24,12 @@ export type ContenderId =
   | 'ours'
   | 'ours-strict'
   | 'ours-kept'
+  | 'ours-reset'
   | 'floor-redis'
   | 'ours-redis'
   | 'ours-redis-strict'
+  | 'ours-etcd'
+  | 'ours-etcd-strict'
   | 'curator'
   | 'curator-shared'
   | 'curator-semaphore'

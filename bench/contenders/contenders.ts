@@ -2,6 +2,7 @@ import type { Contender, ContenderId } from './contender.js';
 
 const ours = { program: 'node', module: 'ours', server: 'zookeeper' } as const;
 const oursOnRedis = { program: 'node', module: 'ours-redis', server: 'redis' } as const;
+const oursOnEtcd = { program: 'node', module: 'ours-etcd', server: 'etcd' } as const;
 const curator = { program: 'java', server: 'zookeeper' } as const;
 const kazoo = { program: 'python', server: 'zookeeper' } as const;
 const redisSemaphore = { program: 'node', module: 'redis-semaphore' } as const;
@@ -10,6 +11,7 @@ const ALL: readonly Contender[] = [
   { id: 'ours', label: 'ours', ...ours, options: { localLine: true }, isLocalLine: true },
   { id: 'ours-strict', label: 'ours, local line off', ...ours, options: { localLine: false } },
   { id: 'ours-kept', label: 'ours, keepMs', ...ours, options: { keepMs: 30_000 }, isLocalLine: true },
+  { id: 'ours-reset', label: 'ours, links reset', ...ours, options: {}, isLocalLine: true, isReset: true },
   { id: 'floor', label: 'the floor: create + list, delete', program: 'node', module: 'floor', server: 'zookeeper' },
   {
     id: 'plain-recipe',
@@ -27,6 +29,8 @@ const ALL: readonly Contender[] = [
   },
   { id: 'ours-redis-strict', label: 'ours on Redis, local line off', ...oursOnRedis, options: { localLine: false } },
   { id: 'floor-redis', label: 'the floor: SET NX PX, DEL', program: 'node', module: 'floor-redis', server: 'redis' },
+  { id: 'ours-etcd', label: 'ours on etcd', ...oursOnEtcd, options: { localLine: true }, isLocalLine: true },
+  { id: 'ours-etcd-strict', label: 'ours on etcd, local line off', ...oursOnEtcd, options: { localLine: false } },
   { id: 'curator', label: 'Curator, an object per caller', ...curator, module: 'mutex per caller' },
   { id: 'curator-shared', label: 'Curator, an object per process', ...curator, module: 'mutex per process' },
   { id: 'curator-semaphore', label: 'Curator, semaphore mutex', ...curator, module: 'semaphore mutex' },

@@ -21,6 +21,9 @@ export interface LoopOrder {
   /** The numbers of the keys in the file, in the order of `keys`. */
   readonly locks: readonly number[];
   readonly callers: number;
+  /** Whether each acquisition is of a new key. The given ones are the beginnings of their names. */
+  readonly areKeysNew: boolean;
+  readonly pauseMs: number;
   readonly insideMs: number;
   /** The first holds of each caller, which last for a while so that a wrongly granted caller would overlap them. */
   readonly lingers: Lingers;

@@ -51,6 +51,20 @@ const ON_REDIS: readonly Claim[] = [
   { shape: 'redis-2ms', contender: 'ours-redis', figure: 'p99Us', atMost: 100_000 },
 ];
 
+/** On etcd, against a lock that polls, and against the same locks on one ZooKeeper server. */
+const ON_ETCD: readonly Claim[] = [
+  { shape: 'etcd-1x1', contender: 'ours-etcd', figure: 'rate', against: 'etcd3', atLeast: 1.8 },
+  { shape: 'etcd-1x1', contender: 'ours-etcd', figure: 'rate', against: 'ours', atLeast: 0.7 },
+  { shape: 'etcd-64-keys', contender: 'ours-etcd', figure: 'rate', against: 'etcd3', atLeast: 5 },
+  { shape: 'etcd-4x1', contender: 'ours-etcd', figure: 'rate', against: 'etcd3', atLeast: 2 },
+  { shape: 'etcd-4x1', contender: 'ours-etcd', figure: 'fairness', atLeast: 0.9 },
+  { shape: 'etcd-4x16', contender: 'ours-etcd-strict', figure: 'rate', against: 'etcd3', atLeast: 7 },
+  { shape: 'etcd-4x16', contender: 'ours-etcd', figure: 'rate', against: 'etcd3', atLeast: 400 },
+  { shape: 'etcd-4x16', contender: 'ours-etcd', figure: 'rate', against: 'ours', atLeast: 0.1 },
+  { shape: 'etcd-4x16', contender: 'ours-etcd-strict', figure: 'fairness', atLeast: 0.9 },
+  { shape: 'etcd-2ms', contender: 'ours-etcd', figure: 'p99Us', atMost: 150_000 },
+];
+
 const ON_THREE_NODES = ['1x1', '64-keys', '4x16', '2ms', 'reads'];
 /** The share by which the ratios of an ensemble may be worse. */
 const ENSEMBLE = 0.2;
@@ -58,6 +72,7 @@ const ENSEMBLE = 0.2;
 export const CLAIMS: readonly Claim[] = [
   ...ONE_SERVER,
   ...ON_REDIS,
+  ...ON_ETCD,
   ...ONE_SERVER.filter(isOfThreeNodes).map(onThreeNodes),
 ];
 

@@ -1,8 +1,37 @@
+import { createInterface } from 'node:readline/promises';
+import type { CommandIo } from './command-io.js';
+import { runOnCluster } from './run-on-cluster.js';
 import { zookeeperCommand } from './zookeeper-command.js';
 
-const USAGE = `Usage: nestjs-distributed-lock zookeeper [--port 2181] [--host 127.0.0.1]
+const USAGE = `Usage: nestjs-distributed-lock <command> [options]
 
-A ZooKeeper for development and tests, in memory, without Java. It ends at SIGINT and SIGTERM.
+What is going on in a cluster:
+  list [prefix]             the keys, jobs, elections and queues that are in use
+  who <key>                 the holders of a key and its waiting contenders, in order
+  watch <key>               the same, whenever it has changed, until Ctrl-C
+  revoke <key>              asks the holders to release a key, and takes it away after --grace
+  leaders [prefix]          the elections and their leaders
+  cron                      the latest runs of the jobs of --service
+  queues [prefix]           the queues and the numbers of their items
+  doctor                    looks for what operators get wrong, and says what to change
+
+  --backend <name>          zookeeper, redis or etcd. Default zookeeper
+  --connect <servers>       as the backend takes them. Default ZOOKEEPER_CONNECT, REDIS_URL or ETCD_HOSTS
+  --base-path <path>        the basePath of the backend
+  --service <name>          the service of the module
+  --json                    one JSON document instead of text
+  --tls                     connects over TLS; NODE_EXTRA_CA_CERTS names an authority of your own
+  --timeout <duration>      how long to look for a server. Default 5s
+  --session-timeout <duration>  Default 10s; doctor compares it with what the servers grant
+  --most <number>, --within <duration>  bounds of a survey. Default 200, 2s
+  --every <duration>        how often watch looks. Default 1s
+  --grace <duration>        what revoke leaves to the holders. Default 10s
+  --yes                     revoke asks no question
+
+  Credentials are taken from the environment alone: ZOOKEEPER_USER, ZOOKEEPER_PASSWORD, REDIS_USERNAME,
+  REDIS_PASSWORD, ETCD_USERNAME, ETCD_PASSWORD. Exit codes: 0, 1 when something is wrong, 2 without a server.
+
+zookeeper                   a ZooKeeper for development and tests, in memory, without Java. It ends at SIGINT and SIGTERM.
 
   --port <number>           where to listen; 0 for a port that is free. Default 2181
   --host <address>          Default 127.0.0.1, which nobody else reaches
@@ -13,7 +42,9 @@ A ZooKeeper for development and tests, in memory, without Java. It ends at SIGIN
   --even-in-production      starts although NODE_ENV is production. It keeps nothing: do not
 `;
 
-/** Returns the message for an error. The usage is appended, except when the port is taken. */
+const ON_CLUSTERS = ['list', 'who', 'watch', 'revoke', 'leaders', 'cron', 'queues', 'doctor'];
+
+/** Returns the message for an error. The usage is appended to those of `zookeeper`, except when the port is taken. */
 function complaintOf(error: unknown): string {
   const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code !== 'EADDRINUSE') return `${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`;
@@ -21,18 +52,41 @@ function complaintOf(error: unknown): string {
 }
 
 /** Runs one command line. Resolves with the exit code when it is done. */
-export async function runCommand(args: readonly string[]): Promise<number> {
+export async function runCommand(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const [command, ...rest] = args;
   if (command === '--help' || command === '-h' || rest.includes('--help')) {
-    process.stdout.write(USAGE);
+    io.out(USAGE);
     return 0;
+  }
+  if (command !== undefined && ON_CLUSTERS.includes(command)) {
+    return runOnCluster(command, rest, io);
   }
   try {
     if (command !== 'zookeeper') throw new Error(command === undefined ? 'which command?' : `no command "${command}"`);
     await zookeeperCommand(rest);
     return 0;
   } catch (error) {
-    process.stderr.write(`${complaintOf(error)}\n`);
+    io.complain(`${complaintOf(error)}\n`);
     return 1;
   }
+}
+
+/** The surroundings of this process. */
+function processIo(): CommandIo {
+  const ending = new AbortController();
+  const end = () => ending.abort(new Error('the command was asked to end'));
+  return {
+    out: (text) => void process.stdout.write(text),
+    complain: (text) => void process.stderr.write(text),
+    env: process.env,
+    get signal() {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+      return ending.signal;
+    },
+    ask: async (question) => {
+      if (!process.stdin.isTTY) return undefined;
+      const lines = createInterface({ input: process.stdin, output: process.stderr });
+      return lines.question(question).finally(() => lines.close());
+    },
+  };
 }

@@ -259,21 +259,38 @@ function channelOf<Event extends OriginatedEvent>(name: string): EventChannel<Ev
  * one end.
  */
 export const channels = Object.freeze({
+  /** An acquisition begins. */
   requestStart: channelOf<RequestStartEvent>('request.start'),
+  /** A lease is granted. */
   requestGrant: channelOf<RequestGrantEvent>('request.grant'),
+  /** An acquisition has ended without a lease. */
   requestMiss: channelOf<RequestMissEvent>('request.miss'),
+  /** A lease is given back. */
   requestEnd: channelOf<RequestEndEvent>('request.end'),
+  /** Work under a lease is about to begin. */
   hold: channelOf<HoldEvent>('hold'),
+  /** A lease is suspended. */
   leaseSuspended: channelOf<LeaseEvent>('lease.suspended'),
+  /** A suspended lease is held again. */
   leaseResumed: channelOf<LeaseEvent>('lease.resumed'),
+  /** The holder of a lease is asked to release it. */
   leaseRevoking: channelOf<LeaseFailureEvent>('lease.revoking'),
+  /** A lease has been held for one of its limits. */
   leaseOverdue: channelOf<LeaseOverdueEvent>('lease.overdue'),
+  /** A lease is lost. */
   leaseLost: channelOf<LeaseFailureEvent>('lease.lost'),
+  /** This process gives up a lease that its callers have shared. */
   localEnd: channelOf<LocalEndEvent>('local.end'),
+  /** A connection has changed its state. */
   session: channelOf<SessionEvent>('session'),
+  /** An application leads, leads no more, or cannot campaign. */
   election: channelOf<ElectionEvent>('election'),
+  /** Something happened to a job. */
   cron: channelOf<CronEvent>('cron'),
+  /** Items of a queue were put, taken, acknowledged or returned. */
   queue: channelOf<QueueEvent>('queue'),
+  /** A call of a stock has ended, or is repeated. */
   stock: channelOf<StockEvent>('stock'),
+  /** A caller of this process revokes a key. */
   revoke: channelOf<RevokeEvent>('revoke'),
 });

@@ -48,6 +48,8 @@ export interface LeaseFollower {
   revoke(): void;
   /** Called when the lease is lost. */
   lose(reason: LockError): void;
+  /** Called right before the signal aborts, so before the holder can react to it. `revoke` or `lose` follows. */
+  ending?(state: 'revoking' | 'lost', reason: LockError): void;
   /** Called when the lease has been held for one of its limits, in milliseconds. */
   overdue?(limit: 'warnHeldMs' | 'maxHeldMs', limitMs: number): void;
   /** Called right before the lease is released, so before another holder can have the key. */
@@ -146,6 +148,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   revoke(reason: LockError = new LockRevokedError(this.key)): void {
     if (this.#isOver()) return;
     this.#state = 'revoking';
+    this.#followers?.forEach((follower) => follower.ending?.('revoking', reason));
     this.#abortWith(reason);
     this.#followers?.forEach((follower) => follower.revoke());
   }
@@ -168,6 +171,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   lose(reason: LockError): void {
     if (this.#isOver()) return;
     this.#state = 'lost';
+    this.#followers?.forEach((follower) => follower.ending?.('lost', reason));
     this.#abortWith(reason);
     this.#followers?.forEach((follower) => follower.lose(reason));
     this.#onLost?.(this, reason);

@@ -1,18 +1,15 @@
 import { channels } from '../contract/channels.js';
-import type { ElectionEvent, EventOrigin } from '../contract/channels.js';
+import type { ElectionEvent } from '../contract/channels.js';
 import type { ElectionClient, Candidature } from '../service/election-client.js';
 import { HeldTerm } from './held-term.js';
 
 /** The terms that this application holds on one connection. */
 export class HeldTerms {
   readonly #candidates: ElectionClient;
-  readonly #origin: EventOrigin;
   readonly #terms = new Set<HeldTerm>();
 
-  /** @param origin the origin of the events of all elections */
-  constructor(candidates: ElectionClient, origin: EventOrigin) {
+  constructor(candidates: ElectionClient) {
     this.#candidates = candidates;
-    this.#origin = origin;
   }
 
   /** Campaigns, and resolves once elected. @throws as an acquisition does */
@@ -27,8 +24,8 @@ export class HeldTerms {
   /** Publishes a change of this application's part in an election. */
   publish(change: ElectionEvent['change'], name: string, term?: bigint, error?: unknown): void {
     if (!channels.election.hasSubscribers) return;
-    const { connection } = this.#origin;
-    channels.election.publish({ connection, origin: this.#origin, change, name, term, error });
+    const { origin } = this.#candidates;
+    channels.election.publish({ connection: origin.connection, origin, change, name, term, error });
   }
 
   #ended(term: HeldTerm): void {

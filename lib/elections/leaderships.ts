@@ -20,9 +20,8 @@ export class Leaderships {
   #isStarted = false;
 
   constructor(locks: LockService) {
-    const connection = connectionOf(locks);
-    this.elections = new ElectionClient(connection);
-    this.terms = new HeldTerms(this.elections, connection.origin);
+    this.elections = new ElectionClient(connectionOf(locks));
+    this.terms = new HeldTerms(this.elections);
     leadershipsByLocks.set(locks, this);
   }
 

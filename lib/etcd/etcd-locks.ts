@@ -150,7 +150,8 @@ async function remove(session: EtcdSession, { key, created }: Entry, signal: Abo
   await session.change({ about: [key], compare, success, failure: [] }, { signal });
 }
 
-function described(entry: Entry, ownSession: string, isHeld: boolean): Contender {
+/** Returns the contender of an entry. @param ownSession id of the session of this process */
+export function described(entry: Entry, ownSession: string, isHeld: boolean): Contender {
   const { mode, permits, since, host, pid, label } = entry;
   return {
     state: isHeld ? 'held' : 'waiting',

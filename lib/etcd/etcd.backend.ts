@@ -14,7 +14,7 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
-import type { BackendVitals, SessionChange } from '../contract/survey.js';
+import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
 import { clientOpener } from './client/etcd-client.js';
 import { EtcdBarriers } from './coordination/barriers.js';
 import { EtcdCells } from './coordination/cells.js';
@@ -22,6 +22,7 @@ import { EtcdQueues } from './coordination/queues.js';
 import { EtcdElections } from './etcd-elections.js';
 import { EtcdLocks } from './etcd-locks.js';
 import { EtcdRecords } from './etcd-records.js';
+import { surveyOf } from './etcd-survey.js';
 import { resolveEtcdOptions } from './etcd.options.js';
 import type { EtcdOptions, ResolvedEtcdOptions } from './etcd.options.js';
 import { QueueViews } from './locks/queue-views.js';
@@ -119,6 +120,10 @@ export class EtcdBackend implements LockBackend {
     if (!queue) return [];
     const line = await this.#locks.list(queue, key, signal);
     return line.filter(({ state }) => state === 'held').slice(0, most);
+  }
+
+  survey(question: SurveyQuestion): Promise<Survey> {
+    return surveyOf(this.#sessions, question);
   }
 
   async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {

@@ -33,7 +33,7 @@ export interface EtcdOptions {
   readonly connectTimeoutMs?: number | undefined;
   /**
    * The time that `release()` waits for its reply before it continues in the background, in milliseconds.
-   * Default 2 000.
+   * Default 900.
    */
   readonly releaseTimeoutMs?: number | undefined;
   /** The beginning of all keys on the servers. Default `locks`. */
@@ -51,7 +51,7 @@ export interface ResolvedEtcdOptions extends Required<
 const DEFAULTS = Object.freeze({
   sessionTimeoutMs: 10_000,
   connectTimeoutMs: 10_000,
-  releaseTimeoutMs: 2_000,
+  releaseTimeoutMs: 900,
   basePath: 'locks',
 } as const);
 

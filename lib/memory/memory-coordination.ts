@@ -17,6 +17,7 @@ import type {
   TakenItem,
 } from '../contract/coordination-backend.js';
 import { LockLostError } from '../contract/errors.js';
+import type { SurveyedQueue } from '../contract/survey.js';
 import { fencingTokenOf, GrantedLease } from '../contract/granted-lease.js';
 import { MemoryCrowd } from './memory-contenders.js';
 
@@ -175,6 +176,12 @@ export class MemoryQueues implements Queues {
 
   async size(key: string): Promise<number> {
     return this.#queueOf(key).items.length;
+  }
+
+  /** The queues that have items. */
+  get sizes(): readonly SurveyedQueue[] {
+    const sizes = [...this.#queues].map(([key, { items }]) => ({ key, items: items.length }));
+    return sizes.filter(({ items }) => items > 0);
   }
 
   #queueOf(key: string): MemoryQueue {

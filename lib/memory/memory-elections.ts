@@ -3,6 +3,8 @@ import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import { MemoryCrowd } from './memory-contenders.js';
 
+const ELECTION = '\0election ';
+
 /** The functions of the backend that elections need. */
 export interface MemoryGrounds {
   identify(name: string): string;
@@ -55,7 +57,12 @@ export class MemoryElections implements Elections {
 
 /** Returns the name of the wait queue of an election's candidates. No key contains such a character. */
 export function electionLine(election: string): string {
-  return `\0election ${election}`;
+  return ELECTION + election;
+}
+
+/** Returns the election whose candidates are in the wait queue of this name; `undefined` for all other wait queues. */
+export function electionOfLine(line: string): string | undefined {
+  return line.startsWith(ELECTION) ? line.slice(ELECTION.length) : undefined;
 }
 
 function leaderOf({ acquiredAt, fencingToken }: GrantedLease, label?: string, value?: string): Leader {

@@ -16,11 +16,11 @@ import type { RecordStore } from '../contract/record-store.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
 import { SessionChanges } from '../contract/session-changes.js';
-import type { BackendVitals, SessionChange } from '../contract/survey.js';
+import type { BackendVitals, SessionChange, Survey, SurveyedKey, SurveyQuestion } from '../contract/survey.js';
 import { MemoryContenders } from './memory-contenders.js';
 import type { MemoryContender } from './memory-contenders.js';
-import { MemoryCoordination } from './memory-coordination.js';
-import { MemoryElections } from './memory-elections.js';
+import { MemoryCoordination, MemoryQueues } from './memory-coordination.js';
+import { electionOfLine, MemoryElections } from './memory-elections.js';
 import { MemoryRecords } from './memory-records.js';
 
 const GUARANTEES: BackendGuarantees = Object.freeze({
@@ -98,16 +98,23 @@ export class MemoryBackend implements LockBackend {
   }
 
   async lineOf(key: string): Promise<readonly Contender[]> {
-    return this.standingIn(this.identify(key)).map(({ contender: { request, lease, since } }) => ({
-      state: lease ? 'held' : 'waiting',
-      mode: request.mode,
-      permits: request.permits?.count,
-      owner: { pid: process.pid, label: request.label },
-      since,
-      isOwn: true,
-      isLocal: false,
-      isKept: false,
-    }));
+    return this.standingIn(this.identify(key)).map(({ contender }) => described(contender));
+  }
+
+  async survey({ prefix = '', mostKeys, mostContenders, signal }: SurveyQuestion): Promise<Survey> {
+    signal.throwIfAborted();
+    const all = [...this.#lines].map(([name, { inOrder }]) => ({ ...nameOfLine(name), line: inOrder.map(described) }));
+    const queues = this.coordination.queues instanceof MemoryQueues ? this.coordination.queues.sizes : [];
+    const found = [...all, ...queues].filter(({ key }) => key.startsWith(prefix));
+    const keys = found.slice(0, mostKeys).flatMap((one): SurveyedKey[] => {
+      if (!('line' in one)) return [];
+      const [holders, waiters] = (['held', 'waiting'] as const).map((state) =>
+        one.line.filter((it) => it.state === state),
+      );
+      return [{ key: one.key, kind: one.kind, ...firstOf(holders ?? [], waiters ?? [], mostContenders) }];
+    });
+    const sizes = found.slice(0, mostKeys).flatMap((one) => ('items' in one ? [one] : []));
+    return { keys, queues: sizes, isTruncated: found.length > mostKeys };
   }
 
   async revoke(key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
@@ -182,6 +189,31 @@ export class MemoryBackend implements LockBackend {
 // No key ends with a slash.
 function permitLine(identity: string): string {
   return `${identity}/`;
+}
+
+/** Returns the key and the kind of a wait queue. */
+function nameOfLine(name: string): Pick<SurveyedKey, 'key' | 'kind'> {
+  const election = electionOfLine(name);
+  if (election !== undefined) return { key: election, kind: 'election' };
+  return name.endsWith('/') ? { key: name.slice(0, -1), kind: 'semaphore' } : { key: name, kind: 'lock' };
+}
+
+function firstOf(holders: readonly Contender[], waiters: readonly Contender[], most: number) {
+  const first = { holders: holders.slice(0, most), waiters: waiters.slice(0, most) };
+  return { ...first, holding: holders.length, waiting: waiters.length };
+}
+
+function described({ request, lease, since }: MemoryContender): Contender {
+  return {
+    state: lease ? 'held' : 'waiting',
+    mode: request.mode,
+    permits: request.permits?.count,
+    owner: { pid: process.pid, label: request.label },
+    since,
+    isOwn: true,
+    isLocal: false,
+    isKept: false,
+  };
 }
 
 export function memory(): LockBackendDefinition {

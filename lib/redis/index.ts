@@ -4,4 +4,11 @@
  */
 
 export { redis } from './redis.backend.js';
-export type { RedisClient, RedisOptions, RedisSentinel, RedisSentinels } from './redis.options.js';
+export type {
+  RedisClient,
+  RedisClusterClient,
+  RedisClusterNode,
+  RedisOptions,
+  RedisSentinel,
+  RedisSentinels,
+} from './redis.options.js';

@@ -9,7 +9,7 @@ import { grantedAt, ownerOf, parseEntry } from './session/entry.js';
 import { inSession } from './session/in-session.js';
 import type { RedisHold } from './session/redis-hold.js';
 import type { QueueKeys } from './session/redis-keys.js';
-import type { RedisSessions } from './session/redis-sessions.js';
+import type { RedisShards } from './session/redis-shards.js';
 import { SessionEndedError } from './session/redis-session.js';
 import { watchUntil } from './session/topics.js';
 
@@ -24,24 +24,25 @@ interface Found {
 
 /** Elections: a wait queue of candidates, and the value of the one that holds. */
 export class RedisElections implements Elections {
-  readonly #sessions: RedisSessions;
+  readonly #shards: RedisShards;
   readonly #releaseTimeoutMs: number;
 
-  constructor(sessions: RedisSessions, releaseTimeoutMs: number) {
-    this.#sessions = sessions;
+  constructor(shards: RedisShards, releaseTimeoutMs: number) {
+    this.#shards = shards;
     this.#releaseTimeoutMs = releaseTimeoutMs;
   }
 
   async campaign(request: CampaignRequest): Promise<WonElection | null> {
     const { key, label, value } = request;
+    const sessions = this.#shards.of(key);
     const wanted = {
       name: nameOf(request),
       queue: this.#queueOf(key),
       entry: { mode: 'exclusive', isCandidate: true, permits: 1, most: 1, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
-      lookEveryMs: this.#sessions.lookEveryMs,
+      lookEveryMs: sessions.lookEveryMs,
     } as const;
-    const hold = await inSession(this.#sessions, request, (session, signal) =>
+    const hold = await inSession(sessions, request, (session, signal) =>
       acquireOne(session, wanted, { ...request, signal }),
     );
     if (!hold) return null;
@@ -51,7 +52,7 @@ export class RedisElections implements Elections {
 
   async look(key: string, signal: AbortSignal, name = key): Promise<Sighting> {
     const { leader, mark } = await this.#find(key, signal, name);
-    const { topics, lookEveryMs } = this.#sessions;
+    const { topics, lookEveryMs } = this.#shards.of(key);
     const changed = (until: AbortSignal) =>
       watchUntil(topics, this.#queueOf(key)[4], until, async () => {
         const next = await this.#find(key, until, name);
@@ -61,8 +62,9 @@ export class RedisElections implements Elections {
   }
 
   #find(key: string, signal: AbortSignal, name: string): Promise<Found> {
-    return inSession(this.#sessions, { key: name, wait: false, signal }, async (session, limit) => {
-      const flagMs = Math.round(3 * this.#sessions.lookEveryMs);
+    const sessions = this.#shards.of(key);
+    return inSession(sessions, { key: name, wait: false, signal }, async (session, limit) => {
+      const flagMs = Math.round(3 * sessions.lookEveryMs);
       const answer = await session.run(FIND_LEADER, this.#queueOf(key), [flagMs], { signal: limit });
       const [, text, token, leftMs, value] = answer as unknown as [string, string?, string?, number?, string?];
       if (text === undefined || token === undefined) return { leader: null, mark: '', leftMs: Infinity };
@@ -72,7 +74,7 @@ export class RedisElections implements Elections {
   }
 
   #queueOf(key: string): QueueKeys {
-    return this.#sessions.keys.queue('election', key);
+    return this.#shards.of(key).keys.queue('election', key);
   }
 }
 

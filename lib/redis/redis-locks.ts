@@ -13,6 +13,7 @@ import { ASK, FORCE, GET_PERMITS, LIST, SET_PERMITS } from './scripts/lock-scrip
 import { grantedAt, ownerOf, parseEntry } from './session/entry.js';
 import { inSession } from './session/in-session.js';
 import type { QueueKeys } from './session/redis-keys.js';
+import type { RedisShards } from './session/redis-shards.js';
 import type { RedisSessions } from './session/redis-sessions.js';
 import { watchUntil } from './session/topics.js';
 
@@ -20,27 +21,29 @@ const EVERY = 2 ** 31;
 
 /** Requests for locks and permits, made of scripts on wait queues. */
 export class RedisLocks implements PermitCounts {
-  readonly #sessions: RedisSessions;
+  readonly #shards: RedisShards;
   readonly #releaseTimeoutMs: number;
 
-  constructor(sessions: RedisSessions, releaseTimeoutMs: number) {
-    this.#sessions = sessions;
+  constructor(shards: RedisShards, releaseTimeoutMs: number) {
+    this.#shards = shards;
     this.#releaseTimeoutMs = releaseTimeoutMs;
   }
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const wanted = this.#wantedBy(request);
-    const hold = await inSession(this.#sessions, request, (session, signal) =>
+    const sessions = this.#shards.of(request.key);
+    const wanted = this.#wantedBy(request, sessions);
+    const hold = await inSession(sessions, request, (session, signal) =>
       acquireOne(session, wanted, { ...request, signal }),
     );
     return hold?.lease ?? null;
   }
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
-    const wanted = requests.map((request) => this.#wantedBy(request));
     const [first] = requests;
     if (!first) return [];
-    return inSession(this.#sessions, first, (session, signal) =>
+    const sessions = this.#shards.ofAll(requests.map(({ key }) => key));
+    const wanted = requests.map((request) => this.#wantedBy(request, sessions));
+    return inSession(sessions, first, (session, signal) =>
       acquireSet(
         session,
         wanted,
@@ -54,7 +57,8 @@ export class RedisLocks implements PermitCounts {
     key: string,
     { most, waiting, signal }: { most: number; waiting: boolean; signal?: AbortSignal },
   ): Promise<readonly Contender[]> {
-    return inSession(this.#sessions, { key, wait: false, ...(signal && { signal }) }, async (session, limit) => {
+    const call = { key, wait: false, ...(signal && { signal }) };
+    return inSession(this.#shards.of(key), call, async (session, limit) => {
       const values = [most, waiting ? EVERY : 0];
       const answer = await session.run(LIST, queue, values, { signal: limit });
       const [, holders, others] = answer as unknown as [string, string[], string[]];
@@ -67,7 +71,7 @@ export class RedisLocks implements PermitCounts {
 
   /** The wait queues of a key: the lock's, and that of its permits. */
   queuesOf(key: string): readonly QueueKeys[] {
-    const { keys } = this.#sessions;
+    const { keys } = this.#shards.of(key);
     return [keys.queue('lock', key), keys.queue('permits', key)];
   }
 
@@ -77,7 +81,7 @@ export class RedisLocks implements PermitCounts {
 
   async read(key: string, of: SemaphoreSize): Promise<number> {
     const queue = this.#permitsOf(key, of);
-    const [, recorded] = await inSession(this.#sessions, { key, wait: false }, (session, signal) =>
+    const [, recorded] = await inSession(this.#shards.of(key), { key, wait: false }, (session, signal) =>
       session.run(GET_PERMITS, queue, [], { signal }),
     );
     return recorded === null || recorded === undefined ? of.permits : Number(recorded);
@@ -85,17 +89,18 @@ export class RedisLocks implements PermitCounts {
 
   async set(key: string, of: SemaphoreSize, permits: number): Promise<void> {
     const queue = this.#permitsOf(key, of);
-    await inSession(this.#sessions, { key, wait: false }, (session, signal) =>
+    await inSession(this.#shards.of(key), { key, wait: false }, (session, signal) =>
       session.run(SET_PERMITS, queue, [permits], { signal }),
     );
   }
 
   async #revokeIn(queue: QueueKeys, key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
-    const { lookEveryMs, topics } = this.#sessions;
+    const sessions = this.#shards.of(key);
+    const { lookEveryMs, topics } = sessions;
     const end = now() + graceMs;
     const ask = async (asked: readonly string[], wait: boolean, given = signal): Promise<readonly string[]> => {
       const call = { key, wait, ...(given && { signal: given }) };
-      const [, ...holders] = await inSession(this.#sessions, call, (session, limit) =>
+      const [, ...holders] = await inSession(sessions, call, (session, limit) =>
         session.run(ASK, queue, [Math.round(3 * lookEveryMs), ...asked], { signal: limit }),
       );
       return holders as string[];
@@ -110,31 +115,33 @@ export class RedisLocks implements PermitCounts {
       watchUntil(topics, queue[4], limit, look(limit)),
     );
     if (isGiven) return;
-    await inSession(this.#sessions, { key, wait: false, ...(signal && { signal }) }, (session, limit) =>
+    await inSession(sessions, { key, wait: false, ...(signal && { signal }) }, (session, limit) =>
       session.run(FORCE, queue, asked, { signal: limit }),
     );
   }
 
-  #wantedBy(request: LockRequest): Wanted {
+  #wantedBy(request: LockRequest, { keys, lookEveryMs }: RedisSessions): Wanted {
     const { key, mode, permits, label } = request;
     if (mode === 'permit' && !permits) throw new LockConfigurationError(`mode 'permit' needs permits`, { key });
-    const queue = permits ? this.#permitsOf(key, permits.of) : this.#sessions.keys.queue('lock', key);
+    const queue = permits ? this.#permitsOf(key, permits.of) : keys.queue('lock', key);
     return {
       name: nameOf(request),
       queue,
       entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
-      lookEveryMs: this.#sessions.lookEveryMs,
+      lookEveryMs,
     };
   }
 
+  /** @throws LockConfigurationError when the number is recorded in another shard */
   #permitsOf(key: string, { sharedCount }: SemaphoreSize): QueueKeys {
-    return this.#sessions.keys.queue('permits', key, sharedCount);
+    const { keys } = this.#shards.ofAll(sharedCount === undefined ? [key] : [key, sharedCount]);
+    return keys.queue('permits', key, sharedCount);
   }
 }
 
-/** @param token the token of a holder; `undefined` for an entry that waits */
-function described(text: string, ownSession: string, token?: string): Contender {
+/** Returns the contender of an entry. @param token the token of a holder; `undefined` for an entry that waits */
+export function described(text: string, ownSession: string, token?: string): Contender {
   const { mode, permits, session, since, label } = parseEntry(text);
   return {
     state: token === undefined ? 'waiting' : 'held',

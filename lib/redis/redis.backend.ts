@@ -14,9 +14,8 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
-import type { BackendVitals, SessionChange } from '../contract/survey.js';
-import { clientClass, createClient } from './client/redis-client.js';
-import type { LinkClients } from './client/redis-link.js';
+import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
+import { clientClass } from './client/redis-client.js';
 import { RedisBarriers } from './coordination/barriers.js';
 import { RedisCells } from './coordination/cells.js';
 import { RedisQueues } from './coordination/queues.js';
@@ -24,15 +23,16 @@ import { notPlain, PlainLocks } from './locks/plain-locks.js';
 import { RedisElections } from './redis-elections.js';
 import { RedisLocks } from './redis-locks.js';
 import { RedisRecords } from './redis-records.js';
-import { resolveRedisOptions, serverText } from './redis.options.js';
+import { openShards } from './open-shards.js';
+import { surveyOf } from './redis-survey.js';
+import { resolveRedisOptions } from './redis.options.js';
 import type { RedisOptions, ResolvedRedisOptions } from './redis.options.js';
-import { RedisKeys } from './session/redis-keys.js';
-import { RedisSessions } from './session/redis-sessions.js';
-import { SessionReport } from './session/session-report.js';
+import type { RedisShards } from './session/redis-shards.js';
+import type { SessionReport } from './session/session-report.js';
 
 const EVERY = 2 ** 31;
 
-/** A lock backend on Redis. Every request is a script, which runs on the session of this process. */
+/** A lock backend on Redis. Every request is a script, which runs on the session that this process has in the key's shard. */
 export class RedisBackend implements LockBackend {
   readonly name = 'redis';
   readonly records: RedisRecords;
@@ -42,28 +42,28 @@ export class RedisBackend implements LockBackend {
   readonly lockedAfterDeathMs: number;
   readonly #basePath: string;
   readonly #settles: boolean;
-  readonly #report: SessionReport;
-  readonly #sessions: RedisSessions;
+  readonly #reports: readonly SessionReport[];
+  readonly #shards: RedisShards;
   readonly #locks: RedisLocks;
   readonly #plain: PlainLocks | undefined;
 
   constructor(options: ResolvedRedisOptions) {
-    const { address, basePath, releaseTimeoutMs } = options;
+    const { basePath, releaseTimeoutMs } = options;
+    const { shards, reports } = openShards(options);
     this.#basePath = basePath;
     this.#settles = options.restartDelayMs >= options.sessionTimeoutMs;
     this.lockedAfterDeathMs = options.sessionTimeoutMs;
-    const settings = { ...options, isReplicated: address.sentinels !== undefined };
-    this.#report = new SessionReport(serverText(address));
-    this.#sessions = new RedisSessions(new RedisKeys(basePath), settings, openClients(options), this.#report);
-    this.#locks = new RedisLocks(this.#sessions, releaseTimeoutMs);
-    this.#plain = options.plainLocks ? new PlainLocks(this.#sessions, options) : undefined;
+    this.#shards = shards;
+    this.#reports = reports;
+    this.#locks = new RedisLocks(shards, releaseTimeoutMs);
+    this.#plain = options.plainLocks ? new PlainLocks(shards.first, options) : undefined;
     this.permitCounts = this.#locks;
-    this.records = new RedisRecords(this.#sessions);
-    this.elections = new RedisElections(this.#sessions, releaseTimeoutMs);
+    this.records = new RedisRecords(shards.first);
+    this.elections = new RedisElections(shards, releaseTimeoutMs);
     this.coordination = {
-      queues: new RedisQueues(this.#sessions, releaseTimeoutMs),
-      barriers: new RedisBarriers(this.#sessions, releaseTimeoutMs),
-      cells: new RedisCells(this.#sessions, 'value'),
+      queues: new RedisQueues(shards, releaseTimeoutMs),
+      barriers: new RedisBarriers(shards, releaseTimeoutMs),
+      cells: new RedisCells(shards, 'value'),
     };
   }
 
@@ -73,13 +73,13 @@ export class RedisBackend implements LockBackend {
       clocks: 'those of clients and of the server',
       failOver: this.#settles ? 'no free key for one session timeout' : 'a held key may be granted again',
       writtenAt: 'server',
-      sets: 'any keys',
-      ...this.#sessions.durability,
+      sets: this.#shards.all.length === 1 ? 'any keys' : 'keys of one shard',
+      ...this.#shards.durability,
     };
   }
 
   get state(): BackendState {
-    return this.#sessions.state;
+    return this.#shards.state;
   }
 
   identify(key: string): string {
@@ -92,19 +92,19 @@ export class RedisBackend implements LockBackend {
   }
 
   vitals(): BackendVitals {
-    return this.#sessions.vitals;
+    return this.#shards.vitals;
   }
 
   observe(listener: (change: SessionChange) => void): void {
-    this.#report.changes.observe(listener);
+    for (const report of this.#reports) report.changes.observe(listener);
   }
 
   logTo(log: ConnectionLog): void {
-    this.#report.logTo(log);
+    for (const report of this.#reports) report.logTo(log);
   }
 
   async connect(): Promise<void> {
-    await this.#sessions.session();
+    await this.#shards.connect();
   }
 
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
@@ -132,6 +132,10 @@ export class RedisBackend implements LockBackend {
     return queue ? this.#locks.list(queue, key, { most, waiting: false, signal }) : [];
   }
 
+  survey(question: SurveyQuestion): Promise<Survey> {
+    return surveyOf(this.#shards, question);
+  }
+
   async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
     this.#mustHaveQueue(key);
     return this.#locks.revoke(key, options);
@@ -139,14 +143,15 @@ export class RedisBackend implements LockBackend {
 
   explain(reason: unknown): unknown {
     // While disconnected, this process cannot find out whether another one still holds the key.
-    const isCutOff = reason instanceof LockTimeoutError && this.state !== 'connected';
-    return isCutOff ? this.#sessions.unavailable(reason.waitMs, reason.key) : reason;
+    const isTimeout = reason instanceof LockTimeoutError;
+    const unreachable = isTimeout ? this.#shards.unreachable : undefined;
+    return isTimeout && unreachable ? unreachable.unavailable(reason.waitMs, reason.key) : reason;
   }
 
   async close(): Promise<void> {
     await this.#plain?.close();
-    await this.#sessions.close();
-    this.#report.changes.closed();
+    await this.#shards.close();
+    this.#reports[0]?.changes.closed();
   }
 
   /** @throws LockConfigurationError for a key that cannot be used, or is a lock without a wait queue */
@@ -160,14 +165,6 @@ function isPlain(key: string): boolean {
   return key.startsWith('/');
 }
 
-/** Opens two clients of one server: for requests, and for messages. */
-function openClients({ address, basePath }: ResolvedRedisOptions): (limitMs: number) => LinkClients {
-  return (limitMs) => {
-    const clientOf = (part: string) => createClient(address, `locks:${basePath}:${part}`, limitMs);
-    return { requests: clientOf('requests'), messages: clientOf('messages') };
-  };
-}
-
 /**
  * The Redis backend. It checks its options at once. Every application that uses it gets a session of its own.
  * @throws LockConfigurationError that names the wrong field, or the package that is not installed
@@ -175,6 +172,7 @@ function openClients({ address, basePath }: ResolvedRedisOptions): (limitMs: num
 export function redis(options: RedisOptions = {}): LockBackendDefinition {
   const resolved = resolveRedisOptions(options);
   // An application that lacks the package does not start, instead of failing at its first connection.
-  if (!resolved.address.connection) clientClass();
+  const { connection, clusterClient } = resolved.address;
+  if (!connection && !clusterClient) clientClass();
   return { name: 'redis', create: () => new RedisBackend(resolved) };
 }

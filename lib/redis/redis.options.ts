@@ -1,22 +1,46 @@
 import type { ConnectionOptions } from 'node:tls';
 import { check, checkFields, checkMs, describe } from '../contract/check.js';
 import { LockConfigurationError } from '../contract/errors.js';
-import type { RedisAddress, RedisClient, RedisSentinel, RedisSentinels } from './client/redis-client.js';
+import { DEFAULT_PORT, nodesOf } from './client/redis-client.js';
+import type {
+  RedisAddress,
+  RedisClient,
+  RedisClusterClient,
+  RedisNode,
+  RedisSentinel,
+  RedisSentinels,
+} from './client/redis-client.js';
 
-export type { RedisClient, RedisSentinel, RedisSentinels };
+export type { RedisClient, RedisClusterClient, RedisSentinel, RedisSentinels };
+
+/** The address of one node of a cluster. */
+export interface RedisClusterNode {
+  /** Its host. */
+  readonly host: string;
+  /** Its port. Default 6 379. */
+  readonly port?: number | undefined;
+}
 
 /** The options of the Redis backend. */
 export interface RedisOptions {
   /**
-   * The server as a URL: `redis://user:password@host:port/db`, `rediss://…` for TLS. Default, if neither `connection` nor
-   * `sentinels` is given: the environment variable `REDIS_URL`, else `redis://localhost:6379`.
+   * The server as a URL: `redis://user:password@host:port/db`, `rediss://…` for TLS. Default, if no other place is
+   * given: the environment variable `REDIS_URL`, else `redis://localhost:6379`.
    */
   readonly url?: string | undefined;
   /**
-   * A client of ioredis 5 or 6, or of iovalkey. It is only duplicated: the backend has connections of its own, with
-   * settings of its own.
+   * A client of ioredis 5 or 6, or of iovalkey, for one server or for a cluster. It is only duplicated: the backend has
+   * connections of its own, with settings of its own.
    */
-  readonly connection?: RedisClient | undefined;
+  readonly connection?: RedisClient | RedisClusterClient | undefined;
+  /** Some nodes of a cluster. The others are asked for at each connection. */
+  readonly cluster?: readonly RedisClusterNode[] | undefined;
+  /**
+   * The number of parts of the keys, 1 to 128. Each has a session of its own, and in a cluster a node of its own, as far
+   * as there are nodes. Keys of one set must belong to one shard: they do when they have the same text in braces. All
+   * processes that share a `basePath` must have the same number. Default 1.
+   */
+  readonly shards?: number | undefined;
   /** The sentinels of the server, and its name there. */
   readonly sentinels?: RedisSentinels | undefined;
   /** The user name. Default: that of the URL or of the connection. */
@@ -34,7 +58,7 @@ export interface RedisOptions {
   readonly connectTimeoutMs?: number | undefined;
   /**
    * The time that `release()` waits for its reply before it continues in the background, in milliseconds.
-   * Default 2 000.
+   * Default 900.
    */
   readonly releaseTimeoutMs?: number | undefined;
   /** The name that all keys on the server begin with, in braces. Default `locks`. */
@@ -65,6 +89,7 @@ export interface ResolvedRedisOptions extends Required<
     | 'connectTimeoutMs'
     | 'releaseTimeoutMs'
     | 'basePath'
+    | 'shards'
     | 'restartDelayMs'
     | 'allowEviction'
     | 'plainLocks'
@@ -76,13 +101,16 @@ export interface ResolvedRedisOptions extends Required<
 const DEFAULTS = Object.freeze({
   sessionTimeoutMs: 10_000,
   connectTimeoutMs: 10_000,
-  releaseTimeoutMs: 2_000,
+  releaseTimeoutMs: 900,
   basePath: 'locks',
+  shards: 1,
 } as const);
 
 const ENVIRONMENT = 'REDIS_URL';
 const DEFAULT_URL = 'redis://localhost:6379';
-const PLACES = ['url', 'connection', 'sentinels'] as const;
+const PLACES = ['url', 'connection', 'sentinels', 'cluster'] as const;
+const MOST_SHARDS = 128;
+const LAST_PORT = 65_535;
 const ACCESS = ['username', 'password', 'tls'] as const;
 const FIELDS = [...PLACES, ...ACCESS, ...Object.keys(DEFAULTS), 'restartDelayMs', 'allowEviction', 'plainLocks'];
 
@@ -94,6 +122,7 @@ export function resolveRedisOptions(options: RedisOptions): ResolvedRedisOptions
     connectTimeoutMs = DEFAULTS.connectTimeoutMs,
     releaseTimeoutMs = DEFAULTS.releaseTimeoutMs,
     basePath = DEFAULTS.basePath,
+    shards = DEFAULTS.shards,
     restartDelayMs = sessionTimeoutMs,
     allowEviction = false,
     plainLocks = false,
@@ -103,11 +132,23 @@ export function resolveRedisOptions(options: RedisOptions): ResolvedRedisOptions
   checkMs('releaseTimeoutMs', releaseTimeoutMs, 0);
   checkMs('restartDelayMs', restartDelayMs, 0, 2 ** 31 - 1);
   checkBasePath(basePath);
+  check(isWhole(shards, MOST_SHARDS), 'shards', shards, `a whole number from 1 to ${MOST_SHARDS}`);
   check(typeof plainLocks === 'boolean', 'plainLocks', plainLocks, 'true or false');
   check(typeof allowEviction === 'boolean', 'allowEviction', allowEviction, 'true or false');
   const times = { sessionTimeoutMs: Math.round(sessionTimeoutMs), restartDelayMs: Math.round(restartDelayMs) };
   const flags = { allowEviction, plainLocks };
-  return { ...times, ...flags, connectTimeoutMs, releaseTimeoutMs, basePath, address: addressOf(options) };
+  const address = addressOf(options);
+  if (plainLocks && address.cluster) {
+    throw new LockConfigurationError(
+      'redis() options: plainLocks needs one server, since such a lock and its session are keys of different nodes: ' +
+        'leave out plainLocks, or the cluster',
+    );
+  }
+  return { ...times, ...flags, connectTimeoutMs, releaseTimeoutMs, basePath, shards, address };
+}
+
+function isWhole(value: unknown, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
 }
 
 function checkBasePath(basePath: unknown): asserts basePath is string {
@@ -122,14 +163,15 @@ function addressOf(options: RedisOptions): RedisAddress {
       `redis() options: give one of ${given.join(' and ')}, they name different servers`,
     );
   }
-  const { username, password, tls, connection, sentinels } = options;
+  const { username, password, tls, connection, sentinels, cluster } = options;
   for (const [field, value] of Object.entries({ username, password })) {
     // A secret, or next to one: the message contains only its type.
     const isText = value === undefined || (typeof value === 'string' && value !== '');
     if (!isText) throw new LockConfigurationError(`${field} must be a string that is not empty, got ${typeof value}`);
   }
   const access = { username, password, tls: tlsOf(tls) };
-  if (connection !== undefined) return { ...access, connection: checkConnection(connection) };
+  if (connection !== undefined) return { ...access, ...connectionOf(connection) };
+  if (cluster !== undefined) return { ...access, cluster: checkCluster(cluster) };
   if (sentinels !== undefined) return { ...access, sentinels: checkSentinels(sentinels) };
   const [field, url] = options.url === undefined ? [ENVIRONMENT, process.env[ENVIRONMENT]] : ['url', options.url];
   return { ...access, url: checkUrl(field, url ?? DEFAULT_URL) };
@@ -151,13 +193,26 @@ function checkUrl(field: string, url: unknown): string {
   );
 }
 
-function checkConnection(connection: RedisClient): RedisClient {
-  const isClient = typeof connection === 'object' && connection !== null && typeof connection.duplicate === 'function';
-  check(isClient, 'connection', connection, 'a client of ioredis or iovalkey');
-  if ('nodes' in connection) {
-    throw new LockConfigurationError('connection must be a client of one server, got a client of a cluster');
+function connectionOf(connection: RedisClient | RedisClusterClient): RedisAddress {
+  const isObject = typeof connection === 'object' && connection !== null;
+  if (isObject && 'nodes' in connection && typeof connection.nodes === 'function') {
+    return { clusterClient: connection, cluster: nodesOf(connection) };
   }
-  return connection;
+  const isClient = isObject && 'duplicate' in connection && typeof connection.duplicate === 'function';
+  check(isClient, 'connection', connection, 'a client of ioredis or iovalkey');
+  return { connection };
+}
+
+function checkCluster(given: unknown): readonly RedisNode[] {
+  const isList = Array.isArray(given) && given.length > 0;
+  check(isList, 'cluster', given, 'a list of { host, port }, not empty');
+  return (given as unknown[]).map((node) => {
+    checkFields('cluster', node, ['host', 'port']);
+    const { host, port = DEFAULT_PORT } = node as Partial<RedisNode>;
+    check(typeof host === 'string' && host !== '', 'cluster.host', host, 'a string that is not empty');
+    check(isWhole(port, LAST_PORT), 'cluster.port', port, `a whole number from 1 to ${LAST_PORT}`);
+    return { host, port };
+  });
 }
 
 function checkSentinels(given: unknown): RedisSentinels {
@@ -175,7 +230,8 @@ function checkSentinels(given: unknown): RedisSentinels {
 }
 
 /** The server for messages, without user and password. */
-export function serverText({ url, sentinels }: RedisAddress): string {
+export function serverText({ url, sentinels, cluster }: RedisAddress): string {
+  if (cluster) return `the cluster of ${cluster.map(({ host, port }) => `${host}:${port}`).join(',')}`;
   if (sentinels)
     return `"${sentinels.name}" of ${sentinels.sentinels.map(({ host, port = 26_379 }) => `${host}:${port}`).join(',')}`;
   return url === undefined ? 'the given connection' : new URL(url).host;

@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import { NEVER } from '../async/abort.js';
 import { LockReentrancyError, LockShutdownError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { connectionToken, DEFAULT_CONNECTION } from '../service/connection-token.js';
@@ -13,6 +14,12 @@ import type { Marker } from './marker.js';
 import { Markers } from './markers.js';
 import { defaultKey } from './scheduled-job.js';
 import type { TickSource } from './scheduler.js';
+
+/** The latest run of a job, and whether it is going on. */
+export interface PeekedRun extends JobRun {
+  /** Whether it is recorded as running, and the lock of the job is held. */
+  readonly isRunning: boolean;
+}
 
 /**
  * The runs of the jobs with `@CronLock` of one service, on one connection. The latest run of each job is kept,
@@ -57,6 +64,18 @@ export class CronRunsService {
   }
 
   /**
+   * Returns the latest runs as they are recorded, sorted by name, and whether each is going on. Unlike `list`, it
+   * acquires no lock, so it never is in the way of a tick: a page may ask for it every second. A run that is recorded as
+   * running and whose lock nobody holds is `crashed`, or ends at this moment.
+   * @throws LockUnavailableError; LockConfigurationError when no service is set
+   */
+  async peek(): Promise<readonly PeekedRun[]> {
+    const markers = await this.markers.readAll();
+    const runs = await Promise.all(markers.map((marker) => this.peekAt(marker)));
+    return runs.toSorted((one, other) => one.name.localeCompare(other.name));
+  }
+
+  /**
    * Returns the latest runs, sorted by name. They are those of every job of the service that ever ran, and of the jobs
    * whose key is a path, which all services share. In all else like `last`.
    */
@@ -85,6 +104,23 @@ export class CronRunsService {
   /** @internal Does not wait: `LockService` decides how long runs may take. */
   onApplicationShutdown(): void {
     void this.jobs.complete();
+  }
+
+  /** Returns the marker's run, after looking whether its lock is held. */
+  private async peekAt(marker: Marker): Promise<PeekedRun> {
+    if (marker.state !== 'running') return { ...runOf(marker), isRunning: false };
+    if (await this.isLocked(marker.key)) return { ...runOf(marker), isRunning: true };
+    // A run records its end before it releases the lock. The lock of the next run may have been taken since.
+    const { marker: now = marker } = await this.markers.read(marker.key);
+    const isSame = now.state === 'running' && now.runId === marker.runId;
+    return { ...runOf(now, isSame ? 'crashed' : now.state), isRunning: !isSame && now.state === 'running' };
+  }
+
+  private async isLocked(key: string): Promise<boolean> {
+    const { backend, names } = this.connection;
+    const at = names.lockKeyOf({ kind: 'job', name: key });
+    if (backend.holdersOf) return (await backend.holdersOf({ key: at, of: 'key', most: 1, signal: NEVER })).length > 0;
+    return (await backend.lineOf(at)).some(({ state }) => state === 'held');
   }
 
   /** Returns the marker's run, after checking that one recorded as running still is. */

@@ -84,6 +84,11 @@ export class AcquisitionGate {
     return this.#local;
   }
 
+  /** The number of leases that this process holds on the connection, and of its callers that wait. */
+  get counts(): { readonly held: number; readonly waiting: number } {
+    return { held: this.#held.size, waiting: this.#waiting.size };
+  }
+
   /** Sets the log for lost leases, and for leases that a shutdown waits for. */
   warnTo(warn: (message: string) => void): void {
     this.#warn = warn;

@@ -1,3 +1,4 @@
+import type { EventOrigin } from '../contract/channels.js';
 import type { Elections, Sighting, WonElection } from '../contract/elections.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockRequest } from '../contract/lock-request.js';
@@ -16,6 +17,11 @@ export class ElectionClient {
 
   constructor(connection: LockConnection) {
     this.#connection = connection;
+  }
+
+  /** The origin of the events of all elections. */
+  get origin(): EventOrigin {
+    return this.#connection.origin;
   }
 
   /**

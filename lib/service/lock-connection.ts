@@ -1,5 +1,6 @@
+import { now } from '../async/clock.js';
 import type { EventOrigin } from '../contract/channels.js';
-import type { LockBackend } from '../contract/lock-backend.js';
+import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import type { Line } from '../contract/lock-request.js';
 import type { Lock } from '../contract/lock.js';
 import { AcquisitionGate } from './acquisition-gate.js';
@@ -19,6 +20,8 @@ export class LockConnection {
   readonly origin: EventOrigin;
   readonly #warn: (message: string) => void;
   #hasWarnedOfLoss = false;
+  #state: BackendState | undefined;
+  #stateSince = now();
 
   /** @throws LockConfigurationError that names the wrong option */
   constructor(
@@ -34,6 +37,25 @@ export class LockConnection {
     this.keys = new Keys(backend, warn);
     this.names = new ServiceNames(backend, this.keys, options);
     this.targets = new LockTargets(backend, this.keys, this.names, options);
+  }
+
+  /**
+   * The state of the connection, and the time for which it has been in it. Asks no server. Servers that are out of reach
+   * cannot say that a session is over. So a connection that is suspended for its session timeout counts as lost.
+   */
+  get stateNow(): { readonly state: BackendState; readonly sinceMs: number } {
+    const { state } = this.backend;
+    // A backend need not tell its changes. They are noticed here then.
+    if (this.#state !== state) this.stateChanged();
+    const sinceMs = now() - this.#stateSince;
+    const leftMs = (this.backend.vitals?.().sessionTimeoutMs ?? Infinity) - sinceMs;
+    return state === 'suspended' && leftMs <= 0 ? { state: 'lost', sinceMs: -leftMs } : { state, sinceMs };
+  }
+
+  /** To be called when the connection has changed its state. */
+  stateChanged(): void {
+    this.#state = this.backend.state;
+    this.#stateSince = now();
   }
 
   /** Time that a call waits by default, in milliseconds. */

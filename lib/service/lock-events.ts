@@ -6,6 +6,7 @@ import type {
   ElectionEvent,
   EventChannel,
   EventOrigin,
+  HoldEvent,
   LeaseEvent,
   LeaseFailureEvent,
   LeaseOverdueEvent,
@@ -27,6 +28,8 @@ export interface LockEventTypes {
   readonly waiting: RequestStartEvent;
   /** A lease was granted. `released` follows. */
   readonly acquired: RequestGrantEvent;
+  /** The work of `using` or of a decorated method is about to begin under its lease. It can be wrapped. */
+  readonly holding: HoldEvent;
   /** An acquisition has ended without a lease. */
   readonly missed: RequestMissEvent;
   /** A lease was given back, lost or not. */
@@ -62,6 +65,7 @@ type ChannelsByType = { readonly [T in keyof LockEventTypes]: EventChannel<LockE
 const CHANNELS: ChannelsByType = {
   waiting: channels.requestStart,
   acquired: channels.requestGrant,
+  holding: channels.hold,
   missed: channels.requestMiss,
   released: channels.requestEnd,
   suspended: channels.leaseSuspended,
@@ -81,6 +85,7 @@ const CHANNELS: ChannelsByType = {
 /** The events of acquisitions. They are published only while `request.start` has a subscriber. */
 const OF_ACQUISITIONS: ReadonlySet<keyof LockEventTypes> = new Set([
   'acquired',
+  'holding',
   'missed',
   'released',
   'suspended',
@@ -137,8 +142,10 @@ export class LockEvents {
   #toOwn<T extends keyof LockEventTypes>(type: T, listener: LockEventListener<T>): (event: OriginatedEvent) => void {
     let hasFailed = false;
     const failed = (error: unknown) => {
-      if (!hasFailed) logger.error(`a listener for "${type}" has failed. Further failures are not logged`, error);
+      if (hasFailed) return;
       hasFailed = true;
+      const stack = error instanceof Error ? error.stack : String(error);
+      logger.error(`a listener for "${type}" has failed. Its further failures are not logged`, stack);
     };
     return (event) => {
       if (event.origin !== this.#origin) return;

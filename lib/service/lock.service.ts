@@ -31,6 +31,8 @@ import { SHARING_FIELDS } from './lock-service.options.js';
 import { LockConnection } from './lock-connection.js';
 import type { LockServiceOptions, MutexOptions, SharingOptions } from './lock-service.options.js';
 import { SingleLock } from './single-lock.js';
+import { Surveys } from './survey.js';
+import type { LockSurvey, SurveyOptions } from './survey.js';
 import type { SegmentedStock } from '../stock/segmented-stock.js';
 import type { StockOptions } from '../stock/stock.options.js';
 import { Stocks } from '../stock/stocks.js';
@@ -55,6 +57,7 @@ export class LockService {
   private readonly semaphores: Semaphores;
   private readonly stocks: Stocks;
   private readonly multiLocks: MultiLocks;
+  private readonly surveys: Surveys;
 
   static {
     connectionOf = (locks) => locks.connection;
@@ -68,11 +71,13 @@ export class LockService {
     this.connection = connection;
     this.lockEvents = new LockEvents(connection.origin);
     backend.observe?.((change) => {
+      connection.stateChanged();
       if (!channels.session.hasSubscribers) return;
       const { origin } = connection;
       channels.session.publish({ connection: origin.connection, origin, ...change });
     });
     this.multiLocks = new MultiLocks(connection);
+    this.surveys = new Surveys(connection);
     this.segments = new Segments(connection);
     this.semaphores = new Semaphores(connection);
     this.stocks = new Stocks({
@@ -105,7 +110,7 @@ export class LockService {
 
   /** The state of the connection, which says what may be assumed of it right now. */
   get state(): BackendState {
-    return this.connection.backend.state;
+    return this.connection.stateNow.state;
   }
 
   /** Returns a lock with one holder at a time. */
@@ -167,6 +172,16 @@ export class LockService {
     const identity = backend.identify(key);
     const line = await backend.lineOf(key);
     return withLocalCallers(line, (mode) => gate.local.find(mode, identity));
+  }
+
+  /**
+   * Returns what is held and waited for in the whole cluster, as of a moment ago and within bounds. It takes no lock and
+   * leaves no watch. One survey runs at a time, and its answer is used again for a second. Callers of this process are
+   * listed as by `contenders`, behind the contenders that are listed.
+   * @throws LockUnavailableError; LockConfigurationError also when the backend has no survey; `options.signal.reason`
+   */
+  async survey(options: SurveyOptions = {}): Promise<LockSurvey> {
+    return this.surveys.ask(options);
   }
 
   /**

@@ -68,7 +68,9 @@ export class Observation implements LeaseFollower {
       const handOver = handOverOf(lease.fencingToken);
       channels.requestGrant.publish({ ...this.#about(), lease, waitedMs, handOver });
     }
-    lease.catchUp(this);
+    const { state } = lease;
+    if (state === 'suspended') this.suspend();
+    if (state === 'revoking' || state === 'lost') this.ending(state, lease.signal.reason as LockError);
   }
 
   /**
@@ -90,19 +92,19 @@ export class Observation implements LeaseFollower {
     if (channels.leaseResumed.hasSubscribers) channels.leaseResumed.publish(this.#aboutLease());
   }
 
-  revoke(): void {
-    if (!channels.leaseRevoking.hasSubscribers) return;
-    const about = this.#aboutLease();
-    channels.leaseRevoking.publish({ ...about, error: about.lease.signal.reason as LockError });
+  /** Before the signal aborts: its listeners may give the lease back at once, and the end comes last. */
+  ending(state: 'revoking' | 'lost', error: LockError): void {
+    const channel = state === 'lost' ? channels.leaseLost : channels.leaseRevoking;
+    if (channel.hasSubscribers) channel.publish({ ...this.#aboutLease(), error });
   }
+
+  revoke(): void {}
+
+  lose(): void {}
 
   overdue(limit: LeaseOverdueEvent['limit'], limitMs: number): void {
     if (!channels.leaseOverdue.hasSubscribers) return;
     channels.leaseOverdue.publish({ ...this.#aboutLease(), limit, limitMs });
-  }
-
-  lose(error: LockError): void {
-    if (channels.leaseLost.hasSubscribers) channels.leaseLost.publish({ ...this.#aboutLease(), error });
   }
 
   /** The lease is about to be given back, so that no other caller of this process is granted it before this event. */
@@ -171,6 +173,7 @@ class Hold implements HoldEvent {
 }
 
 const logger = new Logger('LockEvents');
+let hasWarned = false;
 
 /** Runs the work inside the wrapper once, whatever the wrapper does, and returns the result of the work. */
 function wrapped<T>(wrapper: WorkWrapper, work: () => T): T {
@@ -180,9 +183,16 @@ function wrapped<T>(wrapper: WorkWrapper, work: () => T): T {
     wrapper(once);
   } catch (error) {
     // The work's own error is thrown below.
-    if (!outcome) logger.error('a wrapper of the work under a lease has failed, and was left out', error);
+    if (!outcome) warnOnce(error);
   }
   return once();
+}
+
+/** Every call under a lock may fail like this, so one log entry has to do. */
+function warnOnce(error: unknown): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  logger.warn(`a subscriber of "hold" could not wrap the work under a lease, and was left out: ${String(error)}`);
 }
 
 /** Runs the work, and returns a function that returns its result or throws its error. */

@@ -90,6 +90,9 @@ const JOBS = '#jobs';
 // There are few keys with a missing value, unless they contain other values too. By then there were enough warnings.
 const MOST_WARNINGS = 1_000;
 
+// Absolute keys are few: they name locks of other applications. Each one is a request more for a survey.
+const MOST_ABSOLUTE = 20;
+
 /** Returns the key of a job's lock, under its service. No other lock has it. */
 export function jobLockKey(job: string): string {
   return `${JOBS}/${job}`;
@@ -114,6 +117,7 @@ export class Keys {
   readonly #backend: Pick<LockBackend, 'identify'>;
   readonly #warn: (message: string) => void;
   readonly #warned = new Set<string>();
+  readonly #absolute = new Set<string>();
   #jobs: string | undefined;
 
   constructor(backend: Pick<LockBackend, 'identify'>, warn: (message: string) => void) {
@@ -130,7 +134,13 @@ export class Keys {
     this.#jobs ??= this.#backend.identify(JOBS);
     if (isJobLockKey(identity, this.#jobs)) throw jobLockRefusal(key);
     if (hasMissingValue(key)) this.#warnOnce(key);
+    if (isAbsolute(key) && this.#absolute.size < MOST_ABSOLUTE) this.#absolute.add(key);
     return identity;
+  }
+
+  /** The absolute keys that were used, as far as they are remembered. */
+  get absolute(): readonly string[] {
+    return [...this.#absolute];
   }
 
   #warnOnce(key: string): void {

@@ -25,6 +25,7 @@ interface Member {
 }
 
 const PORT_ATTEMPTS = 3;
+const CALL_MS = 15_000;
 
 /** The program: the environment variable `ETCD_BIN` names another one than that on the path. */
 const program = () => process.env['ETCD_BIN'] ?? 'etcd';
@@ -132,7 +133,7 @@ export class EtcdServer implements AsyncDisposable {
     const response = await fetch(url, {
       method: 'POST',
       body: JSON.stringify(request),
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(CALL_MS),
     });
     const answer = (await response.json()) as Record<string, unknown>;
     if (!response.ok) throw new Error(`etcd answers ${path} with ${JSON.stringify(answer)}`);

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../async/collections.js';
+import { settledWithin } from '../async/timer.js';
 import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
@@ -12,12 +13,13 @@ import type {
 } from '../contract/lock-backend.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
-import type { BackendVitals, SessionChange } from '../contract/survey.js';
+import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
 import type { ConnectString } from './client/connect-string.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { canBeginAgain, explained, inSession } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
 import { CounterEndingError, EndingCounters } from './recipes/counter.js';
+import { keyDirectoriesOf } from './recipes/key-directories.js';
 import { lineIn } from './recipes/contender-listing.js';
 import { acquireMutex } from './recipes/mutex.js';
 import { acquireMutexSet } from './recipes/mutex-set.js';
@@ -26,6 +28,7 @@ import { GATE, PERMITS, semaphoreIn } from './recipes/permit-view.js';
 import { acquireReadWrite } from './recipes/read-write-lock.js';
 import { acquirePermits } from './recipes/semaphore.js';
 import { GrantedTimeout } from './session/lease-clock.js';
+import { unlessMissing } from './session/watch.js';
 import type { Session } from './session/session.js';
 import { SessionReport, SessionSupervisor } from './session/session-supervisor.js';
 import { NodePaths } from './node-paths.js';
@@ -35,12 +38,15 @@ import { ZooKeeperElections } from './zookeeper-elections.js';
 import { ZooKeeperPermits } from './zookeeper-permits.js';
 import { ZooKeeperRecords } from './zookeeper-records.js';
 import { revoke } from './zookeeper-revocation.js';
+import { surveyOf } from './zookeeper-survey.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
 const MOST_PATHS = 10_000;
 // Longer than the inaccuracy of a timer, and shorter than a few hand-overs between processes.
 const ENTRY_DELAY_MS = 3;
+// What is not removed by then is left to the servers.
+const GOODBYE_MS = 500;
 
 const GUARANTEES: BackendGuarantees = Object.freeze({
   decidedBy: 'a majority of servers',
@@ -161,6 +167,31 @@ export class ZooKeeperBackend implements LockBackend {
     );
   }
 
+  /** The servers of the connect string. */
+  get servers(): ConnectString['servers'] {
+    return this.#options.connect.servers;
+  }
+
+  /** Returns the chroot of the connect string if there is no such znode. @throws LockUnavailableError */
+  async missingChroot(): Promise<string | undefined> {
+    const { chroot } = this.#options.connect;
+    if (chroot === '') return undefined;
+    return inSession(this.#sessions, { key: chroot, wait: false }, async (session, signal) => {
+      const read = session.persistently(() => session.requests.read(chroot), signal);
+      return unlessMissing(
+        read.then(() => undefined),
+        chroot,
+      );
+    });
+  }
+
+  survey(question: SurveyQuestion): Promise<Survey> {
+    const { connect, basePath } = this.#options;
+    const tree = { chroot: connect.chroot, basePath };
+    const call = { key: question.prefix || basePath || '/', wait: false, signal: question.signal };
+    return inSession(this.#sessions, call, (session, signal) => surveyOf(session, tree, { ...question, signal }));
+  }
+
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
     return revoke(this.#sessions, { key, path: this.identify(key) }, options);
   }
@@ -172,6 +203,8 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   async close(): Promise<void> {
+    const { connected } = this.#sessions;
+    if (connected) await settledWithin(keyDirectoriesOf(connected).close(), GOODBYE_MS);
     await this.#sessions.close();
     this.#report.changes.closed();
   }
@@ -206,7 +239,7 @@ export class ZooKeeperBackend implements LockBackend {
 
   #directoryOf(key: string): LockDirectory {
     const { acl, parents, releaseTimeoutMs } = this.#options;
-    return { path: this.identify(key), acl, parents, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
+    return { path: this.identify(key), acl, parents, isOfKey: true, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
   }
 }
 

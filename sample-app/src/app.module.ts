@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { LockModule, zookeeper } from 'nestjs-distributed-lock';
+import { LockDashboardModule } from 'nestjs-distributed-lock/dashboard';
 import { etcd } from 'nestjs-distributed-lock/etcd';
 import { redis } from 'nestjs-distributed-lock/redis';
 import { CouponsModule } from './coupons/coupons.module.js';
@@ -39,6 +40,8 @@ const backend = settings.isLocked ? granting : noLocks(settings.shopDir);
       drainTimeoutMs: 3_000,
       localLine: settings.isLocked,
     }),
+    // The instances listen on the loopback interface only, so whoever reaches the page may see it.
+    LockDashboardModule.forRoot({ authorize: () => true, actions: ['revoke'] }),
     ScheduleModule.forRoot(),
     FilesModule,
     OrdersModule,

@@ -6,19 +6,22 @@ import { bold, green, red } from './driver/style.js';
 import { isRight, table } from './driver/table.js';
 import type { Row } from './driver/table.js';
 import { WarmProcess } from './driver/warm-process.js';
+import { watch } from './driver/watch.js';
 
 const INTERRUPTED = 130;
 // No scene takes this long: a run that reaches the limit hangs.
 const END_WITHIN_MS = 180_000;
 
-async function run(signal: AbortSignal): Promise<void> {
-  const { help, sizes, server } = parseOptions(process.argv.slice(2));
+async function run(): Promise<void> {
+  const { help, watch: isWatched, sizes, server } = parseOptions(process.argv.slice(2));
   if (help) return console.log(USAGE);
+  if (!isWatched) setTimeout(() => interrupted.abort(new Error('it took too long')), END_WITHIN_MS).unref();
 
   await using first = new WarmProcess();
   await using locks = await provideServer(server);
   signal.throwIfAborted();
   const { env } = locks;
+  if (isWatched) return await watch(env, signal);
   console.log(`\n${bold('WITH LOCKS')}  five instances of the shop, the same files, ${locks.name}`);
   const { rows: locked, firstHeldMs = NaN } = await perform({ ...env, LOCKS: 'on' }, sizes, signal, first);
   console.log(`\n  The first lease was granted ${Math.round(firstHeldMs)} ms after this process began.`);
@@ -41,7 +44,7 @@ function verdict(locked: readonly Row[], unlocked: readonly Row[]): string {
 }
 
 /** Treats Ctrl-C like any other reason to stop, so that all started processes are ended. */
-function interruption(): AbortSignal {
+function interruption(): AbortController {
   const interrupted = new AbortController();
   // Everything that is still running listens to this signal.
   setMaxListeners(0, interrupted.signal);
@@ -54,12 +57,12 @@ function interruption(): AbortSignal {
   for (const output of [process.stdout, process.stderr]) {
     output.on('error', () => interrupted.abort(new Error('nobody reads this any more')));
   }
-  setTimeout(() => interrupted.abort(new Error('it took too long')), END_WITHIN_MS).unref();
-  return interrupted.signal;
+  return interrupted;
 }
 
-const signal = interruption();
-run(signal).catch((error: unknown) => {
+const interrupted = interruption();
+const { signal } = interrupted;
+run().catch((error: unknown) => {
   const reason: unknown = signal.aborted ? signal.reason : error;
   console.error(`\n${reason instanceof Error ? reason.message : String(reason)}`);
   process.exitCode ??= 1;

@@ -31,7 +31,7 @@ const NOT_EXPORTED = {
     'Unless',
   ],
   // Parts of an exported type, which shows what they consist of.
-  'lib/contract/granted-lease.ts': ['LossListener'],
+  'lib/contract/granted-lease.ts': ['LossListener', 'OwnPart'],
   'lib/decorators/segment-lock.decorator.ts': ['Routing'],
   'lib/testing/nest/lock-testing.ts': ['ModuleBuilder'],
   'lib/zookeeper/client/dialer.ts': ['TlsOptions'],
@@ -56,7 +56,7 @@ export default {
   intentionallyNotExported: Object.entries(NOT_EXPORTED).flatMap(([file, names]) =>
     names.map((name) => `${file}:${name}`),
   ),
-  highlightLanguages: ['bash', 'ini', 'java', 'python', 'sql', 'typescript'],
+  highlightLanguages: ['bash', 'ini', 'java', 'json', 'python', 'sql', 'typescript', 'yaml'],
   ignoredHighlightLanguages: ['mermaid'],
   excludeExternals: true,
   excludeInternal: true,

@@ -6,7 +6,16 @@ import { ROOT } from '../support/command.mjs';
 export const at = (path) => fileURLToPath(new URL(path, ROOT));
 
 /** What an application imports, by its place in dist/. */
-export const ENTRIES = ['index', 'testing/index', 'redis/index', 'etcd/index'];
+export const ENTRIES = [
+  'index',
+  'testing/index',
+  'redis/index',
+  'etcd/index',
+  'terminus/index',
+  'metrics/index',
+  'opentelemetry/index',
+  'dashboard/index',
+];
 
 /** What `npx` runs. */
 export const PROGRAM = 'command/nestjs-distributed-lock';

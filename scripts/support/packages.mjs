@@ -9,6 +9,13 @@ const hasLibrary = (name) => () => {
   return folders.some((folder) => existsSync(`/usr/lib/${folder}/${name}`));
 };
 
+/** The places where the tests look for a browser, besides `CHROMIUM_PATH`. */
+const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+function hasChromium() {
+  return [process.env.CHROMIUM_PATH, ...BROWSERS].some((path) => path !== undefined && existsSync(path));
+}
+
 /** Debian's packages that this repository's tests and benches need: what for, how to see that one is there. */
 const PACKAGES = {
   zookeeper: { purpose: 'the server that grants the locks', isThere: hasFile('/usr/share/java/zookeeper.jar') },
@@ -30,10 +37,22 @@ const PACKAGES = {
     isThere: hasFile('/usr/bin/etcd'),
     service: 'etcd',
   },
+  chromium: { purpose: 'the browser that opens the page of locks', isThere: hasChromium },
+  prometheus: {
+    purpose: 'promtool, which tries the alerts',
+    isThere: () => works('promtool', '--version'),
+    service: 'prometheus',
+  },
 };
 
 /** The server of the tests and the sample. */
 export const ZOOKEEPER = ['zookeeper', 'default-jre-headless'];
+
+/** The browser of the tests of the page. */
+export const BROWSER = ['chromium'];
+
+/** The tools that try the alerts. */
+export const PROMETHEUS = ['prometheus'];
 
 /** The server of the locks on Redis. */
 export const REDIS = ['redis-server'];

@@ -34,3 +34,13 @@ export function needRedis(names) {
 export function needEtcd(names) {
   return names.filter((name) => PROJECTS[name]?.needs === 'etcd');
 }
+
+/** Those among them that need a browser. */
+export function needBrowser(names) {
+  return names.filter((name) => PROJECTS[name]?.needs === 'chromium');
+}
+
+/** Those among them that need the tools of Prometheus. */
+export function needPrometheus(names) {
+  return names.filter((name) => PROJECTS[name]?.needs === 'prometheus');
+}

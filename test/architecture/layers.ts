@@ -44,13 +44,21 @@ export type Layered =
   | 'etcd/session'
   | 'etcd/client'
   | 'etcd/wire'
+  | 'dashboard'
+  | 'dashboard/page'
   | 'memory'
+  | 'terminus'
+  | 'telemetry'
+  | 'metrics'
+  | 'opentelemetry'
   | 'async'
   | 'command'
   | 'testing'
   | 'testing/faults'
+  | 'testing/zookeeper-faults'
   | 'testing/nest'
   | 'testing/backend-contract'
+  | 'testing/backend-faults'
   | 'testing/embedded'
   | 'testing/embedded/ensemble'
   | 'testing/embedded/server'
@@ -228,16 +236,49 @@ export const LAYERS: Layers = {
     packages: ['@grpc/grpc-js', 'node:module', 'node:tls'],
   },
   'etcd/wire': { folder: 'etcd/wire', mayImport: [], packages: [] },
+  // Nothing imports the page: an application does, by a sub-path of its own.
+  dashboard: {
+    folder: 'dashboard',
+    mayImport: ['root', 'schedule', 'elections', 'service', 'stock', 'contract', 'async'],
+    doors: { root: ['failed-start.ts'] },
+    packages: [...NEST, 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:url'],
+  },
+  // It runs in a browser: of the server it knows the types of the answers.
+  'dashboard/page': { folder: 'dashboard/page', mayImport: ['dashboard'], typesOnly: ['dashboard'], packages: [] },
   memory: { folder: 'memory', mayImport: ['contract', 'async'], packages: ['node:crypto'] },
+  // Sub-paths with a peer of their own. What two of them share is in telemetry, which has no peer.
+  terminus: { folder: 'terminus', mayImport: ['service', 'contract'], packages: [...NEST, '@nestjs/terminus'] },
+  metrics: {
+    folder: 'metrics',
+    mayImport: ['telemetry', 'service', 'contract'],
+    packages: [...NEST, 'prom-client'],
+  },
+  opentelemetry: {
+    folder: 'opentelemetry',
+    mayImport: ['telemetry', 'service', 'contract'],
+    packages: [...NEST, '@opentelemetry/api'],
+  },
+  telemetry: { folder: 'telemetry', mayImport: ['service', 'contract', 'async'], packages: NEST },
   async: { folder: 'async', mayImport: [], packages: ['node:*'] },
-  command: { folder: 'command', mayImport: ['testing/embedded'], packages: ['node:util'] },
+  command: {
+    folder: 'command',
+    mayImport: ['service', 'schedule', 'zookeeper', 'redis', 'etcd', 'contract', 'async', 'testing/embedded'],
+    doors: {
+      zookeeper: ['zookeeper/zookeeper.backend.ts'],
+      redis: ['redis/index.ts'],
+      etcd: ['etcd/index.ts'],
+    },
+    packages: ['@nestjs/common', 'node:crypto', 'node:net', 'node:readline/promises', 'node:util'],
+  },
   testing: {
     folder: 'testing',
     mayImport: [
       'testing/faults',
+      'testing/zookeeper-faults',
       'testing/embedded',
       'testing/nest',
       'testing/backend-contract',
+      'testing/backend-faults',
       'root',
       'memory',
       'contract',
@@ -246,7 +287,12 @@ export const LAYERS: Layers = {
     ],
     packages: ['node:*'],
   },
-  'testing/faults': { folder: 'testing/faults', mayImport: ['zookeeper/wire'], packages: ['node:*'] },
+  'testing/faults': { folder: 'testing/faults', mayImport: [], packages: ['node:*'] },
+  'testing/zookeeper-faults': {
+    folder: 'testing/zookeeper-faults',
+    mayImport: ['testing/faults', 'zookeeper/wire'],
+    packages: ['node:*'],
+  },
   'testing/nest': {
     folder: 'testing/nest',
     mayImport: ['root', 'decorators', 'schedule', 'elections', 'service', 'memory', 'contract', 'async'],
@@ -255,6 +301,11 @@ export const LAYERS: Layers = {
   'testing/backend-contract': {
     folder: 'testing/backend-contract',
     mayImport: ['contract', 'async'],
+    packages: ['node:*'],
+  },
+  'testing/backend-faults': {
+    folder: 'testing/backend-faults',
+    mayImport: ['testing/backend-contract', 'testing/faults', 'contract', 'async'],
     packages: ['node:*'],
   },
   'testing/embedded': {

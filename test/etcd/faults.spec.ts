@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Heartbeat } from '../../lib/etcd/session/heartbeat.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
-import { blockEventLoop } from '../support/block-event-loop.js';
 import {
   clientsOf,
   compact,
@@ -9,22 +9,26 @@ import {
   lossOf,
   requestFor,
   revokeLease,
-  SESSION_MS,
+  revokeLeaseOf,
   write,
 } from './support/clients.js';
 
+let members: EtcdServer[];
+/** The member to which most clients are connected. */
 let server: EtcdServer;
 
 beforeAll(async () => {
-  server = await EtcdServer.start();
+  members = await EtcdServer.startCluster(3);
+  server = members[0] as EtcdServer;
 });
 
-afterAll(() => server.stop());
+afterAll(() => Promise.all(members.map((member) => member.stop())));
 
-async function setUp() {
+/** @param sessionTimeoutMs longer than the stalls of a busy machine, unless the test is about the end of a session */
+async function setUp(sessionTimeoutMs = 12_000) {
   const proxy = await FaultProxy.open(server.port);
   onTestFinished(() => proxy.close());
-  const { open, basePath } = clientsOf();
+  const { open, basePath } = clientsOf({ sessionTimeoutMs });
   const one = open(proxy.connectString);
   await one.connect();
   const other = open(server.host);
@@ -33,117 +37,34 @@ async function setUp() {
 }
 
 describe('a link that is half open', () => {
-  it('is noticed, and the lease goes on after it', async () => {
-    const { proxy, one, other } = await setUp();
-    const lease = await hold(one, 'k');
-    proxy.blackHole();
+  it('is left for another server, and the lease goes on there', async () => {
+    const proxies = await Promise.all(members.map(({ port }) => FaultProxy.open(port)));
+    onTestFinished(() => Promise.all(proxies.map((proxy) => proxy.close())).then(() => {}));
+    const { open } = clientsOf({ sessionTimeoutMs: 20_000 });
+    const client = open(proxies.map(({ connectString }) => connectString));
+    const lease = await hold(client, 'k');
+    const cut = proxies.find(({ connections }) => connections > 0);
+    cut?.blackHole();
     await expect.poll(() => lease.state, { interval: 5 }).toBe('suspended');
-    expect(lease.isHeld()).toBe(true);
-    proxy.disconnect();
-    proxy.heal();
     await expect.poll(() => lease.state, { interval: 5 }).toBe('held');
     expect(lease.isHeld()).toBe(true);
-    expect(await other.acquire(requestFor('k', { wait: false }))).toBeNull();
-  });
-
-  it('ends the lease on its own clock before the key is granted to another client', async () => {
-    const { proxy, one, other } = await setUp();
-    const lease = await hold(one, 'k');
-    const lost = lossOf(lease);
-    const waiting = hold(other, 'k').then((next) => ({ next, at: performance.now() }));
-    await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
-    proxy.blackHole();
-    const { next, at } = await waiting;
-    expect(await lost).toBeLessThan(at);
-    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
-    proxy.heal();
-    proxy.disconnect();
-    const again = one.acquire(requestFor('k'));
-    await next.release();
-    expect((await again)?.fencingToken).toBeGreaterThan(next.fencingToken);
-  });
-
-  it('ends a request that may not wait with an error, in time', async () => {
-    const { proxy, open, other } = await setUp();
-    const cut = open(proxy.connectString, { connectTimeoutMs: 1_000 });
-    await cut.connect();
-    proxy.blackHole();
-    await expect(cut.acquire(requestFor('k', { wait: false }))).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-    await hold(other, 'k');
-  });
-});
-
-describe('a reply that is lost', () => {
-  it('of a grant: the request resolves, and holds once', async () => {
-    const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
-    const asked = hold(one, 'k');
-    await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(1);
-    proxy.disconnect();
-    proxy.heal();
-    const lease = await asked;
-    expect(await other.lineOf('k')).toMatchObject([{ state: 'held' }]);
+    const next = hold(client, 'k');
     await lease.release();
-    expect(await other.lineOf('k')).toEqual([]);
-  });
-
-  it('of a grant without waiting: the request resolves with the lease', async () => {
-    const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
-    const asked = hold(one, 'k', { wait: false });
-    await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(1);
-    proxy.disconnect();
-    proxy.heal();
-    expect((await asked).isHeld()).toBe(true);
-  });
-
-  it('of a write of a record: the write is made once', async () => {
-    const { proxy, one, other } = await setUp();
-    proxy.blackHole('toClient');
-    const asked = one.records.write([{ name: 'r', value: '1', ifVersion: 'absent' }]);
-    proxy.heal();
-    expect(await asked).toMatchObject({ isApplied: true });
-    proxy.cutAfter(1);
-    expect(await one.records.write([{ name: 'r', value: '2', ifVersion: 0 }])).toMatchObject({ isApplied: true });
-    expect(await other.records.read('r')).toMatchObject({ value: '2', version: 1 });
-  });
-
-  it('leaves no entry of a caller that gave up meanwhile', async () => {
-    const { proxy, one, other } = await setUp();
-    const leaving = new AbortController();
-    proxy.blackHole('toClient');
-    const asked = one.acquire(requestFor('k', { signal: leaving.signal }));
-    await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(1);
-    const reason = new Error('gave up');
-    leaving.abort(reason);
-    await expect(asked).rejects.toBe(reason);
-    proxy.disconnect();
-    proxy.heal();
-    await expect.poll(() => other.lineOf('k')).toEqual([]);
+    expect((await next).fencingToken).toBeGreaterThan(lease.fencingToken);
   });
 });
 
 describe('a wait queue', () => {
-  it('is kept in order while links are cut again and again', async () => {
-    const { proxy, one, other } = await setUp();
-    const first = await hold(other, 'k');
-    const order: number[] = [];
-    const waits = [];
-    for (let turn = 0; turn < 8; turn++) {
-      const client = turn % 2 === 0 ? one : other;
-      waits.push(
-        hold(client, 'k').then(async (lease) => {
-          order.push(turn);
-          if (turn % 3 === 0) proxy.disconnect();
-          await lease.release();
-        }),
-      );
-      await expect.poll(async () => (await other.lineOf('k')).length, { interval: 5 }).toBe(turn + 2);
+  it('goes on when a release and a new entry are sent in one turn', async () => {
+    const { open } = clientsOf({ sessionTimeoutMs: 120_000 });
+    const client = open(server.host);
+    let lease = await hold(client, 'k');
+    for (let turn = 0; turn < 10; turn++) {
+      const next = hold(client, 'k');
+      await lease.release();
+      lease = await next;
     }
-    proxy.disconnect();
-    await first.release();
-    await Promise.all(waits);
-    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(await client.lineOf('k')).toHaveLength(1);
   });
 
   it('is read again when the server has forgotten the changes that a link has missed', async () => {
@@ -178,31 +99,51 @@ describe('a lease that an operator revokes', () => {
 
   it('sends waits to the end of the queue, in the next session', async () => {
     const { open, basePath } = clientsOf();
-    const client = open(server.host);
-    await client.connect();
-    const waiting = hold(client, 'k');
-    await revokeLease(server, basePath);
+    const [one, other] = [open(server.host), open(server.host)];
+    const first = await hold(other, 'k');
+    const waiting = hold(one, 'k');
+    await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
+    await revokeLeaseOf(server, `${basePath}/lock/k//`, 'last');
+    await first.release();
     expect((await waiting).isHeld()).toBe(true);
-  });
-});
-
-describe('a process that was paused for longer than its lease', () => {
-  it('does not believe in it in the first turn after that', async () => {
-    const { one } = await setUp();
-    const lease = await hold(one, 'k');
-    blockEventLoop(SESSION_MS + 500);
-    expect(lease.isHeld()).toBe(false);
   });
 });
 
 describe('close()', () => {
   it('leaves no key of the session', async () => {
-    const { one, other, basePath } = await setUp();
+    const { one, other, basePath } = await setUp(120_000);
     await hold(one, 'k');
     const waiting = other.acquire(requestFor('k')).catch((error: unknown) => error);
     await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
     await Promise.all([other.close(), one.close()]);
     expect(await waiting).toMatchObject({ code: 'LOCK_SHUTDOWN' });
-    expect(await keysBelow(server, `${basePath}/`)).toEqual([]);
+    // A busy server ends the lease later than close() waits, and long before its time.
+    await expect.poll(() => keysBelow(server, `${basePath}/`)).toEqual([]);
+  });
+});
+
+describe('servers that are out of reach, after they have said that the session is over', () => {
+  it('do not keep a request whose caller gives up', async () => {
+    const proxy = await FaultProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    const { open, basePath } = clientsOf();
+    const client = open(proxy.connectString);
+    await (await hold(client, 'k')).release();
+    const { hurry } = Heartbeat.prototype;
+    const doubted = new Promise<void>((resolve) => {
+      const spy = vi.spyOn(Heartbeat.prototype, 'hurry').mockImplementation(function (this: Heartbeat) {
+        proxy.blackHole();
+        hurry.call(this);
+        resolve();
+      });
+      onTestFinished(() => spy.mockRestore());
+    });
+    await revokeLease(server, basePath);
+    const leaving = new AbortController();
+    const asked = client.acquire(requestFor('k', { signal: leaving.signal }));
+    await doubted;
+    const reason = new Error('gave up');
+    leaving.abort(reason);
+    await expect(asked).rejects.toBe(reason);
   });
 });

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { etcd } from '../../lib/etcd/index.js';
 import type { EtcdOptions } from '../../lib/etcd/index.js';
 import { EtcdServer } from '../../lib/testing/index.js';
-import { selfSigned } from '../support/self-signed.js';
-import { clientsOf, hold, requestFor } from './support/clients.js';
+import { clientsOf, compact, hold, requestFor } from './support/clients.js';
+import { asRoot, enableAuth } from './support/auth.js';
 
 async function serverWith(flags?: Record<string, string | number | boolean>): Promise<EtcdServer> {
   const server = await EtcdServer.start(flags ? { flags } : {});
@@ -14,33 +11,12 @@ async function serverWith(flags?: Record<string, string | number | boolean>): Pr
   return server;
 }
 
-/** Makes calls as root, whose password is "root". */
-function asRoot(server: EtcdServer) {
-  const post = async (path: string, request: object, headers: Record<string, string>) => {
-    const body = JSON.stringify(request);
-    const response = await fetch(`http://${server.host}/v3/${path}`, { method: 'POST', body, headers });
-    return (await response.json()) as Record<string, unknown>;
-  };
-  return async (path: string, request: object = {}) => {
-    const { token } = await post('auth/authenticate', { name: 'root', password: 'root' }, {});
-    return post(path, request, typeof token === 'string' ? { Authorization: token } : {});
-  };
-}
-
 const inBase64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** A server with authentication, and a user "shop" who may use the keys below "shop/". */
 async function guardedServer() {
   const server = await serverWith();
-  const perm = { permType: 'READWRITE', key: inBase64('shop/'), range_end: inBase64('shop0') };
-  await server.call('auth/role/add', { name: 'root' });
-  await server.call('auth/role/add', { name: 'shop' });
-  await server.call('auth/role/grant', { name: 'shop', perm });
-  for (const name of ['root', 'shop']) {
-    await server.call('auth/user/add', { name, password: name });
-    await server.call('auth/user/grant', { user: name, role: name });
-  }
-  await server.call('auth/enable');
+  await enableAuth(server.host);
   return server;
 }
 
@@ -56,11 +32,22 @@ describe('a server with authentication', () => {
     const client = clientOf(server, { username: 'shop', password: 'shop' });
     const lease = await hold(client, 'k');
     // Whoever changes a password ends the tokens of its user.
-    await asRoot(server)('auth/user/changepw', { name: 'shop', password: 'shop' });
+    await asRoot(server.host)('auth/user/changepw', { name: 'shop', password: 'shop' });
     const next = hold(client, 'k');
     await lease.release();
     expect((await next).fencingToken).toBeGreaterThan(lease.fencingToken);
     expect(client.state).toBe('connected');
+  });
+
+  it('asks for a token again after the restart of a server, which has forgotten it', async () => {
+    const server = await guardedServer();
+    const client = clientOf(server, { username: 'shop', password: 'shop', sessionTimeoutMs: 30_000 });
+    const lease = await hold(client, 'k');
+    await server.kill();
+    await server.restart();
+    await expect.poll(() => lease.state).toBe('held');
+    expect((await hold(client, 'other')).isHeld()).toBe(true);
+    expect(await client.lineOf('k')).toMatchObject([{ state: 'held', isOwn: true }]);
   });
 
   it.each([
@@ -74,36 +61,14 @@ describe('a server with authentication', () => {
   });
 });
 
-describe('a server with TLS and client certificates', () => {
-  it('serves a client with a certificate, and no other', async () => {
-    const [forServer, forClient] = [selfSigned('unused'), selfSigned('unused')];
-    const dir = mkdtempSync(join(tmpdir(), 'etcd-tls-'));
-    onTestFinished(() => rmSync(dir, { recursive: true }));
-    const file = (name: string, text: string) => {
-      writeFileSync(join(dir, name), text);
-      return join(dir, name);
-    };
-    const server = await serverWith({
-      'cert-file': file('cert.pem', forServer.cert),
-      'key-file': file('key.pem', forServer.key),
-      'trusted-ca-file': file('ca.pem', forClient.cert),
-      'client-cert-auth': true,
-    });
-    const tls = { ca: forServer.cert, servername: 'shop.test' };
-    const client = clientOf(server, { tls: { ...tls, cert: forClient.cert, key: forClient.key } });
-    expect((await hold(client, 'k')).isHeld()).toBe(true);
-    for (const other of [tls, { ...tls, cert: forServer.cert, key: forServer.key }, true]) {
-      const refused = clientOf(server, { tls: other, connectTimeoutMs: 500 });
-      await expect(refused.connect()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-    }
-  });
-});
-
-describe('a server whose database is full', () => {
-  it('refuses with an error that says so, and costs no lease', async () => {
-    const server = await serverWith({ 'quota-backend-bytes': 4 * 1_024 * 1_024 });
-    const { open } = clientsOf();
-    const client = open(server.host);
+describe('servers whose database is full', () => {
+  it('refuse with an error that says so, cost no lease, and serve again after the alarm', async () => {
+    const servers = await EtcdServer.startCluster(3, { flags: { 'quota-backend-bytes': 4 * 1_024 * 1_024 } });
+    onTestFinished(() => Promise.all(servers.map((one) => one.stop())).then(() => {}));
+    const [server] = servers as [EtcdServer, ...EtcdServer[]];
+    // Filling a disk takes a busy machine a while.
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const client = open(servers.map(({ host }) => host));
     const lease = await hold(client, 'k');
     const value = inBase64('x'.repeat(500_000));
     const fill = (number: number) => server.call('kv/put', { key: inBase64(`fill${number}`), value });
@@ -111,11 +76,27 @@ describe('a server whose database is full', () => {
       for (let number = 0; number < 40; number++) await fill(number);
     };
     await expect(fillUp()).rejects.toThrow(/space exceeded/);
-    const full = { code: 'LOCK_UNAVAILABLE', message: expect.stringContaining('database is full') as unknown };
-    await expect(client.acquire(requestFor('other', { wait: false }))).rejects.toMatchObject(full);
+    const full = { code: 'LOCK_UNAVAILABLE', message: expect.stringContaining('then disarm the alarm') as unknown };
+    const refused = async () => {
+      try {
+        await (await hold(client, 'other', { wait: false })).release();
+        return undefined;
+      } catch (error) {
+        return error;
+      }
+    };
+    // The other servers hear of the alarm a little later.
+    await expect.poll(refused).toMatchObject(full);
     expect(lease.isHeld()).toBe(true);
     await lease.release();
-    expect(await client.lineOf('k')).toEqual([]);
+    await expect.poll(() => client.lineOf('k')).toEqual([]);
+
+    await server.call('kv/deleterange', { key: inBase64('fill'), range_end: inBase64('film') });
+    await compact(server);
+    for (const one of servers) await one.call('maintenance/defragment');
+    const { alarms = [] } = await server.call('maintenance/alarm', { action: 'GET' });
+    for (const alarm of alarms as object[]) await server.call('maintenance/alarm', { action: 'DEACTIVATE', ...alarm });
+    await expect.poll(refused).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@ import { deferred } from '../../lib/async/deferred.js';
 import type { Leader, Term } from '../../lib/contract/elections.js';
 import { fencingTokenOf } from '../../lib/contract/granted-lease.js';
 import type { LeaderElectionService } from '../../lib/elections/leader-election.service.js';
-import { EmbeddedZooKeeper, FaultProxy } from '../../lib/testing/index.js';
+import { EmbeddedZooKeeper, ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { CreateMode } from '../../lib/zookeeper/client/zookeeper-client.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openCandidate } from '../support/candidates.js';
@@ -33,7 +33,7 @@ async function twoCandidates() {
 /** A candidate behind a proxy, and one with a direct connection. */
 async function cutOffCandidate() {
   const basePath = freshBasePath();
-  const proxy = await FaultProxy.open(connectString);
+  const proxy = await ZooKeeperFaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
   const cutOff = await openCandidate({ connectString: proxy.connectString, basePath });
   const other = await openCandidate({ connectString, basePath });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
 import { openClient, untilContenders } from '../support/znodes.js';
@@ -10,7 +10,7 @@ const connectString = inject('zookeeper');
 describe('a session that the servers expire', () => {
   it('ends its leases; the next session grants them with larger tokens', async () => {
     const basePath = freshBasePath();
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const service = await openService({ connectString: proxy.connectString, basePath });
     const lease = await service.acquire('report');
@@ -26,7 +26,7 @@ describe('a session that the servers expire', () => {
 
   it('sends its waiters to the end of the wait queue, within their time', async () => {
     const basePath = freshBasePath();
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const [holder, later] = await Promise.all([0, 1].map(() => openService({ connectString, basePath })));
     const unlucky = await openService({ connectString: proxy.connectString, basePath });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import type { LockService } from '../../lib/index.js';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openService } from '../support/services.js';
 import { openClient, untilContenders } from '../support/znodes.js';
@@ -78,7 +78,7 @@ it('a failed transaction is never half visible to another process', async () => 
 
 it('a transaction is rolled back when its session expires', async () => {
   const basePath = freshBasePath();
-  const proxy = await FaultProxy.open(connectString);
+  const proxy = await ZooKeeperFaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
   const unlucky = await openService({ connectString: proxy.connectString, basePath });
   const other = await openService({ connectString, basePath });

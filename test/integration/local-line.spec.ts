@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { Lease } from '../../lib/contract/lease.js';
 import type { LockService } from '../../lib/service/lock.service.js';
-import { FaultProxy, ZooKeeperServer } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy, ZooKeeperServer } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { closeService, openService } from '../support/services.js';
@@ -132,7 +132,7 @@ describe('callers in the local queues of several services', () => {
 
 describe('a session that the servers expire', () => {
   it('ends its caller’s lease, and queues the others again with larger tokens', async () => {
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const { services, client, path } = await openServices(1, { connectString: proxy.connectString }, connectString);
     const service = at(services, 0);
@@ -224,7 +224,7 @@ describe('a warm lease of a service', () => {
   });
 
   it('is given up when the connection was lost', async () => {
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const basePath = freshBasePath();
     const options = { basePath, localLine: true, ...KEPT };

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { closeService, openService } from '../support/services.js';
@@ -20,7 +20,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 /** A service behind a proxy with which the test causes faults. */
 async function behindProxy(options: Partial<ServiceOptions> = {}) {
-  const proxy = await FaultProxy.open(connectString);
+  const proxy = await ZooKeeperFaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
   const service = await openService({ connectString: proxy.connectString, basePath: freshBasePath(), ...options });
   return { proxy, service, server: `127.0.0.1:${proxy.connectString.split(':').at(-1)}` };

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { openService } from '../support/services.js';
@@ -11,7 +11,7 @@ const KEYS = ['account/a', 'account/b'];
 /** A set that holds the first key and waits for the second, which another process holds. */
 async function waitingSet(localLine: boolean) {
   const basePath = freshBasePath();
-  const proxy = await FaultProxy.open(connectString);
+  const proxy = await ZooKeeperFaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
   const one = await openService({ connectString: proxy.connectString, basePath, localLine });
   const other = await openService({ connectString, basePath });

@@ -2,7 +2,7 @@ import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { LockConfigurationError } from '../../lib/contract/errors.js';
 import { UNCHANGED } from '../../lib/contract/record-store.js';
 import type { RecordChange } from '../../lib/contract/record-store.js';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
@@ -191,7 +191,7 @@ describe('a write whose reply was lost', () => {
 
   it('is resolved by the next session', async () => {
     const basePath = freshBasePath();
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const unlucky = await openService({ connectString: proxy.connectString, basePath });
     const { records } = connectionOf(await openService({ connectString, basePath })).backend;

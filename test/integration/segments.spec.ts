@@ -7,7 +7,7 @@ import { upTo } from '../../lib/composite/segment-route.js';
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
 import type { SegmentLease } from '../../lib/contract/segment.options.js';
 import { LockService } from '../../lib/service/lock.service.js';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
 import { freshBasePath } from '../support/base-path.js';
 import { countsAtOnce } from '../support/counts-in-use.js';
@@ -210,7 +210,7 @@ describe('a change of the number of segments', () => {
 
   it('is not made by an expired session, and other services continue', async () => {
     const basePath = freshBasePath();
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const unlucky = await openService({ connectString: proxy.connectString, basePath });
     const service = await openService({ connectString, basePath });

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
-import { FaultProxy } from '../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
 import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
@@ -57,7 +57,7 @@ describe('a stock kept in ZooKeeper', () => {
   });
 
   it('continues with the next session', async () => {
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const locks = await openService({ connectString: proxy.connectString, basePath: freshBasePath() });
     const stock = locks.stock('mug', { segments: SEGMENTS });
@@ -99,7 +99,7 @@ describe('a stock in a user’s store', () => {
 
   it('loses no unit of an order whose session expires during the order', async () => {
     const basePath = freshBasePath();
-    const proxy = await FaultProxy.open(connectString);
+    const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());
     const unlucky = await openService({ connectString: proxy.connectString, basePath });
     const lucky = await openService({ connectString, basePath });

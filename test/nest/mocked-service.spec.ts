@@ -120,3 +120,15 @@ it('a job with a mocked LockService does not run, and reports it', async () => {
   const app = await started(Test.createTestingModule({ imports: [ScheduleModule.forRoot()], providers }).compile());
   await expect(app.get(Reports).report()).rejects.toThrow(/@CronLock on Reports.report.*did not run/);
 });
+
+it('a stand-in may replace the service beside LockModule', async () => {
+  const using = vi.fn((work: (lease: object) => unknown) => work({}));
+  const testing = Test.createTestingModule({
+    imports: [LockModule.forRoot({ service: 'test', backend: memory() })],
+    providers: [Orders],
+  });
+  const replaced = testing.overrideProvider(LockService).useValue({ mutex: () => ({ using }) });
+  const orders = (await started(replaced.compile())).get(Orders);
+  await expect(orders.place()).resolves.toBe(1);
+  expect(using).toHaveBeenCalledOnce();
+});

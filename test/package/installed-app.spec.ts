@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { InstalledApp } from './installed-app.js';
+import { NEST_HOMES, NODE_MODULES } from './repository.js';
 
 const { tarball } = inject('packed');
 
@@ -14,6 +15,14 @@ const EXPORTS = [
   'WriteLock',
   'zookeeper',
 ];
+
+/** The sub-paths that import their peer when they are loaded. */
+const SUB_PATHS = [
+  ['terminus', '@nestjs/terminus', ['LockHealthIndicator', 'LockHealthModule']],
+  ['opentelemetry', '@opentelemetry/api', ['LockOtelMetricsModule', 'LockTracingModule']],
+  // Its peer brings that of opentelemetry along.
+  ['metrics', 'prom-client', ['LockMetricsModule']],
+] as const;
 
 const WHOLE: unknown = {
   exports: expect.arrayContaining(EXPORTS),
@@ -49,14 +58,15 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       },
     );
 
-    it.each(['import', 'require'])(
-      'loads neither test code nor Redis nor etcd with the main entry, by %s',
-      async (way) => {
-        const loaded = (await report('loaded.js', way)) as string[];
-        expect(loaded).toContain('cjs/code/locks.js');
-        expect(loaded.filter((file) => /testing|embedded|command|redis|etcd|grpc/.test(file))).toEqual([]);
-      },
-    );
+    it.each(['import', 'require'])('loads neither test code nor a sub-path with the main entry, by %s', async (way) => {
+      const loaded = (await report('loaded.js', way)) as string[];
+      expect(loaded).toContain('cjs/code/locks.js');
+      expect(
+        loaded.filter((file) =>
+          /testing|embedded|command|redis|etcd|grpc|terminus|metrics|telemetry|dashboard/.test(file),
+        ),
+      ).toEqual([]);
+    });
 
     it.each(['import', 'require'])('is told what to install for Redis, and has it then, by %s', async (way) => {
       await using redisApp = await InstalledApp.create('cjs', nest, tarball);
@@ -74,6 +84,19 @@ describe.each([11, 12] as const)('an application on NestJS %i', (nest) => {
       expect(await ask()).toEqual({ before: 0, isOurs: true, message });
       await etcdApp.add('@grpc/grpc-js');
       expect(await ask()).toEqual({ before: 0, name: 'etcd' });
+    });
+
+    it('is told which peer a sub-path lacks, has the main entry all the same, and the sub-path with the peer', async () => {
+      await using other = await InstalledApp.create('cjs', nest, tarball);
+      const ask = async (way: string, name: string) =>
+        JSON.parse(await other.run(process.execPath, 'sub-path.js', way, name)) as unknown;
+      for (const [name, peer, exports] of SUB_PATHS) {
+        const message = expect.stringContaining(`'${peer}'`) as unknown;
+        expect(await ask('import', name)).toEqual({ root: 'function', code: 'ERR_MODULE_NOT_FOUND', message });
+        expect(await ask('require', name)).toEqual({ root: 'function', code: 'MODULE_NOT_FOUND', message });
+        await other.add(peer, peer.startsWith('@nestjs/') ? NEST_HOMES[nest] : NODE_MODULES);
+        for (const way of ['import', 'require']) expect(await ask(way, name)).toEqual({ root: 'function', exports });
+      }
     });
 
     // NestJS 12 is published as ES modules itself.

@@ -12,6 +12,8 @@ const PACKAGE = 'nestjs-distributed-lock';
 
 /** An application elsewhere on the disk, with the tarball unpacked where npm would put it. */
 export class InstalledApp implements AsyncDisposable {
+  readonly #added: string[] = [];
+
   private constructor(readonly dir: string) {}
 
   /**
@@ -48,10 +50,11 @@ export class InstalledApp implements AsyncDisposable {
     await this.run('tar', '-xzf', tarball, '-C', folder, '--strip-components=1');
   }
 
-  /** Installs an optional peer. `npm ls` checks its range. */
-  async add(name: string): Promise<void> {
-    copyPackages(NODE_MODULES, [name], this.dir);
-    writeManifest(this.dir, [PACKAGE, ...FRAMEWORK, ...TYPES, name]);
+  /** Installs an optional peer, from one of the folders of this repository. `npm ls` checks its range. */
+  async add(name: string, home: string = NODE_MODULES): Promise<void> {
+    copyPackages(home, [name], this.dir);
+    this.#added.push(name);
+    writeManifest(this.dir, [PACKAGE, ...FRAMEWORK, ...TYPES, ...this.#added]);
     await this.run('npm', 'ls', '--all');
   }
 

@@ -17,5 +17,14 @@ it('has correct types for every way to import it, also without `exports`', async
   const report = await run(dir, process.execPath, ATTW, tarball, ...flags, '--format', 'json');
   // The exit code says whether there is a problem; `run` then rejects with the report.
   const { analysis } = JSON.parse(report) as { analysis: { entrypoints: object } };
-  expect(Object.keys(analysis.entrypoints)).toEqual(['.', './testing', './redis', './etcd']);
+  expect(Object.keys(analysis.entrypoints)).toEqual([
+    '.',
+    './testing',
+    './redis',
+    './etcd',
+    './terminus',
+    './metrics',
+    './opentelemetry',
+    './dashboard',
+  ]);
 });

@@ -13,6 +13,7 @@ import {
   CoordinationService,
   CronLock,
   currentSegment,
+  currentRun,
   currentTerm,
   DistributedLock,
   key,
@@ -90,7 +91,8 @@ class Shop {
   @Cron('* * * * * *')
   @CronLock()
   async report(): Promise<void> {
-    this.reported.push(Math.round(Date.now() / 1_000));
+    // Not the time: a late run on a busy machine is in the second of the next tick.
+    this.reported.push(currentRun()?.tick?.getTime() ?? NaN);
   }
 }
 
@@ -204,9 +206,9 @@ export function nestApplicationOn(on: TestedBackend): void {
 
     it('runs a tick of @Cron once', async () => {
       const { shops } = await startTwo();
-      const seconds = () => shops.flatMap(({ reported }) => reported);
-      await expect.poll(() => seconds().length).toBeGreaterThanOrEqual(3);
-      expect(new Set(seconds()).size).toBe(seconds().length);
+      const ticks = () => shops.flatMap(({ reported }) => reported);
+      await expect.poll(() => ticks().length).toBeGreaterThanOrEqual(3);
+      expect(new Set(ticks()).size).toBe(ticks().length);
     });
 
     it('delivers each item of a queue, shares a counter, and sells a stock once', async () => {

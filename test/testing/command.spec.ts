@@ -35,6 +35,14 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     expect((await ended).code).toBe(0);
   });
 
+  it('is beside commands that show what is locked', async () => {
+    const { connectString } = await serve();
+    const locks = await openService({ connectString });
+    await locks.acquire('orders/42', { label: 'Orders.place' });
+    const who = await run(['who', 'orders/42'], { ZOOKEEPER_CONNECT: connectString }).ended;
+    expect(who).toMatchObject({ code: 0, complained: '', said: expect.stringContaining('Orders.place (') });
+  });
+
   it('ends with its standard input when an option says so', async () => {
     const { child, ended } = await serve('--until-stdin-ends');
     child.stdin.end();
@@ -81,7 +89,7 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     const { code, complained } = await run(args).ended;
     expect(code).toBe(1);
     expect(complained).toContain(complaint);
-    expect(complained).toContain('Usage: nestjs-distributed-lock zookeeper');
+    expect(complained).toContain('Usage: nestjs-distributed-lock <command>');
   });
 
   it('prints its usage', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { FaultProxy, ZooKeeperServer } from '../../lib/testing/index.js';
+import { FaultProxy, ZooKeeperFaultProxy, ZooKeeperServer } from '../../lib/testing/index.js';
 import { askFourLetterWord } from '../../lib/testing/four-letter-word.js';
 import { eventually } from '../support/eventually.js';
 import { openClient } from '../support/znodes.js';
@@ -110,7 +110,7 @@ describe('a fault proxy', () => {
   });
 
   it('forwards bytes that are no ZooKeeper session', async () => {
-    await using proxy = await FaultProxy.open(zookeeper);
+    await using proxy = await ZooKeeperFaultProxy.open(zookeeper);
     expect(await askFourLetterWord(proxy.port, 'srvr')).toContain('Mode: ');
     await proxy.expireSessions();
   });
@@ -200,6 +200,46 @@ describe('blackHole', () => {
     await client.closes();
     expect([client.text, client.hasEnded]).toEqual(['bye', true]);
     await eventually(() => proxy.connections === 0 || undefined, 'no connection');
+  });
+});
+
+describe('swallowReplies', () => {
+  it('loses what the server sends for ever, and closes the connection at heal()', async () => {
+    const { proxy, dial } = await setUp();
+    const { client, server } = await dial();
+    proxy.swallowReplies();
+    client.socket.write('request');
+    await server.receives('request');
+    server.socket.write('reply');
+    await eventually(() => server.socket.bytesWritten === 5 || undefined, 'a reply that was sent');
+    await eventually(() => proxy.hasLostReplies || undefined, 'a reply that is lost');
+    proxy.heal();
+    await Promise.all([client.closes(), server.closes()]);
+    expect(client.text).toBe('');
+    await allArrived(await dial(), 'toClient');
+  });
+
+  it('begins after as many replies as it is told', async () => {
+    const { proxy, dial } = await setUp();
+    const { client, server } = await dial();
+    proxy.swallowReplies(1);
+    server.socket.write('first');
+    await client.receives('first');
+    expect(proxy.hasLostReplies).toBe(false);
+    server.socket.write('second');
+    await eventually(() => proxy.hasLostReplies || undefined, 'a reply that is lost');
+    expect(client.text).toBe('first');
+  });
+
+  it('keeps connections that have lost nothing', async () => {
+    const { proxy, dial } = await setUp();
+    const ends = await dial();
+    await allArrived(ends, 'toClient');
+    proxy.swallowReplies();
+    await allArrived(ends, 'toServer');
+    proxy.heal();
+    await allArrived(ends, 'toClient');
+    expect(proxy.connections).toBe(1);
   });
 });
 
@@ -302,7 +342,7 @@ describe('disconnect', () => {
 describe('expireSessions', () => {
   it('removes the znodes of the sessions connected through it, and no others', async () => {
     await using server = await ZooKeeperServer.start();
-    await using proxy = await FaultProxy.open(server.connectString);
+    await using proxy = await ZooKeeperFaultProxy.open(server.connectString);
     const [inside, outside] = [await openClient(proxy.connectString), await openClient(server.connectString)];
     const acl = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
     const node = { data: Buffer.alloc(0), acl, mode: 1 } as const;

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.IntFunction;
 
 /** Lets callers, a thread each, take locks and give them back until the window has ended. */
 final class Loop {
@@ -20,11 +21,13 @@ final class Loop {
         List<TenureLog> logs = new ArrayList<>();
         List<Callable<Void>> calls = new ArrayList<>();
         for (int caller = 0; caller < callers; caller++) {
-            Locker locker = locks.locker(keys.get(caller % keys.size()).asText());
+            String key = keys.get(caller % keys.size()).asText();
+            Locker locker = order.get("areKeysNew").asBoolean() ? null : locks.locker(key);
+            IntFunction<Locker> lockerOf = count -> locker != null ? locker : locks.locker(key + "/" + count);
             double lock = numbers.get(caller % numbers.size()).asDouble();
             TenureLog log = new TenureLog();
             logs.add(log);
-            calls.add(() -> call(locker, lock, order, log));
+            calls.add(() -> call(lockerOf, lock, order, log));
         }
         ExecutorService threads = Executors.newFixedThreadPool(callers);
         List<Future<Void>> ends = new ArrayList<>();
@@ -36,7 +39,8 @@ final class Loop {
         TenureLog.write(order.get("file").asText(), logs);
     }
 
-    private static Void call(Locker locker, double lock, JsonNode order, TenureLog log) throws Exception {
+    private static Void call(IntFunction<Locker> lockerOf, double lock, JsonNode order, TenureLog log) throws Exception {
+        long pauseMs = order.get("pauseMs").asLong();
         long insideMs = order.get("insideMs").asLong();
         double readShare = order.get("readShare").asDouble();
         long endAt = order.get("endAt").asLong();
@@ -47,6 +51,7 @@ final class Loop {
         do {
             long stayMs = count++ < lingerTimes ? lingerMs : insideMs;
             boolean isRead = readShare > 0 && ThreadLocalRandom.current().nextDouble() < readShare;
+            Locker locker = lockerOf.apply(count);
             locker.acquire(isRead);
             long from = System.nanoTime();
             if (stayMs > 0) Thread.sleep(stayMs);
@@ -54,7 +59,8 @@ final class Loop {
             locker.release(isRead);
             long released = System.nanoTime();
             log.add(lock, isRead, asked, from, to, released);
-            asked = released;
+            if (pauseMs > 0) Thread.sleep(pauseMs);
+            asked = pauseMs > 0 ? System.nanoTime() : released;
         } while (asked < endAt);
         return null;
     }

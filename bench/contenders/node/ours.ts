@@ -19,7 +19,10 @@ export function lockerOf(
   key: string,
   { isReadWrite, ...options }: ContenderOptions,
 ): Locker<Lease> {
-  const release = (lease: Lease) => lease.release();
+  const release = (lease: Lease) => {
+    if (lease.state === 'lost') throw new Error(`the lease of ${key} was lost`);
+    return lease.release();
+  };
   if (isReadWrite) {
     const { read, write } = service.readWriteLock(key, options);
     return { acquire: (isRead) => (isRead ? read : write).acquire(PATIENT), release };

@@ -16,6 +16,7 @@ const MODULES: Readonly<Record<string, () => Promise<{ readonly open: OpenFuncti
   'floor-redis': () => import('./floor-redis.js'),
   ours: () => import('./ours.js'),
   'ours-redis': () => import('./ours-redis.js'),
+  'ours-etcd': () => import('./ours-etcd.js'),
   'redis-semaphore': () => import('./redis-semaphore.js'),
   redlock: () => import('./redlock.js'),
   etcd3: () => import('./etcd3.js'),

@@ -9,10 +9,10 @@ def run_loop(locks, order):
     keys, numbers = order["keys"], order["locks"]
     logs, threads, failures = [], [], []
     for caller in range(order["callers"]):
-        locker, log = locks.locker(keys[caller % len(keys)]), array("d")
+        locker_of, log = locker_function(locks, keys[caller % len(keys)], order["areKeysNew"]), array("d")
         number = numbers[caller % len(numbers)]
         logs.append(log)
-        threads.append(threading.Thread(target=guarded_call, args=(failures, locker, number, order, log)))
+        threads.append(threading.Thread(target=guarded_call, args=(failures, locker_of, number, order, log)))
     for thread in threads:
         thread.start()
     marks = [mark(order["beginAt"]), mark(order["endAt"])]
@@ -26,6 +26,14 @@ def run_loop(locks, order):
     return {"marks": marks}
 
 
+def locker_function(locks, key, are_keys_new):
+    """Gives the lock of a caller's n-th acquisition."""
+    if are_keys_new:
+        return lambda count: locks.locker(f"{key}/{count}")
+    locker = locks.locker(key)
+    return lambda count: locker
+
+
 def guarded_call(failures, *args):
     try:
         call(*args)
@@ -33,13 +41,15 @@ def guarded_call(failures, *args):
         failures.append(error)
 
 
-def call(locker, number, order, log):
+def call(locker_of, number, order, log):
     inside_ms, lingers, end_at = order["insideMs"], order["lingers"], order["endAt"]
+    pause_ms = order["pauseMs"]
     asked = time.monotonic_ns()
     count = 0
     while count == 0 or asked < end_at:
         stay_ms = max(inside_ms, lingers["ms"]) if count < lingers["times"] else inside_ms
         count += 1
+        locker = locker_of(count)
         locker.acquire()
         begin = time.monotonic_ns()
         if stay_ms > 0:
@@ -49,7 +59,9 @@ def call(locker, number, order, log):
         released = time.monotonic_ns()
         # The fields of support/tenure-file.ts; kazoo's read-write lock is not run (see shapes.ts).
         log.extend((number, 0, asked, begin, end, released))
-        asked = released
+        if pause_ms > 0:
+            time.sleep(pause_ms / 1000)
+        asked = time.monotonic_ns() if pause_ms > 0 else released
 
 
 def mark(at):

@@ -75,7 +75,7 @@ const SETTINGS: readonly (readonly [RegExp, string])[] = [
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /database space exceeded/,
-    'its database is full: compact and defragment it, success disarm the alarm, see docs/etcd.md',
+    'its database is full: compact and defragment it, then disarm the alarm, see docs/etcd.md',
   ],
   [/too many requests/, 'it has too much to do'],
 ];

@@ -111,7 +111,11 @@ function entering(session: EtcdSession, contenders: readonly Contender[], compar
   const success = contenders.map(
     ({ key, value }) => ({ kind: 'put', key, value: entryText(value), lease: session.lease }) as const,
   );
-  return { about: contenders.map(({ queue }) => queue.entries), compare, success, failure: [] };
+  const about = contenders.flatMap(({ queue }) => [
+    queue.entries,
+    ...(queue.number === undefined ? [] : [queue.number]),
+  ]);
+  return { about, compare, success, failure: [] };
 }
 
 async function look(

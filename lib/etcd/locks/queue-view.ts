@@ -11,6 +11,9 @@ import { entryOf } from './entry.js';
 import type { Entry } from './entry.js';
 import { inOrder, turnsOf } from './turns.js';
 
+/** The time after which a read that was refused is made again. */
+const RETRY_MS = 100;
+
 /** All entries of a wait queue at one revision. */
 export interface QueueState {
   /** In their order. */
@@ -67,8 +70,13 @@ export class QueueView {
   #revision = -1;
   /** The revision of the last read. */
   #readAt = -1;
+  /** The first revision of a read after which nothing is missing. */
+  #needed = -1;
   #endWatches: readonly Dispose[] = [];
-  #isLoading = false;
+  #read: 'done' | 'under way' | 'under way, and another one follows' | 'failed' = 'done';
+  /** The events since the last read was sent. */
+  #sinceRead: WatchEvent[] = [];
+  #isEnded = false;
   #cancelLook: Dispose = () => {};
 
   constructor(session: EtcdSession, watches: Watches, queue: QueueKeys, lookEveryMs: number) {
@@ -82,6 +90,10 @@ export class QueueView {
     return this.#followers.size === 0;
   }
 
+  get #isReading(): boolean {
+    return this.#read === 'under way' || this.#read === 'under way, and another one follows';
+  }
+
   /** Follows one entry until disposed. @param state the queue as it was found, if it was read */
   follow(follower: ViewFollower, state?: QueueState): Dispose {
     this.#followers.add(follower);
@@ -92,6 +104,7 @@ export class QueueView {
   }
 
   end(): void {
+    this.#isEnded = true;
     this.#cancelLook();
     this.#endWatches.forEach((end) => end());
     this.#endWatches = [];
@@ -102,13 +115,25 @@ export class QueueView {
     this.#take(state);
     const listener = {
       changed: (events: readonly WatchEvent[]) => this.#changed(events),
-      missed: () => this.#load(),
+      missed: () => this.#needsReadAt(this.#revision + 1),
     };
     const { entries, number } = this.#queue;
     const ranges = number === undefined ? [rangeBelow(entries)] : [rangeBelow(entries), { key: number }];
-    this.#endWatches = ranges.map((range) => this.#watches.watch(range, state.revision + 1, listener).end);
+    this.#endWatches = ranges.map((range) => {
+      const { created, end } = this.#watches.watch(range, listener);
+      // What has changed between the read and the watch is not seen by either of them.
+      void created.then((revision) => this.#needsReadAt(revision));
+      return end;
+    });
     this.#lookLater();
     this.#tell(this.#followers);
+  }
+
+  /** Changes up to this revision may be missing. Until they are read, an entry that is not there may not be gone. */
+  #needsReadAt(revision: number): void {
+    if (revision <= this.#readAt) return;
+    this.#needed = Math.max(this.#needed, revision);
+    this.#load();
   }
 
   #take({ entries, number, revision }: QueueState): void {
@@ -118,28 +143,40 @@ export class QueueView {
     this.#readAt = revision;
   }
 
-  /** Reads the queue. Events that come later may be older than what was read. */
+  /** Reads the queue. Events that come meanwhile may be older than what is read, or newer. */
   #load(): void {
-    if (this.#isLoading) return;
-    this.#isLoading = true;
+    if (this.#isEnded) return;
+    if (this.#isReading) {
+      this.#read = 'under way, and another one follows';
+      return;
+    }
+    this.#read = 'under way';
+    this.#sinceRead = [];
     this.#session.read(readsOf(this.#queue), NEVER).then(
-      ({ results, revision }) => {
-        this.#isLoading = false;
-        if (this.#followers.size === 0) return;
-        const state = stateOf(results, revision);
-        if (this.#revision < 0) return this.#begin(state);
-        if (revision >= this.#revision) this.#take(state);
-        this.#tell(this.#followers);
-      },
+      ({ results, revision }) => this.#loaded(stateOf(results, revision)),
       // The session's end is told to its followers. A server that refuses is asked again.
       () => {
-        this.#isLoading = false;
-        if (!this.#session.isOver && this.#revision < 0) this.#lookLater();
+        this.#read = 'failed';
+        if (!this.#session.isOver && !this.#isEnded) this.#lookLater();
       },
     );
   }
 
+  #loaded(state: QueueState): void {
+    const isAgain = this.#read === 'under way, and another one follows';
+    this.#read = 'done';
+    if (this.#isEnded) return;
+    if (this.#revision < 0) return this.#begin(state);
+    // A follower may have brought a newer state meanwhile.
+    if (state.revision >= this.#readAt) {
+      this.#take(state);
+      this.#changed(this.#sinceRead);
+    }
+    if (isAgain) this.#load();
+  }
+
   #changed(events: readonly WatchEvent[]): void {
+    if (this.#isReading) this.#sinceRead.push(...events);
     for (const { isDeleted, kv } of events) {
       // The read has seen this change. The two watches are not in step with each other.
       if (kv.modified <= this.#readAt) continue;
@@ -156,6 +193,7 @@ export class QueueView {
   }
 
   #tell(followers: Iterable<ViewFollower>): void {
+    if (this.#readAt < this.#needed) return;
     const entries = this.#entries;
     const turns = turnsOf(entries.values(), this.#number);
     const isWanted = turns < entries.size;
@@ -176,10 +214,10 @@ export class QueueView {
   #lookLater(): void {
     this.#cancelLook();
     const look = () => {
-      if (this.isUnused) return;
+      if (this.isUnused && this.#read !== 'failed') return;
       this.#load();
       this.#lookLater();
     };
-    this.#cancelLook = after(this.#revision < 0 ? 100 : this.#lookEveryMs, look, 'unref');
+    this.#cancelLook = after(this.#read === 'failed' ? RETRY_MS : this.#lookEveryMs, look, 'unref');
   }
 }

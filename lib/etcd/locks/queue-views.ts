@@ -9,11 +9,17 @@ import type { QueueState, ViewFollower } from './queue-view.js';
 /** The time for which a copy is kept that nothing uses: most often it is used again soon. */
 const LINGER_MS = 100;
 
+/** A copy, and what ends it soon if it is not used again. */
+interface Kept {
+  readonly view: QueueView;
+  cancelEnd: Dispose;
+}
+
 /** The copies of wait queues that this process keeps for one session after the other. */
 export class QueueViews {
   readonly #watches: Watches;
   readonly #lookEveryMs: number;
-  #views = new Map<string, QueueView>();
+  #views = new Map<string, Kept>();
   #session: EtcdSession | undefined;
 
   constructor(watches: Watches, lookEveryMs: number) {
@@ -27,28 +33,35 @@ export class QueueViews {
     // The permits of one key can have their number in different places.
     const name = `${queue.entries} ${queue.number ?? ''}`;
     const views = this.#views;
-    const view = views.get(name) ?? new QueueView(session, this.#watches, queue, this.#lookEveryMs);
-    views.set(name, view);
+    const kept = views.get(name) ?? {
+      view: new QueueView(session, this.#watches, queue, this.#lookEveryMs),
+      cancelEnd: () => {},
+    };
+    views.set(name, kept);
+    const { view } = kept;
+    kept.cancelEnd();
     const leave = view.follow(follower, state);
+    const end = () => {
+      view.end();
+      if (views.get(name) === kept) views.delete(name);
+    };
     return () => {
       leave();
-      if (view.isUnused) after(LINGER_MS, () => endUnused(views, name, view), 'unref');
+      kept.cancelEnd();
+      if (view.isUnused) kept.cancelEnd = after(LINGER_MS, end, 'unref');
     };
   }
 
   #use(session: EtcdSession): void {
-    const views = new Map<string, QueueView>();
+    const views = new Map<string, Kept>();
     this.#session = session;
     this.#views = views;
     session.onEnd(() => {
-      for (const view of views.values()) view.end();
+      for (const { view, cancelEnd } of views.values()) {
+        cancelEnd();
+        view.end();
+      }
       views.clear();
     });
   }
-}
-
-function endUnused(views: Map<string, QueueView>, name: string, view: QueueView): void {
-  if (!view.isUnused || views.get(name) !== view) return;
-  view.end();
-  views.delete(name);
 }

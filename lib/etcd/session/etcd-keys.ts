@@ -47,6 +47,12 @@ export class EtcdKeys {
   }
 }
 
+/** Returns the name in a key of `below`, with the kind's prefix cut off: `orders/42` of `orders/42//1-7`. */
+export function nameBelow(key: string, above: string): string | undefined {
+  const end = key.indexOf('//', above.length);
+  return end < 0 ? undefined : key.slice(above.length, end);
+}
+
 /** Returns the range of all keys that begin with a text, which ends with a slash. */
 export function rangeBelow(prefix: string): Required<KeyRange> {
   // '0' is the character after the slash.

@@ -214,7 +214,7 @@ export class EtcdSession {
           doubt.isSo = true;
           if (this.#bound === bound) this.cut();
         } else if (isEnding(error)) {
-          if (this.#bound === bound) await this.#untilEnded();
+          if (this.#bound === bound) await orAbort(this.#untilEnded(), signal);
         } else throw error;
       }
     }

@@ -27,6 +27,8 @@ import { Watches } from './watches.js';
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 2_000;
+/** The time that a server has to answer at first, while no lease is at stake: some check passwords slowly. */
+const OPEN_MS = 2_000;
 const GOODBYE_MS = 1_000;
 
 /** The settings of the sessions of one backend. */
@@ -168,7 +170,8 @@ export class EtcdSessions {
     const { hosts, user, connectTimeoutMs } = this.#settings;
     const host = hosts[this.#turn++ % hosts.length] ?? '';
     try {
-      const limitMs = Math.min(connectTimeoutMs, Math.max(this.answerMs, 100));
+      const isAtStake = this.#session !== undefined && this.#session.deadline > now();
+      const limitMs = Math.min(connectTimeoutMs, isAtStake ? this.answerMs : Math.max(this.answerMs, OPEN_MS));
       const link: EtcdLink = new EtcdLink(this.#openClient(host), {
         user,
         onClosed: (error) => this.#closed(link, error),
@@ -177,7 +180,7 @@ export class EtcdSessions {
       if (this.#isClosed) return link.close('closed');
       const status = await link.open(limitMs);
       checkVersion(status);
-      const cancel = after(this.answerMs * 2, () => link.close('the server does not answer'));
+      const cancel = after(limitMs * 2, () => link.close('the server does not answer'));
       await this.#begin(link, host).finally(cancel);
       this.#report.warn(await warningsOf(link, status, this.keys.session('')));
     } catch (error) {

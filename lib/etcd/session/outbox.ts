@@ -7,7 +7,10 @@ import type { Header, OpResult } from '../wire/responses.js';
 
 /** A transaction that may share a request with others. */
 export interface Change extends Txn {
-  /** The keys that it compares or changes. No two changes about one key share a request. */
+  /**
+   * The keys that it reads, compares or changes, or the beginning of all of them. No two changes about one key share a
+   * request: they would be applied at one revision, and neither would see the other.
+   */
   readonly about: readonly string[];
 }
 
@@ -107,7 +110,7 @@ export class Outbox {
 
 /** Divides changes into requests, in their order. */
 function batchesOf(waiting: readonly Waiting[]): readonly (readonly Waiting[])[] {
-  const batches: { members: Waiting[]; about: Set<string>; operations: number; bytes: number }[] = [];
+  const batches: { members: Waiting[]; about: string[]; operations: number; bytes: number }[] = [];
   for (const one of waiting) {
     const { about } = one.change;
     const operations = operationsOf(one.change);
@@ -116,14 +119,14 @@ function batchesOf(waiting: readonly Waiting[]): readonly (readonly Waiting[])[]
         batch.members.length < MOST_TOGETHER &&
         batch.operations + operations <= MOST_OPERATIONS_TOGETHER &&
         batch.bytes + one.bytes <= MOST_BYTES_TOGETHER &&
-        !about.some((key) => batch.about.has(key)),
+        !about.some((key) => batch.about.some((other) => key.startsWith(other) || other.startsWith(key))),
     );
-    const batch = fits ?? { members: [], about: new Set<string>(), operations: 0, bytes: 0 };
+    const batch = fits ?? { members: [], about: [], operations: 0, bytes: 0 };
     if (!fits) batches.push(batch);
     batch.members.push(one);
     batch.operations += operations;
     batch.bytes += one.bytes;
-    about.forEach((key) => batch.about.add(key));
+    batch.about.push(...about);
   }
   return batches.map(({ members }) => members);
 }

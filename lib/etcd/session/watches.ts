@@ -18,7 +18,7 @@ export interface RangeListener {
 interface Watch {
   readonly range: KeyRange;
   readonly listener: RangeListener;
-  readonly created: Deferred<void>;
+  readonly created: Deferred<number>;
   /** The revision of the next change that was not seen; 0: the server's next one. */
   next: number;
 }
@@ -37,14 +37,14 @@ export class Watches {
   }
 
   /**
-   * Watches a range until disposed. `created` resolves when no later change can be missed.
-   * @param from first revision whose changes are sent; 0: from now on
+   * Watches a range until disposed, from now on. `created` resolves with the revision after which no change is missed.
+   * A watch from an earlier revision would have to catch up first, for which servers take up to 100 ms.
    */
-  watch(range: KeyRange, from: number, listener: RangeListener): { readonly created: Promise<void>; end: Dispose } {
+  watch(range: KeyRange, listener: RangeListener): { readonly created: Promise<number>; end: Dispose } {
     const id = ++this.#numbers;
-    const watch: Watch = { range, listener, created: deferred(), next: from };
+    const watch: Watch = { range, listener, created: deferred(), next: 0 };
     this.#watches.set(id, watch);
-    this.#link?.watch(id, range, from);
+    this.#link?.watch(id, range, 0);
     const end = () => {
       if (this.#watches.delete(id)) this.#link?.unwatch(id);
     };
@@ -59,7 +59,7 @@ export class Watches {
     if (response.isCreated) {
       // From now on it is known where to go on after a fault.
       if (watch.next === 0) watch.next = revision + 1;
-      watch.created.resolve();
+      watch.created.resolve(revision);
     }
     const last = events.at(-1);
     if (!last) return;
@@ -100,7 +100,7 @@ export async function watchUntil<T>(
     hasChanged = true;
     wake();
   };
-  const { created, end } = watches.watch(range, 0, { changed, missed: changed });
+  const { created, end } = watches.watch(range, { changed, missed: changed });
   // A change between the first look and the creation of the watch is seen by the look that follows it.
   void created.then(changed);
   try {

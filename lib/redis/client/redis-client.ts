@@ -34,6 +34,20 @@ export interface RedisSentinel {
   readonly port?: number | undefined;
 }
 
+/** A client of a cluster, of ioredis or iovalkey. Only its settings are used. */
+export interface RedisClusterClient {
+  /** Returns the clients of the nodes that are connected. */
+  nodes(role?: 'all'): RedisClient[];
+}
+
+/** The address of one node of a cluster. */
+export interface RedisNode {
+  /** Its host. */
+  readonly host: string;
+  /** Its port. */
+  readonly port: number;
+}
+
 /** The addresses of a server's sentinels. */
 export interface RedisSentinels {
   /** The sentinels. */
@@ -47,12 +61,21 @@ export interface RedisAddress {
   readonly url?: string | undefined;
   readonly connection?: RedisClient | undefined;
   readonly sentinels?: RedisSentinels | undefined;
+  /** Some nodes of a cluster. */
+  readonly cluster?: readonly RedisNode[] | undefined;
+  /** The client whose settings the clients of the cluster's nodes have. */
+  readonly clusterClient?: RedisClusterClient | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly tls?: ConnectionOptions | undefined;
 }
 
+/** Creates a client of a node, which is not connected. */
+export type CreateNodeClient = (node: RedisNode, limitMs: number) => RedisClient;
+
 type ClientClass = new (...options: unknown[]) => RedisClient;
+
+export const DEFAULT_PORT = 6_379;
 
 /**
  * Settings of our own connections. With the defaults of ioredis a script whose reply is lost runs twice, a promise of a
@@ -77,17 +100,55 @@ const SETTINGS = {
 
 /** Creates a client that is not connected. It never reconnects. @throws LockConfigurationError if there is no ioredis */
 export function createClient(address: RedisAddress, name: string, limitMs: number): RedisClient {
-  const settings = { ...SETTINGS, connectionName: name, connectTimeout: limitMs };
-  const { url, connection, sentinels, username, password, tls } = address;
-  const access = {
+  const settings = settingsOf(address, name, limitMs);
+  const { url, connection, sentinels } = address;
+  if (connection) return connection.duplicate(settings);
+  const Client = clientClass();
+  if (sentinels) return new Client({ ...settings, ...sentinels, role: 'master' });
+  return new Client(url, settings);
+}
+
+/** Creates a client of a cluster's node, as `createClient` does. */
+export function createNodeClient(address: RedisAddress, node: RedisNode, name: string, limitMs: number): RedisClient {
+  const settings = { ...settingsOf(address, name, limitMs), ...node };
+  const [connected] = address.clusterClient?.nodes('all') ?? [];
+  if (connected) return connected.duplicate(settings);
+  const Client = clientClass();
+  return new Client({ ...clusterSettings(address.clusterClient), ...settings });
+}
+
+/** Returns the nodes that a client of a cluster was given. */
+export function nodesOf(client: RedisClusterClient): readonly RedisNode[] {
+  const { startupNodes } = client as { readonly startupNodes?: unknown };
+  return Array.isArray(startupNodes) ? startupNodes.flatMap(nodeOf) : [];
+}
+
+/** Nodes are written as a URL, a port, `host:port` or an object. */
+function nodeOf(given: unknown): RedisNode[] {
+  if (typeof given === 'number') return [{ host: '127.0.0.1', port: given }];
+  if (typeof given === 'string') {
+    const url = given.includes('://') ? given : `redis://${given}`;
+    const { hostname, port } = URL.canParse(url) ? new URL(url) : { hostname: '', port: '' };
+    return hostname === '' ? [] : [{ host: hostname, port: Number(port || DEFAULT_PORT) }];
+  }
+  const { host = '127.0.0.1', port = DEFAULT_PORT } = (given ?? {}) as Partial<RedisNode>;
+  return [{ host, port: Number(port) }];
+}
+
+function clusterSettings(client: RedisClusterClient | undefined): object {
+  const { options } = (client ?? {}) as { readonly options?: { readonly redisOptions?: object } };
+  return options?.redisOptions ?? {};
+}
+
+function settingsOf({ username, password, tls }: RedisAddress, name: string, limitMs: number): object {
+  return {
+    ...SETTINGS,
+    connectionName: name,
+    connectTimeout: limitMs,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls !== undefined && { tls }),
   };
-  if (connection) return connection.duplicate({ ...settings, ...access });
-  const Client = clientClass();
-  if (sentinels) return new Client({ ...settings, ...access, ...sentinels, role: 'master' });
-  return new Client(url, { ...settings, ...access });
 }
 
 /**

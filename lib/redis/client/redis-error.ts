@@ -42,8 +42,12 @@ const HINTS: Readonly<Record<string, string>> = {
   NOREPLICAS: 'it has too few replicas, see min-replicas-to-write',
   MISCONF: 'it cannot save its data',
   CLUSTERDOWN: 'the cluster has no majority',
+  TRYAGAIN: 'the keys of the shard are being moved to another node',
   MASTERDOWN: 'it has lost its primary',
 };
+
+/** Refusals of a server that does not serve the key, or cannot write. A node of a cluster may have been cut off. */
+const WRONG_SERVER: readonly string[] = ['READONLY', 'MASTERDOWN', 'MOVED', 'ASK', 'CLUSTERDOWN', 'UNKILLABLE'];
 
 /** Returns the error of a reply. Errors of the connection are returned unchanged. */
 export function refusalOf(error: unknown): unknown {
@@ -58,7 +62,12 @@ export function refusalOf(error: unknown): unknown {
 
 /** Whether this server cannot serve writes, so that another connection has to be made. */
 export function isWrongServer(error: unknown): boolean {
-  return error instanceof RefusedError && ['READONLY', 'MASTERDOWN', 'MOVED', 'ASK', 'UNKILLABLE'].includes(error.code);
+  return error instanceof RefusedError && WRONG_SERVER.includes(error.code);
+}
+
+/** Whether keys are being moved from one node of a cluster to another, so that the same request may succeed soon. */
+export function isMoving(error: unknown): boolean {
+  return error instanceof RefusedError && error.code === 'TRYAGAIN';
 }
 
 /** Converts the error of a request into one that says what the caller should do. Others are returned unchanged. */

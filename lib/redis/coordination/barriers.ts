@@ -13,22 +13,31 @@ import { inSession } from '../session/in-session.js';
 import { SessionEndedError } from '../session/redis-session.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisSessions } from '../session/redis-sessions.js';
+import type { RedisShards } from '../session/redis-shards.js';
 import { watchUntil } from '../session/topics.js';
 import { RedisCells } from './cells.js';
 
 const UP = Buffer.from('up');
 const NOBODY = { told() {}, mayHaveMissed() {} };
 
+/** A member of a double barrier, and where it is stored. */
+interface Member {
+  readonly sessions: RedisSessions;
+  readonly session: RedisSession;
+  readonly members: string;
+  readonly number: number;
+}
+
 /** Barriers are values that exist while the barrier is up. Double barriers are hashes of members. */
 export class RedisBarriers implements Barriers {
-  readonly #sessions: RedisSessions;
+  readonly #shards: RedisShards;
   readonly #cells: RedisCells;
   readonly #releaseTimeoutMs: number;
 
-  constructor(sessions: RedisSessions, releaseTimeoutMs: number) {
-    this.#sessions = sessions;
+  constructor(shards: RedisShards, releaseTimeoutMs: number) {
+    this.#shards = shards;
     this.#releaseTimeoutMs = releaseTimeoutMs;
-    this.#cells = new RedisCells(sessions, 'barrier');
+    this.#cells = new RedisCells(shards, 'barrier');
   }
 
   async raise(key: string, signal: AbortSignal, name = key): Promise<void> {
@@ -50,10 +59,11 @@ export class RedisBarriers implements Barriers {
   async enter(request: EnterRequest): Promise<EnteredMember> {
     const { signal } = request;
     const members = this.#membersOf(request.key);
-    return inSession(this.#sessions, { ...request, wait: true, signal }, async (session) => {
+    const sessions = this.#shards.of(request.key);
+    return inSession(sessions, { ...request, wait: true, signal }, async (session) => {
       const number = session.enter(NOBODY);
       try {
-        await this.#untilInside(session, members, number, request);
+        await this.#untilInside({ sessions, session, members, number }, request);
       } catch (error) {
         if (session.isOver) throw error;
         // A member that the others have counted has entered even when it gives up: they rely on it.
@@ -62,24 +72,20 @@ export class RedisBarriers implements Barriers {
       } finally {
         session.forget(number);
       }
-      return this.#entered(nameOf(request), session, members, number);
+      return this.#entered(nameOf(request), { sessions, session, members, number });
     });
   }
 
-  async #untilInside(
-    session: RedisSession,
-    members: string,
-    number: number,
-    { count, signal }: EnterRequest,
-  ): Promise<void> {
-    const { topics, lookEveryMs } = this.#sessions;
+  async #untilInside({ sessions, session, members, number }: Member, { count, signal }: EnterRequest): Promise<void> {
+    const { topics, lookEveryMs } = sessions;
     await watchUntil(topics, members, signal, async () => {
       const [, state, leftMs] = await session.run(ENTER, [members], [number, count], { signal });
       return state === 'inside' ? { found: true } : { againInMs: timeToLook(leftMs, lookEveryMs) };
     });
   }
 
-  #entered(name: string, session: RedisSession, members: string, number: number): EnteredMember {
+  #entered(name: string, member: Member): EnteredMember {
+    const { session, members, number } = member;
     const exit = async () => {
       leaveLeases();
       const left = session.run(EXIT, [members], [number, '1']).catch(() => {});
@@ -93,20 +99,16 @@ export class RedisBarriers implements Barriers {
       giveBack: exit,
     });
     const leaveLeases = session.leases.add(lease);
-    return { lease, leave: (signal) => this.#leave(lease, { session, members, number, signal }) };
+    return { lease, leave: (signal) => this.#leave(lease, member, signal) };
   }
 
   /** Leaves, and waits for the members that were inside at that time. */
   async #leave(
     lease: GrantedLease,
-    {
-      session,
-      members,
-      number,
-      signal,
-    }: { session: RedisSession; members: string; number: number; signal: AbortSignal },
+    { sessions, session, members, number }: Member,
+    signal: AbortSignal,
   ): Promise<void> {
-    const { topics, lookEveryMs } = this.#sessions;
+    const { topics, lookEveryMs } = sessions;
     const lost = () => new LockLostError(lease.key, 'the others were told that this one had left');
     if (!lease.isHeld()) throw lost();
     const look = async (current: RedisSession) => {
@@ -118,7 +120,7 @@ export class RedisBarriers implements Barriers {
       const others = inside.filter((member) => member !== `${session.id}|${number}`);
       await lease.release();
       await watchUntil(topics, members, signal, () =>
-        inSession(this.#sessions, { key: lease.key, wait: true, signal }, async (current) => {
+        inSession(sessions, { key: lease.key, wait: true, signal }, async (current) => {
           const { leftMs, inside: left } = await look(current);
           const isOut = !others.some((member) => left.includes(member));
           return isOut ? { found: true } : { againInMs: timeToLook(leftMs, lookEveryMs) };
@@ -132,7 +134,7 @@ export class RedisBarriers implements Barriers {
 
   #membersOf(key: string): string {
     checkKey(key);
-    return this.#sessions.keys.of('members', key);
+    return this.#shards.of(key).keys.of('members', key);
   }
 }
 

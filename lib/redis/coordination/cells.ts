@@ -4,24 +4,24 @@ import { checkKey } from '../../contract/key.js';
 import { flag } from '../client/script.js';
 import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
-import type { RedisSessions } from '../session/redis-sessions.js';
+import type { RedisShards } from '../session/redis-shards.js';
 import { watchUntil } from '../session/topics.js';
 import { unknownResult } from '../session/unknown-result.js';
 
 /** Shared values. Each is a hash, and its key is also the channel on which its changes are announced. */
 export class RedisCells implements Cells {
-  readonly #sessions: RedisSessions;
+  readonly #shards: RedisShards;
   readonly #kind: string;
 
   /** @param kind the kind of value, which is part of the names of the keys */
-  constructor(sessions: RedisSessions, kind: string) {
-    this.#sessions = sessions;
+  constructor(shards: RedisShards, kind: string) {
+    this.#shards = shards;
     this.#kind = kind;
   }
 
   read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const cell = this.#of(key);
-    return inSession(this.#sessions, { key: name, wait: false, signal }, async (session, limit) => {
+    return inSession(this.#shards.of(key), { key: name, wait: false, signal }, async (session, limit) => {
       const [, data, version, revision] = await session.run(READ_CELL, [cell], [], { signal: limit, inBytes: true });
       if (!(data instanceof Buffer)) return undefined;
       return { data, version: Number(String(version)), revision: BigInt(String(revision)) };
@@ -33,8 +33,10 @@ export class RedisCells implements Cells {
     const doubt = { isSo: false };
     const change = data === undefined ? ['remove'] : ['set', data];
     const values = (again: boolean) => [flag(again), id, String(ifVersion ?? ''), ...change];
-    const [word, version] = await inSession(this.#sessions, { key: name, wait: false, signal }, (session, limit) =>
-      session.run(WRITE_CELL, [this.#of(key)], values, { signal: limit, doubt }),
+    const [word, version] = await inSession(
+      this.#shards.of(key),
+      { key: name, wait: false, signal },
+      (session, limit) => session.run(WRITE_CELL, [this.#of(key)], values, { signal: limit, doubt }),
     );
     if (word === 'UNKNOWN') throw unknownResult(name, 'the write was applied');
     if (word === 'CONFLICT') return { isApplied: false };
@@ -42,7 +44,7 @@ export class RedisCells implements Cells {
   }
 
   next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
-    const { topics, lookEveryMs } = this.#sessions;
+    const { topics, lookEveryMs } = this.#shards.of(key);
     return watchUntil(topics, this.#of(key), signal, async () => {
       const found = await this.read(key, signal, name);
       return found?.revision === seen?.revision ? { againInMs: lookEveryMs } : { found };
@@ -51,6 +53,6 @@ export class RedisCells implements Cells {
 
   #of(key: string): string {
     checkKey(key);
-    return this.#sessions.keys.of(this.#kind, key);
+    return this.#shards.of(key).keys.of(this.#kind, key);
   }
 }

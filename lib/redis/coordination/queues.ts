@@ -16,7 +16,7 @@ import { inSession } from '../session/in-session.js';
 import type { QueueKind } from '../session/redis-keys.js';
 import { SessionEndedError } from '../session/redis-session.js';
 import type { RedisSession } from '../session/redis-session.js';
-import type { RedisSessions } from '../session/redis-sessions.js';
+import type { RedisShards } from '../session/redis-shards.js';
 import { watchUntil } from '../session/topics.js';
 import { unknownResult } from '../session/unknown-result.js';
 
@@ -33,11 +33,11 @@ type Attempt<T> = { readonly found: T } | { readonly againInMs: number };
  * the items.
  */
 export class RedisQueues implements Queues {
-  readonly #sessions: RedisSessions;
+  readonly #shards: RedisShards;
   readonly #releaseTimeoutMs: number;
 
-  constructor(sessions: RedisSessions, releaseTimeoutMs: number) {
-    this.#sessions = sessions;
+  constructor(shards: RedisShards, releaseTimeoutMs: number) {
+    this.#shards = shards;
     this.#releaseTimeoutMs = releaseTimeoutMs;
   }
 
@@ -50,7 +50,7 @@ export class RedisQueues implements Queues {
     const isPut = await this.#inTurn('put', request, async (session, signal) => {
       const [word] = await session.run(PUT, items, values, { signal, doubt });
       if (word === 'UNKNOWN') throw unknownResult(nameOf(request), 'the items were put');
-      return word === 'PUT' ? { found: true } : { againInMs: this.#sessions.lookEveryMs };
+      return word === 'PUT' ? { found: true } : { againInMs: this.#shards.lookEveryMs };
     });
     return isPut ?? false;
   }
@@ -73,7 +73,7 @@ export class RedisQueues implements Queues {
 
   async size(key: string, signal: AbortSignal, name = key): Promise<number> {
     const items = this.#itemsOf(key);
-    const [, size] = await inSession(this.#sessions, { key: name, wait: false, signal }, (session, limit) =>
+    const [, size] = await inSession(this.#shards.of(key), { key: name, wait: false, signal }, (session, limit) =>
       session.run(SIZE, items, [], { signal: limit }),
     );
     return Number(size);
@@ -87,7 +87,7 @@ export class RedisQueues implements Queues {
   ): Promise<T | undefined> {
     const { key, wait, signal } = request;
     const ask = (limit: AbortSignal, isLong: boolean) =>
-      inSession(this.#sessions, { key: nameOf(request), wait: isLong, signal: limit }, attempt);
+      inSession(this.#shards.of(key), { key: nameOf(request), wait: isLong, signal: limit }, attempt);
     if (!wait) {
       const answer = await ask(signal, false);
       return 'found' in answer ? answer.found : undefined;
@@ -95,15 +95,16 @@ export class RedisQueues implements Queues {
     const turn = await this.#turn(kind, request);
     try {
       const [ids] = this.#itemsOf(key);
-      return await watchUntil(this.#sessions.topics, ids, signal, () => ask(signal, true));
+      return await watchUntil(this.#shards.of(key).topics, ids, signal, () => ask(signal, true));
     } finally {
       await turn.release();
     }
   }
 
   async #turn(kind: QueueKind, request: QueuePutRequest | QueueTakeRequest): Promise<GrantedLease> {
-    const { lookEveryMs, keys } = this.#sessions;
     const { key, signal } = request;
+    const sessions = this.#shards.of(key);
+    const { lookEveryMs, keys } = sessions;
     const wanted = {
       name: nameOf(request),
       queue: keys.queue(kind, key),
@@ -112,7 +113,7 @@ export class RedisQueues implements Queues {
       lookEveryMs,
     } as const;
     const waiting = { key, mode: 'exclusive', line: 'fifo', wait: true, signal } as const;
-    const hold = await inSession(this.#sessions, waiting, (session, limit) =>
+    const hold = await inSession(sessions, waiting, (session, limit) =>
       acquireOne(session, wanted, { ...waiting, signal: limit }),
     );
     // A request that waits is granted, or throws.
@@ -167,13 +168,13 @@ export class RedisQueues implements Queues {
   }
 
   #timeToLook(leftMs: unknown): number {
-    const { lookEveryMs } = this.#sessions;
+    const { lookEveryMs } = this.#shards;
     return Number(leftMs) < 0 ? lookEveryMs : Math.min(Number(leftMs), lookEveryMs);
   }
 
   #itemsOf(key: string): ItemKeys {
     checkKey(key);
-    const of = (part: string) => this.#sessions.keys.of(part, key);
+    const of = (part: string) => this.#shards.of(key).keys.of(part, key);
     return [of('items'), of('payloads'), of('takers'), of('taken')];
   }
 }

@@ -11,7 +11,8 @@ end
 
 /**
  * Begins a session. ARGV: the identity of the server that the caller knew before, or ''; session id; session timeout;
- * time that a new server must settle. Costs 8 us.
+ * time that a new server must settle; number of shards. Costs 8 us. Refused as `{'SHARDS', number}` while sessions with
+ * another number of shards live.
  *
  * A server that was promoted or restarted has another replication id than the one on record. Its sessions are over, and
  * it settles: some of its data may be older than leases that are still held. So does a server without a record that has
@@ -23,8 +24,10 @@ export const JOIN = new Script(
   'JOIN',
   `${CLOCK}${FORGET}
 local before, sid, timeout, delay = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run')
+local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run', 'shards')
 forgetEnded()
+local shards = known[5] or ARGV[5]
+if shards ~= ARGV[5] and redis.call('ZCARD', SESSIONS) > 0 then return {'SHARDS', shards} end
 local identity, calm = known[1], tonumber(known[2] or 0)
 local longest = math.max(delay, tonumber(known[3] or 0))
 if not isIdentity(identity or '') then
@@ -42,7 +45,7 @@ if not isIdentity(identity or '') then
   identity = replid .. digits(ticks)
   redis.call('HSET', SERVER, 'identity', identity, 'until', digits(calm), 'run', run)
 end
-redis.call('HSET', SERVER, 'delay', digits(longest))
+redis.call('HSET', SERVER, 'delay', digits(longest), 'shards', ARGV[5])
 redis.call('ZADD', SESSIONS, digits(now + timeout), sid)
 redis.call('HSET', SERVER, sid, '1')
 return {'JOINED', identity, math.max(0, calm - now), digits(now)}

@@ -1,10 +1,14 @@
 import { NEVER } from '../../async/abort.js';
+import { backoff, pause } from '../../async/timer.js';
 import { nameOf } from '../../contract/lock-request.js';
 import type { KeyedRequest } from '../../contract/lock-request.js';
-import { explained } from '../client/redis-error.js';
+import { explained, isMoving } from '../client/redis-error.js';
 import { SessionEndedError } from './redis-session.js';
 import type { RedisSession } from './redis-session.js';
 import type { RedisSessions } from './redis-sessions.js';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
 
 /** A request for a key, and how long it may take. */
 export interface Call extends KeyedRequest {
@@ -14,7 +18,8 @@ export interface Call extends KeyedRequest {
 }
 
 /**
- * Makes a request on one session after the other. It begins again when its session ends.
+ * Makes a request on one session after the other. It begins again when its session ends, and while a cluster moves the
+ * keys to another node.
  * @throws `call.signal.reason`, LockUnavailableError, LockConfigurationError
  */
 export function inSession<T>(
@@ -25,13 +30,15 @@ export function inSession<T>(
   const { wait, signal = NEVER } = call;
   const name = nameOf(call);
   const attempts = async (limit: AbortSignal): Promise<T> => {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (;;) {
       limit.throwIfAborted();
       const session = sessions.connected ?? (await sessions.session(limit, name));
       try {
         return await ask(session, limit);
       } catch (error) {
-        if (!(error instanceof SessionEndedError)) throw explained(error, name);
+        if (isMoving(error)) await pause(pauses.next(), limit);
+        else if (!(error instanceof SessionEndedError)) throw explained(error, name);
       }
     }
   };

@@ -13,27 +13,28 @@ export class RedisKeys {
   readonly sessions: string;
   /** The identity of the server that the data belong to, and the connections of the sessions. */
   readonly server: string;
-  readonly #prefix: string;
+  /** The beginning of all names. */
+  readonly prefix: string;
 
   constructor(basePath: string) {
-    this.#prefix = `{${basePath}}:`;
-    this.sessions = `${this.#prefix}s`;
-    this.server = `${this.#prefix}i`;
+    this.prefix = `{${basePath}}:`;
+    this.sessions = `${this.prefix}s`;
+    this.server = `${this.prefix}i`;
   }
 
   /** The channel of a session. Scripts name it in the same way. */
   channel(session: string): string {
-    return `${this.#prefix}c:${session}`;
+    return `${this.prefix}c:${session}`;
   }
 
   /** @param dataOf the key whose data the queue uses; default: its own */
   queue(kind: QueueKind, key: string, dataOf = key): QueueKeys {
-    const name = (part: string, of = key) => `${this.#prefix}${part}:${kind}:${of}`;
+    const name = (part: string, of = key) => `${this.prefix}${part}:${kind}:${of}`;
     return [name('h'), name('w'), name('t'), name('d', dataOf), name('o')];
   }
 
   /** The name of anything else: a record, a value, the items of a queue. */
   of(kind: string, key: string): string {
-    return `${this.#prefix}${kind}:${key}`;
+    return `${this.prefix}${kind}:${key}`;
   }
 }

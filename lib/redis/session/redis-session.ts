@@ -237,7 +237,8 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        return await this.#known(await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal));
+        const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
+        return await orAbort(this.#known(reply), signal);
       } catch (error) {
         if (!(error instanceof LinkLostError)) throw error;
         doubt.isSo = true;

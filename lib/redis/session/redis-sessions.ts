@@ -40,10 +40,14 @@ export interface SessionSettings {
   readonly allowEviction: boolean;
   /** Whether the server is known to have replicas. */
   readonly isReplicated: boolean;
+  /** Whether the server is a node of a cluster, so that another one may serve the keys soon. */
+  readonly isCluster: boolean;
+  /** The number of shards that all processes must have. */
+  readonly shards: number;
 }
 
 /** Opens the clients of a link. */
-export type OpenClients = (limitMs: number) => LinkClients;
+export type OpenClients = (limitMs: number) => LinkClients | Promise<LinkClients>;
 
 /**
  * Keeps one session open, over one link after the other. A session that is over is followed by the next one, which
@@ -186,7 +190,7 @@ export class RedisSessions {
   async #open(): Promise<void> {
     try {
       const limitMs = Math.min(this.#settings.connectTimeoutMs, Math.max(this.answerMs, 100));
-      const clients = this.#openClients(limitMs);
+      const clients = await this.#openClients(limitMs);
       const link = new RedisLink(clients, (error) => this.#closed(link, error));
       this.#link = link;
       if (this.#isClosed) return link.close('closed');
@@ -222,22 +226,29 @@ export class RedisSessions {
     if (this.#session !== session) return;
     this.#disconnected();
     link.unsubscribe(session.channel);
+    if (why === 'LATE') {
+      const keys = [this.keys.sessions, this.keys.server];
+      await link.run({ script: BYE, keys, values: [session.server, session.id, session.linkNumber] });
+    }
     if (why === 'NEWSERVER') {
       this.#former.push(session);
       this.#session = undefined;
       session.end('the server was restarted, or another one took its place', 'kept');
       this.#report.replaced();
-    } else this.#ended(session, 'the server has ended it');
+    } else this.#ended(session, why === 'LATE' ? 'it was not renewed in time' : 'the server has ended it');
     await this.#join(link);
   }
 
   async #join(link: RedisLink): Promise<void> {
-    const { sessionTimeoutMs, restartDelayMs } = this.#settings;
+    const { sessionTimeoutMs, restartDelayMs, shards } = this.#settings;
     const id = newSessionId();
     await link.subscribe(this.keys.channel(id), (message) => this.#received(session, message));
     const provenAt = now();
     const keys = [this.keys.sessions, this.keys.server];
-    const reply = await link.run({ script: JOIN, keys, values: [this.#known, id, sessionTimeoutMs, restartDelayMs] });
+    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards];
+    const reply = await link.run({ script: JOIN, keys, values });
+    const [word, others] = reply as [string, string];
+    if (word === 'SHARDS') throw otherShards(shards, others);
     const [, server, settlingMs, serverTime] = reply as [string, string, number, string];
     const proof = { timeoutMs: sessionTimeoutMs, provenAt, serverTime: Number(serverTime) };
     const session = new RedisSession(id, server, this.keys, proof, { doubted: () => this.#renewal?.hurry() });
@@ -303,8 +314,8 @@ export class RedisSessions {
     if (this.#isClosed) return;
     this.#lastError = refusalOf((error as { cause?: unknown }).cause ?? error);
     const explanation = explained(this.#lastError);
-    // A server that served writes before is being replaced by another one.
-    const isPassing = this.#known !== '' && isWrongServer(this.#lastError);
+    // A server that served writes before, or a node of a cluster, is being replaced by another one.
+    const isPassing = (this.#settings.isCluster || this.#known !== '') && isWrongServer(this.#lastError);
     if (explanation instanceof LockConfigurationError && !isPassing) {
       this.#connected.reject(explanation);
       this.#connected = awaited();
@@ -313,6 +324,13 @@ export class RedisSessions {
     this.#cancelNext();
     this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
   }
+}
+
+function otherShards(own: number, others: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `shards is ${own} here and ${others} in the processes that are connected: a key must belong to the same shard in ` +
+      'all of them. Set the same number, or stop all of them first',
+  );
 }
 
 /** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */

@@ -5,8 +5,11 @@ import type { RedisLink } from '../client/redis-link.js';
 import { RENEW } from '../scripts/session-scripts.js';
 import type { RedisSession } from './redis-session.js';
 
-/** The outcomes of a renewal: the session lives, the server is another one, or the session is over. */
-export type RenewalAnswer = 'ALIVE' | 'NEWSERVER' | 'GONE';
+/**
+ * The outcomes of a renewal: the session lives, the server is another one, the session is over, or it came too late and
+ * the leases are lost.
+ */
+export type RenewalAnswer = 'ALIVE' | 'NEWSERVER' | 'GONE' | 'LATE';
 
 /**
  * Renews a session over one link, at one sixth of the session timeout. A renewal that is not answered before the next
@@ -46,6 +49,8 @@ export class Renewal {
     this.#isUnanswered = false;
     const [word, subscribers, serverTime] = reply as [RenewalAnswer, number, string];
     if (word !== 'ALIVE') return word;
+    // The leases are lost: their entries must not stay for as long as the process runs.
+    if (this.#session.deadline <= now()) return 'LATE';
     this.#session.proven(sentAt, Number(serverTime));
     if (subscribers === 0) this.#link.close('the server has dropped the subscription');
     return word;

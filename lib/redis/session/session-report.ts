@@ -13,14 +13,18 @@ export class SessionReport {
   /** The same changes, for a listener. */
   readonly changes = new SessionChanges();
   readonly #server: string;
-  readonly #warned = new Set<string>();
+  readonly #warned: Set<string>;
   #log = SILENT;
   #hasConnected = false;
   #downSince: number | undefined;
 
-  /** @param server the server, for messages, without its password */
-  constructor(server: string) {
+  /**
+   * @param server the server, for messages, without its password
+   * @param warned the warnings that were logged, which several reports may share
+   */
+  constructor(server: string, warned = new Set<string>()) {
     this.#server = server;
+    this.#warned = warned;
   }
 
   logTo(log: ConnectionLog): void {

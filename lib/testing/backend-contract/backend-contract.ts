@@ -10,13 +10,14 @@ import { READERS } from './readers.checks.js';
 import { REVOCATION } from './revocation.checks.js';
 import { SEMAPHORES } from './semaphore.checks.js';
 import { SETS } from './set.checks.js';
+import { SURVEYS } from './survey.checks.js';
 import { RECORD_CONDITIONS } from './record-conditions.checks.js';
 import { RECORD_READING } from './record-reading.checks.js';
 import { RECORD_WRITING } from './record-writing.checks.js';
 
 /**
  * All checks of the `LockBackend` contract, for runners that have no `describe` and `it`. Optional parts (semaphores,
- * sets, revocation, elections, queues, barriers and values) are checked only where the backend has them.
+ * sets, revocation, surveys, elections, queues, barriers and values) are checked only where the backend has them.
  */
 export const BACKEND_CHECKS: readonly ContractCheck[] = [
   ...GRANTING,
@@ -26,6 +27,7 @@ export const BACKEND_CHECKS: readonly ContractCheck[] = [
   ...SETS,
   ...LEASES,
   ...REVOCATION,
+  ...SURVEYS,
   ...CLOSING,
   ...RECORD_READING,
   ...RECORD_WRITING,
@@ -46,7 +48,7 @@ export interface ContractRunner {
  * Declares a test for every guarantee of a `LockBackend`. For authors of backends: `backendContract({ describe, it }, {
  * open: () => myBackend(options).create() })`.
  *
- * Not covered: whether a lease is lost in time when the service is unreachable or the process was paused.
+ * Not covered: time and faults, for example whether a lease is lost in time. `backendFaults` checks these.
  */
 export function backendContract({ describe, it }: ContractRunner, subject: ContractSubject): void {
   for (const part of new Set(BACKEND_CHECKS.map((check) => check.part))) {

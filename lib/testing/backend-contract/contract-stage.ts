@@ -42,8 +42,9 @@ export class ContractStage implements AsyncDisposable {
     readonly other: LockBackend,
     limitMs: number,
   ) {
-    // Short enough to appear in full in error messages.
-    const place = `contract/${randomUUID().slice(0, 13)}`;
+    // Short enough to appear in full in error messages. Backends with shards keep keys with the same text in braces
+    // together, so that they may be acquired as a set.
+    const place = `{contract/${randomUUID().slice(0, 13)}}`;
     this.key = `${place}/key`;
     this.records = new RecordsBelow(one.records, place);
     this.othersRecords = new RecordsBelow(other.records, place);

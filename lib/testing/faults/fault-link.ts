@@ -9,6 +9,8 @@ export interface Faults {
   delayMs: number;
   /** Whether bytes are held back, as by a network that drops packets. TCP delivers them when the fault is removed. */
   isBlackHole: boolean;
+  /** Bytes are lost for ever, after this many more pieces of them. */
+  swallowAfter: number;
   /** The most bytes that pass in a second. */
   bytesPerSecond: number;
   /** The connection is cut after this many more bytes, at whatever position of a message that is. */
@@ -16,7 +18,7 @@ export interface Faults {
 }
 
 export function noFaults(): Faults {
-  return { delayMs: 0, isBlackHole: false, bytesPerSecond: Infinity, cutAfterBytes: Infinity };
+  return { delayMs: 0, isBlackHole: false, swallowAfter: Infinity, bytesPerSecond: Infinity, cutAfterBytes: Infinity };
 }
 
 /** One event of a sending side: bytes, a regular close, or a reset. */
@@ -34,6 +36,7 @@ export class FaultLink {
   readonly #cut: () => void;
   readonly #parcels: Parcel[] = [];
   #isDelivering = false;
+  #hasGap = false;
   #wake = () => {};
 
   constructor(from: Socket, to: Socket, faults: Faults, cut: () => void) {
@@ -43,6 +46,16 @@ export class FaultLink {
     from.on('data', (bytes: Buffer) => this.#take(bytes));
     from.on('end', () => this.#take('fin'));
     from.on('close', (hasError) => this.#take(hasError ? 'rst' : 'fin'));
+  }
+
+  /** Whether bytes in the middle of the stream were lost, so that what follows cannot be read. */
+  get hasGap(): boolean {
+    return this.#hasGap;
+  }
+
+  /** Whether no bytes are held back. */
+  get isQuiet(): boolean {
+    return !this.#isDelivering;
   }
 
   /** Called when the faults have changed: continues with bytes that were held back, if the faults now permit it. */
@@ -63,6 +76,7 @@ export class FaultLink {
 
   async #deliver({ sent, sentAt }: Parcel): Promise<void> {
     await this.#passed(sentAt);
+    if (this.#hasGap || this.#faults.swallowAfter-- <= 0) return void (this.#hasGap = true);
     if (sent === 'rst') this.#to.resetAndDestroy();
     else if (sent === 'fin') this.#to.end();
     else for (let rest = sent; rest.length > 0;) rest = rest.subarray(await this.#sendSome(rest, sentAt));

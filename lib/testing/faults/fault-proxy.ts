@@ -2,22 +2,27 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { FaultLink, noFaults } from './fault-link.js';
 import type { Direction, Faults } from './fault-link.js';
-import { closeSession, SessionSniffer } from './session-sniffer.js';
-import type { SniffedSession } from './session-sniffer.js';
 
 interface Connection {
   readonly sockets: readonly [client: Socket, server: Socket];
   readonly links: Readonly<Record<Direction, FaultLink>>;
-  readonly session: SessionSniffer;
+}
+
+/** The address of the server behind a proxy. */
+export interface ProxyTarget {
+  /** The host name or address. */
+  readonly host: string;
+  /** The port. */
+  readonly port: number;
 }
 
 const DIRECTIONS: readonly Direction[] = ['toServer', 'toClient'];
 
 /**
- * A TCP proxy on 127.0.0.1 between an application and one ZooKeeper server, for simulating network faults:
+ * A TCP proxy on 127.0.0.1 between an application and one server of any kind, for simulating network faults:
  * - bytes that are late, pass one way only, do not arrive, or are cut in the middle of a message
+ * - replies that are lost
  * - connections that are refused or closed
- * - sessions that expire
  *
  * Faults apply to all connections, later ones included, until `heal()`.
  */
@@ -25,13 +30,13 @@ export class FaultProxy implements AsyncDisposable {
   /** The port that the proxy listens on, on 127.0.0.1. */
   readonly port: number;
   readonly #server: Server;
-  readonly #target: { readonly host: string; readonly port: number };
+  readonly #target: ProxyTarget;
   readonly #connections = new Set<Connection>();
   readonly #faults: Readonly<Record<Direction, Faults>> = { toServer: noFaults(), toClient: noFaults() };
   #refuses = false;
   #accepted = 0;
 
-  private constructor(server: Server, target: { host: string; port: number }) {
+  protected constructor(server: Server, target: ProxyTarget) {
     this.port = (server.address() as AddressInfo).port;
     this.#server = server;
     this.#target = target;
@@ -43,10 +48,7 @@ export class FaultProxy implements AsyncDisposable {
    * @param target `host:port` of the server, or its port on 127.0.0.1
    */
   static async open(target: string | number): Promise<FaultProxy> {
-    const [host = '', port = ''] = typeof target === 'number' ? ['127.0.0.1', target] : target.split(':');
-    const server = createServer({ noDelay: true });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new FaultProxy(server, { host, port: Number(port) });
+    return new FaultProxy(await listening(), targetOf(target));
   }
 
   /** The address for clients, as `host:port`. */
@@ -98,21 +100,32 @@ export class FaultProxy implements AsyncDisposable {
     }
   }
 
-  /** Removes all faults. Connections are kept. */
-  heal(): void {
-    this.#refuses = false;
-    this.#change(noFaults());
+  /**
+   * Loses the replies of the server: it receives and executes requests, and its bytes never arrive. `heal()` closes the
+   * connections that have lost some, because a stream with a gap cannot be read.
+   * @param after how many pieces of replies still arrive; a short reply is one piece. Default 0
+   */
+  swallowReplies(after = 0): void {
+    this.#change({ swallowAfter: after }, 'toClient');
   }
 
-  /**
-   * Expires the sessions that are connected through this proxy, as servers do: their znodes are deleted before the
-   * owners are notified. A second connection takes each session over and closes it.
-   */
-  async expireSessions(): Promise<void> {
-    const sessions = [...this.#connections]
-      .map(({ session }) => session.session)
-      .filter((session) => session !== undefined);
-    await Promise.all(sessions.map((session: SniffedSession) => closeSession(this.#target, session)));
+  /** Whether no bytes are held back at this moment: none are late, throttled, or in a black hole. */
+  get isQuiet(): boolean {
+    return [...this.#connections].every(({ links }) => DIRECTIONS.every((way) => links[way].isQuiet));
+  }
+
+  /** Whether a connection that is open has lost replies. */
+  get hasLostReplies(): boolean {
+    return [...this.#connections].some(({ links }) => links.toClient.hasGap);
+  }
+
+  /** Removes all faults. Connections are kept, except those that have lost replies. */
+  heal(): void {
+    this.#refuses = false;
+    for (const { links, sockets } of this.#connections) {
+      if (links.toClient.hasGap) sockets.forEach((socket) => socket.resetAndDestroy());
+    }
+    this.#change(noFaults());
   }
 
   /** Ends all faults, closes the connections and stops listening. */
@@ -126,6 +139,9 @@ export class FaultProxy implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  /** Called with each connection to the server, before any byte has passed. */
+  protected connected(_server: Socket): void {}
 
   #change(change: Partial<Faults>, direction?: Direction): void {
     for (const way of direction ? [direction] : DIRECTIONS) {
@@ -144,13 +160,13 @@ export class FaultProxy implements AsyncDisposable {
     };
     const connection: Connection = {
       sockets: [client, server],
-      session: new SessionSniffer(server),
       links: {
         toServer: new FaultLink(client, server, this.#faults.toServer, cut),
         toClient: new FaultLink(server, client, this.#faults.toClient, cut),
       },
     };
     this.#connections.add(connection);
+    this.connected(server);
     for (const socket of connection.sockets) {
       socket.on('error', () => {});
       socket.on('close', () => {
@@ -158,4 +174,17 @@ export class FaultProxy implements AsyncDisposable {
       });
     }
   }
+}
+
+/** Returns a server that listens on a free port of 127.0.0.1. */
+export async function listening(): Promise<Server> {
+  const server = createServer({ noDelay: true });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** @param target `host:port`, or a port on 127.0.0.1 */
+export function targetOf(target: string | number): ProxyTarget {
+  const [host = '', port = ''] = typeof target === 'number' ? ['127.0.0.1', target] : target.split(':');
+  return { host, port: Number(port) };
 }

@@ -48,7 +48,10 @@ export class Connection {
     this.#watches = watches;
     this.#listener = listener;
     this.#inbound = new Inbound(this.#driver, watches, {
-      answered: (answer) => listener.answered(answer),
+      answered: (answer) => {
+        this.#dialer.hasAnswered = true;
+        listener.answered(answer);
+      },
       authenticated: () => this.#connected(),
       unreadable: (error) => this.#dialer.hangUp(error),
     });

@@ -36,6 +36,8 @@ export class Dialer {
   server: string | undefined;
   /** The last connection error. */
   lastError: Error | undefined;
+  /** Whether a server has answered a request on the current connection. */
+  hasAnswered = false;
 
   constructor(options: ConnectionOptions, events: SocketEvents) {
     this.#options = options;
@@ -45,6 +47,8 @@ export class Dialer {
 
   /** Connects to the next server. There is a pause before it once all servers have been tried in vain. */
   dial(sessionTimeoutMs: number): void {
+    if (this.hasAnswered) this.#rotation.answered();
+    this.hasAnswered = false;
     this.#rotation.next((server) => this.#attempt(server, attemptMs(sessionTimeoutMs)));
   }
 
@@ -111,11 +115,12 @@ function closedEarly(): Error {
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
-// A connection that ends sooner counts as a failed attempt: the server, or a request to it, is at fault.
-const USEFUL_MS = 1_000;
+// A connection that ends sooner may have been ended by one of its own requests, which comes again on the next one.
+const BRIEF_MS = 25;
 
 /**
- * Chooses the next server to try. Each server is tried once without a pause, then with pauses. Every client has an
+ * Chooses the next server to try. Each server is tried once without a pause, then with pauses that grow. They begin
+ * anew after a connection that has answered a request: it was of use, however soon it was reset. Every client has an
  * order of its own.
  */
 export class ServerRotation {
@@ -123,7 +128,8 @@ export class ServerRotation {
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #next = 0;
   #triedInVain = 0;
-  #connectedAt = Infinity;
+  #connectedAt = -Infinity;
+  #hasAnswered = false;
   #cancel: Dispose = () => {};
 
   constructor(servers: readonly ServerAddress[], random: () => number = Math.random) {
@@ -132,25 +138,34 @@ export class ServerRotation {
 
   /** Calls back with the next server to try, never in the same turn. */
   next(callback: (server: ServerAddress) => void): void {
-    if (now() - this.#connectedAt >= USEFUL_MS) this.#startOver();
-    this.#connectedAt = Infinity;
-    const pauseMs = this.#triedInVain < this.#servers.length ? 0 : this.#pauses.next();
+    const pauseMs = this.#pauseMs();
+    this.#hasAnswered = false;
     this.#triedInVain++;
-    this.#cancel = after(pauseMs, () => callback(this.#take()));
+    const take = () => callback(this.#take());
+    this.#cancel = pauseMs > 0 ? after(pauseMs, take) : inNextTurn(take);
   }
 
-  /** Records that a server answered. If the connection lasts for a while, the next attempt is again without a pause. */
+  /** Records that a server accepted the session. */
   succeeded(): void {
     this.#connectedAt = now();
+  }
+
+  /** Records that the connected server has answered a request. */
+  answered(): void {
+    this.#hasAnswered = true;
   }
 
   stop(): void {
     this.#cancel();
   }
 
-  #startOver(): void {
-    this.#triedInVain = 0;
-    this.#pauses.reset();
+  #pauseMs(): number {
+    if (this.#hasAnswered) {
+      this.#triedInVain = 0;
+      this.#pauses.reset();
+      if (now() - this.#connectedAt < BRIEF_MS) return FIRST_PAUSE_MS;
+    }
+    return this.#triedInVain < this.#servers.length ? 0 : this.#pauses.next();
   }
 
   #take(): ServerAddress {
@@ -159,6 +174,12 @@ export class ServerRotation {
     if (!server) throw new RangeError('no servers');
     return server;
   }
+}
+
+/** A timer of 0 ms would take a millisecond at least. */
+function inNextTurn(action: () => void): Dispose {
+  const turn = setImmediate(action);
+  return () => clearImmediate(turn);
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {

@@ -70,6 +70,10 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.outbox.knows(directory);
   }
 
+  forget(directory: string): void {
+    this.#connection.outbox.forget(directory);
+  }
+
   async delete(path: string): Promise<void> {
     await this.#connection.outbox.join(new GroupedWrite(path));
   }

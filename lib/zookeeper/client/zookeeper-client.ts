@@ -88,6 +88,8 @@ export interface ZooKeeperClient {
   createFirst(request: CreateRequest, directory: MultiOp): Promise<CreatedNode>;
   /** Whether a directory was seen to exist. It may have been deleted since. */
   knows(directory: string): boolean;
+  /** Records that a directory was found to be missing. */
+  forget(directory: string): void;
   delete(path: string): Promise<void>;
   /**
    * Lists the children. Sent after all creates and deletes of the same turn, once for all callers that request the same

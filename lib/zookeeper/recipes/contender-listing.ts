@@ -1,4 +1,5 @@
 import type { Contender } from '../../contract/contender.js';
+import type { SurveyedKey } from '../../contract/survey.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
@@ -25,7 +26,47 @@ const MODES = { lock: 'exclusive', read: 'read', write: 'write', latch: 'exclusi
  */
 export async function lineIn(session: Asked, path: string, signal: AbortSignal, most = Infinity): Promise<Contender[]> {
   const snapshot = new WaitQueueSnapshot(await childrenOf(session, path, signal));
-  const paths = snapshot.inOrder.slice(0, most).map(({ name }) => `${path}/${name}`);
+  return contendersIn(session, path, snapshot, snapshot.inOrder.slice(0, most), signal);
+}
+
+/** The first contenders of a wait queue, and the numbers of all of them. */
+export type FirstContenders = Pick<SurveyedKey, 'holders' | 'holding' | 'waiters' | 'waiting'>;
+
+/**
+ * The first contenders among the children of a directory that was listed. `undefined` when none of them exists any
+ * more.
+ * @param most the number of holders, and of waiting contenders, to read
+ */
+export async function firstContenders(
+  session: Asked,
+  { path, names }: { readonly path: string; readonly names: readonly string[] },
+  most: number,
+  signal: AbortSignal,
+): Promise<FirstContenders | undefined> {
+  const snapshot = new WaitQueueSnapshot(names);
+  const { inOrder } = snapshot;
+  const holding = countHolders(snapshot);
+  const first = [...inOrder.slice(0, Math.min(holding, most)), ...inOrder.slice(holding, holding + most)];
+  const found = await contendersIn(session, path, snapshot, first, signal);
+  if (found.length === 0) return undefined;
+  const [holders, waiters] = (['held', 'waiting'] as const).map((state) => found.filter((one) => one.state === state));
+  return { holders: holders ?? [], holding, waiters: waiters ?? [], waiting: inOrder.length - holding };
+}
+
+/** The number of contenders at the beginning of a wait queue whose turn it is. */
+export function countHolders(snapshot: WaitQueueSnapshot): number {
+  const next = snapshot.inOrder.findIndex((one) => !isFirst(one, snapshot));
+  return next < 0 ? snapshot.inOrder.length : next;
+}
+
+async function contendersIn(
+  session: Asked,
+  path: string,
+  snapshot: WaitQueueSnapshot,
+  contenders: readonly ContenderName[],
+  signal: AbortSignal,
+): Promise<Contender[]> {
+  const paths = contenders.map(({ name }) => `${path}/${name}`);
   return (await present(session, paths, signal)).flatMap((node) => {
     const contender = contenderNameOf(node.name);
     return contender ? [{ ...seen(node, session.id), ...placed(contender, snapshot) }] : [];

@@ -8,6 +8,7 @@
 import { CreateMode, ErrorCode, isKeeperError, KeeperError, refusedAt } from '../session/requests.js';
 import type { CreatedNode, MultiOp, Requests, TransactionReply } from '../session/requests.js';
 import { withAncestors } from './znode-path.js';
+import { REMOVABLE } from './lock-directory.js';
 import type { LockDirectory } from './lock-directory.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -117,9 +118,9 @@ function levelsFurther(error: number | undefined, isOfParent: boolean, path: str
 }
 
 /** The operation that creates one parent. */
-export function parentOp(path: string, { acl, parents }: LockDirectory): MultiOp {
+export function parentOp(path: string, { acl, parents, isOfKey = false }: LockDirectory): MultiOp {
   return parents === 'container'
-    ? { type: 'createContainer', path, data: EMPTY, acl, flags: CreateMode.container }
+    ? { type: 'createContainer', path, data: isOfKey ? REMOVABLE : EMPTY, acl, flags: CreateMode.container }
     : { type: 'create', path, data: EMPTY, acl, flags: CreateMode.persistent };
 }
 

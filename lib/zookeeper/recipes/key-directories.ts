@@ -6,20 +6,27 @@
  * transaction, and needs no list. A wrong guess costs a round trip, so after several wrong ones in a row there are none
  * for a while.
  *
- * Idle: a directory that this session has created is removed when the session has not used it for a few seconds. The
- * servers remove empty containers as well, but only ten thousand a minute. They refuse to delete a directory that has
- * children, so no contender ever loses its place. Such a directory is tried again later. A process that finds its
- * directory removed creates it again. Directories of other clients stay: kazoo does not expect that they are removed.
+ * Idle: a directory is removed when this session has not used it for a few seconds, whether this session has created it
+ * or found it empty. The servers remove empty containers as well, but only ten thousand a minute. They refuse to delete
+ * a directory that has children, so no contender ever loses its place. A process that finds its directory removed creates
+ * it again. Directories of other libraries stay: kazoo does not expect that they are removed. A mark in their data
+ * tells them apart, because servers do not say whether a znode is a container.
+ *
+ * Above: the parents of removed directories, such as `order` of `order/81734`, are mostly used again. They are removed
+ * after a minute without a removed child, or sooner when there are many of them.
  */
 import { now } from '../../async/clock.js';
 import { LinkedList, StringMap } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
 import { after } from '../../async/timer.js';
-import { ErrorCode, refusedAt } from '../session/requests.js';
+import { ErrorCode, isConnectionLoss, isKeeperError, refusedAt } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { REMOVABLE } from './lock-directory.js';
 
-type DirectorySession = Pick<Session, 'signal'> & { readonly requests: Pick<Session['requests'], 'knows' | 'multi'> };
+type DirectorySession = Pick<Session, 'signal'> & {
+  readonly requests: Pick<Session['requests'], 'knows' | 'forget' | 'read' | 'multi'>;
+};
 
 const MOST_WRONG_GUESSES = 3;
 /** The number of unknown directories without a guess, after too many wrong ones. */
@@ -27,17 +34,18 @@ const WITHOUT_GUESS = 100;
 
 const IDLE_MS = 3_000;
 const SWEEP_MS = 500;
-// After that, the directory is left to the servers.
+// After that, the directory is left to the process that uses it, or to the servers.
 const MOST_ATTEMPTS = 5;
 // One transaction is one entry in the servers' logs. A larger one delays other requests.
 const MOST_TOGETHER = 100;
 const MOST_IN_A_SWEEP = 5_000;
-
+const PARENT_IDLE_MS = 60_000;
+const MOST_PARENTS = 100;
 interface Idle {
   readonly path: string;
   readonly since: number;
-  /** The number of attempts to remove it before. */
-  readonly attempts: number;
+  /** The number of attempts to remove it before. `undefined`: another client has created it, perhaps another library. */
+  readonly attempts: number | undefined;
 }
 
 const directoriesBySession = new WeakMap<DirectorySession, KeyDirectories>();
@@ -55,9 +63,12 @@ export class KeyDirectories {
   readonly #session: DirectorySession;
   #wrongGuesses = 0;
   #withoutGuess = 0;
-  /** The directories that this session has created: `null` for those in use, and the places of idle ones. */
+  /** `null` for the directories in use that this session has created, and the places of all idle ones. */
   readonly #places = new StringMap<Place<Idle> | null>();
   readonly #idle = new LinkedList<Idle>();
+  /** The parents of removed directories. The one that had a child removed last is at the end. */
+  readonly #parents = new LinkedList<Idle>();
+  readonly #parentPlaces = new StringMap<Place<Idle>>();
   #isTimed = false;
 
   constructor(session: DirectorySession) {
@@ -88,59 +99,122 @@ export class KeyDirectories {
 
   /** Called when this session has a contender in the directory. */
   use(path: string): void {
-    if (this.#places.get(path)) this.made(path);
+    const place = this.#places.get(path);
+    if (!place) return;
+    if (place.member.attempts !== undefined) return this.made(path);
+    place.leave();
+    this.#places.delete(path);
   }
 
   /** Called when the last contender of this session has left the directory. */
   leave(path: string): void {
-    if (this.#places.get(path) === null) this.#isIdle(path, 0);
+    const place = this.#places.get(path);
+    if (!place) this.#isIdle(path, place === null ? 0 : undefined);
   }
 
-  #isIdle(path: string, attempts: number): void {
+  /** Removes now the directories that are idle, because the session is about to be closed. Never rejects. */
+  async close(): Promise<void> {
+    await this.#removeAll(this.#take(Infinity, () => true));
+  }
+
+  #isIdle(path: string, attempts: number | undefined): void {
     this.#places.set(path, this.#idle.join({ path, since: now(), attempts }));
     this.#time();
   }
 
   #time(): void {
-    if (this.#isTimed || this.#idle.size === 0 || this.#session.signal.aborted) return;
+    const isNothing = this.#idle.size === 0 && this.#parents.size === 0;
+    if (this.#isTimed || isNothing || this.#session.signal.aborted) return;
     this.#isTimed = true;
     const sweep = () => {
       this.#isTimed = false;
-      this.#sweep();
+      if (!this.#session.signal.aborted) this.#sweep();
       this.#time();
     };
     after(SWEEP_MS, sweep, 'unref');
   }
 
   #sweep(): void {
-    const due: Idle[] = [];
-    for (let idle = this.#idle.first; idle && due.length < MOST_IN_A_SWEEP; idle = this.#idle.first) {
-      if (now() - idle.since < IDLE_MS) break;
-      this.#idle.shift();
-      this.#places.delete(idle.path);
-      due.push(idle);
+    void this.#removeAll(this.#take(MOST_IN_A_SWEEP, ({ since }) => now() - since >= IDLE_MS));
+    const parents: Idle[] = [];
+    for (let { first } = this.#parents; first; { first } = this.#parents) {
+      if (this.#parents.size <= MOST_PARENTS && now() - first.since < PARENT_IDLE_MS) break;
+      this.#parents.shift();
+      this.#parentPlaces.delete(first.path);
+      parents.push(first);
     }
-    for (let at = 0; at < due.length; at += MOST_TOGETHER) void this.#remove(due.slice(at, at + MOST_TOGETHER));
+    void this.#removeAll(parents);
+  }
+
+  /** Takes the first idle directories out of the list, as long as they are due. */
+  #take(most: number, isDue: (idle: Idle) => boolean): Idle[] {
+    const due: Idle[] = [];
+    for (let { first } = this.#idle; first && due.length < most && isDue(first); { first } = this.#idle) {
+      this.#idle.shift();
+      this.#places.delete(first.path);
+      due.push(first);
+    }
+    return due;
+  }
+
+  async #removeAll(due: readonly Idle[]): Promise<void> {
+    const batches = Array.from({ length: Math.ceil(due.length / MOST_TOGETHER) }, (_, at) =>
+      due.slice(at * MOST_TOGETHER, (at + 1) * MOST_TOGETHER),
+    );
+    await Promise.all(batches.map((batch) => this.#removeEmpty(batch)));
+  }
+
+  /** Removes the directories in one transaction. Those of other clients are looked at before. */
+  async #removeEmpty(due: readonly Idle[]): Promise<void> {
+    const areEmpty = await Promise.all(due.map((idle) => this.#isRemovable(idle)));
+    const removable = due.filter((_, at) => areEmpty[at]);
+    if (removable.length > 0) await this.#remove(removable);
+  }
+
+  /** Whether this session has created the directory, or it is empty and this library has created it as a container. */
+  async #isRemovable({ path, attempts }: Idle): Promise<boolean> {
+    if (attempts !== undefined) return true;
+    try {
+      const { data, stat } = await this.#session.requests.read(path);
+      return stat.numChildren === 0 && data.equals(REMOVABLE);
+    } catch (error) {
+      if (isKeeperError(error, 'noNode')) this.#session.requests.forget(path);
+      return false;
+    }
   }
 
   /** Removes the directories in one transaction, or one by one if one of them cannot be removed. */
   async #remove(due: readonly Idle[]): Promise<void> {
     const error = await this.#refusal(due);
     const [first] = due;
-    if (error === undefined || !first) return;
-    if (due.length > 1) return due.forEach((one) => void this.#remove([one]));
-    if (error === ErrorCode.notEmpty) this.#tryLater(first);
+    if (!first) return;
+    if (error === 'unknown') return due.forEach((one) => this.#again(one, one.attempts));
+    if (error === undefined) return due.forEach(({ path }) => this.#hasLost(path.slice(0, path.lastIndexOf('/'))));
+    if (due.length > 1) return void (await Promise.all(due.map((one) => this.#remove([one]))));
+    if (error === ErrorCode.notEmpty && first.attempts !== undefined) this.#again(first, first.attempts + 1);
   }
 
-  #tryLater({ path, attempts }: Idle): void {
+  /** Called when a child of the directory was removed. */
+  #hasLost(parent: string): void {
+    if (parent === '') return;
+    this.#parentPlaces.get(parent)?.leave();
+    this.#parentPlaces.set(parent, this.#parents.join({ path: parent, since: now(), attempts: undefined }));
+    this.#time();
+  }
+
+  #again({ path }: Idle, attempts: number | undefined): void {
     const isKnown = this.#places.get(path) !== undefined;
-    if (!isKnown && attempts + 1 < MOST_ATTEMPTS) this.#isIdle(path, attempts + 1);
+    if (!isKnown && (attempts ?? 0) < MOST_ATTEMPTS) this.#isIdle(path, attempts);
   }
 
-  /** The error of the directory that cannot be removed. `undefined` if all are removed, or it is not known. */
-  async #refusal(directories: readonly Idle[]): Promise<number | undefined> {
+  /** The error of the directory that cannot be removed. `undefined` if all are removed, `unknown` after a lost reply. */
+  async #refusal(directories: readonly Idle[]): Promise<number | undefined | 'unknown'> {
     const ops = directories.map(({ path }): MultiOp => ({ type: 'delete', path }));
-    const { results } = await this.#session.requests.multi(ops).catch(() => ({ results: [] }));
-    return results[refusedAt(results)]?.error;
+    try {
+      const { results } = await this.#session.requests.multi(ops);
+      return results[refusedAt(results)]?.error;
+    } catch (error) {
+      return isConnectionLoss(error) ? 'unknown' : ErrorCode.runtimeInconsistency;
+    }
   }
 }

@@ -3,7 +3,7 @@ import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from './contender-name.js'
 import type { Session } from '../session/session.js';
 import { contenderId, contenderOwner } from './contender-data.js';
 import { childrenOf, present, seen } from './contender-listing.js';
-import type { SeenNode } from './contender-listing.js';
+import type { FirstContenders, SeenNode } from './contender-listing.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;
@@ -24,7 +24,40 @@ export async function semaphoreIn(
   signal: AbortSignal,
   most = Infinity,
 ): Promise<Contender[]> {
-  const { gate, holding, waiting } = await lookAt(session, path, signal, most);
+  return describedIn(
+    session,
+    await lookAt(session, path, signal, { permits: most, gate: most === Infinity ? most : 1 }),
+  );
+}
+
+// A group is known when all its permits were read. More permits than this are counted as one holder each.
+const MOST_PERMITS_READ = 100;
+
+/**
+ * The first acquisitions that hold permits, the first contenders at the gate, and the numbers of all of them.
+ * `undefined` when there is none.
+ * @param most the number of holders, and of waiting contenders, to read
+ */
+export async function firstOfSemaphore(
+  session: Asked,
+  path: string,
+  most: number,
+  signal: AbortSignal,
+): Promise<FirstContenders | undefined> {
+  const look = await lookAt(session, path, signal, { permits: MOST_PERMITS_READ, gate: Math.max(1, most) });
+  const found = describedIn(session, look);
+  if (found.length === 0) return undefined;
+  const [holders, waiters] = (['held', 'waiting'] as const).map((state) => found.filter((one) => one.state === state));
+  const holding = look.holding.length + look.unread;
+  return {
+    holders: holders?.slice(0, most) ?? [],
+    holding,
+    waiters: waiters?.slice(0, most) ?? [],
+    waiting: look.atGate,
+  };
+}
+
+function describedIn(session: Asked, { gate, holding, waiting }: Awaited<ReturnType<typeof lookAt>>): Contender[] {
   const state = (held: boolean) => ({ state: held ? 'held' : 'waiting', mode: 'permit', isLocal: false }) as const;
   const holders = holding.map(({ first, nodes }): Contender => {
     return { ...seen(first, session.id), ...state(true), permits: nodes.length };
@@ -41,20 +74,28 @@ export async function heldPermits(session: Asked, path: string, signal: AbortSig
   return holding.flatMap(({ nodes }) => nodes.map((node) => node.path));
 }
 
-async function lookAt(session: Asked, path: string, signal: AbortSignal, most = Infinity) {
+/** The maximum number of permits, and of contenders at the gate, to read. */
+interface Most {
+  readonly permits: number;
+  readonly gate: number;
+}
+
+const ALL: Most = { permits: Infinity, gate: Infinity };
+
+async function lookAt(session: Asked, path: string, signal: AbortSignal, most = ALL) {
   const [atGate, permits] = await Promise.all([
     childrenOf(session, `${path}/${GATE}`, signal),
     childrenOf(session, `${path}/${PERMITS}`, signal),
   ]);
-  const contenders = new WaitQueueSnapshot(atGate).inOrder.slice(0, most === Infinity ? most : 1);
-  const inOrder = contenders.map(({ name }) => `${path}/${GATE}/${name}`);
-  const taken = permitsInOrder(permits)
-    .slice(0, most)
-    .map((name) => `${path}/${PERMITS}/${name}`);
-  const [gate, nodes] = await Promise.all([present(session, inOrder, signal), present(session, taken, signal)]);
+  const { inOrder } = new WaitQueueSnapshot(atGate);
+  const contenders = inOrder.slice(0, most.gate).map(({ name }) => `${path}/${GATE}/${name}`);
+  const inTurn = permitsInOrder(permits);
+  const taken = inTurn.slice(0, most.permits).map((name) => `${path}/${PERMITS}/${name}`);
+  const [gate, nodes] = await Promise.all([present(session, contenders, signal), present(session, taken, signal)]);
   const groups = grouped(nodes);
   const waiting = groups.findLast((group) => isOfFirst(group, gate[0]));
-  return { gate, waiting, holding: groups.filter((group) => group !== waiting) };
+  const holding = groups.filter((group) => group !== waiting);
+  return { gate, waiting, holding, atGate: inOrder.length, unread: inTurn.length - taken.length };
 }
 
 function permitsInOrder(names: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { queueKindOf, queueOf, contenderNameOf } from './contender-name.js';
+import { contenderNameOf, queueKindOf, queueOf } from './contender-name.js';
 import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
 import { CreateBatching } from './shortcuts/create-batching.js';
 import { NodeDeletedError } from './held-nodes.js';
@@ -229,12 +229,14 @@ export function joinQueue(session: Session, path: string, contender: Member): Wa
 
 /** Removes a contender that was deleted, or was found to be gone. */
 export function leaveQueue(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
-  const queues = queuesBySession.get(session)?.[queueKindOf(contender.name)];
+  const kind = queueKindOf(contender.name);
+  const queues = queuesBySession.get(session)?.[kind];
   const queue = queues?.get(path);
   queue?.parted(contender, how);
   if (!queue?.isEmpty) return;
   queues?.delete(path);
-  keyDirectoriesOf(session).leave(path);
+  // Directories of elections stay: processes that look for the leader watch them.
+  if (kind === 'locks') keyDirectoriesOf(session).leave(path);
 }
 
 /** The batching of creates for this kind of contenders. `undefined` while the session has none in that queue. */

@@ -96,6 +96,32 @@ export function recordName(znode: string): string {
   return decodeURIComponent(znode);
 }
 
+/** The key that a path below the base path stands for: the reverse of `lockPath`, one segment at a time. */
+export function keySegment(znode: string): string {
+  try {
+    return decodeURIComponent(znode);
+  } catch {
+    // Another client has created it.
+    return znode;
+  }
+}
+
+/**
+ * The path of the directory of a prefix of keys, which ends before the last slash of the prefix. `undefined` when no key
+ * has that prefix.
+ */
+export function directoryOfPrefix(prefix: string, basePath: string): string | undefined {
+  const end = prefix.lastIndexOf('/');
+  if (end < 0) return basePath;
+  const directory = prefix.slice(0, end);
+  try {
+    if (directory !== '') checkKey(directory);
+  } catch {
+    return undefined;
+  }
+  return prefix.startsWith('/') ? directory : `${basePath}/${unmarkedSegments(directory).join('/')}`;
+}
+
 /** The path and its parents up to the root's children, nearest first. */
 export function withAncestors(path: string): string[] {
   const ancestors: string[] = [];

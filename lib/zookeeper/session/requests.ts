@@ -20,6 +20,7 @@ export type Requests = Pick<
   | 'create'
   | 'createFirst'
   | 'knows'
+  | 'forget'
   | 'delete'
   | 'children'
   | 'read'

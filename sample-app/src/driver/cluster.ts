@@ -28,9 +28,13 @@ export class Cluster implements AsyncDisposable {
     listener: InstanceListener,
     signal: AbortSignal,
     first?: WarmProcess,
+    /** The environment of one instance alone, by its name. */
+    own: Readonly<Record<string, Environment>> = {},
   ): Promise<Cluster> {
-    const start: Start = (name, place, process) =>
-      Instance.start(name, { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]) }, listener, signal, process);
+    const start: Start = (name, place, process) => {
+      const all = { ...env, CLOCK_SKEW_MS: String(CLOCK_SKEWS_MS[place]), ...own[name] };
+      return Instance.start(name, all, listener, signal, process);
+    };
     return new Cluster([await start(INSTANCES[0]!, 0, first)], start);
   }
 

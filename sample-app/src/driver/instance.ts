@@ -18,7 +18,8 @@ export class Instance {
   private constructor(
     readonly name: string,
     private readonly process: WarmProcess,
-    private readonly url: string,
+    /** The address of the instance. */
+    readonly url: string,
     private readonly headers: Headers,
     private readonly interruption: Promise<never>,
   ) {}
@@ -68,6 +69,18 @@ export class Instance {
 
   delete(path: string): Promise<Answer> {
     return this.send('DELETE', path);
+  }
+
+  /** Revokes a key as the page of locks does, for holders that have hung. */
+  async revoke(key: string, graceMs: number): Promise<boolean> {
+    const headers = { 'content-type': 'application/json', 'x-locks-page': '1', origin: this.url, connection: 'close' };
+    const body = JSON.stringify({ id: key, graceMs });
+    const answer = await answerTo(`${this.url}/locks/api/actions/revoke`, {
+      method: 'POST',
+      headers: new Headers(headers),
+      body,
+    });
+    return answer.status === 202;
   }
 
   /** Asks the process to end, and makes sure that it does. */

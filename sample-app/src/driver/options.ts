@@ -52,6 +52,7 @@ export const USAGE = `A small shop, run by five instances that share files, with
 npm run sample                       the whole show, less than a minute
 npm run sample -- --short            less of everything, for CI
 npm run sample -- --units 50 --buyers 500
+npm run sample -- --watch            the page of locks beside scenes that it is for, until you press Ctrl-C
 npm run sample -- --help
 
 npm run sample -- --zookeeper real   on Apache ZooKeeper, from ZOOKEEPER_HOME, Debian's package or Docker
@@ -65,6 +66,8 @@ ETCD_HOSTS=host:port npm run sample -- --backend etcd          uses an etcd that
 
 export interface Options {
   readonly help: boolean;
+  /** Whether the page of locks is shown, in place of the show. */
+  readonly watch: boolean;
   readonly sizes: Sizes;
   readonly server: ServerKind;
 }
@@ -76,6 +79,7 @@ export function parseOptions(args: readonly string[]): Options {
     options: {
       help: { type: 'boolean', short: 'h', default: false },
       short: { type: 'boolean', default: false },
+      watch: { type: 'boolean', default: false },
       units: { type: 'string' },
       buyers: { type: 'string' },
       backend: { type: 'string', default: 'zookeeper' },
@@ -85,7 +89,7 @@ export function parseOptions(args: readonly string[]): Options {
   const sizes = values.short ? SHORT : NORMAL;
   const units = count('units', values.units, sizes.units);
   const buyers = count('buyers', values.buyers, sizes.buyers);
-  return { help: values.help, sizes: { ...sizes, units, buyers }, server: serverKind(values) };
+  return { help: values.help, watch: values.watch, sizes: { ...sizes, units, buyers }, server: serverKind(values) };
 }
 
 function serverKind({ backend, zookeeper }: { backend: string; zookeeper?: string | undefined }): ServerKind {

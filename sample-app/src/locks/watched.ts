@@ -2,6 +2,7 @@ import { nameOf } from 'nestjs-distributed-lock';
 import type {
   BackendGuarantees,
   BackendState,
+  BackendVitals,
   Contender,
   CoordinationBackend,
   Elections,
@@ -10,6 +11,10 @@ import type {
   LockBackendDefinition,
   LockRequest,
   RecordStore,
+  ResolvedRevokeOptions,
+  SessionChange,
+  Survey,
+  SurveyQuestion,
 } from 'nestjs-distributed-lock';
 import { tellConductor } from './lock-report.js';
 
@@ -68,6 +73,23 @@ class WatchedBackend implements LockBackend {
     tellConductor({ kind: 'holds', key, mode, token });
     void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
     return lease;
+  }
+
+  async survey(question: SurveyQuestion): Promise<Survey> {
+    return (await this.inner.survey?.(question)) ?? { keys: [], queues: [], isTruncated: false };
+  }
+
+  vitals(): BackendVitals {
+    const none = { sessionId: undefined, sessionTimeoutMs: undefined, marginMs: undefined, server: undefined };
+    return this.inner.vitals?.() ?? none;
+  }
+
+  observe(listener: (change: SessionChange) => void): void {
+    this.inner.observe?.(listener);
+  }
+
+  async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
+    await this.inner.revoke?.(key, options);
   }
 
   close(): Promise<void> {

@@ -10,4 +10,14 @@ export class OrdersController {
   async place(@Param('id', ParseIntPipe) id: number, @Body() { cents }: Pick<PlaceOrder, 'cents'>): Promise<void> {
     await this.orders.place({ id, cents });
   }
+
+  @Post(':id/review')
+  async review(@Param('id', ParseIntPipe) id: number): Promise<void> {
+    await this.orders.review(id);
+  }
+
+  @Post(':id/hang')
+  async hang(@Param('id', ParseIntPipe) id: number): Promise<void> {
+    await this.orders.hang(id);
+  }
 }

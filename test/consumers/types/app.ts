@@ -12,6 +12,8 @@ import {
   zookeeper,
 } from 'nestjs-distributed-lock';
 import type { Lease, LockModuleOptions } from 'nestjs-distributed-lock';
+import { LockDashboardModule } from 'nestjs-distributed-lock/dashboard';
+import type { LockDashboardOptions } from 'nestjs-distributed-lock/dashboard';
 import { etcd } from 'nestjs-distributed-lock/etcd';
 import type { EtcdOptions } from 'nestjs-distributed-lock/etcd';
 import { redis } from 'nestjs-distributed-lock/redis';
@@ -61,6 +63,8 @@ export class AsyncAppModule {}
 
 // The types of ioredis are not needed: the package is optional.
 export const onRedis = (given: RedisOptions): LockModuleOptions => ({ backend: redis({ ...given, basePath: 'shop' }) });
+export const dashboard = (given: LockDashboardOptions) =>
+  LockDashboardModule.forRoot({ path: 'ops/locks', actions: ['revoke'], authorize: () => true, ...given });
 export const onEtcd = (given: EtcdOptions): LockModuleOptions => ({ backend: etcd({ ...given, basePath: 'shop' }) });
 
 export async function testSetup(): Promise<string> {

@@ -10,14 +10,24 @@ import type { EtcdServer } from '../../../lib/testing/index.js';
 /** The session timeout of tests that wait for the end of a session. */
 export const SESSION_MS = 2_000;
 
-/** Opens clients of one base path, and closes them when the test ends. */
-export function clientsOf(options: EtcdOptions = {}): {
+/** Longer than the stalls of a busy machine: a test that is about the end of this time sets its own. */
+const CONNECT_MS = 30_000;
+
+/**
+ * Opens clients of one base path, and closes them when the test ends.
+ * @param make the backend, or a copy of it with a defect
+ */
+export function clientsOf(
+  options: EtcdOptions = {},
+  make: typeof etcd = etcd,
+): {
   basePath: string;
   open: (hosts: string | readonly string[], changes?: EtcdOptions) => LockBackend;
 } {
   const basePath = `test/${randomUUID()}`;
   const open = (hosts: string | readonly string[], changes?: EtcdOptions) => {
-    const backend = etcd({ hosts, basePath, sessionTimeoutMs: SESSION_MS, ...options, ...changes }).create();
+    const times = { sessionTimeoutMs: SESSION_MS, connectTimeoutMs: CONNECT_MS };
+    const backend = make({ hosts, basePath, ...times, ...options, ...changes }).create();
     onTestFinished(() => backend.close());
     return backend;
   };
@@ -55,6 +65,19 @@ export async function revokeLease(server: EtcdServer, basePath: string): Promise
   const [session = ''] = await keysBelow(server, `${basePath}/session/`);
   const id = BigInt(`0x${session.slice(session.lastIndexOf('/') + 1)}`);
   await server.call('kv/lease/revoke', { ID: String(id) });
+}
+
+/**
+ * Ends the lease that an entry of a wait queue belongs to.
+ * @param prefix the beginning of the entries' keys, which ends with a slash
+ */
+export async function revokeLeaseOf(server: EtcdServer, prefix: string, entry: 'first' | 'last'): Promise<void> {
+  const range = { key: inBase64(prefix), range_end: inBase64(`${prefix.slice(0, -1)}0`) };
+  const order = { sort_target: 'CREATE', sort_order: entry === 'first' ? 'ASCEND' : 'DESCEND', limit: 1 };
+  const asked = { ...range, ...order, keys_only: true };
+  const { kvs = [] } = (await server.call('kv/range', asked)) as { kvs?: { key: string }[] };
+  const [, lease = ''] = /([\da-f]+)-\d+$/.exec(Buffer.from(kvs[0]?.key ?? '', 'base64').toString()) ?? [];
+  await server.call('kv/lease/revoke', { ID: String(BigInt(`0x${lease}`)) });
 }
 
 /** Compacts the history up to the present revision. */

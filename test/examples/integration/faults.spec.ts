@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { assertHeld, LockLostError, LockService, LockUnavailableError } from 'nestjs-distributed-lock';
-import { EmbeddedZooKeeper, FaultProxy } from 'nestjs-distributed-lock/testing';
+import { EmbeddedZooKeeper, ZooKeeperFaultProxy } from 'nestjs-distributed-lock/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AppModule } from '../app.module.js';
 import { Ledger } from '../ledger.js';
@@ -12,13 +12,13 @@ const order = { id: '42', cents: 1_000 };
 
 let zookeeper: EmbeddedZooKeeper;
 // Between the application and the server: a network that does what a test says.
-let network: FaultProxy;
+let network: ZooKeeperFaultProxy;
 let bank: Ledger;
 let app: TestingModule;
 
 beforeEach(async () => {
   zookeeper = await EmbeddedZooKeeper.start();
-  network = await FaultProxy.open(zookeeper.connectString);
+  network = await ZooKeeperFaultProxy.open(zookeeper.connectString);
   process.env['ZOOKEEPER_CONNECT'] = network.connectString;
   bank = new Ledger();
   const builder = Test.createTestingModule({ imports: [AppModule] });

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { freshBasePath } from '../../support/base-path.js';
 import { eventually } from '../../support/eventually.js';
 import { handshakeReply, openFakeServer } from './support/fake-server.js';
@@ -50,4 +50,36 @@ describe('a session that is disconnected repeatedly', () => {
     expect(told).not.toContain('ended');
     expect(told.filter((what) => what === 'disconnected')).toHaveLength(10);
   });
+
+  it('connects again with one attempt and without a pause, as long as each link has answered something', async () => {
+    const proxy = await openProxy(target);
+    const observed = await connectClient(proxy.connectString, { sessionTimeoutMs: 10_000 });
+    const { client } = observed;
+    const delays = delaysOfTimers();
+    for (let round = 1; round <= 12; round++) {
+      // A link that ends within 25 ms may have been ended by its own requests.
+      for (const since = performance.now(); performance.now() - since < 30;) await client.read('/');
+      const connected = observed.next('connected');
+      delays.length = 0;
+      proxy.disconnect();
+      await connected;
+      // The one timer is the time limit of the attempt. A pause would be shorter.
+      expect(delays).toEqual([expect.any(Number)]);
+      expect(delays[0]).toBeGreaterThan(1_000);
+      expect(proxy.accepted).toBe(1 + round);
+    }
+    expect(observed.told).not.toContain('ended');
+  });
 });
+
+/** The delays of all timers that are set from now on. */
+function delaysOfTimers(): number[] {
+  const delays: number[] = [];
+  const set = globalThis.setTimeout;
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((action: () => void, ms: number) => {
+    delays.push(ms);
+    return set(action, ms);
+  }) as typeof setTimeout);
+  onTestFinished(() => spy.mockRestore());
+  return delays;
+}

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { expect, onTestFinished } from 'vitest';
 import type { RedisSentinels } from '../../../lib/redis/index.js';
 import { RedisServer } from '../../../lib/testing/index.js';
 import { unusedPort } from '../../support/unused-port.js';
+import { ask } from './ask.js';
 
 const NAME = 'shop';
 const COUNT = 3;
@@ -77,17 +77,4 @@ async function startSentinel(primaryPort: number): Promise<number> {
   });
   await expect.poll(() => ask(port, 'PING').catch(() => [])).toEqual(['PONG']);
   return port;
-}
-
-/** Returns a sentinel's answer to a command. */
-async function ask(port: number, ...command: [string, ...string[]]): Promise<readonly string[]> {
-  const [name, ...words] = command;
-  const sentinel = new Redis(port, '127.0.0.1', { lazyConnect: true, enableReadyCheck: false, retryStrategy: null });
-  sentinel.on('error', () => {});
-  try {
-    await sentinel.connect();
-    return [await sentinel.call(name, ...words)].flat() as string[];
-  } finally {
-    sentinel.disconnect();
-  }
 }

@@ -1,9 +1,12 @@
 import type { Edit } from '../../support/edit.js';
+import type { BackendName } from '../servers/servers.js';
 import type { Finding } from '../validate/finding.js';
 
 /** A fault that is planted in the library itself: one that other clients had, or one that is easy to make. */
 export interface Defect {
   readonly name: string;
+  /** The backend that has the defect. Default ZooKeeper. */
+  readonly backend?: BackendName;
   readonly scenario: string;
   /** The check that has to detect the defect. */
   readonly finds: Finding['check'];
@@ -137,6 +140,52 @@ export const DEFECTS: readonly Defect[] = [
         by: 'fencingToken: BigInt(Number(/\\d+$/.exec(contender.name)[0])),',
       },
     ],
+  },
+  {
+    name: 'a-restarted-server-grants-at-once',
+    backend: 'redis',
+    scenario: 'everything',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'redis/scripts/session-scripts.js',
+        replace: 'calm = longest > 0 and since + longest or 0',
+        by: 'calm = 0',
+      },
+    ],
+  },
+  {
+    name: 'no-clock-of-its-own-on-redis',
+    backend: 'redis',
+    scenario: 'links',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'redis/session/redis-session.js',
+        replace: 'return provenUntil(this.#provenAt, this.#timeoutMs);',
+        by: 'return Infinity;',
+      },
+    ],
+  },
+  {
+    name: 'no-clock-of-its-own-on-etcd',
+    backend: 'etcd',
+    scenario: 'links',
+    finds: 'exclusion',
+    edits: [
+      {
+        file: 'etcd/session/etcd-session.js',
+        replace: 'return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;',
+        by: 'return Infinity;',
+      },
+    ],
+  },
+  {
+    name: 'an-event-of-the-watch-is-taken-for-the-grant',
+    backend: 'etcd',
+    scenario: 'calm',
+    finds: 'exclusion',
+    edits: [{ file: 'etcd/locks/contender.js', replace: 'if (place.isTurn)', by: 'if (place)' }],
   },
 ];
 

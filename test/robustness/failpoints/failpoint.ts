@@ -1,6 +1,6 @@
 import type { Random } from '../random.js';
 import type { Seat } from '../scenarios/seat.js';
-import type { Servers } from '../scenarios/servers.js';
+import type { Servers } from '../servers/servers.js';
 
 /** Everything that can be broken. */
 export interface World {

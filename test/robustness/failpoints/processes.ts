@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { ZooKeeperFaultProxy } from '../../../lib/testing/index.js';
 import { SESSION_CLOSED } from '../validate/closed-sessions.js';
 import { EVENT_LOOP_STALLED, PROCESS_STOPPED } from '../validate/liveness.js';
 import type { Failpoint } from './failpoint.js';
@@ -26,7 +27,8 @@ const killed: Failpoint = async ({ seats }, random) => {
 /** Closes the session from elsewhere, with its id and password. Its znodes are deleted at once. */
 const sessionClosed: Failpoint = async ({ seats }, random) => {
   const seat = random.pick(seats);
-  const closed = Promise.all(seat.links.map((link) => link.expireSessions().catch(() => {})));
+  const links = seat.links.flatMap((link) => (link instanceof ZooKeeperFaultProxy ? link : []));
+  const closed = Promise.all(links.map((link) => link.expireSessions().catch(() => {})));
   // A server that is affected by a fault itself may never answer.
   await Promise.race([closed, pause(10_000, undefined, { ref: false })]);
   return { target: seat.worker.name, mend: () => {} };

@@ -115,6 +115,8 @@ export interface WakeUps {
 
 export interface History {
   readonly scenario: string;
+  /** The backend, if it is not ZooKeeper. */
+  readonly backend?: string | undefined;
   readonly seed: number;
   readonly holds: readonly Hold[];
   readonly attempts: readonly Attempt[];

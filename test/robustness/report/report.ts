@@ -23,20 +23,21 @@ export function summaryOf(history: History): string {
 /** Returns everything about a run with findings. Also writes the whole history to a file. */
 export function failureOf(history: History, findings: readonly Finding[], seconds: number): string {
   const file = writeHistory(history, findings);
-  const { scenario, seed } = history;
+  const { scenario, seed, backend = 'zookeeper' } = history;
+  const backendOption = backend === 'zookeeper' ? '' : `--backend ${backend} `;
   return [
     summaryOf(history),
     `${findings.length} findings:`,
     ...findings.slice(0, MOST_SHOWN).map(describeFinding),
     ...(findings.length > MOST_SHOWN ? [`  … and ${findings.length - MOST_SHOWN} more`] : []),
     `history: ${file}`,
-    `again: npm run robustness -- --scenario ${scenario} --seed ${seed} --seconds ${seconds}`,
+    `again: npm run robustness -- ${backendOption}--scenario ${scenario} --seed ${seed} --seconds ${seconds}`,
   ].join('\n');
 }
 
 /** Writes the whole history of a run and its findings to a file. */
 export function writeHistory(history: History, findings: readonly Finding[]): string {
-  const file = historyFile(history.scenario, history.seed);
+  const file = historyFile(`${history.backend ?? 'zookeeper'}-${history.scenario}`, history.seed);
   writeFileSync(file, toJson({ findings, ...history }, 1));
   return file;
 }
@@ -45,8 +46,8 @@ function describeFinding({ check, message, records }: Finding): string {
   return [`  [${check}] ${message}`, ...records.map((record) => `      ${toJson(record)}`)].join('\n');
 }
 
-function titleOf({ scenario, seed }: History): string {
-  return `${scenario}, seed ${seed}`;
+function titleOf({ scenario, seed, backend = 'zookeeper' }: History): string {
+  return `${backend}: ${scenario}, seed ${seed}`;
 }
 
 function longestWaitMs({ attempts }: History): number {

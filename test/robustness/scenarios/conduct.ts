@@ -7,7 +7,7 @@ import { readJournal } from '../model/read-journal.js';
 import { FINAL_MODES, keysOf } from '../traffic/orders.js';
 import { Cluster } from './cluster.js';
 import type { Scenario } from './scenario.js';
-import { leftoversOf, wakeUpsOf } from './server-state.js';
+import { leftoversOf } from './leftovers.js';
 
 /** The state of a run while it lasts. */
 export interface Progress {
@@ -53,7 +53,7 @@ class Run {
       await using cluster = await Cluster.start(this.#scenario, this.#options.seed);
       this.#writes = cluster.writes;
       await this.#traffic(cluster);
-      const wakeUps = this.#scenario.countsWakeUps ? await wakeUpsOf(cluster.servers) : undefined;
+      const wakeUps = this.#scenario.countsWakeUps ? await cluster.servers.wakeUps?.() : undefined;
       const left = await this.#quiesce(cluster);
       const { ends, leftClosed } = await this.#close(cluster);
       return this.#assemble(cluster, ends, [...left, ...leftClosed], wakeUps);
@@ -75,19 +75,19 @@ class Run {
   }
 
   /** Stops the traffic, and lets every worker acquire every key once more. */
-  async #quiesce({ seats, servers }: Cluster): Promise<Leftover[]> {
+  async #quiesce({ seats, servers, basePath }: Cluster): Promise<Leftover[]> {
     this.#enter('final round');
     const limitMs = 3 * this.#scenario.finalLimitMs;
     const finished = await Promise.all(seats.map(({ worker }) => worker.finish(limitMs)));
     this.#enter('idle');
     // A stuck worker has contenders in a queue. The final round reports that already.
-    return finished.every(Boolean) ? leftoversOf(servers, 'idle') : [];
+    return finished.every(Boolean) ? leftoversOf(servers, basePath, 'idle') : [];
   }
 
-  async #close({ seats, servers }: Cluster): Promise<{ ends: ProcessEnd[]; leftClosed: Leftover[] }> {
+  async #close({ seats, servers, basePath }: Cluster): Promise<{ ends: ProcessEnd[]; leftClosed: Leftover[] }> {
     this.#enter('close');
     const ends = await Promise.all(seats.map(({ worker }) => worker.close(EXIT_LIMIT_MS)));
-    const leftClosed = await leftoversOf(servers, 'closed');
+    const leftClosed = await leftoversOf(servers, basePath, 'closed');
     const killed = await Promise.all(seats.map((seat) => seat.casualties()));
     return { ends: [...ends, ...killed.flat()], leftClosed };
   }
@@ -98,6 +98,7 @@ class Run {
     );
     return {
       scenario: this.#scenario.name,
+      backend: this.#scenario.backend,
       seed: this.#options.seed,
       holds: journals.flatMap(({ holds }) => holds),
       attempts: journals.flatMap(({ attempts }) => attempts),

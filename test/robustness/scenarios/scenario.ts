@@ -1,10 +1,12 @@
 import type { FaultLength, Lane } from '../failpoints/schedule.js';
+import type { BackendName } from '../servers/servers.js';
 import type { LockUnderTest, TrafficShape } from '../traffic/orders.js';
 import type { Substance } from '../validate/substance.js';
 
 /** A named run: its servers, its traffic and its faults. */
 export interface Scenario {
   readonly name: string;
+  readonly backend: BackendName;
   readonly servers: 'standalone' | 'ensemble';
   /** One worker process for each element. All use the same keys. */
   readonly traffic: readonly TrafficShape[];

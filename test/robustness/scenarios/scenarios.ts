@@ -29,6 +29,7 @@ const BUSY: TrafficShape = {
   keptShare: 0.06,
   keptMs: [SESSION_MS / 2, 4 * SESSION_MS],
   keptWaitMs: 8 * SESSION_MS,
+  seldomShare: 0.15,
   clientsPerWorker: 5,
   kinds: { mutex: 3, read: 3, write: 2, try: 2, aborted: 2, using: 2, single: 1, multi: 2, revoke: 0.5 },
   waitsMs: [30, 200, 1_000, 6_000],
@@ -46,6 +47,7 @@ const KEEPER: TrafficShape = {
 };
 
 const BASE = {
+  backend: 'zookeeper',
   servers: 'standalone',
   traffic: [KEEPER, KEEPER, BUSY, BUSY, BUSY],
   faultLengths: ALL_LENGTHS,
@@ -71,6 +73,7 @@ const IN_LINE: TrafficShape = {
   keptKeys: [],
   keptShare: 0,
   readOnlyShare: 0,
+  seldomShare: 0,
   kinds: { mutex: 1 },
   waitsMs: [60_000],
   // Every caller is a contender, so that there is a wait queue.
@@ -146,8 +149,8 @@ export const PLANTED: readonly { readonly scenario: Scenario; readonly seconds: 
   },
 ];
 
-export function scenarioNamed(name: string): Scenario {
-  const scenario = SCENARIOS.find((one) => one.name === name);
-  if (!scenario) throw new Error(`no scenario "${name}"; there are ${SCENARIOS.map((one) => one.name).join(', ')}`);
+export function scenarioNamed(name: string, scenarios = SCENARIOS): Scenario {
+  const scenario = scenarios.find((one) => one.name === name);
+  if (!scenario) throw new Error(`no scenario "${name}"; there are ${scenarios.map((one) => one.name).join(', ')}`);
   return scenario;
 }

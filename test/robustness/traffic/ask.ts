@@ -21,6 +21,8 @@ export interface Ask {
 export const DECORATED_WAIT_MS = 3_000;
 
 const MOST_KEYS_AT_ONCE = 3;
+// So many that each is used every few seconds, which is when directories that were idle are removed.
+const SELDOM_KEYS = 200;
 // Requests for long-held keys wait, so that there is a waiter to which the key could be granted too early.
 const KEPT_KINDS = { mutex: 4, using: 2, write: 1, read: 1 } satisfies LockTraffic['kinds'];
 const READ_ONLY_KINDS = { try: 3, read: 1 } satisfies LockTraffic['kinds'];
@@ -44,14 +46,29 @@ function whatOf(random: Random, shape: LockTraffic): Omit<Ask, 'watchfulness' | 
     return { kind, keys, mode: 'read', waitMs, abortAfterMs: undefined, holdMs: random.int(...shape.readOnlyMs) };
   }
   const kind = random.weighted<AskKind>(shape.kinds);
+  const count = kind === 'multi' ? random.int(2, MOST_KEYS_AT_ONCE) : 1;
   return {
     kind,
-    keys: random.sample(shape.busyKeys, kind === 'multi' ? random.int(2, MOST_KEYS_AT_ONCE) : 1),
+    keys: isSeldom(random, shape) ? seldomKeys(random, count) : random.sample(shape.busyKeys, count),
     mode: modeOf(kind, random),
     waitMs: waitOf(kind, random, shape),
     abortAfterMs: kind === 'aborted' ? random.int(...shape.abortAfterMs) : undefined,
     holdMs: random.int(...shape.busyMs),
   };
+}
+
+/** Draws nothing where there are no such keys, so that the traffic of a seed stays as it was. */
+function isSeldom(random: Random, { seldomShare = 0 }: LockTraffic): boolean {
+  return seldomShare > 0 && random.chance(seldomShare);
+}
+
+/** Keys with directories of their own above them, as well. */
+function seldomKeys(random: Random, count: number): readonly string[] {
+  const first = random.int(0, SELDOM_KEYS - 1);
+  return Array.from({ length: count }, (_, at) => {
+    const number = (first + at) % SELDOM_KEYS;
+    return number % 2 === 0 ? `seldom/${number}` : `seldom/${number}/lock`;
+  });
 }
 
 function waitOf(kind: AskKind, random: Random, { waitsMs }: LockTraffic): number {

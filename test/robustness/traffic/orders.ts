@@ -1,4 +1,5 @@
 import type { SharingOptions } from '../../../lib/service/lock-service.options.js';
+import type { BackendName } from '../servers/servers.js';
 import type { Mode } from '../model/history.js';
 
 /** The locks that a worker uses: the real ones, or ones with a planted defect that has to be detected. */
@@ -27,6 +28,11 @@ export interface LockTraffic {
   readonly keptMs: Span;
   /** How long callers wait for them, in milliseconds. */
   readonly keptWaitMs: number;
+  /**
+   * The share of requests for one of many keys. Each is used so seldom that its directory is removed in between, and
+   * callers come in at the very moment of that. Default: none.
+   */
+  readonly seldomShare?: number;
   /** The weights of the kinds of acquisitions of a busy key. */
   readonly kinds: Readonly<Partial<Record<AskKind, number>>>;
   /** How long callers wait for a busy key, in milliseconds: one of these values. */
@@ -60,6 +66,8 @@ export interface WorkerOrders {
   readonly process: string;
   readonly seed: number;
   readonly journal: string;
+  readonly backend: BackendName;
+  /** The servers as `host:port`, with commas. */
   readonly connectString: string;
   readonly basePath: string;
   readonly sessionTimeoutMs: number;

@@ -1,5 +1,8 @@
 /** One process of an application: its own session, and a few clients that acquire locks until they are stopped. */
 import { LockService } from '../../../lib/service/lock.service.js';
+import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import { etcd } from '../../../lib/etcd/index.js';
+import { redis } from '../../../lib/redis/index.js';
 import { zookeeper } from '../../../lib/zookeeper/zookeeper.backend.js';
 import { Random } from '../random.js';
 import { Beliefs } from './beliefs.js';
@@ -62,14 +65,24 @@ function stall(ms: number): void {
 }
 
 function openLocks(): LockService {
-  const { connectString, basePath, sessionTimeoutMs } = orders;
-  const limits = { connectTimeoutMs: 3_000, releaseTimeoutMs: 1_000 };
-  const backend = zookeeper({ connectString, basePath, sessionTimeoutMs, ...limits }).create();
-  return new LockService(withDefect(orders.lock, backend), {
+  return new LockService(withDefect(orders.lock, openBackend()), {
     connectionName: 'default',
     waitMs: 10_000,
     drainTimeoutMs: 1_000,
     connectOnStart: 'background',
     ...new Random(`${orders.seed}/${orders.process}/sharing`).pick(orders.traffic.sharings),
   });
+}
+
+function openBackend(): LockBackend {
+  const { backend, connectString, basePath, sessionTimeoutMs } = orders;
+  const options = { basePath, sessionTimeoutMs, connectTimeoutMs: 3_000, releaseTimeoutMs: 1_000 };
+  switch (backend) {
+    case 'zookeeper':
+      return zookeeper({ connectString, ...options }).create();
+    case 'redis':
+      return redis({ url: `redis://${connectString}`, ...options }).create();
+    case 'etcd':
+      return etcd({ hosts: connectString, ...options }).create();
+  }
 }

@@ -1,6 +1,6 @@
 import { excludes } from '../model/history.js';
 import type { Fault, History, Hold } from '../model/history.js';
-import { asTheyBegan } from './by-key.js';
+import { asTheyBegan } from './as-they-began.js';
 import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 

@@ -1,5 +1,5 @@
 import type { Fault, History, Hold } from '../model/history.js';
-import { asTheyBegan } from './by-key.js';
+import { asTheyBegan } from './as-they-began.js';
 import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 

@@ -1,5 +1,5 @@
 import type { History, Hold, RegisterWrite } from '../model/history.js';
-import { byKey } from './by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import { wasClosedOnPurpose } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 

@@ -1,5 +1,5 @@
 import type { Fault, Hold } from '../../robustness/model/history.js';
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import { wasClosedOnPurpose } from '../../robustness/validate/closed-sessions.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import { asking, callsOn, isDone, isOpen } from '../model/history.js';

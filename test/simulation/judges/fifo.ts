@@ -1,5 +1,5 @@
 import { excludes } from '../../robustness/model/history.js';
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { Contender, SimulationHistory } from '../model/history.js';
 

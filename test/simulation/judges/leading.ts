@@ -1,7 +1,7 @@
 import type { Finding } from '../../robustness/validate/finding.js';
 import { asking, callsOn } from '../model/history.js';
 import type { SimulationHistory } from '../model/history.js';
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import { Trouble } from './trouble.js';
 
 /** Where every application campaigns all the time, there is a leader. Not all applications may be refused for long. */

@@ -1,5 +1,5 @@
 import type { Hold } from '../../robustness/model/history.js';
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import { checkExclusion } from '../../robustness/validate/exclusion.js';
 import { checkFencingTokens } from '../../robustness/validate/fencing-tokens.js';
 import type { Finding } from '../../robustness/validate/finding.js';

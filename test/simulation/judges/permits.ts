@@ -1,5 +1,5 @@
 import type { Hold } from '../../robustness/model/history.js';
-import { asTheyBegan } from '../../robustness/validate/by-key.js';
+import { asTheyBegan } from '../../robustness/validate/as-they-began.js';
 import { wasClosedOnPurpose } from '../../robustness/validate/closed-sessions.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import { INITIAL_PERMITS } from '../model/initial.js';

@@ -1,4 +1,4 @@
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import type { Fault } from '../../robustness/model/history.js';
 import { SESSION_CLOSED } from '../../robustness/validate/closed-sessions.js';
 import type { Finding } from '../../robustness/validate/finding.js';

@@ -1,4 +1,4 @@
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import { asking, callsOn } from '../model/history.js';
 import { Trouble } from './trouble.js';

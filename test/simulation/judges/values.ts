@@ -1,4 +1,4 @@
-import { byKey } from '../../robustness/validate/by-key.js';
+import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
 import type { Finding } from '../../robustness/validate/finding.js';
 import type { Call } from '../model/call.js';
 import { callsOn, isOpen } from '../model/history.js';

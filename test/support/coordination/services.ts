@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { CoordinationService } from '../../../lib/index.js';
-import { FaultProxy } from '../../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../../lib/testing/index.js';
 import { freshBasePath } from '../base-path.js';
 import { openService } from '../services.js';
 import type { ServiceOptions } from '../services.js';
@@ -25,7 +25,7 @@ export async function coordinated(connectString: string, options: Partial<Servic
 /** One service whose session can be made to expire, and another one. */
 export async function withUnlucky(connectString: string, options: Partial<ServiceOptions> = {}) {
   const basePath = freshBasePath();
-  const proxy = await FaultProxy.open(connectString);
+  const proxy = await ZooKeeperFaultProxy.open(connectString);
   onTestFinished(() => proxy.close());
   const [unlucky, other, client] = await Promise.all([
     openCoordination({ ...options, connectString: proxy.connectString, basePath }),

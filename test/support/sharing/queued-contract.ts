@@ -11,6 +11,13 @@ import { queuedBackend } from './queued-backend.js';
 const DEPARTURES = [
   // A reader joins the readers of its process.
   'readers do not overtake a writer that waits, and then go together',
+  // A survey of the backend shows contenders. The service adds the callers behind them.
+  'count all contenders of a key, and list the first',
+  'show each key that is in use as its own line shows it',
+];
+const DEPARTURES_IN_ONE_PROCESS = [
+  // Its two callers share a contender.
+  'take no lock',
 ];
 const DEPARTURES_OF_PROCESSES = [
   // A key is handed over within the process first.
@@ -23,7 +30,9 @@ const DEPARTURES_OF_PROCESSES = [
  */
 export function queuedContract(subject: ContractSubject): void {
   const isLocal = subject.isLocal === true;
-  const departures = isLocal ? DEPARTURES : [...DEPARTURES, ...DEPARTURES_OF_PROCESSES];
+  const departures = isLocal
+    ? [...DEPARTURES, ...DEPARTURES_IN_ONE_PROCESS]
+    : [...DEPARTURES, ...DEPARTURES_OF_PROCESSES];
   let clients = 0;
   const open = async (): Promise<LockBackend> => {
     const backend = await subject.open();

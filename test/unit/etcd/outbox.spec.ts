@@ -45,6 +45,14 @@ describe('an outbox', () => {
     expect(sent.map(({ success }) => success.length)).toEqual([2, 1]);
   });
 
+  it('never sends a change about a queue with one about an entry of it, in either order', async () => {
+    const { sent, outbox } = setUp();
+    await Promise.all([outbox.send(put('q//1', 'q//')), outbox.send(put('q//2')), outbox.send(put('c'))]);
+    expect(sent.map(({ success }) => success.length)).toEqual([2, 1]);
+    await Promise.all([outbox.send(put('q//2')), outbox.send(put('q//1', 'q//'))]);
+    expect(sent.slice(2).map(({ success }) => success.length)).toEqual([1, 1]);
+  });
+
   it('stays below the number of operations that servers allow', async () => {
     const { sent, outbox } = setUp();
     await Promise.all([outbox.send(put('a', 'a', 100)), outbox.send(put('b', 'b', 60)), outbox.send(put('c'))]);

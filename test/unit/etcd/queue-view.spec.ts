@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
 import type { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
 import type { RangeListener, Watches } from '../../../lib/etcd/session/watches.js';
+import { entryOf } from '../../../lib/etcd/locks/entry.js';
 import { QueueView } from '../../../lib/etcd/locks/queue-view.js';
 import type { Place } from '../../../lib/etcd/locks/queue-view.js';
 import type { KeyValue } from '../../../lib/etcd/wire/responses.js';
@@ -19,11 +21,12 @@ const kvOf = (name: string, created: number, modified = created): KeyValue => ({
 /** A view of a queue, with the reads and the watch events that a test decides on. */
 function setUp() {
   const listeners: RangeListener[] = [];
+  const created = deferred<number>();
   const reads: ((found: readonly KeyValue[], revision: number) => void)[] = [];
   const watches = {
-    watch: (_range: object, _from: number, listener: RangeListener) => {
+    watch: (_range: object, listener: RangeListener) => {
       listeners.push(listener);
-      return { created: Promise.resolve(), end() {} };
+      return { created: created.promise, end() {} };
     },
   };
   const read = () =>
@@ -43,7 +46,12 @@ function setUp() {
   };
   const put = (kv: KeyValue) => listeners[0]?.changed([{ isDeleted: false, kv }]);
   const remove = (name: string, at: number) => listeners[0]?.changed([{ isDeleted: true, kv: kvOf(name, 0, at) }]);
-  return { view, places, follow, answer, put, remove, missed: () => listeners[0]?.missed() };
+  const watchedFrom = async (revision: number) => {
+    created.resolve(revision);
+    await new Promise(setImmediate);
+  };
+  const missed = () => listeners[0]?.missed();
+  return { view, reads, places, follow, answer, put, remove, watchedFrom, missed };
 }
 
 describe('a view of a wait queue', () => {
@@ -92,16 +100,76 @@ describe('a view of a wait queue', () => {
     expect(places.map((place) => place?.isWanted)).toEqual([false, true, undefined]);
   });
 
-  it('reads the queue again when changes were missed, unless what it has is newer', async () => {
+  it('reads the queue again when changes were missed, and keeps those that are newer than what is read', async () => {
     const { places, follow, answer, missed, put } = setUp();
     follow('me', 7);
     await answer([kvOf('a', 5), kvOf('me', 7)], 7);
     missed();
+    put(kvOf('c', 19));
     await answer([kvOf('me', 7)], 20);
-    expect(places.at(-1)?.isTurn).toBe(true);
-    put(kvOf('b', 30));
+    expect(places.at(-1)).toMatchObject({ isTurn: true, isWanted: false });
     missed();
+    put(kvOf('b', 30));
     await answer([kvOf('me', 7)], 25);
     expect(places.at(-1)?.isWanted).toBe(true);
+  });
+
+  it('reads the queue again when the watch begins later than the copy: what was between is seen by neither', async () => {
+    const { places, reads, follow, answer, watchedFrom } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    await watchedFrom(9);
+    await answer([kvOf('me', 7)], 9);
+    expect(places.at(-1)?.isTurn).toBe(true);
+    expect(reads).toEqual([]);
+  });
+
+  it('takes no entry for gone that may have come between the copy and the watch', async () => {
+    const { places, follow, answer, put, watchedFrom } = setUp();
+    follow('first', 7);
+    await answer([kvOf('first', 7)], 7);
+    await watchedFrom(9);
+    follow('me', 8);
+    put(kvOf('last', 10));
+    expect(places).not.toContain(undefined);
+    await answer([kvOf('first', 7), kvOf('me', 8)], 9);
+    expect(places).not.toContain(undefined);
+    expect(places.at(-1)).toMatchObject({ entry: { key: 'q//me' }, isTurn: false });
+  });
+
+  it('passes over a read that is older than the state which a follower has brought meanwhile', async () => {
+    const { view, places, follow, answer, remove } = setUp();
+    follow('me', 7);
+    const entries = [kvOf('me', 7), kvOf('other', 9)].map(entryOf);
+    view.follow(
+      { key: 'q//other', created: 9, placed: (place) => void places.push(place) },
+      {
+        entries,
+        number: undefined,
+        revision: 9,
+      },
+    );
+    await answer([kvOf('me', 7)], 7);
+    remove('me', 10);
+    expect(places.at(-1)).toMatchObject({ isTurn: true, entry: { key: 'q//other' } });
+  });
+
+  it('reads nothing when the watch begins where the copy ends', async () => {
+    const { reads, follow, answer, watchedFrom } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    await watchedFrom(7);
+    expect(reads).toEqual([]);
+  });
+
+  it('reads once more when another read is needed while one is under way, which may be older', async () => {
+    const { places, follow, answer, missed } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    missed();
+    missed();
+    await answer([kvOf('a', 5), kvOf('me', 7)], 8);
+    await answer([kvOf('me', 7)], 9);
+    expect(places.at(-1)?.isTurn).toBe(true);
   });
 });

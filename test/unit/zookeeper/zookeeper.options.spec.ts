@@ -26,7 +26,7 @@ describe('the options of zookeeper()', () => {
       connect: { servers: [{ host: 'localhost', port: 2181 }], chroot: '' },
       sessionTimeoutMs: 10_000,
       connectTimeoutMs: 10_000,
-      releaseTimeoutMs: 2_000,
+      releaseTimeoutMs: 900,
       basePath: '/locks',
       parents: 'container',
       auth: [],

@@ -3,7 +3,7 @@ import driver from 'node-zookeeper-client';
 import type { Lease } from '../../../../lib/contract/lease.js';
 import { LockService } from '../../../../lib/service/lock.service.js';
 import { askFourLetterWord } from '../../../../lib/testing/four-letter-word.js';
-import { FaultProxy } from '../../../../lib/testing/index.js';
+import { ZooKeeperFaultProxy } from '../../../../lib/testing/index.js';
 import { zookeeper } from '../../../../lib/zookeeper/zookeeper.backend.js';
 import { hangUp, ordersOf, say } from './orders.js';
 
@@ -37,7 +37,7 @@ driver.createClient = (...args) => {
 let warnings = 0;
 process.on('warning', () => warnings++);
 
-const proxy = await FaultProxy.open(port);
+const proxy = await ZooKeeperFaultProxy.open(port);
 const held = new Set<Lease>();
 let isOver = false;
 

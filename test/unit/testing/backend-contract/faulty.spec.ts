@@ -9,6 +9,7 @@ import * as faulty from './faulty-backends.js';
 import * as clients from './faulty-clients.js';
 import * as options from './faulty-options.js';
 import * as records from './faulty-records.js';
+import * as surveys from './faulty-surveys.js';
 import { MemoryClient } from './memory-service.js';
 
 /** The limit for a planted fault. It must be found soon, and not because of a timeout elsewhere. */
@@ -147,6 +148,16 @@ const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend
   ['RevokesUnasked', options.RevokesUnasked, 'asks the holder to give way, and is done when it has'],
   ['AsksOnly', options.AsksOnly, 'takes the key from who does not give it back in time'],
   ['RevokesAtOnce', options.RevokesAtOnce, 'takes nothing by force when its signal aborts'],
+  ['ShowsHoldersAsWaiting', surveys.ShowsHoldersAsWaiting, 'show each key that is in use as its own line shows it'],
+  ['TakesSemaphoresForLocks', surveys.TakesSemaphoresForLocks, 'show semaphores beside locks'],
+  ['ForgetsQueues', surveys.ForgetsQueues, 'show elections and queues'],
+  ['HasNoBound', surveys.HasNoBound, 'end at the number of keys, and say so'],
+  ['SaysNothingOfItsBound', surveys.SaysNothingOfItsBound, 'end at the number of keys, and say so'],
+  ['ListsAll', surveys.ListsAll, 'count all contenders of a key, and list the first'],
+  ['CountsTheListed', surveys.CountsTheListed, 'count all contenders of a key, and list the first'],
+  ['ForgetsThePrefix', surveys.ForgetsThePrefix, 'show only keys that begin with the prefix'],
+  ['SurveysWithLocks', surveys.SurveysWithLocks, 'take no lock'],
+  ['SurveysOnAndOn', surveys.SurveysOnAndOn, 'end when their signal aborts'],
   ['ElectsAll', options.ElectsAll, 'have one leader at a time, and then the next candidate'],
   ['SeesNobody', options.SeesNobody, 'tell who leads, and what it proclaims'],
   ['ProclaimsNothing', options.ProclaimsNothing, 'tell who leads, and what it proclaims'],

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { EmbeddedZooKeeper, FaultProxy } from '../../../../lib/testing/index.js';
+import { EmbeddedZooKeeper, ZooKeeperFaultProxy } from '../../../../lib/testing/index.js';
 import { connectClient } from '../../../integration/driver/support/observed-client.js';
 
 it('rejects when the server of the sessions to expire is gone, and leaves no unhandled rejection', async () => {
   const zookeeper = await EmbeddedZooKeeper.start();
   onTestFinished(() => zookeeper.stop());
-  const proxy = await FaultProxy.open(zookeeper.port);
+  const proxy = await ZooKeeperFaultProxy.open(zookeeper.port);
   onTestFinished(() => proxy.close());
   await connectClient(proxy.connectString);
   proxy.blackHole();

@@ -88,18 +88,42 @@ describe('the pauses of a rotation', () => {
     });
   });
 
-  it('end when a server worked for a second, and start short the next time', () => {
+  it('end with a connection that answered a request, and start short the next time', () => {
     const rotation = new ServerRotation(SERVERS);
     hostsOf(rotation, 20);
     rotation.succeeded();
-    vi.advanceTimersByTime(1_000);
+    rotation.answered();
+    vi.advanceTimersByTime(50);
     const pauses = Array.from({ length: 4 }, () => pauseOf(rotation));
-    expect(Math.max(...pauses.slice(0, 3))).toBeLessThanOrEqual(1);
+    expect(pauses.slice(0, 3)).toEqual([0, 0, 0]);
     expect(pauses[3]).toBeLessThanOrEqual(50);
     expect(pauses[3]).toBeGreaterThanOrEqual(25);
   });
 
-  it('continue when servers accept connections and close them at once', () => {
+  it('do not come back while every connection answers something before it is reset', () => {
+    const rotation = new ServerRotation(SERVERS.slice(0, 1));
+    hostsOf(rotation, 20);
+    const pauses = Array.from({ length: 30 }, () => {
+      rotation.succeeded();
+      rotation.answered();
+      vi.advanceTimersByTime(50);
+      return pauseOf(rotation);
+    });
+    expect(pauses).toEqual(pauses.map(() => 0));
+  });
+
+  it('are short and do not grow when connections answer something and end at once', () => {
+    const rotation = new ServerRotation(SERVERS);
+    const pauses = Array.from({ length: 30 }, () => {
+      rotation.succeeded();
+      rotation.answered();
+      vi.advanceTimersByTime(5);
+      return pauseOf(rotation);
+    });
+    expect(pauses).toEqual(pauses.map(() => 50));
+  });
+
+  it('continue when servers accept the session and close it before they have answered a request', () => {
     const rotation = new ServerRotation(SERVERS);
     const pauses = Array.from({ length: 12 }, () => {
       const pauseMs = pauseOf(rotation);
@@ -110,13 +134,14 @@ describe('the pauses of a rotation', () => {
     expect(Math.min(...pauses.slice(9))).toBeGreaterThanOrEqual(500);
   });
 
-  it('continue when a server worked long ago but the last one did not', () => {
+  it('continue when a server answered long ago but the last one did not', () => {
     const rotation = new ServerRotation(SERVERS);
     hostsOf(rotation, 20);
     rotation.succeeded();
-    hostsOf(rotation, 1);
+    rotation.answered();
+    hostsOf(rotation, 4);
     vi.advanceTimersByTime(60_000);
-    expect(pauseOf(rotation)).toBeGreaterThanOrEqual(500);
+    expect(pauseOf(rotation)).toBeGreaterThanOrEqual(25);
   });
 
   it('begin after one attempt with a single server', () => {

@@ -27,6 +27,8 @@ class Tree implements Requests {
     return Promise.reject(new Error('the directory is known'));
   }
 
+  forget(): void {}
+
   knows(): boolean {
     return true;
   }

@@ -161,6 +161,8 @@ export class FakeClient implements ZooKeeperClient {
     return Promise.reject(new Error('the directory is known'));
   }
 
+  forget(): void {}
+
   knows(): boolean {
     return true;
   }

@@ -58,6 +58,8 @@ export class FakeZnodes implements Requests {
     return Promise.reject(new Error('the directory is known'));
   }
 
+  forget(): void {}
+
   knows(): boolean {
     return true;
   }

@@ -32,6 +32,7 @@ export class ScriptedSession implements WriteSession {
       create: notAsked,
       createFirst: notAsked,
       knows: () => true,
+      forget() {},
       delete: notAsked,
       children: notAsked,
       watch: notAsked,

@@ -75,6 +75,7 @@ export class AnsweringClient implements ZooKeeperClient {
   readonly create = notAsked;
   readonly createFirst = notAsked;
   readonly knows = () => true;
+  readonly forget = () => {};
   readonly watch = notAsked;
   readonly watchData = notAsked;
   readonly watchExistence = notAsked;

@@ -16,6 +16,7 @@ function scriptedClients() {
     create: () => Promise.reject(new Error('not scripted')),
     createFirst: () => Promise.reject(new Error('not scripted')),
     knows: () => true,
+    forget() {},
     delete: () => Promise.reject(new Error('not scripted')),
     children: () => Promise.reject(new Error('not scripted')),
     read: () => Promise.reject(new Error('not scripted')),

@@ -1,0 +1,182 @@
+import { pause } from '../async/timer.js';
+import type { Contender } from '../contract/contender.js';
+import type { LockSurvey } from '../service/survey.js';
+import type { Cluster } from './cluster.js';
+import type { ClusterOptions } from './cluster.options.js';
+import { durationText, jsonText, printable, tableText } from './command-io.js';
+import type { CommandIo } from './command-io.js';
+
+/** A command on a connected cluster. Resolves with the exit code. */
+export type ClusterCommand = (
+  cluster: Cluster,
+  words: readonly string[],
+  options: ClusterOptions,
+  io: CommandIo,
+) => Promise<number>;
+
+/** Lists the keys that are in use. */
+export const list: ClusterCommand = async ({ locks }, words, options, io) => {
+  const [prefix = ''] = words;
+  const survey = await surveyOf(locks, options, prefix);
+  if (options.isJson) return said(io, jsonText(survey));
+  const rows = survey.keys.map(({ key, kind, service, holders: [first], holding, waiting }) => [
+    kind,
+    titleOf(key, service),
+    first ? ownerText(first) : '-',
+    ageText(first),
+    String(holding),
+    String(waiting),
+  ]);
+  const queues = survey.queues.map(({ key, service, items }) => [
+    'queue',
+    titleOf(key, service),
+    '-',
+    '-',
+    '-',
+    String(items),
+  ]);
+  if (rows.length + queues.length === 0)
+    io.out(`nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}\n`);
+  else io.out(tableText(['KIND', 'KEY', 'HOLDER', 'SINCE', 'HOLD', 'WAIT'], [...rows, ...queues]));
+  tellIfTruncated(survey, io);
+  return 0;
+};
+
+/** Lists the contenders of a key. */
+export const who: ClusterCommand = async ({ locks }, words, { isJson }, io) => {
+  const [key] = onlyKey(words);
+  const contenders = await locks.contenders(key);
+  return said(io, isJson ? jsonText(contenders) : lineText(key, contenders));
+};
+
+/** Lists the contenders of a key whenever they have changed, until the user ends it. */
+export const watch: ClusterCommand = async ({ locks }, words, { isJson, everyMs }, io) => {
+  const [key] = onlyKey(words);
+  let before: string | undefined;
+  while (!io.signal.aborted) {
+    const contenders = await locks.contenders(key);
+    const now = JSON.stringify(contenders);
+    if (now !== before) io.out(isJson ? `${jsonText(contenders).replace(/\n\s*/g, '')}\n` : lineText(key, contenders));
+    before = now;
+    await pause(everyMs, io.signal).catch(() => {});
+  }
+  return 0;
+};
+
+/** Takes a key away from its holders, after the user has confirmed it. */
+export const revoke: ClusterCommand = async ({ locks }, words, options, io) => {
+  const [key] = onlyKey(words);
+  const { graceMs, isConfirmed, isJson } = options;
+  const holders = (await locks.contenders(key)).filter(({ state }) => state === 'held');
+  if (!isJson) io.out(lineText(key, holders));
+  if (holders.length > 0 && !isConfirmed) {
+    const typed = await io.ask(
+      `Its holders are asked to release it, and lose it after ${durationText(graceMs)}. A holder that works on then\n` +
+        'overlaps with the next one: only fencing tokens stop it. Type the key to go on: ',
+    );
+    if (typed === undefined) throw new Error('nobody is there to confirm: say --yes');
+    if (typed !== key) return said(io, 'not revoked: that is not the key\n', 1);
+  }
+  await locks.revoke(key, { graceMs, signal: io.signal });
+  const { length } = holders;
+  return said(
+    io,
+    isJson ? jsonText({ key, revoked: holders }) : `revoked: ${length} ${length === 1 ? 'holder' : 'holders'}\n`,
+  );
+};
+
+/** Lists the elections and their leaders. */
+export const leaders: ClusterCommand = async ({ locks }, words, options, io) => {
+  const survey = await surveyOf(locks, options, words[0] ?? '');
+  const found = survey.keys.filter(({ kind }) => kind === 'election');
+  if (options.isJson) return said(io, jsonText(found));
+  const rows = found.map(({ key, service, holders: [leader], waiting }) => [
+    titleOf(key, service),
+    leader ? ownerText(leader) : 'nobody',
+    ageText(leader),
+    String(waiting),
+  ]);
+  io.out(
+    rows.length === 0
+      ? 'there is no candidate of any election\n'
+      : tableText(['ELECTION', 'LEADER', 'SINCE', 'CANDIDATES'], rows),
+  );
+  tellIfTruncated(survey, io);
+  return 0;
+};
+
+/** Lists the latest runs of the jobs of a service. */
+export const cron: ClusterCommand = async ({ runs }, _words, { service, isJson }, io) => {
+  if (service === undefined) throw new Error('cron needs --service: jobs belong to the service of their module');
+  const found = await runs.peek();
+  if (isJson) return said(io, jsonText(found));
+  const rows = found.map(({ name, key, state, isRunning, tick, runner, durationMs, startedAt }) => [
+    name,
+    key,
+    state,
+    tick?.toISOString() ?? '-',
+    `${runner.host} ${runner.pid}`,
+    durationText(isRunning ? Date.now() - startedAt.getTime() : (durationMs ?? 0)),
+  ]);
+  const titles = ['JOB', 'KEY', 'STATE', 'TICK', 'RUNNER', 'TOOK'];
+  return said(io, rows.length === 0 ? `no job of ${printable(service)} has run yet\n` : tableText(titles, rows));
+};
+
+/** Lists the queues and the numbers of their items. */
+export const queues: ClusterCommand = async ({ locks }, words, options, io) => {
+  const survey = await surveyOf(locks, options, words[0] ?? '');
+  if (options.isJson) return said(io, jsonText(survey.queues));
+  const rows = survey.queues.map(({ key, service, items }) => [titleOf(key, service), String(items)]);
+  io.out(rows.length === 0 ? 'all queues are empty\n' : tableText(['QUEUE', 'ITEMS'], rows));
+  tellIfTruncated(survey, io);
+  return 0;
+};
+
+function surveyOf(
+  locks: Cluster['locks'],
+  { mostKeys, withinMs }: ClusterOptions,
+  prefix: string,
+): Promise<LockSurvey> {
+  return locks.survey({ prefix, mostKeys, withinMs });
+}
+
+function onlyKey(words: readonly string[]): readonly [string] {
+  const [key, ...others] = words;
+  if (key === undefined || others.length > 0) throw new Error('name one key, such as orders/42');
+  return [key];
+}
+
+function said(io: CommandIo, text: string, code = 0): number {
+  io.out(text);
+  return code;
+}
+
+function tellIfTruncated({ isTruncated }: LockSurvey, io: CommandIo): void {
+  if (isTruncated) io.complain('there may be more: name a prefix, or raise --most and --within\n');
+}
+
+function titleOf(key: string, service: string | undefined): string {
+  return service === undefined ? key : `${key} (${service})`;
+}
+
+function lineText(key: string, contenders: readonly Contender[]): string {
+  if (contenders.length === 0) return `"${printable(key)}" is free\n`;
+  const rows = contenders.map((one) => [
+    one.state === 'held' && one.isKept ? 'kept' : one.state,
+    one.permits === undefined ? one.mode : `${one.mode} ${one.permits}`,
+    ownerText(one),
+    ageText(one),
+  ]);
+  return tableText(['STATE', 'MODE', 'OWNER', 'SINCE'], rows);
+}
+
+function ownerText({ owner: { label, host, pid } }: Contender): string {
+  const place = [host, pid === undefined ? undefined : String(pid)].filter((part) => part !== undefined).join(' ');
+  if (label === undefined) return place || 'another kind of client';
+  return place === '' ? label : `${label} (${place})`;
+}
+
+function ageText(contender: Contender | undefined): string {
+  const since = contender?.since.getTime() ?? Number.NaN;
+  return Number.isNaN(since) ? '-' : durationText(Date.now() - since);
+}

@@ -1,0 +1,104 @@
+import { parseArgs } from 'node:util';
+import type { ParseArgsConfig } from 'node:util';
+import { durationOf } from './command-io.js';
+import type { CommandIo } from './command-io.js';
+
+export type BackendName = 'zookeeper' | 'redis' | 'etcd';
+
+/** The options of all commands that ask a cluster, with their defaults filled in. */
+export interface ClusterOptions {
+  readonly backend: BackendName;
+  /** The servers, as the backend takes them. Default: what the backend takes without an option. */
+  readonly connect: string | undefined;
+  readonly basePath: string | undefined;
+  readonly service: string | undefined;
+  readonly tls: boolean;
+  readonly isJson: boolean;
+  readonly sessionTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly mostKeys: number;
+  readonly withinMs: number;
+  readonly everyMs: number;
+  readonly graceMs: number;
+  readonly isConfirmed: boolean;
+  /** The credentials of the environment. */
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+const OPTIONS = {
+  backend: { type: 'string' },
+  connect: { type: 'string' },
+  'base-path': { type: 'string' },
+  service: { type: 'string' },
+  tls: { type: 'boolean' },
+  json: { type: 'boolean' },
+  'session-timeout': { type: 'string' },
+  timeout: { type: 'string' },
+  most: { type: 'string' },
+  within: { type: 'string' },
+  every: { type: 'string' },
+  grace: { type: 'string' },
+  yes: { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options'];
+
+const DEFAULTS = { 'session-timeout': '10s', timeout: '5s', most: '200', within: '2s', every: '1s', grace: '10s' };
+
+const SECRETS = /^--?(?:p|pass|password|passwd|auth|user|username|token|secret|credentials)(?:=|$)/i;
+/** User information before the host of a URL. */
+const IN_URL = /^(?:--connect=)?[a-z+]+:\/\/[^/@]*@/i;
+
+const VARIABLES = {
+  zookeeper: ['ZOOKEEPER_USER', 'ZOOKEEPER_PASSWORD'],
+  redis: ['REDIS_USERNAME', 'REDIS_PASSWORD'],
+  etcd: ['ETCD_USERNAME', 'ETCD_PASSWORD'],
+} as const;
+
+/**
+ * Parses the arguments of a command. Credentials are taken from the environment alone.
+ * @throws Error that says what is wrong, and never repeats a credential
+ */
+export function parseClusterArguments(
+  args: readonly string[],
+  env: CommandIo['env'],
+): { readonly options: ClusterOptions; readonly words: readonly string[] } {
+  refuseCredentials(args);
+  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const duration = (name: keyof typeof DEFAULTS) => durationOf(`--${name}`, values[name] ?? DEFAULTS[name]);
+  const backend = backendOf(values.backend ?? 'zookeeper');
+  const [user, password] = VARIABLES[backend].map((name) => env[name]);
+  if (!/^[1-9]\d{0,4}$/.test(values.most ?? DEFAULTS.most))
+    throw new Error('--most must be a whole number from 1 to 10000');
+  const options = {
+    backend,
+    connect: values.connect,
+    basePath: values['base-path'],
+    service: values.service,
+    tls: values.tls ?? false,
+    isJson: values.json ?? false,
+    sessionTimeoutMs: duration('session-timeout'),
+    connectTimeoutMs: duration('timeout'),
+    mostKeys: Number(values.most ?? DEFAULTS.most),
+    withinMs: duration('within'),
+    everyMs: duration('every'),
+    graceMs: duration('grace'),
+    isConfirmed: values.yes ?? false,
+    user,
+    password,
+  };
+  return { options, words: positionals };
+}
+
+function backendOf(name: string): BackendName {
+  if (name === 'zookeeper' || name === 'redis' || name === 'etcd') return name;
+  throw new Error(`--backend must be zookeeper, redis or etcd, got "${name}"`);
+}
+
+function refuseCredentials(args: readonly string[]): void {
+  if (!args.some((arg) => SECRETS.test(arg) || IN_URL.test(arg))) return;
+  const names = Object.values(VARIABLES).flat().join(', ');
+  throw new Error(
+    'credentials are not taken as arguments: other users of this machine can see them, and shells keep them. ' +
+      `Set the environment variables of the backend instead: ${names}; or REDIS_URL`,
+  );
+}

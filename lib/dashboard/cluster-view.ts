@@ -1,0 +1,182 @@
+import type { Contender } from '../contract/contender.js';
+import type { LockService } from '../service/lock.service.js';
+import type { LockSurvey, LockSurveyKey } from '../service/survey.js';
+import type { ShownContender, ShownKey, ShownQueue } from './answers.js';
+import type { HoldTimeline } from './hold-timeline.js';
+import { inTime } from './in-time.js';
+import type { KeyNames } from './key-names.js';
+import { shownOrNull, shownText } from './shown-text.js';
+
+/** The bounds of a survey. */
+const BOUNDS = Object.freeze({ mostKeys: 500, mostContenders: 3, withinMs: 200 });
+/** The number of keys in one answer. The page is told how many there are. */
+const MOST_SHOWN = 200;
+const MOST_QUEUES = 200;
+
+/** The cluster as the last survey saw it. */
+export interface ClusterFacts {
+  readonly keys: readonly ShownKey[];
+  readonly queues: readonly ShownQueue[];
+  readonly isTruncated: boolean;
+  /** The reason why the survey failed; the rest is then older. */
+  readonly fault: string | null;
+}
+
+/** The parts of a view. */
+interface Viewed {
+  readonly locks: LockService;
+  readonly names: KeyNames;
+  readonly timeline: HoldTimeline;
+  readonly showHosts: boolean;
+  /** Absolute keys that are looked at beside the survey. */
+  readonly paths: readonly string[];
+}
+
+const NOTHING: ClusterFacts = Object.freeze({ keys: [], queues: [], isTruncated: false, fault: null });
+
+/**
+ * All wait queues and queues of the cluster. The connection answers all surveys of one second with one, however many
+ * look.
+ */
+export class ClusterView {
+  readonly #viewed: Viewed;
+  #survey: LockSurvey | undefined;
+  #facts: Promise<ClusterFacts> = Promise.resolve(NOTHING);
+  #last: ClusterFacts = NOTHING;
+
+  constructor(viewed: Viewed) {
+    this.#viewed = viewed;
+  }
+
+  /** The facts of the last survey. */
+  get last(): ClusterFacts {
+    return this.#last;
+  }
+
+  /** Returns the facts, about a second old. Never rejects: an outage is a fault among the facts. */
+  async facts(): Promise<ClusterFacts> {
+    try {
+      const survey = await inTime(this.#viewed.locks.survey(BOUNDS));
+      if (survey !== this.#survey) {
+        this.#survey = survey;
+        this.#facts = this.#seen(survey);
+      }
+      return await this.#facts;
+    } catch (error) {
+      return (this.#last = { ...this.#last, fault: this.#faultOf(error) });
+    }
+  }
+
+  /**
+   * Returns the keys that contain the text, the most contended first. If the survey could not see all keys, another one
+   * begins at this text.
+   */
+  async matching(text: string): Promise<{ readonly keys: readonly ShownKey[]; readonly total: number }> {
+    const { keys, isTruncated } = await this.facts();
+    const more = isTruncated && text !== '' ? await this.#beginningWith(text) : [];
+    const known = new Set(keys.map(nameOf));
+    const found = [...keys, ...more.filter((one) => !known.has(nameOf(one)))].filter((one) => matches(one, text));
+    return { keys: found.slice(0, MOST_SHOWN), total: found.length };
+  }
+
+  async #beginningWith(prefix: string): Promise<readonly ShownKey[]> {
+    const { locks } = this.#viewed;
+    return locks.survey({ ...BOUNDS, prefix }).then(
+      ({ keys }) => keys.map((one) => this.#shownKey(one)),
+      () => [],
+    );
+  }
+
+  async #seen(survey: LockSurvey): Promise<ClusterFacts> {
+    const { timeline, names, paths } = this.#viewed;
+    const keys = new Map(survey.keys.map((one) => [`${one.kind} ${one.key}`, one]));
+    for (const one of await this.#ofPaths(paths)) keys.set(`${one.kind} ${one.key}`, one);
+    const at = survey.takenAt.getTime();
+    const shown = [...keys.values()].map((one) => this.#shownKey(one));
+    for (const one of shown) timeline.surveyed(names.keyOf(one.id) ?? one.id, one, at);
+    const inUse = new Set([...keys.values()].map(({ key }) => key));
+    if (!survey.isTruncated) timeline.missing(inUse, at);
+    const queues = survey.queues.slice(0, MOST_QUEUES).map((queue) => ({
+      key: names.shown(queue.key),
+      service: shownOrNull(queue.service),
+      items: queue.items,
+    }));
+    return (this.#last = { keys: shown, queues, isTruncated: survey.isTruncated, fault: null });
+  }
+
+  /** Looks at the keys outside of the base path. */
+  async #ofPaths(paths: readonly string[]): Promise<LockSurveyKey[]> {
+    const { locks } = this.#viewed;
+    const found = await Promise.all(paths.map(async (key) => surveyed(key, await locks.contenders(key))));
+    return found.filter(({ holding, waiting }) => holding + waiting > 0);
+  }
+
+  #shownKey(one: LockSurveyKey): ShownKey {
+    const { names, showHosts } = this.#viewed;
+    const { key, kind, service, holding, waiting, holders, waiters } = one;
+    return {
+      id: names.idOf(key),
+      key: names.shown(key),
+      kind,
+      service: shownOrNull(service),
+      holding,
+      waiting,
+      holders: holders.map((holder) => shownContender(holder, showHosts)),
+      waiters: waiters.map((waiter) => shownContender(waiter, showHosts)),
+      heldSince: earliest(holders),
+      waitingSince: earliest(waiters),
+    };
+  }
+
+  /** Messages of errors may contain keys. */
+  #faultOf(error: unknown): string {
+    if (!(error instanceof Error)) return 'the survey failed';
+    return this.#viewed.names.areRedacted ? error.name : shownText(error.message);
+  }
+}
+
+/** Returns a contender as the page shows it. */
+export function shownContender(contender: Contender, showHosts: boolean): ShownContender {
+  const { state, mode, permits, owner, since, isOwn, isLocal, isKept } = contender;
+  const at = since.getTime();
+  return {
+    state,
+    mode,
+    permits: permits ?? null,
+    owner: {
+      label: shownOrNull(owner.label),
+      host: showHosts ? shownOrNull(owner.host) : null,
+      pid: typeof owner.pid === 'number' ? owner.pid : null,
+    },
+    since: Number.isNaN(at) ? null : at,
+    isOwn,
+    isLocal,
+    isKept,
+  };
+}
+
+function surveyed(key: string, contenders: readonly Contender[]): LockSurveyKey {
+  const holders = contenders.filter(({ state }) => state === 'held');
+  const waiters = contenders.filter(({ state }) => state === 'waiting');
+  const first = (all: readonly Contender[]) => all.slice(0, BOUNDS.mostContenders);
+  const kind = contenders.some(({ mode }) => mode === 'permit') ? 'semaphore' : 'lock';
+  const counts = { holding: holders.length, waiting: waiters.length };
+  return { key, kind, service: undefined, holders: first(holders), waiters: first(waiters), ...counts };
+}
+
+/** A lock, a job and an election may have one name. */
+function nameOf({ kind, id, service }: ShownKey): string {
+  return JSON.stringify([kind, service, id]);
+}
+
+function earliest(contenders: readonly Contender[]): number | null {
+  const times = contenders.map(({ since }) => since.getTime()).filter((at) => !Number.isNaN(at));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+function matches({ key, holders, waiters }: ShownKey, text: string): boolean {
+  if (text === '') return true;
+  const owners = [...holders, ...waiters].flatMap(({ owner }) => [owner.label, owner.host]);
+  const wanted = text.toLowerCase();
+  return [key, ...owners].some((one) => one?.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,66 @@
+import type { ShownHold, ShownKey, ShownOwner } from './answers.js';
+
+const MOST_KEYS = 500;
+const MOST_HOLDS = 40;
+
+interface Hold {
+  readonly name: unknown;
+  readonly owner: ShownOwner;
+  readonly mode: string;
+  readonly from: number;
+  to: number | null;
+}
+
+/**
+ * The latest holds of each key. Those of this process are exact. Those of other processes are what surveys saw, so a hold
+ * that began and ended between two surveys is missing.
+ */
+export class HoldTimeline {
+  readonly #holds = new Map<string, Hold[]>();
+
+  /** Returns the latest holds of the key, the earliest first. */
+  of(key: string): readonly ShownHold[] {
+    const holds = this.#holds.get(key) ?? [];
+    return holds.map(({ owner, mode, from, to }) => ({ owner, mode, from, to }));
+  }
+
+  /** Notes that a hold began. @param name tells the hold from others of the key */
+  began(key: string, name: unknown, hold: Omit<ShownHold, 'to'>): void {
+    const holds = this.#holds.get(key) ?? [];
+    holds.push({ name, ...hold, to: null });
+    // The key that changed last is last, so the first one is forgotten.
+    this.#holds.delete(key);
+    this.#holds.set(key, holds);
+    const [oldest] = this.#holds.keys();
+    if (this.#holds.size > MOST_KEYS && oldest !== undefined) this.#holds.delete(oldest);
+    if (holds.length > MOST_HOLDS) holds.shift();
+  }
+
+  /** Notes that a hold has ended. */
+  ended(key: string, name: unknown, at: number): void {
+    const hold = this.#holds.get(key)?.find((one) => one.name === name && one.to === null);
+    if (hold) hold.to = at;
+  }
+
+  /** Compares a key with the last survey: which holders of other processes have come and gone. */
+  surveyed(key: string, { holders, holding }: ShownKey, at: number): void {
+    if (holding > holders.length) return;
+    const foreign = new Map(
+      holders.filter(({ isOwn }) => !isOwn).map((holder) => [JSON.stringify([holder.owner, holder.since]), holder]),
+    );
+    const open = (this.#holds.get(key) ?? []).filter(({ name, to }) => to === null && typeof name === 'string');
+    for (const hold of open) if (!foreign.has(String(hold.name))) hold.to = at;
+    const known = new Set(open.map(({ name }) => name));
+    for (const [name, { owner, mode, since }] of foreign) {
+      if (!known.has(name)) this.began(key, name, { owner, mode, from: since ?? at });
+    }
+  }
+
+  /** Ends the holds of other processes on keys that the last complete survey does not have any more. */
+  missing(keys: ReadonlySet<string>, at: number): void {
+    for (const [key, holds] of this.#holds) {
+      if (keys.has(key)) continue;
+      for (const hold of holds) if (hold.to === null && typeof hold.name === 'string') hold.to = at;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { shownText } from './shown-text.js';
+
+const MOST_KNOWN = 5_000;
+
+/**
+ * The names of keys in requests and on the page. Without `redactKey` a key is its own name. With it, the name is a hash,
+ * and stands only for keys that this process has shown.
+ */
+export class KeyNames {
+  readonly #redact: ((key: string) => string) | undefined;
+  readonly #known = new Map<string, string>();
+
+  constructor(redact: ((key: string) => string) | undefined) {
+    this.#redact = redact;
+  }
+
+  /** Whether keys may not be shown as they are. */
+  get areRedacted(): boolean {
+    return this.#redact !== undefined;
+  }
+
+  /** Returns the key's name in requests. */
+  idOf(key: string): string {
+    if (!this.#redact) return key;
+    const id = createHash('sha256').update(key).digest('base64url').slice(0, 22);
+    this.#known.delete(id);
+    this.#known.set(id, key);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    return id;
+  }
+
+  /** Returns the key of a name; `undefined` when no key has it. */
+  keyOf(id: string): string | undefined {
+    return this.#redact ? this.#known.get(id) : id;
+  }
+
+  /** Returns the text that the page shows. */
+  shown(key: string): string {
+    return shownText(this.#redact ? this.#redact(key) : key);
+  }
+}

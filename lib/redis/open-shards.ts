@@ -1,0 +1,68 @@
+import { ClusterNodes } from './client/cluster-nodes.js';
+import { slotOf } from './client/hash-slot.js';
+import { createClient, createNodeClient } from './client/redis-client.js';
+import type { RedisClient } from './client/redis-client.js';
+import { serverText } from './redis.options.js';
+import type { ResolvedRedisOptions } from './redis.options.js';
+import { RedisKeys } from './session/redis-keys.js';
+import { RedisSessions } from './session/redis-sessions.js';
+import type { OpenClients } from './session/redis-sessions.js';
+import { RedisShards } from './session/redis-shards.js';
+import { SessionReport } from './session/session-report.js';
+import { shardTags } from './session/shard-tags.js';
+
+/** The sessions of a backend, and their reports. None of them is opened yet. */
+export interface Opened {
+  readonly shards: RedisShards;
+  readonly reports: readonly SessionReport[];
+}
+
+/** Creates the sessions of a backend: one for each shard, with connections of its own. */
+export function openShards(options: ResolvedRedisOptions): Opened {
+  const { address, basePath, shards } = options;
+  const openerOf = clientsOf(options);
+  const settings = { ...options, isReplicated: address.sentinels !== undefined, isCluster: isCluster(options) };
+  const warned = new Set<string>();
+  const reports: SessionReport[] = [];
+  const all: RedisSessions[] = [];
+  for (const [shard, tag] of shardTags(basePath, shards).entries()) {
+    const about = shards === 1 ? '' : ` (shard ${shard + 1} of ${shards})`;
+    const report = new SessionReport(`${serverText(address)}${about}`, warned);
+    const open = shard === 0 ? openerOf(tag) : after(() => all[0]?.session(), openerOf(tag));
+    reports.push(report);
+    all.push(new RedisSessions(new RedisKeys(tag), settings, open, report));
+  }
+  return { shards: new RedisShards(all), reports };
+}
+
+/** Opens connections after the first shard's session has begun: it is checked there how many shards there are. */
+function after(first: () => Promise<unknown> | undefined, open: OpenClients): OpenClients {
+  let isChecked = false;
+  return async (limitMs) => {
+    if (!isChecked) await first();
+    isChecked = true;
+    return open(limitMs);
+  };
+}
+
+/** Returns the opener of two clients of the server of a shard: for requests, and for messages. */
+function clientsOf(options: ResolvedRedisOptions): (tag: string) => OpenClients {
+  const { address, basePath } = options;
+  const name = (part: string) => `locks:${basePath}:${part}`;
+  const both = (create: (name: string) => RedisClient) => ({
+    requests: create(name('requests')),
+    messages: create(name('messages')),
+  });
+  if (!isCluster(options)) return () => (limitMs) => both((client) => createClient(address, client, limitMs));
+  const nodes = new ClusterNodes(address.cluster ?? [], (node, limitMs) =>
+    createNodeClient(address, node, name('nodes'), limitMs),
+  );
+  return (tag) => async (limitMs) => {
+    const node = await nodes.primaryOf(slotOf(tag), limitMs);
+    return both((client) => createNodeClient(address, node, client, limitMs));
+  };
+}
+
+function isCluster({ address }: ResolvedRedisOptions): boolean {
+  return address.cluster !== undefined;
+}

@@ -1,0 +1,61 @@
+import type { CronEvent, ElectionEvent, QueueEvent, StockEvent } from '../contract/channels.js';
+import { METRICS } from './metric-table.js';
+import type { Metric } from './metric-table.js';
+import type { MetricNames } from './metric-names.js';
+import type { GaugeSource, Labels, Sample, SeriesFactory } from './series.js';
+
+const MS = 1_000;
+
+/** The elections, jobs, queues and stocks of one connection. */
+export class MeasuredWork implements GaugeSource {
+  readonly #connection: string;
+  readonly #names: MetricNames;
+  readonly #make: SeriesFactory;
+  readonly #leading = new Map<string, number>();
+  readonly #succeeded = new Map<string, number>();
+
+  constructor(connection: string, names: MetricNames, make: SeriesFactory) {
+    this.#connection = connection;
+    this.#names = names;
+    this.#make = make;
+  }
+
+  election({ name, change }: ElectionEvent): void {
+    this.#leading.set(this.#names.limited('election', name), change === 'elected' ? 1 : 0);
+  }
+
+  cron({ event }: CronEvent): void {
+    if (event.type === 'skipped') {
+      const { name, reason } = event;
+      return this.#count(METRICS.cronSkips, { job: this.#names.limited('job', name), reason });
+    }
+    if (event.type !== 'finished' && event.type !== 'crashed') return;
+    const { name, state } = event.run;
+    const job = this.#names.limited('job', name);
+    this.#count(METRICS.cronRuns, { job, state: event.type === 'crashed' ? 'crashed' : state });
+    if (state === 'done') this.#succeeded.set(job, Date.now() / MS);
+  }
+
+  queue({ key, action, count }: QueueEvent): void {
+    const queue = this.#names.of('queue', { key, label: undefined, kind: 'queue' });
+    this.#count(METRICS.queueItems, { queue, action }, count);
+  }
+
+  stock({ key, result }: StockEvent): void {
+    const stock = this.#names.of('stock', { key, label: undefined, kind: 'stock' });
+    this.#count(METRICS.stockCalls, { stock, result });
+  }
+
+  samplesOf(metric: Metric): readonly Sample[] {
+    if (metric === METRICS.leader) return this.#samples('election', this.#leading);
+    return metric === METRICS.cronLastSuccess ? this.#samples('job', this.#succeeded) : [];
+  }
+
+  #count(metric: Metric, labels: Labels, by = 1): void {
+    this.#make.counter(metric, { connection: this.#connection, ...labels }).add(by);
+  }
+
+  #samples(label: string, values: ReadonlyMap<string, number>): readonly Sample[] {
+    return [...values].map(([name, value]) => ({ labels: { connection: this.#connection, [label]: name }, value }));
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, inject, it } from 'vitest';
+import type { Lease } from '../../lib/contract/lease.js';
+import { FaultProxy } from '../../lib/testing/index.js';
+import type { LockService } from '../../lib/service/lock.service.js';
+import { freshBasePath } from '../support/base-path.js';
+import { openService } from '../support/services.js';
+import { openProxy } from './driver/support/open-proxy.js';
+
+const target = inject('zookeeper');
+
+const faults: Readonly<Record<string, (proxy: FaultProxy) => void>> = {
+  'passes nothing': (proxy) => proxy.blackHole(),
+  'loses the replies': (proxy) => proxy.blackHole('toClient'),
+  'is slow': (proxy) => proxy.delay(5_000),
+  'is closed for good': (proxy) => {
+    proxy.refuse();
+    proxy.disconnect();
+  },
+};
+
+const leases: Readonly<Record<string, (service: LockService) => Promise<Lease>>> = {
+  'a mutex': (service) => service.acquire('k'),
+  'a mutex with a local queue': (service) => service.mutex('k', { localLine: true }).acquire(),
+  'a mutex without a wait queue': (service) => service.mutex('k', { line: 'none' }).acquire(),
+  'a reader': (service) => service.readWriteLock('k').read.acquire(),
+  'a writer': (service) => service.readWriteLock('k').write.acquire(),
+  'a permit': (service) => service.semaphore('k', { permits: 2 }).acquire(),
+  'ten keys': (service) => service.multi(Array.from({ length: 10 }, (_, at) => `k${at}`)).acquire(),
+};
+
+describe.each(Object.entries(faults))('release() on a link that %s', (_, break_) => {
+  it.each(Object.entries(leases))('ends within a second: %s', async (_kind, acquire) => {
+    const proxy = await openProxy(target);
+    const service = await openService({ connectString: proxy.connectString, basePath: freshBasePath() });
+    const lease = await acquire(service);
+    break_(proxy);
+
+    const released = lease.release().then(() => 'released');
+    // On the same event loop, so that a busy machine delays both.
+    const second = new Promise((resolve) => setTimeout(resolve, 1_000, 'a second is over'));
+    expect(await Promise.race([released, second])).toBe('released');
+    expect(lease.isHeld()).toBe(false);
+    proxy.heal();
+  });
+});
