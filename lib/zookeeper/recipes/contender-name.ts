@@ -119,11 +119,6 @@ export function contenderNamesIn(queue: QueueKind, names: readonly string[]): Co
   return contenders;
 }
 
-/** The kind of wait queue that a contender is in, by its name. */
-export function queueKindOf(name: string): QueueKind {
-  return queueOf(contenderNameOf(name)?.kind);
-}
-
 /** The kind of wait queue that contenders of this kind are in. */
 export function queueOf(kind: ContenderKind | undefined): QueueKind {
   return kind === 'latch' ? 'candidates' : 'locks';
@@ -148,16 +143,6 @@ export function mayBeIdle(name: string): boolean {
   return KEEPER.test(name);
 }
 
-/** The number that the parent assigned to a contender. `undefined` for a name that is not a contender's. */
-export function numberOf(name: string): number | undefined {
-  return contenderNameOf(name)?.number;
-}
-
-/** Whether any contender but `own` is in its wait queue. */
-export function hasOthers(own: string, names: readonly string[]): boolean {
-  return contenderNamesIn(queueKindOf(own), names).some(({ name }) => name !== own);
-}
-
 /** Less than 0 when `a` is before `b`. 0 when nothing can be said about their order. */
 export function compareContenderNames(a: ContenderName, b: ContenderName): number {
   // The difference and not the numbers: the counter is 32 bits wide.
@@ -174,10 +159,13 @@ function percentEncoded(ascii: number): string {
 }
 
 function beginningAt<M extends string>(name: string, begin: number, marks: readonly M[]): MarkedNumber<M> | undefined {
-  const mark = marks.find((one) => name.endsWith(one, begin));
-  if (mark === undefined || begin < 0) return undefined;
-  const number = numberAt(name, begin);
-  return number === undefined ? undefined : { mark, number, begin };
+  if (begin < 0) return undefined;
+  for (const mark of marks) {
+    if (!name.endsWith(mark, begin)) continue;
+    const number = numberAt(name, begin);
+    return number === undefined ? undefined : { mark, number, begin };
+  }
+  return undefined;
 }
 
 function numberAt(name: string, begin: number): number | undefined {

@@ -4,7 +4,8 @@ import { settledWithin } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError, SessionEndedError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { hasOwnName } from './contender-name.js';
+import { contenderNameOf, hasOwnName } from './contender-name.js';
+import type { ContenderName } from './contender-name.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { GoneListener, LeaseNodes } from './held-nodes.js';
 import { joinQueue, leaveQueue } from './wait-queue-view.js';
@@ -24,6 +25,7 @@ export class Contender implements LeaseNodes {
   #onRevoked: (() => void) | undefined;
   #path: string;
   #name: string;
+  #parsed: ContenderName | undefined;
   #czxid: bigint;
   #untrack: Dispose;
   #exchange: Promise<void> | undefined;
@@ -35,6 +37,7 @@ export class Contender implements LeaseNodes {
     const slash = path.lastIndexOf('/');
     this.#path = path;
     this.#name = path.slice(slash + 1);
+    this.#parsed = contenderNameOf(this.#name);
     this.directory = path.slice(0, slash);
     this.#czxid = czxid;
     this.#session = session;
@@ -48,6 +51,11 @@ export class Contender implements LeaseNodes {
 
   get name(): string {
     return this.#name;
+  }
+
+  /** The kind and number in its name. `undefined` for a name that is not one of a wait queue. */
+  get parsed(): ContenderName | undefined {
+    return this.#parsed;
   }
 
   /** The creation zxid of its current znode. */
@@ -181,6 +189,7 @@ export class Contender implements LeaseNodes {
     this.#path = path;
     this.#czxid = czxid;
     this.#name = path.slice(this.directory.length + 1);
+    this.#parsed = contenderNameOf(this.#name);
     this.#isExchanged = true;
     this.queue.moved(this, from);
   }

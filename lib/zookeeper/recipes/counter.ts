@@ -13,7 +13,7 @@ import { isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { withoutMark, numberOf } from './contender-name.js';
+import { withoutMark } from './contender-name.js';
 import { childrenOf } from './contender-listing.js';
 
 /** The number of creates after which the numbers of a directory are nearly used up. */
@@ -37,10 +37,6 @@ export class CounterEndingError extends Error {
     this.directory = path.slice(0, path.lastIndexOf('/'));
     this.czxid = czxid;
   }
-}
-
-export function isCounterEnding(name: string): boolean {
-  return isNearTheEnd(numberOf(name));
 }
 
 /** Whether a directory that assigns such numbers must be created again. */

@@ -2,6 +2,7 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
@@ -17,8 +18,8 @@ const queuesBySession = new WeakMap<Session, YoungLeases>();
 
 /** The watch on a contender's own znode. */
 export class OwnNodeWatch {
-  #set = deferred();
   #isSet = false;
+  #awaited: Deferred<void> | undefined;
 
   /**
    * Whether the watch is set and has not fired, or the contender is known to be gone. It is `false` from the event on
@@ -30,17 +31,17 @@ export class OwnNodeWatch {
 
   /** Resolves when `isSet` becomes true. Never rejects. */
   get set(): Promise<void> {
-    return this.#set.promise;
+    return this.#isSet ? Promise.resolve() : (this.#awaited ??= deferred()).promise;
   }
 
   known(): void {
     this.#isSet = true;
-    this.#set.resolve();
+    this.#awaited?.resolve();
+    this.#awaited = undefined;
   }
 
   fired(): void {
     this.#isSet = false;
-    this.#set = deferred();
   }
 }
 
@@ -78,7 +79,8 @@ async function untilGone(
   while (!contender.isLeaving) {
     const { path } = contender;
     const event = await eventOf(session, contender, own, unread === path);
-    if (event === undefined) return;
+    // The event of a contender that leaves is that of its own deletion.
+    if (event === undefined || contender.isLeaving) return;
     if (event !== 'deleted') unread = path;
     else if (await contender.isStillAt(path)) return contender.isLeaving ? undefined : contender.foundGone();
   }

@@ -14,7 +14,7 @@ import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
-import { contenderNameId, hasOthers, markOf, numberOf } from './contender-name.js';
+import { contenderNameId, markOf } from './contender-name.js';
 import type { ContenderKind } from './contender-name.js';
 import { Contender } from './contender.js';
 import { createBelow, createFirst, createNodes } from './create-node.js';
@@ -123,10 +123,9 @@ async function enterOne(
 ): Promise<Entry> {
   const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt, fastPath);
   const [contender] = contenders as readonly [Contender];
-  const isAlone = fastPath?.entered(numberOf(contender.name) ?? NaN) ?? false;
+  const isAlone = fastPath?.entered(contender.parsed?.number ?? NaN) ?? false;
   const entry = await entryOf(contender, isAlone ? [contender.name] : listed, begun);
-  const { names } = entry;
-  return fastPath && names && !hasOthers(contender.name, names) ? { ...entry, fastPath } : entry;
+  return fastPath && entry.names && entry.queue.isOfOne ? { ...entry, fastPath } : entry;
 }
 
 type Listed = Promise<readonly string[] | undefined> | readonly string[] | undefined;

@@ -33,7 +33,7 @@ import { PermitNodes } from './permit-nodes.js';
 import { countPermits, GATE, permitNumber, PERMITS } from './permit-view.js';
 import { enterQueue, enterTogether } from './protected-create.js';
 import { atTurn, turnInQueue } from './wait-for-turn.js';
-import type { Turn } from './wait-for-turn.js';
+import type { Turn, WaitLimit } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
 
 // Maximum wait for the deletion of the own znode, when the acquisition is given up.
@@ -160,7 +160,7 @@ class TurnWithRoom implements Turn<PermitEntry> {
     return names !== undefined && most !== undefined && fits(entry.contender, names, most);
   }
 
-  change({ contender }: PermitEntry, signal: AbortSignal): Promise<void> | undefined {
+  change({ contender }: PermitEntry, { signal }: WaitLimit): Promise<void> | undefined {
     if (this.#wait) return this.#event(contender, signal);
     return this.#seen ? undefined : this.#look(signal);
   }

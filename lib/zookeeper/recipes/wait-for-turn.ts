@@ -6,9 +6,10 @@ import { limited, settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { mayBeIdle, numberOf } from './contender-name.js';
+import { mayBeIdle } from './contender-name.js';
 import type { ContenderName } from './contender-name.js';
-import { CounterEndingError, isCounterEnding } from './counter.js';
+import { CounterEndingError, isNearTheEnd } from './counter.js';
+import type { Contender } from './contender.js';
 import type { LeaseNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNode } from './own-node-watch.js';
@@ -31,9 +32,10 @@ export interface Turn<E extends Entered = Entry> {
   /** Whether the contender may hold, as far as is known. */
   isNow(entry: E): boolean;
   /**
-   * Resolves when `isNow` may have changed. Rejects with `signal.reason`. `undefined`: the request does not wait for that.
+   * Resolves when `isNow` may have changed. Rejects when the wait is over. `undefined`: the request does not wait for
+   * that.
    */
-  change(entry: E, signal: AbortSignal): Promise<unknown> | undefined;
+  change(entry: E, limit: WaitLimit): Promise<unknown> | undefined;
   /** Removes the watches that it has set. */
   end(): void;
 }
@@ -57,8 +59,8 @@ export function acquireEntered(
   const { releaseTimeoutMs } = directory;
   const { signal } = request;
   const grant = ({ contender, fastPath }: Entry) => {
-    const number = numberOf(contender.name);
-    if (fastPath && number !== undefined) contender.onLeft(() => fastPath.left(number));
+    const { parsed } = contender;
+    if (fastPath && parsed) contender.onLeft(() => fastPath.left(parsed.number));
     return grantLease(session, directory, contender, request);
   };
   return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
@@ -86,9 +88,9 @@ export async function atTurn<E extends Entered, T>(
     // No `await` between this check and `hold`: a lease that is lost before it begins would be lost without notice.
     while (contender.isGone || !session.isProven || !turn.isNow(entry)) {
       limit ??= new WaitLimit(session, contender, signal);
-      limit.signal.throwIfAborted();
+      limit.throwIfOver();
       // An event may have been buffered while this process was paused. Nothing reports that, so the session is proven.
-      const change = turn.isNow(entry) ? session.proven(limit.signal) : turn.change(entry, limit.signal);
+      const change = session.isProven ? turn.change(entry, limit) : session.proven(limit.signal);
       if (!change) {
         stop();
         return await contender.leave(releaseTimeoutMs).then(() => null);
@@ -108,25 +110,50 @@ export async function atTurn<E extends Entered, T>(
 }
 
 /** Ends a wait when the caller gives up, the session ends, or the contender's own znode is deleted. */
-class WaitLimit {
-  readonly #controller = new OwnAbortController();
-  readonly signal = this.#controller.signal;
+export class WaitLimit {
   readonly #contender: LeaseNodes;
-  #unlisten: readonly Dispose[];
+  readonly #stopCaller: Dispose;
+  readonly #stopSession: Dispose;
+  #over: { readonly reason: unknown } | undefined;
+  #onOver: ((reason: unknown) => void) | undefined;
+  #controller: OwnAbortController | undefined;
 
   constructor(session: Session, contender: LeaseNodes, signal: AbortSignal) {
     this.#contender = contender;
-    const abort = (reason: unknown) => this.#controller.abort(reason);
-    this.#unlisten = [signal, session.signal].map((source) => onAbort(source, abort));
-    contender.onGone(abort);
+    const over = (reason: unknown) => this.#isOver(reason);
+    this.#stopCaller = onAbort(signal, over);
+    this.#stopSession = onAbort(session.signal, over);
+    contender.onGone(over);
   }
 
-  /** A second call has no effect. */
+  /** Aborts when the wait is over. Most waits need no signal. */
+  get signal(): AbortSignal {
+    this.#controller ??= new OwnAbortController();
+    if (this.#over) this.#controller.abort(this.#over.reason);
+    return this.#controller.signal;
+  }
+
+  /** @throws the reason why the wait is over */
+  throwIfOver(): void {
+    if (this.#over) throw this.#over.reason;
+  }
+
+  /** Calls back when the wait is over. There is one such listener. */
+  onOver(listener: (reason: unknown) => void): void {
+    this.#onOver = listener;
+  }
+
   end(): void {
-    if (this.#unlisten.length === 0) return;
-    this.#unlisten.forEach((undo) => undo());
-    this.#unlisten = [];
+    this.#stopCaller();
+    this.#stopSession();
     this.#contender.onGone(undefined);
+  }
+
+  #isOver(reason: unknown): void {
+    if (this.#over) return;
+    this.#over = { reason };
+    this.#onOver?.(reason);
+    this.#controller?.abort(reason);
   }
 }
 
@@ -146,22 +173,23 @@ export function turnInQueue(session: Session, wait: boolean): Turn {
  * The turn of a contender that never waits, not even for a predecessor that leaves at once. It is first or has no turn.
  */
 export function turnIfFirst(): Turn {
-  return { isNow, change: (place, signal) => listing(place, signal), end: () => {} };
+  return {
+    isNow: isFirst,
+    change({ contender, queue }, limit) {
+      mustHaveValidNumber(contender);
+      return queue.predecessors(contender) ? undefined : queue.look(contender, limit.signal);
+    },
+    end: () => {},
+  };
 }
 
-function isNow(place: QueuedContender): boolean {
-  return !isCounterEnding(place.contender.name) && isFirst(place);
+/** Whether it is known that no contender is ahead, and numbers tell the order. */
+function isFirst({ contender, queue }: QueuedContender): boolean {
+  return queue.predecessors(contender)?.length === 0 && !isNearTheEnd(contender.parsed?.number);
 }
 
-/** Lists the children if the predecessors are not known. @throws CounterEndingError */
-function listing({ contender, queue }: QueuedContender, signal: AbortSignal): Promise<void> | undefined {
-  if (isCounterEnding(contender.name)) throw new CounterEndingError(contender);
-  return queue.knows(contender) ? undefined : queue.look(contender, signal);
-}
-
-/** Whether it is known that no contender is ahead. */
-function isFirst({ contender, queue }: Pick<QueuedContender, 'contender' | 'queue'>): boolean {
-  return queue.knows(contender) && queue.predecessors(contender).length === 0;
+function mustHaveValidNumber(contender: Contender): void {
+  if (isNearTheEnd(contender.parsed?.number)) throw new CounterEndingError(contender);
 }
 
 /** Whether there is only one predecessor, and that one may hold a warm lease, which it releases at once. */
@@ -202,19 +230,20 @@ class QueueTurn implements Turn {
    * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
    */
   isNow(place: QueuedContender): boolean {
-    return isNow(place) && (this.#own?.isSet ?? true);
+    return isFirst(place) && (this.#own?.isSet ?? true);
   }
 
-  change(place: QueuedContender, signal: AbortSignal): Promise<unknown> | undefined {
-    const asked = listing(place, signal);
-    if (asked) return asked;
-    const nearest = place.queue.predecessors(place.contender);
-    if (nearest.length === 0) return this.#own && orAbort(this.#own.set, signal);
-    if (this.#wait) return this.#event(place, nearest, signal);
+  change(place: QueuedContender, limit: WaitLimit): Promise<unknown> | undefined {
+    const { contender, queue } = place;
+    mustHaveValidNumber(contender);
+    const nearest = queue.predecessors(contender);
+    if (!nearest) return queue.look(contender, limit.signal);
+    if (nearest.length === 0) return this.#own && orAbort(this.#own.set, limit.signal);
+    if (this.#wait) return this.#event(place, nearest, limit);
     this.#graceEnd ??= mayGoAtOnce(nearest) ? now() + graceMs(place) : -Infinity;
     const leftMs = this.#graceEnd - now();
     return leftMs > 0
-      ? limited(leftMs, signal, (limit) => orAbort(this.#event(place, nearest, signal), limit))
+      ? limited(leftMs, limit.signal, (signal) => orAbort(this.#event(place, nearest, limit), signal))
       : undefined;
   }
 
@@ -224,14 +253,14 @@ class QueueTurn implements Turn {
   }
 
   /** Resolves with the next event of the nearest predecessors, or when it is known which of them are left. */
-  #event(place: QueuedContender, nearest: readonly ContenderName[], signal: AbortSignal): Promise<void> {
+  #event(place: QueuedContender, nearest: readonly ContenderName[], limit: WaitLimit): Promise<void> {
     const { queue, contender } = place;
     if (this.#isStale && !nearest.every(({ name }) => queue.isWatched(name))) {
       this.#isStale = false;
-      return queue.refresh(contender, signal);
+      return queue.refresh(contender, limit.signal);
     }
     this.#isStale = true;
-    this.#watched ??= new WatchedPredecessors(queue, signal);
+    this.#watched ??= new WatchedPredecessors(queue, limit);
     this.#own ??= watchOwnNode(this.#session, contender);
     const news = this.#watched.news();
     this.#watched.only(nearest);
@@ -244,22 +273,20 @@ class QueueTurn implements Turn {
 class WatchedPredecessors {
   readonly #queue: WaitQueueView;
   readonly #watched = new Map<string, Dispose>();
-  readonly #unlisten: Dispose;
   #news = deferred();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(queue: WaitQueueView, signal: AbortSignal) {
+  constructor(queue: WaitQueueView, limit: WaitLimit) {
     this.#queue = queue;
-    this.#unlisten = onAbort(signal, (reason) => this.#fail(reason));
+    limit.onOver((reason) => this.#fail(reason));
   }
 
   /** Watches exactly these from now on. Existing watches on them are kept. */
   only(predecessors: readonly ContenderName[]): void {
-    const names = new Set(predecessors.map(({ name }) => name));
-    names.forEach((name) => this.#watch(name));
-    for (const [name, dispose] of this.#watched) {
-      if (names.has(name)) continue;
-      this.#watched.delete(name);
+    for (const one of predecessors) this.#watch(one);
+    for (const [watched, dispose] of this.#watched) {
+      if (predecessors.some(({ name }) => name === watched)) continue;
+      this.#watched.delete(watched);
       dispose();
     }
   }
@@ -274,14 +301,14 @@ class WatchedPredecessors {
   }
 
   dispose(): void {
-    this.#unlisten();
     this.#watched.forEach((undo) => undo());
     this.#watched.clear();
   }
 
-  #watch(name: string): void {
+  #watch(one: ContenderName): void {
+    const { name } = one;
     if (this.#watched.has(name)) return;
-    const dispose = this.#queue.attend(name, (error) => {
+    const dispose = this.#queue.attend(one, (error) => {
       this.#watched.delete(name);
       if (error === undefined) this.#news.resolve();
       else this.#fail(error);

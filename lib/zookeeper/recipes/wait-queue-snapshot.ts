@@ -1,4 +1,4 @@
-import { compareContenderNames, excludes, contenderNameOf, contenderNamesIn } from './contender-name.js';
+import { compareContenderNames, excludes, contenderNamesIn } from './contender-name.js';
 import type { QueueKind, ContenderName } from './contender-name.js';
 
 /**
@@ -27,47 +27,46 @@ export class WaitQueueSnapshot {
     return this.#inOrder;
   }
 
-  has(name: string): boolean {
-    const place = this.#placeOf(name);
-    return place !== undefined && !this.#hasLeft(place);
+  has(one: ContenderName): boolean {
+    const place = this.#placeOf(one);
+    return place >= 0 && !this.#hasLeft(place);
   }
 
-  left(name: string): void {
-    const place = this.#placeOf(name);
-    if (place === undefined) return;
+  left(one: ContenderName): void {
+    const place = this.#placeOf(one);
+    if (place < 0) return;
     this.#left[place] = 1;
     while (this.#hasLeft(this.#first)) this.#first++;
   }
 
-  /** Up to `most` contenders before `name` that exclude it and are not deleted, nearest first. */
-  ahead(name: string, most: number): ContenderName[] {
-    const place = this.#placeOf(name);
-    const me = place === undefined ? undefined : this.#inOrder[place];
-    if (place === undefined || !me) return [];
+  /** Up to `most` contenders before `me` that exclude it and are not deleted, nearest first. */
+  ahead(me: ContenderName, most: number): ContenderName[] {
+    const place = this.#placeOf(me);
     const found: ContenderName[] = [];
+    if (place < 0) return found;
     for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {
       const other = this.#inOrder[at];
-      if (other && other !== me && !this.#hasLeft(at) && excludes(other, me)) found.push(other);
+      if (other && at !== place && !this.#hasLeft(at) && excludes(other, me)) found.push(other);
     }
     return found;
   }
 
   /**
-   * The contenders that `name` is to watch, nearest first. The first is the nearest before it that excludes it. Where
+   * The contenders that `me` is to watch, nearest first. The first is the nearest before it that excludes it. Where
    * each waits for the one before, the next one follows (look-ahead). Readers are deleted in any order, and many at
    * once: of them only the nearest is of use.
    */
-  predecessors(name: string): ContenderName[] {
-    const ahead = this.ahead(name, 2);
-    const isChain = ahead.every(({ kind }) => kind !== 'read') && contenderNameOf(name)?.kind !== 'read';
+  predecessors(me: ContenderName): ContenderName[] {
+    const ahead = this.ahead(me, 2);
+    const isChain = me.kind !== 'read' && ahead.every(({ kind }) => kind !== 'read');
     return isChain ? ahead : ahead.slice(0, 1);
   }
 
-  /** Whether any contender behind `name` has to wait for it. */
-  isAwaited(name: string): boolean {
-    const me = this.#inOrder[this.#placeOf(name) ?? -1];
+  /** Whether any contender behind `me` has to wait for it. */
+  isAwaited(me: ContenderName): boolean {
     return (
-      me !== undefined && this.#inOrder.some((other) => compareContenderNames(me, other) < 0 && excludes(me, other))
+      this.#placeOf(me) >= 0 &&
+      this.#inOrder.some((other) => compareContenderNames(me, other) < 0 && excludes(me, other))
     );
   }
 
@@ -75,16 +74,11 @@ export class WaitQueueSnapshot {
     return this.#left[place] === 1;
   }
 
-  #placeOf(name: string): number | undefined {
-    const me = contenderNameOf(name);
-    const likely = me ? this.#firstNotBefore(me) : -1;
-    if (this.#inOrder[likely]?.name === name) return likely;
-    const place = this.#isStrict ? -1 : this.#inOrder.findIndex((one) => one.name === name);
-    return place < 0 ? undefined : place;
-  }
-
-  /** Binary search: names are many, and a table of them would be built again with every list. */
-  #firstNotBefore(me: ContenderName): number {
+  /**
+   * The index of a contender, or -1. By binary search: names are many, and a table of them would be built again with
+   * every list.
+   */
+  #placeOf(me: ContenderName): number {
     let [from, to] = [0, this.#inOrder.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
@@ -92,7 +86,8 @@ export class WaitQueueSnapshot {
       if (other && compareContenderNames(other, me) < 0) from = middle + 1;
       else to = middle;
     }
-    return from;
+    if (this.#inOrder[from]?.name === me.name) return from;
+    return this.#isStrict ? -1 : this.#inOrder.findIndex(({ name }) => name === me.name);
   }
 
   // Equal numbers say nothing about the order: each takes the other to be before it, and neither is first.

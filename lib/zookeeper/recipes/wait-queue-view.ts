@@ -4,7 +4,7 @@ import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { contenderNameOf, queueKindOf, queueOf } from './contender-name.js';
+import { queueOf } from './contender-name.js';
 import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
 import { CreateBatching } from './shortcuts/create-batching.js';
 import { NodeDeletedError } from './held-nodes.js';
@@ -15,6 +15,8 @@ import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 interface Member {
   readonly name: string;
   readonly path: string;
+  /** Its place by its name. `undefined`: the name is not one of a wait queue. */
+  readonly parsed: ContenderName | undefined;
 }
 
 // Listing costs the servers and the wire about as much as one read per `NAMES_A_READ` names, at least `FEWEST_READS`.
@@ -40,7 +42,7 @@ export class WaitQueueView {
   readonly #turn: LoopBudget;
   readonly #own = new StringMap<Member>();
   /** The own contenders whose deletion is under way. Their znodes may still be listed. */
-  readonly #leaving = new StringMap<true>();
+  readonly #leaving = new StringMap<Member>();
   /** Decides when the next contenders of this session are created. */
   readonly createBatching = new CreateBatching();
   readonly #deletionWatches = new StringMap<DeletionWatch>();
@@ -64,7 +66,7 @@ export class WaitQueueView {
   /** Adds a contender of this session. */
   joined(contender: Member): void {
     this.#own.set(contender.name, contender);
-    const kind = contenderNameOf(contender.name)?.kind;
+    const kind = contender.parsed?.kind;
     this.createBatching.joined(contender.name, kind === 'lock' || kind === 'write');
   }
 
@@ -78,8 +80,8 @@ export class WaitQueueView {
     this.createBatching.leaving(contender.name);
     if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
     this.#turn.step();
-    this.#leaving.set(contender.name, true);
-    this.#gone(contender.name, 'left');
+    this.#leaving.set(contender.name, contender);
+    this.#gone(contender, 'left');
   }
 
   /** Called when the znode cannot be deleted after all. Contenders that have not passed it by then wait behind it. */
@@ -91,7 +93,7 @@ export class WaitQueueView {
   /** Called when the contender was deleted, or was found to be gone. Then another znode may be at the same path. */
   parted(contender: Member, how: 'left' | 'unknown'): void {
     if (this.#own.get(contender.name) !== contender) return;
-    this.#gone(contender.name, how);
+    this.#gone(contender, how);
     this.#own.delete(contender.name);
     this.#leaving.delete(contender.name);
     this.createBatching.leaving(contender.name);
@@ -111,19 +113,22 @@ export class WaitQueueView {
     if (names === this.#names) return;
     this.#names = names;
     this.#snapshot = new WaitQueueSnapshot(names, this.#kind);
-    this.#leaving.names.forEach((name) => this.#snapshot?.left(name));
+    if (this.#leaving.size > 0) this.#leaving.values.forEach(({ parsed }) => parsed && this.#snapshot?.left(parsed));
     this.#epoch = this.#session.epoch;
   }
 
-  /** Whether the view is valid for this contender. */
-  knows({ name }: Member): boolean {
-    return this.#epoch === this.#session.epoch && this.#snapshot !== undefined && this.#snapshot.has(name);
+  /** Whether the last listing showed one contender and no other. */
+  get isOfOne(): boolean {
+    return this.#snapshot?.inOrder.length === 1;
   }
 
-  /** The contenders to watch, nearest first. Empty when it is this contender's turn. The view must be valid for it. */
-  predecessors({ name }: Member): ContenderName[] {
-    if (!this.#snapshot) throw new Error(`the queue of ${name} was not looked at`);
-    return this.#snapshot.predecessors(name);
+  /**
+   * The contenders to watch, nearest first. Empty when it is this contender's turn. `undefined` when the view is not
+   * valid for it: the children have to be listed.
+   */
+  predecessors({ parsed }: Member): ContenderName[] | undefined {
+    const snapshot = this.#epoch === this.#session.epoch && this.#snapshot;
+    return snapshot && parsed && snapshot.has(parsed) ? snapshot.predecessors(parsed) : undefined;
   }
 
   /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
@@ -139,10 +144,11 @@ export class WaitQueueView {
    */
   async refresh(contender: Member, signal: AbortSignal): Promise<void> {
     const most = Math.max(FEWEST_READS, Math.floor((this.#snapshot?.inOrder.length ?? 0) / NAMES_A_READ));
-    const ahead = this.#snapshot?.ahead(contender.name, most + this.#deletionWatches.size + this.#own.size + 1) ?? [];
-    const unseen = ahead.filter(({ name }) => !this.isWatched(name));
+    const atMost = most + this.#deletionWatches.size + this.#own.size + 1;
+    const ahead = contender.parsed && this.#snapshot?.ahead(contender.parsed, atMost);
+    const unseen = ahead?.filter(({ name }) => !this.isWatched(name)) ?? [];
     if (unseen.length > most) return this.look(contender, signal);
-    await Promise.all(unseen.map(({ name }) => this.#ask(name, signal)));
+    await Promise.all(unseen.map((one) => this.#ask(one, signal)));
   }
 
   /** Whether this contender's deletion will be noticed. */
@@ -150,18 +156,19 @@ export class WaitQueueView {
     return this.#own.has(name) || this.#deletionWatches.has(name);
   }
 
-  /** Calls back when `name` is deleted, when that is no longer known, or with the error that prevents knowing it. */
-  attend(name: string, listener: DeletionListener): Dispose {
-    return (this.#deletionWatches.get(name) ?? this.#deletionWatchOf(name)).add(listener);
+  /** Calls back when `one` is deleted, when that is no longer known, or with the error that prevents knowing it. */
+  attend(one: ContenderName, listener: DeletionListener): Dispose {
+    return (this.#deletionWatches.get(one.name) ?? this.#deletionWatchOf(one)).add(listener);
   }
 
-  #deletionWatchOf(name: string): DeletionWatch {
+  #deletionWatchOf(one: ContenderName): DeletionWatch {
+    const { name } = one;
     const isOwn = this.#own.has(name);
     const deletionWatch = new DeletionWatch(this.#session, `${this.#path}/${name}`, (how) => {
       this.#deletionWatches.delete(name);
       // A contender of this session reports its own deletion.
       if (isOwn) return;
-      if (how === 'left') this.#left(name);
+      if (how === 'left') this.#left(one);
       if (how === 'unknown') this.#forget();
     });
     this.#deletionWatches.set(name, deletionWatch);
@@ -170,16 +177,16 @@ export class WaitQueueView {
   }
 
   /** A contender of this session is gone. */
-  #gone(name: string, how: 'left' | 'unknown'): void {
-    if (how === 'left') this.#snapshot?.left(name);
-    else this.#forget();
+  #gone({ name, parsed }: Member, how: 'left' | 'unknown'): void {
+    if (how === 'unknown') this.#forget();
+    else if (parsed) this.#snapshot?.left(parsed);
     this.#deletionWatches.get(name)?.over(how);
   }
 
   /** A contender of another session is deleted. */
-  #left(name: string): void {
-    if (contenderNameOf(name)?.kind === 'write') this.#forget();
-    else this.#snapshot?.left(name);
+  #left(one: ContenderName): void {
+    if (one.kind === 'write') this.#forget();
+    else this.#snapshot?.left(one);
   }
 
   #forget(): void {
@@ -187,11 +194,11 @@ export class WaitQueueView {
     this.#names = undefined;
   }
 
-  async #ask(name: string, signal: AbortSignal): Promise<void> {
-    const asked = this.#session.persistently(() => this.#session.requests.read(`${this.#path}/${name}`), signal);
+  async #ask(one: ContenderName, signal: AbortSignal): Promise<void> {
+    const asked = this.#session.persistently(() => this.#session.requests.read(`${this.#path}/${one.name}`), signal);
     await asked.catch((error: unknown) => {
       if (!isKeeperError(error, 'noNode')) throw error;
-      this.#left(name);
+      this.#left(one);
     });
   }
 }
@@ -219,7 +226,7 @@ function noQueues(): QueueViews {
 export function joinQueue(session: Session, path: string, contender: Member): WaitQueueView {
   const queues = queuesBySession.get(session) ?? noQueues();
   queuesBySession.set(session, queues);
-  const kind = queueKindOf(contender.name);
+  const kind = queueOf(contender.parsed?.kind);
   const queue = queues[kind].get(path) ?? new WaitQueueView(session, path, kind, queues.turn);
   queues[kind].set(path, queue);
   keyDirectoriesOf(session).use(path);
@@ -229,7 +236,7 @@ export function joinQueue(session: Session, path: string, contender: Member): Wa
 
 /** Removes a contender that was deleted, or was found to be gone. */
 export function leaveQueue(session: Session, path: string, contender: Member, how: 'left' | 'unknown'): void {
-  const kind = queueKindOf(contender.name);
+  const kind = queueOf(contender.parsed?.kind);
   const queues = queuesBySession.get(session)?.[kind];
   const queue = queues?.get(path);
   queue?.parted(contender, how);

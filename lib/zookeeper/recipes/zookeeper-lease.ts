@@ -9,7 +9,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { ErrorCode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { contenderData } from './contender-data.js';
-import { queueKindOf, contenderNameOf } from './contender-name.js';
+import { queueOf } from './contender-name.js';
 import type { Contender } from './contender.js';
 import { becomeReader } from './downgrade.js';
 import type { LeaseNodes } from './held-nodes.js';
@@ -118,15 +118,15 @@ class ContentionWatch implements Demand {
 
   // A watch that is set at the time of disposal is not removed: the contender's own deletion, still to come, fires it.
   async #untilThere(isOver: () => boolean, onNone: () => void): Promise<void> {
-    const { directory, name } = this.#contender;
+    const { directory, parsed } = this.#contender;
     for (let isFirst = true; !isOver(); isFirst = false) {
       const { names, watch } = await this.#session.requests.watchChildren(directory);
       if (isOver()) return watch.remove();
-      if (names.length > 1 && new WaitQueueSnapshot(names, queueKindOf(name)).isAwaited(name)) return;
+      if (parsed && names.length > 1 && new WaitQueueSnapshot(names, queueOf(parsed.kind)).isAwaited(parsed)) return;
       if (isFirst) onNone();
       await watch.fired;
       // No contender was behind, so a new one has to wait. Another listing would only make it wait longer.
-      if (contenderNameOf(name)?.kind !== 'read') return;
+      if (parsed?.kind !== 'read') return;
       // Readers are created and deleted often. Not each of them is to make all others list the children.
       await pause(LOOK_AGAIN_MS, NEVER);
     }

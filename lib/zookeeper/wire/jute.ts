@@ -36,8 +36,8 @@ export class JuteWriter {
 
   string(value: string): this {
     const length = Buffer.byteLength(value);
-    this.int(length);
-    this.#length += this.#room(length).write(value, this.#length);
+    const at = this.#room(4 + length).writeInt32BE(length, this.#length);
+    this.#length = at + this.#bytes.write(value, at);
     return this;
   }
 

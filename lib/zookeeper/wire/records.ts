@@ -80,17 +80,17 @@ export function setWatchesRecord(relativeZxid: bigint, paths: readonly string[],
 
 /** {int xid; int type} body, behind an int32 with the length of both */
 export function requestFrame(xid: number, type: number, body: Buffer): Buffer {
-  const header = new JuteWriter()
-    .int(8 + body.length)
-    .int(xid)
-    .int(type);
-  return header.raw(body).toBuffer();
+  const frame = Buffer.allocUnsafe(12 + body.length);
+  frame.writeInt32BE(8 + body.length, 0);
+  frame.writeInt32BE(xid, 4);
+  frame.writeInt32BE(type, 8);
+  body.copy(frame, 12);
+  return frame;
 }
 
 /** {int xid; long zxid; int err} */
 export function readReplyHeader(frame: Buffer): ReplyHeader {
-  const reader = new JuteReader(frame);
-  return { xid: reader.int(), zxid: reader.long(), error: reader.int() };
+  return { xid: frame.readInt32BE(0), zxid: frame.readBigInt64BE(4), error: frame.readInt32BE(12) };
 }
 
 /** {long czxid, mzxid, ctime, mtime; int version, cversion, aversion; long ephemeralOwner; int dataLength,

@@ -10,8 +10,8 @@ const QUEUES: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
-        replace: 'queue.predecessors(contender).length === 0',
-        by: 'queue.predecessors(contender).length <= 1',
+        replace: 'queue.predecessors(contender)?.length === 0',
+        by: 'queue.predecessors(contender)?.length <= 1',
       },
     ],
     needs: { traffic: ['locks'], faults: ['none'] },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CounterEndingError, isCounterEnding, restartCounter } from '../../../../lib/zookeeper/recipes/counter.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { CounterEndingError, isNearTheEnd, restartCounter } from '../../../../lib/zookeeper/recipes/counter.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
 import { AnsweringClient } from '../session/answering-client.js';
@@ -9,18 +10,20 @@ const ENDED = { directory: '/locks/a', czxid: 7n };
 const CONTENDER = '_c_x-lock-2147483647';
 const { signal } = new AbortController();
 
+const isEnding = (name: string) => isNearTheEnd(contenderNameOf(name)?.number);
+
 describe('the end of a counter', () => {
   it.each([0, 1, 1_000_000_000, LIMIT])('is not near at %d', (number) => {
-    expect(isCounterEnding(`_c_x-lock-${String(number).padStart(10, '0')}`)).toBe(false);
+    expect(isEnding(`_c_x-lock-${String(number).padStart(10, '0')}`)).toBe(false);
   });
 
   it.each(['2146435073', '2147483647', '-2147483648', '-000000001'])('is near, or exceeded, at %s', (number) => {
-    expect(isCounterEnding(`_c_x-lock-${number}`)).toBe(true);
-    expect(isCounterEnding(`_c_x-__READ__${number}`)).toBe(true);
+    expect(isEnding(`_c_x-lock-${number}`)).toBe(true);
+    expect(isEnding(`_c_x-__READ__${number}`)).toBe(true);
   });
 
   it.each(['config', '_c_x-lease-2147483647', ''])('is not derived from a name that is not a contender: %j', (name) => {
-    expect(isCounterEnding(name)).toBe(false);
+    expect(isEnding(name)).toBe(false);
   });
 
   it('is reported with the directory', () => {

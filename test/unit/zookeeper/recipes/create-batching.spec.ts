@@ -179,10 +179,15 @@ describe('a create delay', () => {
       'locks',
       new LoopBudget(),
     );
-    const members = Array.from({ length: AHEAD }, (_, number) => `${FOREIGN}-lock-000000000${number}`);
-    members.forEach((name) => line.joined({ name, path: `${DELAYING.path}/${name}` }));
+    const names = Array.from({ length: AHEAD }, (_, number) => `${FOREIGN}-lock-000000000${number}`);
+    const members = names.map((name) => ({
+      name,
+      path: `${DELAYING.path}/${name}`,
+      parsed: contenderNameOf(name),
+    }));
+    members.forEach((member) => line.joined(member));
     expect(line.createBatching.isWorthIt).toBe(true);
-    members.forEach((name) => line.stays({ name, path: `${DELAYING.path}/${name}` }));
+    members.forEach((member) => line.stays(member));
     expect(line.createBatching.isWorthIt).toBe(false);
   });
 

@@ -1,14 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WaitQueueSnapshot } from '../../../../lib/zookeeper/recipes/wait-queue-snapshot.js';
-import { hasOthers, queueKindOf, markOf, numberOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
-import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf, markOf, queueOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import type { ContenderKind, ContenderName } from '../../../../lib/zookeeper/recipes/contender-name.js';
 
 /** The predecessor of `own`; `undefined` if there is none. */
 function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {
   const snapshot = new WaitQueueSnapshot(names);
-  return snapshot.has(own) ? snapshot.ahead(own, 1)[0]?.name : 'gone';
+  const me = contenderNameOf(own);
+  return me && snapshot.has(me) ? snapshot.ahead(me, 1)[0]?.name : 'gone';
 }
+
+const parsed = (name: string): ContenderName => contenderNameOf(name) ?? expect.unreachable(name);
+
+/** The number of contenders for a lock among the names. */
+const count = (...names: readonly string[]) => new WaitQueueSnapshot(names).inOrder.length;
 
 const UUID = '8b3f5c1e-2a4d-4f6b-9c8e-0d1a2b3c4d5e';
 const HEX = '8b3f5c1e2a4d4f6b9c8e0d1a2b3c4d5e';
@@ -79,8 +85,8 @@ describe('a wait queue of names with any numbers', () => {
     fc.assert(
       fc.property(fc.array(named, { maxLength: 30 }), named, (names, other) => {
         const snapshot = new WaitQueueSnapshot(names);
-        expect(names.every((name) => snapshot.has(name))).toBe(true);
-        expect(snapshot.has(other)).toBe(names.includes(other));
+        expect(names.every((name) => snapshot.has(parsed(name)))).toBe(true);
+        expect(snapshot.has(parsed(other))).toBe(names.includes(other));
       }),
     );
   });
@@ -214,7 +220,7 @@ describe('names of other kinds', () => {
   });
 
   it.each(FOREIGN)('do not count as other contenders: %j', (name) => {
-    expect(hasOthers(BARE, [BARE, name])).toBe(false);
+    expect(count(BARE, name)).toBe(1);
   });
 });
 
@@ -229,7 +235,7 @@ describe('names of other clients', () => {
   ])('are waited for: %s', (_whose, name) => {
     expect(predecessorOf(lock(2), [name, lock(2)])).toBe(name);
     expect(predecessorOf(name, [name, lock(2)])).toBeUndefined();
-    expect(hasOthers(BARE, [BARE, name])).toBe(true);
+    expect(count(BARE, name)).toBe(2);
   });
 
   it('are ordered by the number and not by the id', () => {
@@ -243,14 +249,13 @@ describe('names of other clients', () => {
   });
 });
 
-describe('hasOthers', () => {
-  it('does not count the contender itself', () => {
-    expect(hasOthers(BARE, [BARE])).toBe(false);
-    expect(hasOthers(BARE, [])).toBe(false);
+describe('a wait queue for locks', () => {
+  it('is empty without names', () => {
+    expect(count()).toBe(0);
   });
 
-  it.each([lock(5), read(5), write(5)])('counts %s', (name) => {
-    expect(hasOthers(BARE, [BARE, name])).toBe(true);
+  it.each([lock(5), read(5), write(5)])('contains %s', (name) => {
+    expect(count(name)).toBe(1);
   });
 });
 
@@ -266,18 +271,11 @@ describe('a wait queue of candidates', () => {
     const names = [lock(0), later, read(2), write(3), LATCH, ...FOREIGN, BARE];
     const snapshot = new WaitQueueSnapshot([...new Set(names)], 'candidates');
     expect(snapshot.inOrder.map(({ name }) => name)).toEqual([LATCH, later]);
-    expect(snapshot.predecessors(later).map(({ name }) => name)).toEqual([LATCH]);
-    expect([
-      hasOthers(LATCH, names),
-      hasOthers(
-        LATCH,
-        names.filter((name) => name !== later),
-      ),
-    ]).toEqual([true, false]);
+    expect(snapshot.predecessors(parsed(later)).map(({ name }) => name)).toEqual([LATCH]);
   });
 
   it('is recognised by the names of its members', () => {
-    expect([LATCH, lock(1), read(1), write(1), BARE].map(queueKindOf)).toEqual([
+    expect([LATCH, lock(1), read(1), write(1), BARE].map((name) => queueOf(parsed(name).kind))).toEqual([
       'candidates',
       'locks',
       'locks',
@@ -287,18 +285,20 @@ describe('a wait queue of candidates', () => {
   });
 });
 
-describe('numberOf', () => {
-  it('returns the number of a contender, as it was given', () => {
+describe('the number in a name', () => {
+  const numberOf = (name: string) => contenderNameOf(name)?.number;
+
+  it('is that of a contender, as it was given', () => {
     const numbers = [0, 7, 2 ** 31 - 1, -(2 ** 31), -1_000_000_000, -999_999_999, -1];
     expect(numbers.map((number) => numberOf(lock(number)))).toEqual(numbers);
     expect([numberOf(read(8)), numberOf(write(9)), numberOf(BARE)]).toEqual([8, 9, 0]);
   });
 
-  it('returns the number of a candidate, in its own queue', () => {
+  it('is that of a candidate, in its own queue', () => {
     expect(numberOf(LATCH)).toBe(1);
   });
 
-  it.each(FOREIGN.filter((name) => name !== LATCH))('returns undefined for %j', (name) => {
+  it.each(FOREIGN.filter((name) => name !== LATCH))('is undefined for %j', (name) => {
     expect(numberOf(name)).toBeUndefined();
   });
 });
