@@ -137,13 +137,13 @@ export class StringMap<V> {
   }
 
   set(name: string, value: V): void {
-    if (!this.has(name)) this.#size++;
+    if (!(name in this.#entries)) this.#size++;
     this.#entries[name] = value;
   }
 
   /** Deletes the entry. Returns whether there was one. */
   delete(name: string): boolean {
-    if (!this.has(name)) return false;
+    if (!(name in this.#entries)) return false;
     this.#size--;
     return delete this.#entries[name];
   }
