@@ -48,6 +48,7 @@ export class EtcdBackend implements LockBackend {
   readonly elections: EtcdElections;
   /** The servers, as `host:port`. */
   readonly hosts: readonly string[];
+  /** Whether connections to the servers are encrypted. */
   readonly isOverTls: boolean;
   readonly #basePath: string;
   readonly #report = new SessionReport();
