@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 import { deferred } from '../async/deferred.js';
-import { orTimeout, settledWithin } from '../async/timer.js';
+import { nextTurn, orTimeout, settledWithin } from '../async/timer.js';
 
 /** One ZooKeeper server, asked on connections without a session, so that nothing is left behind. */
 export interface AskedServer {
@@ -56,6 +56,8 @@ export async function accepts(server: AskedServer, bytes: number, withinMs: numb
     const impossible = announce(server, IMPOSSIBLE_BYTES);
     await orTimeout(impossible.sent.then(impossible.closed), withinMs, noAnswer).finally(impossible.end);
     await settledWithin(asked.closed(), Math.max(LEAST_PATIENCE_MS, 2 * (performance.now() - startedAt)));
+    // After a stall of this process, timers come before what the sockets have received meanwhile.
+    await nextTurn();
     return small.isClosed() ? undefined : !asked.isClosed();
   } catch {
     return undefined;

@@ -61,13 +61,13 @@ async function check(page: string): Promise<void> {
   const trusted = { ca: file('ca.pem'), servername: 'server.internal' };
   const tls = { ...trusted, cert: file('shop.pem'), key: file('shop.key') };
   const user = { username: 'shop', password: 'secret' };
-  const brief = { hosts: host, tls, connectTimeoutMs: 2_000 } satisfies EtcdOptions;
-  await refused(etcd({ ...brief, ...user, basePath: 'others' }), 'LOCK_CONFIGURATION');
-  await refused(etcd({ ...brief, ...user, password: 'guess' }), 'LOCK_CONFIGURATION');
+  const settings = { hosts: host, tls, connectTimeoutMs: 15_000 } satisfies EtcdOptions;
+  await refused(etcd({ ...settings, ...user, basePath: 'others' }), 'LOCK_CONFIGURATION');
+  await refused(etcd({ ...settings, ...user, password: 'guess' }), 'LOCK_CONFIGURATION');
   // The name in the certificate is that of a user.
-  await lockWith(etcd(brief));
-  await refused(etcd({ ...brief, basePath: 'others' }), 'LOCK_CONFIGURATION');
-  await refused(etcd({ ...brief, ...user, tls: trusted }), 'LOCK_UNAVAILABLE');
+  await lockWith(etcd(settings));
+  await refused(etcd({ ...settings, basePath: 'others' }), 'LOCK_CONFIGURATION');
+  await refused(etcd({ ...settings, ...user, connectTimeoutMs: 2_000, tls: trusted }), 'LOCK_UNAVAILABLE');
 }
 
 describe('access to etcd as docs/operations.md shows it', { timeout: 120_000 }, () => {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { clockDifferences } from '../../lib/command/server-clock.js';
 import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
 import { runCommand } from '../../lib/command/run-command.js';
+import { etcd } from '../../lib/etcd/index.js';
 import { EtcdServer } from '../../lib/testing/index.js';
 import { commandIo } from '../unit/command/command-io.js';
 import type { Settings } from '../unit/command/command-io.js';
+import { unusedPort } from '../support/unused-port.js';
 import { enableAuth } from './support/auth.js';
 import { clientsOf, hold } from './support/clients.js';
 
@@ -34,7 +37,7 @@ it('commands show the locks on an etcd server, and what it warns of', async () =
 /** Runs doctor on a server, and returns what it finds to be wrong, apart from the version of Debian's etcd. */
 async function wrongOn(host: string, args: readonly string[] = [], settings: Settings = {}) {
   const io = commandIo(settings);
-  await runCommand(['doctor', '--backend', 'etcd', '--connect', host, '--json', ...args], io);
+  await runCommand(['doctor', '--backend', 'etcd', '--timeout', '60s', '--connect', host, '--json', ...args], io);
   const findings = JSON.parse(io.written().said) as { check: string; result: string; found: string; change?: string }[];
   return findings.filter(({ result, change = '' }) => result === 'wrong' && !/upgrade to 3\./.test(change));
 }
@@ -55,6 +58,13 @@ it.each([
       change: expect.stringContaining('NTP') as unknown,
     },
   ]);
+});
+
+it('the clock of a server that answers no HTTP is not known', async () => {
+  const host = `127.0.0.1:${await unusedPort()}`;
+  const backend = etcd({ hosts: host }).create();
+  onTestFinished(() => backend.close());
+  expect(await clockDifferences(backend, () => Date.now(), 5_000)).toEqual([{ server: host, offMs: undefined }]);
 });
 
 it('doctor finds leases that are longer than asked for', async () => {

@@ -46,6 +46,11 @@ describe('doctor on a real server', () => {
     expect(await accepts(address, MOST + 1, LIMIT_MS)).toBe(false);
   });
 
+  it('takes a line in zoo.cfg for what it is: without effect', async () => {
+    await using server = await ZooKeeperServer.start({ settings: { 'jute.maxbuffer': 100_000 } });
+    expect(await accepts({ host: '127.0.0.1', port: server.port }, MOST, LIMIT_MS)).toBe(true);
+  });
+
   it('finds a clock that is off', async () => {
     expect(await findings('wrong', inject('zookeeper'), [], { aheadMs: 60_000 })).toMatchObject([{ check: 'clock' }]);
   });

@@ -41,21 +41,24 @@ async function check(page: string): Promise<void> {
   const file = (name: string) => readFileSync(`${folder}/${name}`);
   const own = { cert: file('shop.pem'), key: file('shop.key') };
   const tls = { ca: file('ca.pem'), servername: 'server.internal', ...own };
-  const brief = {
+  const usual = {
     url,
     tls,
     username: 'shop',
     password: 'secret',
     sessionTimeoutMs: 2_000,
-    connectTimeoutMs: 5_000,
+    connectTimeoutMs: 15_000,
   } satisfies RedisOptions;
   // A server that has just been started grants nothing for a session timeout, unless it has met a client like this.
-  await opened(redis({ ...brief, restartDelayMs: 0 })).connect();
+  await opened(redis({ ...usual, restartDelayMs: 0 })).connect();
   await lockWith(onRedis(url, 'secret', folder));
-  await refused(redis({ ...brief, basePath: 'others' }), 'LOCK_CONFIGURATION');
-  await refused(redis({ ...brief, password: 'guess' }), 'LOCK_CONFIGURATION');
-  await refused(redis({ url, tls, connectTimeoutMs: 2_000 }), 'LOCK_CONFIGURATION');
-  await refused(redis({ ...brief, tls: { ca: tls.ca, servername: tls.servername } }), 'LOCK_UNAVAILABLE');
+  await refused(redis({ ...usual, basePath: 'others' }), 'LOCK_CONFIGURATION');
+  await refused(redis({ ...usual, password: 'guess' }), 'LOCK_CONFIGURATION');
+  await refused(redis({ url, tls, connectTimeoutMs: 15_000 }), 'LOCK_CONFIGURATION');
+  await refused(
+    redis({ ...usual, connectTimeoutMs: 2_000, tls: { ca: tls.ca, servername: tls.servername } }),
+    'LOCK_UNAVAILABLE',
+  );
 }
 
 describe('access to Redis as docs/operations.md shows it', { timeout: 120_000 }, () => {

@@ -48,7 +48,18 @@ async function doctorOn(
   const basePath = `locks/${randomUUID()}`;
   await clientsOf({ basePath, restartDelayMs: 0 })(server.url).connect();
   const io = commandIo(settings);
-  const args = ['doctor', '--backend', 'redis', '--connect', url, '--base-path', basePath, '--json'];
+  const args = [
+    'doctor',
+    '--backend',
+    'redis',
+    '--timeout',
+    '60s',
+    '--connect',
+    url,
+    '--base-path',
+    basePath,
+    '--json',
+  ];
   return { code: await runCommand(args, io), findings: JSON.parse(io.written().said) as unknown };
 }
 

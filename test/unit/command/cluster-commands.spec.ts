@@ -39,7 +39,7 @@ async function busyCluster() {
     payloads: [Buffer.from('a'), Buffer.from('b')],
     ...NOT_WAITING,
   });
-  const options = ['--connect', server.connectString, '--base-path', basePath, '--within', '30s'];
+  const options = ['--connect', server.connectString, '--base-path', basePath, '--within', '30s', '--timeout', '60s'];
   const run = async (...args: string[]) => {
     const io = commandIo();
     return { code: await runCommand([...args, ...options], io), ...io.written() };
@@ -242,7 +242,7 @@ describe('doctor', () => {
   it('finds a server that takes smaller requests only, and leaves nothing on it', async () => {
     await using small = await EmbeddedZooKeeper.start({ maxBufferBytes: 400_000 });
     const io = commandIo();
-    expect(await runCommand(['doctor', '--json', '--connect', small.connectString], io)).toBe(1);
+    expect(await runCommand(['doctor', '--json', '--timeout', '60s', '--connect', small.connectString], io)).toBe(1);
     expect(findingsOf(io.written().said, 'wrong')).toEqual([
       {
         check: 'jute.maxbuffer',
@@ -260,7 +260,9 @@ describe('doctor', () => {
     async (answer) => {
       const front = await wordFront(server.port, answer);
       const io = commandIo();
-      expect(await runCommand(['doctor', '--json', '--connect', front], io)).toBe(answer === '' ? 0 : 1);
+      expect(await runCommand(['doctor', '--json', '--timeout', '60s', '--connect', front], io)).toBe(
+        answer === '' ? 0 : 1,
+      );
       expect(findingsOf(io.written().said, answer === '' ? 'unknown' : 'wrong')).toMatchObject([
         {
           check: 'version',
