@@ -22,8 +22,7 @@ interface Finding {
 /** Clocks that differ by more make the ages of holders misleading, and let one instance run all jobs. */
 const FAR_OFF_MS = 1_000;
 
-/** The largest request that this package sends to ZooKeeper, in bytes: what servers accept by default. */
-const LARGEST_REQUEST = 1_048_575;
+/** No server works with less. */
 const SMALLEST_LIMIT = 1_023;
 
 /** The warnings of the backend come last: some are the answers to questions that it asks in the background. */
@@ -128,7 +127,10 @@ async function zooKeeperServers({ backend }: Cluster, options: ClusterOptions): 
   const { tls, connectTimeoutMs } = options;
   const findings = backend.servers.map(async (address) => {
     const server = { ...address, tls: tls ? {} : undefined };
-    return Promise.all([version(server, connectTimeoutMs), requestSize(server, connectTimeoutMs)]);
+    return Promise.all([
+      version(server, connectTimeoutMs),
+      requestSize(server, backend.largestRequestBytes, connectTimeoutMs),
+    ]);
   });
   return (await Promise.all(findings)).flat();
 }
@@ -137,24 +139,23 @@ async function version(server: AskedServer, withinMs: number): Promise<Finding> 
   return versionFinding(nameOf(server), await versionOf(server, withinMs));
 }
 
-async function requestSize(server: AskedServer, withinMs: number): Promise<Finding> {
+async function requestSize(server: AskedServer, wanted: number, withinMs: number): Promise<Finding> {
   const check = 'jute.maxbuffer';
-  const isEnough = await accepts(server, LARGEST_REQUEST, withinMs);
-  if (isEnough)
-    return ok(check, `${nameOf(server)} accepts requests of ${LARGEST_REQUEST} bytes, the largest there are`);
-  const change = `start the server with -Djute.maxbuffer=${LARGEST_REQUEST} or more: a line in zoo.cfg does not set it`;
+  const isEnough = await accepts(server, wanted, withinMs);
+  if (isEnough) return ok(check, `${nameOf(server)} accepts requests of ${wanted} bytes, the largest there are`);
+  const change = `start the server with -Djute.maxbuffer=${wanted} or more: a line in zoo.cfg does not set it`;
   if (isEnough === undefined) {
     const found = `${nameOf(server)} does not show which requests it refuses`;
     return { ...unknown(check, found), change: `if it is set at all: ${change}` };
   }
-  const least = await largestAccepted(server, withinMs);
+  const least = await largestAccepted(server, wanted, withinMs);
   const instead = least === undefined ? '' : `, and accepts ${least}`;
-  return wrong(check, `${nameOf(server)} refuses requests of ${LARGEST_REQUEST} bytes${instead}`, change);
+  return wrong(check, `${nameOf(server)} refuses requests of ${wanted} bytes${instead}`, change);
 }
 
 /** Returns a size that the server accepts, of at least half its limit. */
-async function largestAccepted(server: AskedServer, withinMs: number): Promise<number | undefined> {
-  for (let bytes = LARGEST_REQUEST >> 1; bytes >= SMALLEST_LIMIT; bytes >>= 1) {
+async function largestAccepted(server: AskedServer, refused: number, withinMs: number): Promise<number | undefined> {
+  for (let bytes = refused >> 1; bytes >= SMALLEST_LIMIT; bytes >>= 1) {
     if (await accepts(server, bytes, withinMs)) return bytes;
   }
   return undefined;
