@@ -8,6 +8,8 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborts when the user asks the command to end. */
   readonly signal: AbortSignal;
+  /** The clock of this machine, in milliseconds since 1970. */
+  now(): number;
   /** Asks the user for a line. `undefined` when nobody is there to answer. */
   ask(question: string): Promise<string | undefined>;
 }

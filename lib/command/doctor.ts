@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { LockConfigurationError, LockError } from '../contract/errors.js';
 import { ZooKeeperBackend } from '../zookeeper/zookeeper.backend.js';
-import { serverVersions } from './server-versions.js';
 import type { Cluster } from './cluster.js';
 import { onCluster } from './cluster.js';
 import type { ClusterOptions } from './cluster.options.js';
-import { jsonText, tableText } from './command-io.js';
+import { durationText, jsonText, tableText } from './command-io.js';
 import type { CommandIo } from './command-io.js';
+import { clockDifferences } from './server-clock.js';
+import { accepts, versionOf } from './zookeeper-servers.js';
+import type { AskedServer } from './zookeeper-servers.js';
 
 /** The result of one check. `change` says what to change; a finding that is in order has none. */
 interface Finding {
@@ -20,14 +22,18 @@ interface Finding {
 /** Clocks that differ by more make the ages of holders misleading, and let one instance run all jobs. */
 const FAR_OFF_MS = 1_000;
 
-const CHECKS = [session, chroot, rights, clock, durability, versions] as const;
+/** No server works with less. */
+const SMALLEST_LIMIT = 1_023;
+
+/** The warnings of the backend come last: some are the answers to questions that it asks in the background. */
+const CHECKS = [chroot, rights, clock, durability, zooKeeperServers, session] as const;
 
 /**
  * Looks for what operators get wrong. The exit code is 1 when there is something to change.
  * @throws LockUnavailableError
  */
 export async function doctor(options: ClusterOptions, io: CommandIo): Promise<number> {
-  const findings = await onCluster(options, (cluster) => examined(cluster, options)).catch(refusal);
+  const findings = await onCluster(options, (cluster) => examined(cluster, options, io)).catch(refusal);
   if (options.isJson) io.out(jsonText(findings));
   else {
     const rows = findings.map(({ check, result, found }) => [result, check, found]);
@@ -38,10 +44,10 @@ export async function doctor(options: ClusterOptions, io: CommandIo): Promise<nu
   return findings.some(({ result }) => result === 'wrong') ? 1 : 0;
 }
 
-async function examined(cluster: Cluster, options: ClusterOptions): Promise<readonly Finding[]> {
+async function examined(cluster: Cluster, options: ClusterOptions, io: CommandIo): Promise<readonly Finding[]> {
   const findings: Finding[] = [ok('connection', cluster.lines.log[0] ?? `connected to ${cluster.backend.name}`)];
   // The chroot is looked for before the check of the rights creates it.
-  for (const check of CHECKS) findings.push(...(await check(cluster, options)));
+  for (const check of CHECKS) findings.push(...(await check(cluster, options, io)));
   return findings;
 }
 
@@ -86,28 +92,27 @@ async function rights({ backend, locks }: Cluster): Promise<readonly Finding[]> 
   }
 }
 
-async function clock({ backend }: Cluster): Promise<readonly Finding[]> {
-  if (backend.guarantees?.writtenAt !== 'server') {
-    return [unknown('clock', `${backend.name} does not tell the time of its servers`)];
-  }
-  const name = `doctor/${randomUUID()}`;
+async function clock(
+  { backend }: Cluster,
+  { connectTimeoutMs }: ClusterOptions,
+  io: CommandIo,
+): Promise<readonly Finding[]> {
   try {
-    const before = Date.now();
-    const write = await backend.records.write([{ name, value: 'clock' }]);
-    const after = Date.now();
-    const writtenAt = (write.isApplied && write.records[0]?.writtenAt.getTime()) || before;
-    await backend.records.write([{ name, value: undefined }]);
-    // The time of the request may be on either side of it.
-    const off = writtenAt < before ? writtenAt - before : Math.max(0, writtenAt - after);
-    const found = `the servers' clock is ${Math.abs(off)} ms ${off < 0 ? 'behind' : 'ahead of'} this one`;
-    if (Math.abs(off) < FAR_OFF_MS) return [ok('clock', `the servers' clock differs by less than a second`)];
-    const change =
-      'let the servers and this machine take their time from NTP: ages are wrong, and jobs run at other times';
-    return [wrong('clock', found, change)];
+    const differences = await clockDifferences(backend, () => io.now(), connectTimeoutMs);
+    return differences.map(({ server, offMs }) => clockOf(server, offMs));
   } catch (error) {
     if (!(error instanceof LockConfigurationError)) throw error;
     return [unknown('clock', 'nothing can be written')];
   }
+}
+
+function clockOf(server: string, offMs: number | undefined): Finding {
+  if (offMs === undefined) return unknown('clock', `${server} does not tell its time`);
+  if (Math.abs(offMs) < FAR_OFF_MS) return ok('clock', `${server}: less than a second from the clock of this machine`);
+  const size = `${durationText(Math.abs(offMs))} (${Math.abs(offMs)} ms) ${offMs < 0 ? 'behind' : 'ahead of'}`;
+  const change =
+    'let the servers and this machine take their time from NTP: ages are wrong, and jobs run at other times';
+  return wrong('clock', `${server}: ${size} the clock of this machine`, change);
 }
 
 async function durability({ backend }: Cluster): Promise<readonly Finding[]> {
@@ -116,17 +121,51 @@ async function durability({ backend }: Cluster): Promise<readonly Finding[]> {
   return advice.map((change) => wrong('durability', `records and queues: ${records}`, change));
 }
 
-async function versions({ backend }: Cluster, options: ClusterOptions): Promise<readonly Finding[]> {
-  if (!(backend instanceof ZooKeeperBackend) || options.tls) return [];
-  const answers = await serverVersions(backend.servers, options.connectTimeoutMs);
-  const limit = unknown(
-    'jute.maxbuffer',
-    'the servers do not tell it; requests of over 1 MB need it on servers and clients',
-  );
-  return [...answers.map(({ server, version }) => versionOf(server, version)), limit];
+/** Asks each server on connections of its own. */
+async function zooKeeperServers({ backend }: Cluster, options: ClusterOptions): Promise<readonly Finding[]> {
+  if (!(backend instanceof ZooKeeperBackend)) return [];
+  const { tls, connectTimeoutMs } = options;
+  const findings = backend.servers.map(async (address) => {
+    const server = { ...address, tls: tls ? {} : undefined };
+    return Promise.all([
+      version(server, connectTimeoutMs),
+      requestSize(server, backend.largestRequestBytes, connectTimeoutMs),
+    ]);
+  });
+  return (await Promise.all(findings)).flat();
 }
 
-function versionOf(server: string, version: string | undefined): Finding {
+async function version(server: AskedServer, withinMs: number): Promise<Finding> {
+  return versionFinding(nameOf(server), await versionOf(server, withinMs));
+}
+
+async function requestSize(server: AskedServer, wanted: number, withinMs: number): Promise<Finding> {
+  const check = 'jute.maxbuffer';
+  const isEnough = await accepts(server, wanted, withinMs);
+  if (isEnough) return ok(check, `${nameOf(server)} accepts requests of ${wanted} bytes, the largest there are`);
+  const change = `start the server with -Djute.maxbuffer=${wanted} or more: a line in zoo.cfg does not set it`;
+  if (isEnough === undefined) {
+    const found = `${nameOf(server)} does not show which requests it refuses`;
+    return { ...unknown(check, found), change: `if it is set at all: ${change}` };
+  }
+  const least = await largestAccepted(server, wanted, withinMs);
+  const instead = least === undefined ? '' : `, and accepts ${least}`;
+  return wrong(check, `${nameOf(server)} refuses requests of ${wanted} bytes${instead}`, change);
+}
+
+/** Returns a size that the server accepts, of at least half its limit. */
+async function largestAccepted(server: AskedServer, refused: number, withinMs: number): Promise<number | undefined> {
+  for (let bytes = refused >> 1; bytes >= SMALLEST_LIMIT; bytes >>= 1) {
+    if (await accepts(server, bytes, withinMs)) return bytes;
+  }
+  return undefined;
+}
+
+function nameOf({ host, port }: AskedServer): string {
+  return `${host}:${port}`;
+}
+
+function versionFinding(server: string, version: string | undefined): Finding {
   if (version === undefined) return unknown('version', `${server} does not answer "srvr" (4lw.commands.whitelist)`);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < 3 || (major === 3 && minor < 5);

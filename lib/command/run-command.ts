@@ -79,6 +79,7 @@ function processIo(): CommandIo {
     out: (text) => void process.stdout.write(text),
     complain: (text) => void process.stderr.write(text),
     env: process.env,
+    now: () => Date.now(),
     get signal() {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
       return ending.signal;

@@ -6,6 +6,7 @@ import { Logger } from '@nestjs/common';
 import type { ContentionContext, OnContention } from '../contract/acquire.options.js';
 import { LockNotLeaderError, LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
+import { RareLines } from '../service/rare-lines.js';
 import { PLACE } from '../contract/check.js';
 import { heldStream, StreamEnd } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
@@ -33,6 +34,8 @@ export interface CallDefaults {
 }
 
 const logger = new Logger('DistributedLock');
+/** A method that is called every second, and skips, is normal. */
+const skips = new RareLines();
 
 /**
  * Returns the method's result, or a stream that holds the lease until it ends.
@@ -89,7 +92,9 @@ function contended(call: LockedCall, onContention: OnContention, error: Contenti
     return onContention({ ...call.method, key: error.key ?? '', label, error });
   }
   // An election logs by itself, once for each change, that this application does not lead.
-  if (error instanceof LockTimeoutError) logger.debug(`${label} was skipped: ${error.message}`);
+  if (error instanceof LockTimeoutError) {
+    skips.tell(label ?? '', `${label} was skipped: ${error.message}`, (line) => logger.debug(line));
+  }
   return undefined;
 }
 

@@ -46,16 +46,20 @@ export class EtcdBackend implements LockBackend {
   readonly permitCounts: PermitCounts;
   readonly coordination: CoordinationBackend;
   readonly elections: EtcdElections;
-  readonly lockedAfterDeathMs: number;
+  /** The servers, as `host:port`. */
+  readonly hosts: readonly string[];
+  /** Whether connections to the servers are encrypted. */
+  readonly isOverTls: boolean;
   readonly #basePath: string;
   readonly #report = new SessionReport();
   readonly #sessions: EtcdSessions;
   readonly #locks: EtcdLocks;
 
   constructor(options: ResolvedEtcdOptions) {
-    const { basePath, releaseTimeoutMs, sessionTimeoutMs, tls } = options;
+    const { basePath, releaseTimeoutMs, tls } = options;
     this.#basePath = basePath;
-    this.lockedAfterDeathMs = sessionTimeoutMs;
+    this.hosts = options.hosts;
+    this.isOverTls = tls !== undefined;
     const openClient = clientOpener(tls as Parameters<typeof clientOpener>[0]);
     this.#sessions = new EtcdSessions(new EtcdKeys(basePath), options, openClient, this.#report);
     const views = new QueueViews(this.#sessions.watches, this.#sessions.lookEveryMs);
@@ -68,6 +72,10 @@ export class EtcdBackend implements LockBackend {
       barriers: new EtcdBarriers(this.#sessions, releaseTimeoutMs),
       cells: new EtcdCells(this.#sessions, 'value'),
     };
+  }
+
+  get lockedAfterDeathMs(): number {
+    return this.#sessions.lockedAfterDeathMs;
   }
 
   get state(): BackendState {

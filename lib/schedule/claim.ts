@@ -10,6 +10,7 @@ import type { SkipReason } from '../contract/job-event.js';
 import type { Marker, Firing } from './marker.js';
 import type { Marked } from './markers.js';
 import { tickStatusOf } from './marker.js';
+import { RareLines } from '../service/rare-lines.js';
 
 /** A firing that does not run the method here and now. */
 export interface Skip {
@@ -31,6 +32,7 @@ const PATIENCE_MS = 30_000;
 const FAR_AHEAD_MS = 60_000;
 
 const logger = new Logger('CronLock');
+const clocks = new RareLines();
 
 /**
  * One firing on its way to its run, or to the reason why there is none.
@@ -104,7 +106,9 @@ export class Claim {
     const aheadMs = (marker?.tick ?? 0) - this.#firing.now;
     if (aheadMs > FAR_AHEAD_MS) {
       const { host } = marker?.runner ?? {};
-      logger.warn(`${this.#firing.job.name}: ${host} has run a tick ${aheadMs} ms ahead of this clock: one is wrong`);
+      const { name } = this.#firing.job;
+      const line = `${name}: ${host} has run a tick ${aheadMs} ms ahead of this clock: one is wrong`;
+      clocks.tell(name, line, (message) => logger.warn(message));
     }
     return { skipped: 'taken' };
   }

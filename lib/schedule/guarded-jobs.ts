@@ -3,6 +3,7 @@ import { Subject } from 'rxjs';
 import { channels } from '../contract/channels.js';
 import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
+import { RareLines } from '../service/rare-lines.js';
 import { lockOf } from './attempt.js';
 import type { JobContext } from './job-context.js';
 import { ClaimEndedError, GuardedJob } from './guarded-job.js';
@@ -93,10 +94,11 @@ export class GuardedJobs {
 }
 
 const logger = new Logger('CronLock');
+const skips = new RareLines();
 
 /**
- * Logs events that are reported nowhere else: skipped calls, and those that need attention. Runs themselves are not
- * logged.
+ * Logs events that are reported nowhere else: skipped calls, once a minute for each job and reason, and those that need
+ * attention. Runs themselves are not logged.
  */
 function logJobEvent(event: JobEvent): void {
   switch (event.type) {
@@ -114,8 +116,8 @@ function logJobEvent(event: JobEvent): void {
 
 function logSkipped({ name, tick, reason, error }: SkippedEvent): void {
   const message = `${titleOf({ name, tick })} was skipped: ${error ? error.message : reason}`;
-  if (reason === 'unavailable') logger.warn(message);
-  else logger.debug(message);
+  const level = reason === 'unavailable' ? 'warn' : 'debug';
+  skips.tell(`${reason} ${name}`, message, (line) => logger[level](line));
 }
 
 function titleOf({ name, tick }: Pick<JobRun, 'name' | 'tick'>): string {

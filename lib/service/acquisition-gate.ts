@@ -22,6 +22,7 @@ import { missed, Observation } from './observation.js';
 import { setOf } from './lock-targets.js';
 import type { LockTarget } from './lock-targets.js';
 import { drained, LostLeases } from './ended-leases.js';
+import type { LeaseLog } from './ended-leases.js';
 
 /** The caller's options of one acquisition. */
 export interface AcquisitionOptions extends HolderDetails {
@@ -49,7 +50,7 @@ type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
  */
 export class AcquisitionGate {
   /** Detects leases that are held for too long. */
-  readonly holds = new HoldWatch((message) => this.#warn(message));
+  readonly holds = new HoldWatch((message) => this.#log.warn(message));
   readonly #backend: LockBackend;
   readonly #longestWaitMs: number;
   readonly #local: LocalQueues;
@@ -57,13 +58,16 @@ export class AcquisitionGate {
   readonly holders: Holders;
   readonly #held = new LinkedList<GrantedLease>();
   readonly #waiting = new LinkedList<Acquisition>();
-  readonly #lost = new LostLeases((message) => this.#warn(message));
+  readonly #lost = new LostLeases({
+    warn: (message) => this.#log.warn(message),
+    error: (message) => this.#log.error(message),
+  });
   readonly #onLost: LossListener = (lease, reason) => this.#lost.add(lease, reason);
   readonly #onHandleLost: LossListener = (lease, reason) => {
     this.#lost.add(lease, reason);
     void lease.release();
   };
-  #warn: (message: string) => void = () => {};
+  #log: LeaseLog = { warn() {}, error() {} };
   #origin: EventOrigin;
   #isStopping = false;
   #isClosed = false;
@@ -90,8 +94,8 @@ export class AcquisitionGate {
   }
 
   /** Sets the log for lost leases, and for leases that a shutdown waits for. */
-  warnTo(warn: (message: string) => void): void {
-    this.#warn = warn;
+  logTo(log: LeaseLog): void {
+    this.#log = log;
   }
 
   /** Sets the origin of the events of all acquisitions. */
@@ -204,7 +208,7 @@ export class AcquisitionGate {
 
   async #endHolders(drainTimeoutMs: number): Promise<void> {
     const { promise: closed } = this.#closed;
-    const unfinished = await drained(this.#held, drainTimeoutMs, closed, (message) => this.#warn(message));
+    const unfinished = await drained(this.#held, drainTimeoutMs, closed, (message) => this.#log.warn(message));
     this.#isClosed = true;
     this.holds.stop();
     unfinished.forEach((lease) => lease.lose(new LockShutdownError(lease.key)));

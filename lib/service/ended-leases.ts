@@ -1,21 +1,34 @@
 import { now } from '../async/clock.js';
 import type { LinkedList } from '../async/collections.js';
 import { settledWithin } from '../async/timer.js';
-import { LockLostError, LockShutdownError } from '../contract/errors.js';
+import { LockLostError, LockOverdueError, LockRevokedError, LockShutdownError } from '../contract/errors.js';
 import type { LockError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { leasesText } from './lease-text.js';
 
+/** The log for leases. */
+export interface LeaseLog {
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+/** Leases that are lost together for one reason. */
+interface LostTogether {
+  readonly level: keyof LeaseLog;
+  readonly reason: string;
+  readonly leases: GrantedLease[];
+}
+
 /**
- * Logs lost leases with their reason: one log entry for all that are lost together. Leases that a shutdown ends are not
- * logged.
+ * Logs lost leases with their reason: one log entry for all that are lost together. It is an error, unless somebody has
+ * wanted the loss: a revocation, or `maxHeldMs`. Leases that a shutdown ends are not logged.
  */
 export class LostLeases {
-  readonly #warn: (message: string) => void;
-  #lost = new Map<string, GrantedLease[]>();
+  readonly #log: LeaseLog;
+  #lost = new Map<string, LostTogether>();
 
-  constructor(warn: (message: string) => void) {
-    this.#warn = warn;
+  constructor(log: LeaseLog) {
+    this.#log = log;
   }
 
   add(lease: GrantedLease, error: LockError): void {
@@ -23,18 +36,25 @@ export class LostLeases {
     const reason = error instanceof LockLostError ? error.reason : error.message;
     // A session loses all its leases in one turn, so one microtask collects them.
     if (this.#lost.size === 0) queueMicrotask(() => this.#tell());
-    const others = this.#lost.get(reason);
-    if (others) others.push(lease);
-    else this.#lost.set(reason, [lease]);
+    const level = isWanted(lease.signal.reason ?? error) ? 'warn' : 'error';
+    const id = `${level} ${reason}`;
+    const others = this.#lost.get(id);
+    if (others) others.leases.push(lease);
+    else this.#lost.set(id, { level, reason, leases: [lease] });
   }
 
   #tell(): void {
     const lost = this.#lost;
     this.#lost = new Map();
-    for (const [reason, leases] of lost) {
-      this.#warn(`lost ${leasesText(leases)}. Reason: ${reason}. Other processes may be granted these keys`);
+    for (const { level, reason, leases } of lost.values()) {
+      this.#log[level](`lost ${leasesText(leases)}. Reason: ${reason}. Other processes may be granted these keys`);
     }
   }
+}
+
+/** Whether somebody has asked for the end of the lease. @param first the reason that its signal has aborted with first */
+function isWanted(first: unknown): boolean {
+  return first instanceof LockRevokedError || first instanceof LockOverdueError;
 }
 
 const TOLD_EVERY_MS = 1_000;

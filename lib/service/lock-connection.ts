@@ -4,6 +4,7 @@ import type { BackendState, LockBackend } from '../contract/lock-backend.js';
 import type { Line } from '../contract/lock-request.js';
 import type { Lock } from '../contract/lock.js';
 import { AcquisitionGate } from './acquisition-gate.js';
+import type { LeaseLog } from './ended-leases.js';
 import type { LockServiceOptions } from './lock-service.options.js';
 import { LockTargets } from './lock-targets.js';
 import { Keys, ServiceNames } from './service-names.js';
@@ -18,7 +19,7 @@ export class LockConnection {
   readonly targets: LockTargets;
   /** The origin of the events of this connection. */
   readonly origin: EventOrigin;
-  readonly #warn: (message: string) => void;
+  readonly #log: LeaseLog;
   #hasWarnedOfLoss = false;
   #state: BackendState | undefined;
   #stateSince = now();
@@ -28,13 +29,13 @@ export class LockConnection {
     readonly backend: LockBackend,
     readonly options: LockServiceOptions,
     readonly gate: AcquisitionGate,
-    warn: (message: string) => void,
+    log: LeaseLog,
   ) {
-    this.#warn = warn;
+    this.#log = log;
     this.origin = Object.freeze({ connection: options.connectionName, backend: backend.name });
-    gate.warnTo(warn);
+    gate.logTo(log);
     gate.observedAs(this.origin);
-    this.keys = new Keys(backend, warn);
+    this.keys = new Keys(backend, (message) => log.warn(message));
     this.names = new ServiceNames(backend, this.keys, options);
     this.targets = new LockTargets(backend, this.keys, this.names, options);
   }
@@ -79,7 +80,7 @@ export class LockConnection {
   #adviseAgainstLoss(what: string): void {
     const { name, guarantees } = this.backend;
     if (guarantees?.records !== 'may be lost' || guarantees.advice.length === 0) return;
-    this.#warn(
+    this.#log.warn(
       `${what}: the ${name} server can forget writes, so what was sold or taken may come back, and what was put may ` +
         `be gone: ${guarantees.advice.join('; ')}`,
     );

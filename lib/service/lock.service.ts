@@ -67,7 +67,7 @@ export class LockService {
     const { connectionName } = options;
     this.logger = new Logger(connectionName === DEFAULT_CONNECTION ? 'LockService' : `LockService:${connectionName}`);
     backend.logTo?.(this.logger);
-    const connection = new LockConnection(backend, options, gate, (message) => this.logger.warn(message));
+    const connection = new LockConnection(backend, options, gate, this.logger);
     this.connection = connection;
     this.lockEvents = new LockEvents(connection.origin);
     backend.observe?.((change) => {

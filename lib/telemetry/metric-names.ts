@@ -45,6 +45,7 @@ export class MetricNames {
   readonly #nameOf: ResolvedTelemetryOptions['nameOf'];
   readonly #most: number;
   readonly #byLabel = new Map<string, LimitedNames>();
+  #hasFailed = false;
 
   constructor({ nameOf, maxNames }: Pick<ResolvedTelemetryOptions, 'nameOf' | 'maxNames'>) {
     this.#nameOf = nameOf;
@@ -68,7 +69,9 @@ export class MetricNames {
       const name: unknown = this.#nameOf(named);
       return typeof name === 'string' && name !== '' ? name : undefined;
     } catch (error) {
-      logger.error('nameOf of the metrics module has failed: a default name is used', error);
+      // Once: it is called for every acquisition.
+      if (!this.#hasFailed) logger.error('nameOf of the metrics module has failed: a default name is used', error);
+      this.#hasFailed = true;
       return undefined;
     }
   }

@@ -15,6 +15,7 @@ import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
 import type { ConnectString } from './client/connect-string.js';
+import { MOST_BYTES } from './client/keeper-error.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
 import { canBeginAgain, explained, inSession } from './session-retry.js';
 import type { Attempt } from './session-retry.js';
@@ -170,6 +171,11 @@ export class ZooKeeperBackend implements LockBackend {
   /** The servers of the connect string. */
   get servers(): ConnectString['servers'] {
     return this.#options.connect.servers;
+  }
+
+  /** The largest request that is sent. What is larger is refused before. */
+  get largestRequestBytes(): number {
+    return MOST_BYTES;
   }
 
   /** Returns the chroot of the connect string if there is no such znode. @throws LockUnavailableError */

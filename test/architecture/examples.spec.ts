@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { filesBelow, ROOT } from './repository.js';
 
 const EXAMPLES = 'test/examples';
-const DOCS = ['README.md', 'docs/getting-started.md', 'docs/testing.md', 'docs/zookeeper.md'];
+const DOCS = ['README.md', 'docs/getting-started.md', 'docs/operations.md', 'docs/testing.md', 'docs/zookeeper.md'];
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 

@@ -266,9 +266,9 @@ export const LAYERS: Layers = {
     doors: {
       zookeeper: ['zookeeper/zookeeper.backend.ts'],
       redis: ['redis/index.ts'],
-      etcd: ['etcd/index.ts'],
+      etcd: ['etcd/index.ts', 'etcd/etcd.backend.ts'],
     },
-    packages: ['@nestjs/common', 'node:crypto', 'node:net', 'node:readline/promises', 'node:util'],
+    packages: ['@nestjs/common', 'node:crypto', 'node:net', 'node:readline/promises', 'node:tls', 'node:util'],
   },
   testing: {
     folder: 'testing',

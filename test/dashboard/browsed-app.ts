@@ -34,12 +34,14 @@ interface Surroundings {
   readonly metadata?: ModuleMetadata;
   /** A backend in place of the scene. */
   readonly on?: LockBackendDefinition;
+  /** Called before the application listens. */
+  readonly configure?: (app: INestApplication) => unknown;
 }
 
 /** Starts an application with the page. It is closed when the test has finished. */
 export async function browsedApp(
   options: LockDashboardOptions = {},
-  { platform = 'express', metadata = {}, on }: Surroundings = {},
+  { platform = 'express', metadata = {}, on, configure = () => {} }: Surroundings = {},
 ): Promise<BrowsedApp> {
   const definition = scene();
   const imports = [
@@ -49,6 +51,7 @@ export async function browsedApp(
   const compiled = await Test.createTestingModule({ ...metadata, imports }).compile();
   const app = compiled.createNestApplication(PLATFORMS[platform]() as never, { logger: false });
   onTestFinished(() => app.close());
+  await configure(app);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   return {

@@ -12,7 +12,7 @@ const lines: string[] = [];
 
 beforeEach(() => {
   lines.length = 0;
-  for (const level of ['log', 'warn'] as const) {
+  for (const level of ['log', 'warn', 'error'] as const) {
     vi.spyOn(Logger.prototype, level).mockImplementation((message: string) => void lines.push(`${level}: ${message}`));
   }
 });
@@ -72,7 +72,7 @@ describe('the log of a connection', () => {
       expect.stringMatching(/^warn: the connection to .* is lost/),
       expect.stringMatching(/^warn: session 0x[0-9a-f]+ is over: expired\. Its leases are lost/),
       expect.stringMatching(
-        /^warn: lost 12 leases: "k0" \(Orders\.place, held since .* and 2 more\. Reason: the session/,
+        /^error: lost 12 leases: "k0" \(Orders\.place, held since .* and 2 more\. Reason: the session/,
       ),
       expect.stringMatching(/^warn: connected again to .* after \d+ ms: session 0x[0-9a-f]+, .* a new one$/),
     ]);

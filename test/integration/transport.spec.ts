@@ -1,36 +1,11 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { ZooKeeperServer } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
-import { makeIdentities } from '../support/certificates.js';
 import { zookeeper } from '../../lib/zookeeper/zookeeper.backend.js';
+import { secureServer } from '../support/secure-zookeeper.js';
 import { openService } from '../support/services.js';
 import { contendersAt, openClient } from '../support/znodes.js';
-import { unusedPort } from '../support/unused-port.js';
-
-/** A server with TLS on a second port, for clients with a trusted certificate. */
-async function secureServer() {
-  const { identities, trustStore } = await makeIdentities({ server: 'zk.test', client: 'shop.test' });
-  const secureClientPort = await unusedPort();
-  const { keyStore, password } = identities.server;
-  const server = await ZooKeeperServer.start({
-    settings: {
-      secureClientPort,
-      secureClientPortAddress: '127.0.0.1',
-      serverCnxnFactory: 'org.apache.zookeeper.server.NettyServerCnxnFactory',
-      'ssl.keyStore.location': keyStore,
-      'ssl.keyStore.password': password,
-      'ssl.trustStore.location': trustStore,
-      'ssl.trustStore.password': password,
-      'ssl.hostnameVerification': false,
-    },
-  });
-  onTestFinished(() => server.stop());
-  const { pfx, password: passphrase } = identities.client;
-  const trusted = { ca: identities.server.pem, servername: 'zk.test', pfx, passphrase };
-  return { server, connectString: `127.0.0.1:${secureClientPort}`, trusted };
-}
 
 describe('over TLS', () => {
   it('locks with a client certificate, on a server that it verifies by name', async () => {

@@ -127,6 +127,16 @@ describe('onContention', () => {
     expect(debug.mock.calls).toEqual([['Desk.optional was skipped: "desk" is locked by somebody else (waited 0 ms)']]);
   });
 
+  it("'skip': logs once, however often it is called", async () => {
+    const debug = vi.spyOn(Logger.prototype, 'debug').mockReturnValue();
+    onTestFinished(() => debug.mockRestore());
+    const { desk, locks } = await startDesk();
+    await using _held = await locks.acquire('desk');
+    // Within a minute, in which the test before may have logged already.
+    for (let call = 0; call < 50; call++) await desk.optional();
+    expect(debug.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+
   it("'skip': runs when the key is free, and with waitMs when it becomes free", async () => {
     const { desk, locks, backend } = await startDesk();
     expect(await desk.optional()).toBe('ran');

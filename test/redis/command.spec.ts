@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../lib/command/run-command.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import { commandIo } from '../unit/command/command-io.js';
+import type { Settings } from '../unit/command/command-io.js';
+import { AnsweringProxy } from './support/answering-proxy.js';
 import { clientsOf, hold } from './support/clients.js';
 
 it('commands show the locks on a Redis server, and what its settings may forget', async () => {
@@ -36,4 +38,70 @@ it('doctor says what to change on a server that removes keys when its memory is 
   const io = commandIo();
   expect(await runCommand(['doctor', '--backend', 'redis', '--connect', server.url], io)).toBe(1);
   expect(io.written().said).toContain('set maxmemory-policy to noeviction');
+});
+
+/** Runs doctor against a server that has just been started, without the wait for the leases of an earlier run. */
+async function doctorOn(
+  server: RedisServer,
+  { url = server.url, ...settings }: Settings & { readonly url?: string } = {},
+) {
+  const basePath = `locks/${randomUUID()}`;
+  await clientsOf({ basePath, restartDelayMs: 0 })(server.url).connect();
+  const io = commandIo(settings);
+  const args = [
+    'doctor',
+    '--backend',
+    'redis',
+    '--timeout',
+    '60s',
+    '--connect',
+    url,
+    '--base-path',
+    basePath,
+    '--json',
+  ];
+  return { code: await runCommand(args, io), findings: JSON.parse(io.written().said) as unknown };
+}
+
+it.each([
+  [60_000, 'behind'],
+  [-60_000, 'ahead of'],
+])('doctor finds a clock that is %i ms ahead', async (aheadMs, side) => {
+  await using server = await RedisServer.start();
+  const { code, findings } = await doctorOn(server, { aheadMs });
+  expect(code).toBe(1);
+  expect(findings).toContainEqual({
+    check: 'clock',
+    result: 'wrong',
+    found: expect.stringMatching(
+      new RegExp(`^the servers: .* \\(\\d{5} ms\\) ${side} the clock of this machine`),
+    ) as unknown,
+    change: expect.stringContaining('NTP') as unknown,
+  });
+});
+
+it('doctor finds a user that may not write below the base path', async () => {
+  await using server = await RedisServer.start();
+  const rights = ['~*', '&*', '+@all', '-set', '-hset', '-zadd'];
+  await server.ask('ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
+  const { code, findings } = await doctorOn(server, { env: { REDIS_USERNAME: 'shop', REDIS_PASSWORD: 'secret' } });
+  expect(code).toBe(1);
+  const change = expect.stringContaining('check the user, the password and the rights') as unknown;
+  expect(findings).toContainEqual(expect.objectContaining({ result: 'wrong', change }));
+});
+
+it('doctor passes on what the backend warns of', async () => {
+  await using server = await RedisServer.start();
+  const proxy = await AnsweringProxy.open(server.port);
+  onTestFinished(() => proxy.close());
+  const info = await server.ask('INFO');
+  proxy.answer('INFO', info.replace('connected_slaves:0', 'connected_slaves:1'));
+  const { code, findings } = await doctorOn(server, { url: proxy.url });
+  expect(code).toBe(1);
+  expect(findings).toContainEqual({
+    check: 'server',
+    result: 'wrong',
+    found: 'the backend warns',
+    change: expect.stringContaining('min-replicas-to-write is not set') as unknown,
+  });
 });

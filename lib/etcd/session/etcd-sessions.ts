@@ -61,6 +61,7 @@ export class EtcdSessions {
   #hasLost = false;
   #isClosed = false;
   #lastError: unknown;
+  #grantedMs: number | undefined;
   #cancelNext: Dispose = () => {};
 
   constructor(keys: EtcdKeys, settings: SessionSettings, openClient: OpenClient, report: SessionReport) {
@@ -91,6 +92,11 @@ export class EtcdSessions {
   /** The session, while a server answers. */
   get connected(): EtcdSession | undefined {
     return this.#isConnected ? this.#session : undefined;
+  }
+
+  /** The time for which the servers keep the keys of a dead process: what they granted last, or what is asked for. */
+  get lockedAfterDeathMs(): number {
+    return this.#grantedMs ?? this.#settings.sessionTimeoutMs;
   }
 
   /** The time after which an unanswered heartbeat ends a link: two of them are a third of the session timeout. */
@@ -217,6 +223,8 @@ export class EtcdSessions {
     const { lease, ttl } = await link.grant(this.#settings.sessionTimeoutMs / 1_000);
     // A lease may be longer than asked for. It is left as soon as it would be with the time asked for.
     const timeoutMs = Math.min(ttl * 1_000, this.#settings.sessionTimeoutMs);
+    this.#grantedMs = ttl * 1_000;
+    this.#report.granted(this.#grantedMs, this.#settings.sessionTimeoutMs);
     const session = new EtcdSession(lease, {
       keys: this.keys,
       timeoutMs,

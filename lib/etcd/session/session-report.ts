@@ -29,6 +29,15 @@ export class SessionReport {
     }
   }
 
+  /** Warns once of leases that are longer than asked for: the servers have a least time, by their election timeout. */
+  granted(grantedMs: number, askedMs: number): void {
+    if (grantedMs <= askedMs) return;
+    this.warn([
+      `the etcd servers grant leases of ${grantedMs} ms, sessionTimeoutMs asks for ${askedMs}: the locks of a dead ` +
+        'process stay for that long (the least is one and a half --election-timeout of the servers)',
+    ]);
+  }
+
   connected({ id, timeoutMs }: Pick<EtcdSession, 'id' | 'timeoutMs'>, host: string): void {
     if (!this.#hasConnected) this.#log.log(`connected to etcd at ${host}: session ${id}`);
     else if (this.#downSince !== undefined) {

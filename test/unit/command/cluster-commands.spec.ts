@@ -1,6 +1,9 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../../../lib/command/run-command.js';
+import { accepts } from '../../../lib/command/zookeeper-servers.js';
 import { connectionOf } from '../../../lib/service/lock.service.js';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -36,7 +39,7 @@ async function busyCluster() {
     payloads: [Buffer.from('a'), Buffer.from('b')],
     ...NOT_WAITING,
   });
-  const options = ['--connect', server.connectString, '--base-path', basePath, '--within', '30s'];
+  const options = ['--connect', server.connectString, '--base-path', basePath, '--within', '30s', '--timeout', '60s'];
   const run = async (...args: string[]) => {
     const io = commandIo();
     return { code: await runCommand([...args, ...options], io), ...io.written() };
@@ -214,6 +217,77 @@ describe('doctor', () => {
     });
   });
 
+  it.each([
+    [90_000, '1 min (90000 ms) behind'],
+    [-3_700_000, '1 h (3700000 ms) ahead of'],
+  ])('finds a clock that is %i ms ahead, and says by how much', async (aheadMs, expected) => {
+    const { options } = await busyCluster();
+    const io = commandIo({ aheadMs });
+    expect(await runCommand(['doctor', '--json', ...options], io)).toBe(1);
+    const [found, ...others] = findingsOf(io.written().said, 'wrong');
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ check: 'clock', change: expect.stringContaining('NTP') as unknown });
+    // The request itself takes a moment.
+    const [size = 0] = /\d+(?= ms)/.exec(found?.found ?? '')?.map(Number) ?? [];
+    expect(Math.abs(size - Math.abs(aheadMs))).toBeLessThan(30_000);
+    expect(found?.found.replace(String(size), String(Math.abs(aheadMs)))).toContain(expected);
+  });
+
+  it('does not mind a clock that is less than a second off', async () => {
+    const { options } = await busyCluster();
+    const io = commandIo({ aheadMs: 700 });
+    expect(await runCommand(['doctor', ...options], io)).toBe(0);
+  });
+
+  it('finds a server that takes smaller requests only, and leaves nothing on it', async () => {
+    await using small = await EmbeddedZooKeeper.start({ maxBufferBytes: 400_000 });
+    const io = commandIo();
+    expect(await runCommand(['doctor', '--json', '--timeout', '60s', '--connect', small.connectString], io)).toBe(1);
+    expect(findingsOf(io.written().said, 'wrong')).toEqual([
+      {
+        check: 'jute.maxbuffer',
+        result: 'wrong',
+        found: `${small.connectString} refuses requests of 1048575 bytes, and accepts 262143`,
+        change: expect.stringContaining('-Djute.maxbuffer=1048575') as unknown,
+      },
+    ]);
+    const leftBehind = async () => (await small.ask('cons')).trim() + (await small.ask('dump'));
+    await eventually(async () => !/queued|0x\d/.test(await leftBehind()), 'no connection and no session is left');
+  });
+
+  it.each(['Zookeeper version: 3.4.14-4c25d48, built on 03/06/2019\n', ''])(
+    'finds a server whose version is too old, and says when it is not told: %j',
+    async (answer) => {
+      const front = await wordFront(server.port, answer);
+      const io = commandIo();
+      expect(await runCommand(['doctor', '--json', '--timeout', '60s', '--connect', front], io)).toBe(
+        answer === '' ? 0 : 1,
+      );
+      expect(findingsOf(io.written().said, answer === '' ? 'unknown' : 'wrong')).toMatchObject([
+        {
+          check: 'version',
+          found: answer === '' ? `${front} does not answer "srvr" (4lw.commands.whitelist)` : `${front} has 3.4.14`,
+        },
+      ]);
+    },
+  );
+
+  it('does not guess the limit of a server that refuses everything, or nothing', async () => {
+    for (const behaviour of ['closes', 'keeps'] as const) {
+      const listener = createServer((socket) => {
+        socket.on('error', () => {});
+        socket.resume();
+        if (behaviour === 'closes') socket.destroy();
+        onTestFinished(() => void socket.destroy());
+      });
+      await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void listener.close());
+      const { port } = listener.address() as AddressInfo;
+      expect(await accepts({ host: '127.0.0.1', port }, 1_000, 300)).toBeUndefined();
+    }
+    expect(await accepts({ host: '127.0.0.1', port: await unusedPort() }, 1_000, 300)).toBeUndefined();
+  });
+
   it('finds a chroot that does not exist, before anything creates it', async () => {
     const { options } = await busyCluster();
     const io = commandIo();
@@ -223,3 +297,32 @@ describe('doctor', () => {
     expect(io.written().said).toContain('create the znode /nowhere');
   });
 });
+
+interface Finding {
+  readonly check: string;
+  readonly result: string;
+  readonly found: string;
+  readonly change?: string;
+}
+
+function findingsOf(json: string, result: string): readonly Finding[] {
+  return (JSON.parse(json) as Finding[]).filter((finding) => finding.result === result);
+}
+
+/** A proxy before a server that answers `srvr` itself. Returns its address. */
+async function wordFront(port: number, answer: string): Promise<string> {
+  const listener = createServer((client) => {
+    client.on('error', () => {});
+    client.once('data', (bytes) => {
+      if (bytes.toString() === 'srvr') return client.end(answer);
+      const target = connect(port, '127.0.0.1', () => target.write(bytes));
+      target.on('error', () => client.destroy());
+      target.on('close', () => client.destroy());
+      client.on('close', () => target.destroy());
+      return client.pipe(target).pipe(client);
+    });
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void listener.close());
+  return `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+}

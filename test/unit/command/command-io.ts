@@ -1,21 +1,24 @@
 import { hostname } from 'node:os';
 import type { CommandIo } from '../../../lib/command/command-io.js';
 
-interface Settings {
+export interface Settings {
   readonly env?: CommandIo['env'];
   readonly signal?: AbortSignal;
+  /** The time by which this machine's clock is ahead of its true time, in milliseconds. */
+  readonly aheadMs?: number;
   /** What the user types. */
   readonly answer?: string | undefined;
 }
 
 /** The surroundings of a command in a test, and what it has written. */
-export function commandIo({ env = {}, signal = new AbortController().signal, answer }: Settings = {}) {
+export function commandIo({ env = {}, signal = new AbortController().signal, aheadMs = 0, answer }: Settings = {}) {
   let [said, complained, asked] = ['', '', ''];
   const io: CommandIo = {
     out: (text) => void (said += text),
     complain: (text) => void (complained += text),
     env,
     signal,
+    now: () => Date.now() + aheadMs,
     ask: async (question) => {
       asked += question;
       return answer;

@@ -51,6 +51,17 @@ describe('a firing', () => {
     expect(other.skips).toEqual(['taken', 'taken']);
   });
 
+  it('is skipped in every event, and in one line of the log', async () => {
+    const { one, other } = cluster(2);
+    const job = { ...jobWith(), name: 'every second' };
+    await one.jobs.fire(job, nothing);
+    const debug = vi.spyOn(Logger.prototype, 'debug').mockReturnValue();
+    onTestFinished(() => debug.mockRestore());
+    for (let call = 0; call < 20; call++) await other.jobs.fire(job, nothing);
+    expect(other.skips).toEqual(Array.from({ length: 20 }, () => 'taken'));
+    expect(debug.mock.calls).toEqual([[expect.stringMatching(/^every second of .* was skipped: taken$/)]]);
+  });
+
   it('does not ask for the lock when the tick is taken', async () => {
     const { one, other, backend } = cluster(2);
     await one.jobs.fire(jobWith(), nothing);

@@ -218,7 +218,10 @@ describe('a global transaction with a lost or revoked lease', () => {
     isTaken.resolve();
     await refused;
     expect([transfers.from.read('a'), transfers.to.read('b')]).toEqual([1, 0]);
-    expect(error.mock.calls.map(([, thrown]) => String(thrown))).toEqual(['Error: a: a newer holder has been here']);
+    expect(error.mock.calls).toEqual([
+      [expect.stringMatching(/^lost 1 lease: "a"/)],
+      [expect.stringContaining('stays committed'), new Error('a: a newer holder has been here')],
+    ]);
     expect(backend.busyKeys).toEqual([]);
   });
 

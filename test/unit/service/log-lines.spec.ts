@@ -9,17 +9,23 @@ import { closeService } from '../../support/plain-service.js';
 import { startLocks } from './locks.js';
 
 let warn: MockInstance<Logger['warn']>;
+let error: MockInstance<Logger['error']>;
+
 /** Each line with its context. */
-const lines = () =>
-  warn.mock.calls.map(([message], call) => {
-    const { context } = warn.mock.contexts[call] as unknown as { context: string };
+const linesOf = ({ mock }: typeof warn) =>
+  mock.calls.map(([message], call) => {
+    const { context } = mock.contexts[call] as unknown as { context: string };
     return `${context}: ${String(message)}`;
   });
+const lines = () => linesOf(warn);
+const errors = () => linesOf(error);
 
 beforeEach(() => {
   warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+  error = vi.spyOn(Logger.prototype, 'error').mockImplementation(() => {});
   return () => {
     warn.mockRestore();
+    error.mockRestore();
     vi.useRealTimers();
   };
 });
@@ -33,7 +39,7 @@ describe('a lost lease', () => {
     await locks.acquire('orders/42', { label: 'Orders.place' });
     lose(backend, ['orders/42'], 'the session is over (expired)');
     await settled();
-    expect(lines()).toEqual([
+    expect(errors()).toEqual([
       expect.stringMatching(
         /^LockService: lost 1 lease: "orders\/42" \(Orders\.place, held since \d{4}-.*Z\)\. Reason: the session is over \(expired\)\. /,
       ),
@@ -46,8 +52,8 @@ describe('a lost lease', () => {
     for (const key of keys) await locks.acquire(key);
     lose(backend, keys, 'the session is over');
     await settled();
-    expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatch(/lost 300 leases: "k0".*"k9" \(held since [^"]*\) and 290 more\. Reason: /);
+    expect(errors()).toHaveLength(1);
+    expect(errors()[0]).toMatch(/lost 300 leases: "k0".*"k9" \(held since [^"]*\) and 290 more\. Reason: /);
   });
 
   it('is logged for work under using(), and for callers that share a contender', async () => {
@@ -57,7 +63,7 @@ describe('a lost lease', () => {
       async () => {
         lose(backend, ['k'], 'test');
         await settled();
-        expect(lines()).toEqual([expect.stringMatching(/lost 1 lease: "k" \(Orders\.place, /)]);
+        expect(errors()).toEqual([expect.stringMatching(/lost 1 lease: "k" \(Orders\.place, /)]);
       },
       { label: 'Orders.place' },
     );
@@ -69,7 +75,29 @@ describe('a lost lease', () => {
     await locks.acquire('k');
     lose(backend, ['k'], 'test');
     await settled();
-    expect(lines()).toEqual([expect.stringMatching(/^LockService:reports: lost 1 lease/)]);
+    expect(errors()).toEqual([expect.stringMatching(/^LockService:reports: lost 1 lease/)]);
+  });
+
+  it('is an error only if nobody has wanted the loss', async () => {
+    const { locks } = startLocks();
+    const lease = await locks.acquire('k', { label: 'Orders.place' });
+    await locks.revoke('k', { graceMs: 0 });
+    await settled();
+    expect(lease.state).toBe('lost');
+    expect(errors()).toEqual([]);
+    expect(lines()).toEqual([expect.stringMatching(/^LockService: lost 1 lease: "k" \(Orders\.place, /)]);
+  });
+
+  it('is logged apart from those that were revoked at the same moment', async () => {
+    const { locks, backend } = startLocks();
+    for (const key of ['a', 'b']) await locks.acquire(key);
+    backend.leaseOn('a')?.revoke();
+    lose(backend, ['a', 'b'], 'test');
+    await settled();
+    expect([lines(), errors()]).toEqual([
+      [expect.stringContaining('lost 1 lease: "a"')],
+      [expect.stringContaining('lost 1 lease: "b"')],
+    ]);
   });
 });
 
