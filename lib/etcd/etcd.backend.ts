@@ -1,7 +1,7 @@
 import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
-import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
+import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { checkKey } from '../contract/key.js';
 import type {
@@ -47,17 +47,15 @@ export class EtcdBackend implements LockBackend {
   readonly coordination: CoordinationBackend;
   readonly elections: EtcdElections;
   readonly lockedAfterDeathMs: number;
-  readonly #basePath: string;
   readonly #report = new SessionReport();
   readonly #sessions: EtcdSessions;
   readonly #locks: EtcdLocks;
 
   constructor(options: ResolvedEtcdOptions) {
-    const { basePath, releaseTimeoutMs, sessionTimeoutMs, tls } = options;
-    this.#basePath = basePath;
+    const { basePath, wire, releaseTimeoutMs, sessionTimeoutMs, tls } = options;
     this.lockedAfterDeathMs = sessionTimeoutMs;
     const openClient = clientOpener(tls as Parameters<typeof clientOpener>[0]);
-    this.#sessions = new EtcdSessions(new EtcdKeys(basePath), options, openClient, this.#report);
+    this.#sessions = new EtcdSessions(new EtcdKeys(basePath, wire), options, openClient, this.#report);
     const views = new QueueViews(this.#sessions.watches, this.#sessions.lookEveryMs);
     this.#locks = new EtcdLocks(this.#sessions, views, releaseTimeoutMs);
     this.permitCounts = this.#locks;
@@ -76,9 +74,7 @@ export class EtcdBackend implements LockBackend {
 
   identify(key: string): string {
     checkKey(key);
-    if (!key.startsWith('/')) return `${this.#basePath}/${key}`;
-    const instead = 'leave out the slash: the key is stored below `basePath`';
-    throw new LockConfigurationError(`"${key}": etcd() has no absolute keys; ${instead}`, { key });
+    return this.#sessions.keys.identify(key);
   }
 
   vitals(): BackendVitals {
