@@ -57,6 +57,7 @@ export class Outbox {
   readonly #link: EtcdLink;
   readonly #proof: Proof;
   #waiting: Waiting[] = [];
+  #underWay = 0;
 
   constructor(link: EtcdLink, proof: Proof) {
     this.#link = link;
@@ -66,9 +67,15 @@ export class Outbox {
   /** @throws NotBoundError, LinkLostError, RefusedError */
   send(change: Change): Promise<Changed> {
     const answered = deferred<Changed>();
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+    if (this.#waiting.length === 0) this.#flushSoon();
     this.#waiting.push({ change, bytes: bytesOf(change.success), answered });
     return answered.promise;
+  }
+
+  /** At the end of this step of the event loop, or of the whole turn while other requests take their time anyway. */
+  #flushSoon(): void {
+    if (this.#underWay === 0) process.nextTick(() => this.#flush());
+    else setImmediate(() => this.#flush());
   }
 
   #flush(): void {
@@ -80,7 +87,8 @@ export class Outbox {
 
   async #sendTogether(batch: readonly Waiting[]): Promise<void> {
     try {
-      const answers = await this.#txn(batch.map(({ change }) => change));
+      this.#underWay++;
+      const answers = await this.#txn(batch.map(({ change }) => change)).finally(() => this.#underWay--);
       batch.forEach(({ answered }, place) => {
         const answer = answers[place];
         if (answer) answered.resolve(answer);
