@@ -141,11 +141,9 @@ export class EtcdBackend implements LockBackend {
 
 /**
  * The etcd backend. It checks its options at once. Every application that uses it gets a session of its own.
- * @throws LockConfigurationError that names the wrong field, or the package that is not installed
+ * @throws LockConfigurationError that names the wrong field
  */
 export function etcd(options: EtcdOptions = {}): LockBackendDefinition {
   const resolved = resolveEtcdOptions(options);
-  // An application that lacks the package does not start, instead of failing at its first connection.
-  clientOpener(undefined);
   return { name: 'etcd', create: () => new EtcdBackend(resolved) };
 }

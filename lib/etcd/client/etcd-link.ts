@@ -171,7 +171,7 @@ export class EtcdLink {
   #send(method: string, message: Buffer, options: CallOptions): Promise<Buffer> {
     const answered = deferred<Buffer>();
     if (this.#fault) return Promise.reject(this.#fault);
-    const onAnswer = (error: Error | null, answer?: Buffer) => {
+    const onAnswer = (error: Error | undefined, answer?: Buffer) => {
       this.#streams.delete(call);
       if (error || !answer) answered.reject(error ?? new Error('an answer without a message'));
       else answered.resolve(answer);
@@ -195,11 +195,9 @@ export class EtcdLink {
   }
 
   #stream(method: string, onMessage: (bytes: Buffer) => void, onEnd: (error: Error) => void): GrpcStream {
-    const stream = this.#client.stream(method);
+    const ended = (error = new Error('the server ended it')) => onEnd(error);
+    const stream = this.#client.stream(method, { onMessage, onEnd: ended });
     this.#streams.add(stream);
-    stream.on('data', onMessage);
-    stream.on('error', (error: Error) => onEnd(error));
-    stream.on('end', () => onEnd(new Error('the server ended it')));
     return stream;
   }
 
