@@ -223,6 +223,17 @@ describe('a key that begins with a slash', () => {
     const permits = { count: 1, of: { permits: 2 } };
     const asked = client.acquire(requestFor('/k', { mode: 'permit', permits }));
     await expect(asked).rejects.toMatchObject(refused('only locks and elections'));
+    const { signal } = new AbortController();
+    const { queues, barriers, cells } = client.coordination!;
+    const calls = [
+      () => queues.put({ key: '/k', payloads: [Buffer.from('item')], wait: false, signal }),
+      () => queues.take({ key: '/k', atMost: 1, wait: false, signal }),
+      () => barriers.raise('/k', signal),
+      () => barriers.enter({ key: '/k', count: 1, signal }),
+      () => cells.read('/k', signal),
+      () => client.permitCounts!.read('/k', { permits: 2 }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject(refused('only locks and elections'));
     for (const key of ['/shop', '/shop/locks', '/shop/locks/lock/k']) {
       await expect(client.acquire(requestFor(key))).rejects.toMatchObject(refused('base path'));
     }
