@@ -6,14 +6,11 @@ import { after } from '../../async/timer.js';
 import { CallError, CODES } from './call-error.js';
 import { frameOf, Frames } from './frames.js';
 
-/** A call that can be given up. */
-export interface GrpcCall {
-  cancel(): void;
-}
-
 /** A call with many messages in both directions. */
-export interface GrpcStream extends GrpcCall {
+export interface GrpcStream {
   write(message: Buffer): void;
+  /** Gives the call up: its listener hears no more of it. */
+  cancel(): void;
 }
 
 export interface CallOptions {
@@ -59,24 +56,22 @@ export class EtcdClient {
     session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
   }
 
-  /** Makes a call with one message in each direction. */
-  call(
-    method: string,
-    message: Buffer,
-    onAnswer: (error: CallError | undefined, answer?: Buffer) => void,
-    { limitMs, withoutToken = false }: CallOptions = {},
-  ): GrpcCall {
-    let answer: Buffer | undefined;
-    const call = this.#open(method, withoutToken, {
-      onMessage: (received) => (answer = received),
-      onEnd: (error) => onAnswer(error ?? (answer ? undefined : new CallError(CODES.internal, 'no answer')), answer),
+  /** Makes a call with one message in each direction. @throws CallError */
+  call(method: string, message: Buffer, { limitMs, withoutToken = false }: CallOptions = {}): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let answer: Buffer | undefined;
+      const { stream, end } = this.#open(method, withoutToken, {
+        onMessage: (received) => (answer = received),
+        onEnd: (error) => {
+          if (answer && !error) resolve(answer);
+          else reject(error ?? new CallError(CODES.internal, 'no answer'));
+        },
+      });
+      stream?.end(frameOf(message));
+      if (limitMs === undefined) return;
+      const late = () => end(new CallError(CODES.deadline, `no answer within ${limitMs} ms`));
+      stream?.once('close', after(limitMs, late));
     });
-    call.stream?.end(frameOf(message));
-    if (limitMs !== undefined) {
-      const late = () => call.end(new CallError(CODES.deadline, `no answer within ${limitMs} ms`));
-      call.stream?.once('close', after(limitMs, late));
-    }
-    return call;
   }
 
   stream(method: string, listener: CallListener): GrpcStream {

@@ -37,11 +37,8 @@ function answering(pieces: readonly Buffer[], trailers: Record<string, string> =
   };
 }
 
-function ask(client: EtcdClient, options?: CallOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const onAnswer = (error: Error | undefined, answer?: Buffer) => (error ? reject(error) : resolve(String(answer)));
-    client.call('/service/Method', Buffer.from('question'), onAnswer, options);
-  });
+async function ask(client: EtcdClient, options?: CallOptions): Promise<string> {
+  return String(await client.call('/service/Method', Buffer.from('question'), options));
 }
 
 const frame = (text: string) => frameOf(Buffer.from(text));
@@ -135,8 +132,6 @@ describe('a client of gRPC', () => {
       onEnd: (error) => heard.push(error),
     });
     stream.write(Buffer.from('question'));
-    const call = client.call('/service/Method', Buffer.from('question'), (error) => heard.push(error));
-    call.cancel();
     stream.cancel();
     await isCancelled;
     expect(heard).toEqual([]);
