@@ -3,7 +3,7 @@
 // Needs nothing but Node, because it runs before any dependency is there.
 import { must, npmScript } from './support/command.mjs';
 import { installDependencies } from './support/dependencies.mjs';
-import { BROWSER, ETCD, PEERS, PROMETHEUS, providePackages, REDIS } from './support/packages.mjs';
+import { BROWSER, ETCD, GO, PEERS, PROMETHEUS, providePackages, REDIS } from './support/packages.mjs';
 import {
   needBrowser,
   needEtcd,
@@ -31,7 +31,7 @@ try {
   await installDependencies('bench');
   const isReal = await usesReal();
   if (needRedis(projects).length > 0) await providePackages(REDIS);
-  if (needEtcd(projects).length > 0 && !process.env.ETCD_BIN) await providePackages(ETCD);
+  if (needEtcd(projects).length > 0) await providePackages(process.env.ETCD_BIN ? GO : [...ETCD, ...GO]);
   if (needBrowser(projects).length > 0) await providePackages(BROWSER);
   if (needPrometheus(projects).length > 0) await providePackages(PROMETHEUS);
   if (!isLong) {

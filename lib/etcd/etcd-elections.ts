@@ -4,9 +4,10 @@ import { fencingTokenOf } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/lock-request.js';
 import { explained } from './client/etcd-error.js';
 import { acquireOne } from './locks/acquire.js';
-import { entryOf, isOf } from './locks/entry.js';
+import { isOf, nameOf as nameOfEntry } from './locks/entry.js';
 import type { Entry } from './locks/entry.js';
 import type { EtcdHold } from './locks/etcd-hold.js';
+import { entriesOf } from './locks/queue-view.js';
 import type { QueueViews } from './locks/queue-views.js';
 import { rangeBelow } from './session/etcd-keys.js';
 import type { QueueKeys } from './session/etcd-keys.js';
@@ -36,10 +37,11 @@ export class EtcdElections implements Elections {
 
   async campaign(request: CampaignRequest): Promise<WonElection | null> {
     const { key, label, value } = request;
+    const queue = this.#queueOf(key);
     const wanted = {
       name: nameOf(request),
-      queue: this.#queueOf(key),
-      entry: { mode: 'exclusive', permits: 1, most: 1, label },
+      queue,
+      entry: { mode: 'exclusive', permits: 1, most: 1, label, proclaimed: value, isBare: queue.hasBareValues },
       releaseTimeoutMs: this.#releaseTimeoutMs,
       views: this.#views,
     } as const;
@@ -47,7 +49,6 @@ export class EtcdElections implements Elections {
       acquireOne(session, wanted, { ...request, signal }),
     );
     if (!hold) return null;
-    if (value !== undefined) await proclaim(hold, value).catch((error: unknown) => giveUp(hold, error));
     return { lease: hold.lease, proclaim: (next) => proclaim(hold, next) };
   }
 
@@ -64,11 +65,16 @@ export class EtcdElections implements Elections {
 
   #find(key: string, signal: AbortSignal, name: string): Promise<Found> {
     return inSession(this.#sessions, { key: name, wait: false, signal }, async (session, limit) => {
-      const range = rangeBelow(this.#queueOf(key).entries);
-      const { results } = await session.read([{ kind: 'read', ...range, inOrderOf: 'creation', limit: 1 }], limit);
-      const [found] = results[0]?.found ?? [];
-      if (!found) return { leader: null, mark: '' };
-      return { leader: leaderOf(entryOf(found), session.id), mark: `${found.key} ${found.modified}` };
+      const queue = this.#queueOf(key);
+      // Below a prefix of Go's there may be other keys.
+      const most = queue.hasBareValues ? 0 : 1;
+      const { results } = await session.read(
+        [{ kind: 'read', ...rangeBelow(queue.entries), inOrderOf: 'creation', limit: most }],
+        limit,
+      );
+      const [first] = entriesOf(queue, results[0]?.found ?? []);
+      if (!first) return { leader: null, mark: '' };
+      return { leader: leaderOf(first, session.id), mark: `${first.key} ${first.modified}` };
     });
   }
 
@@ -80,7 +86,8 @@ export class EtcdElections implements Elections {
 function leaderOf(entry: Entry, ownSession: string): Leader {
   const { host, pid, label, proclaimed, since, created } = entry;
   return {
-    id: label ?? `${host}:${pid}`,
+    // Of another kind of client, only the entry is known.
+    id: label ?? (host === undefined ? nameOfEntry(entry) : `${host}:${pid}`),
     owner: { host, pid, label },
     value: proclaimed,
     since: new Date(since),
@@ -98,9 +105,4 @@ async function proclaim(hold: EtcdHold, value: string): Promise<void> {
     throw error instanceof SessionEndedError ? lost() : explained(error, lease.key);
   });
   if (!isDone) throw lost();
-}
-
-async function giveUp(hold: EtcdHold, error: unknown): Promise<never> {
-  await hold.lease.release();
-  throw error;
 }

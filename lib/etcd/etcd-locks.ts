@@ -8,7 +8,7 @@ import type { LockRequest, SemaphoreSize } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
 import { acquireOne, acquireSet } from './locks/acquire.js';
-import { isOf } from './locks/entry.js';
+import { isForeign, isOf } from './locks/entry.js';
 import type { Entry } from './locks/entry.js';
 import { readsOf, stateOf } from './locks/queue-view.js';
 import type { QueueState } from './locks/queue-view.js';
@@ -16,7 +16,7 @@ import type { QueueViews } from './locks/queue-views.js';
 import { rewrite } from './locks/rewrite.js';
 import { turnsOf } from './locks/turns.js';
 import type { Wanted } from './locks/wanted.js';
-import { rangeBelow } from './session/etcd-keys.js';
+import { isAbsolute, rangeBelow } from './session/etcd-keys.js';
 import type { QueueKeys } from './session/etcd-keys.js';
 import type { EtcdSession } from './session/etcd-session.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
@@ -65,10 +65,10 @@ export class EtcdLocks implements PermitCounts {
     });
   }
 
-  /** The wait queues of a key: the lock's, and that of its permits. */
+  /** The wait queues of a key: the lock's, and that of its permits, if it can have some. */
   queuesOf(key: string): readonly QueueKeys[] {
     const { keys } = this.#sessions;
-    return [keys.queue('lock', key), keys.queue('permits', key)];
+    return isAbsolute(key) ? [keys.queue('lock', key)] : [keys.queue('lock', key), keys.queue('permits', key)];
   }
 
   async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
@@ -101,7 +101,9 @@ export class EtcdLocks implements PermitCounts {
     };
     const asked = await inSession(this.#sessions, call(false), async (session, limit) => {
       const found = await holders(session, limit);
-      await Promise.all(found.map((entry) => rewrite(session, entry, { isRevoked: true }, limit)));
+      // Another kind of client does not look for such a request, and its value may be read by others.
+      const told = found.filter((entry) => !isForeign(entry));
+      await Promise.all(told.map((entry) => rewrite(session, entry, { isRevoked: true }, limit)));
       return found;
     });
     if (asked.length === 0) return;
@@ -140,7 +142,7 @@ export class EtcdLocks implements PermitCounts {
 
 async function stateIn(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
   const { results, revision } = await session.read(readsOf(queue), signal);
-  return stateOf(results, revision);
+  return stateOf(queue, results, revision);
 }
 
 /** Removes an entry by force, if it is still the one that was seen. */

@@ -126,7 +126,7 @@ async function surveyed(
   most: number,
   signal: AbortSignal,
 ): Promise<SurveyedKey> {
-  const entries: Entry[] = inOrder(found.map(entryOf));
+  const entries: Entry[] = inOrder(found.map((kv) => entryOf(kv)));
   const number = kind === 'permits' ? await numberOf(session, key, signal) : undefined;
   const holding = turnsOf(entries, number);
   const contender = (entry: Entry, place: number) => described(entry, session.id, place < holding);

@@ -1,7 +1,7 @@
 import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
-import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
+import { LockTimeoutError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { checkKey } from '../contract/key.js';
 import type {
@@ -51,17 +51,19 @@ export class EtcdBackend implements LockBackend {
   /** Whether connections to the servers are encrypted. */
   readonly isOverTls: boolean;
   readonly #basePath: string;
+  readonly lockedAfterDeathMs: number;
   readonly #report = new SessionReport();
   readonly #sessions: EtcdSessions;
   readonly #locks: EtcdLocks;
 
   constructor(options: ResolvedEtcdOptions) {
-    const { basePath, releaseTimeoutMs, tls } = options;
+    const { basePath, wire, releaseTimeoutMs, sessionTimeoutMs, tls } = options;
     this.#basePath = basePath;
     this.hosts = options.hosts;
     this.isOverTls = tls !== undefined;
+    this.lockedAfterDeathMs = sessionTimeoutMs;
     const openClient = clientOpener(tls as Parameters<typeof clientOpener>[0]);
-    this.#sessions = new EtcdSessions(new EtcdKeys(basePath), options, openClient, this.#report);
+    this.#sessions = new EtcdSessions(new EtcdKeys(basePath, wire), options, openClient, this.#report);
     const views = new QueueViews(this.#sessions.watches, this.#sessions.lookEveryMs);
     this.#locks = new EtcdLocks(this.#sessions, views, releaseTimeoutMs);
     this.permitCounts = this.#locks;
@@ -84,9 +86,7 @@ export class EtcdBackend implements LockBackend {
 
   identify(key: string): string {
     checkKey(key);
-    if (!key.startsWith('/')) return `${this.#basePath}/${key}`;
-    const instead = 'leave out the slash: the key is stored below `basePath`';
-    throw new LockConfigurationError(`"${key}": etcd() has no absolute keys; ${instead}`, { key });
+    return this.#sessions.keys.identify(key);
   }
 
   vitals(): BackendVitals {
@@ -153,11 +153,9 @@ export class EtcdBackend implements LockBackend {
 
 /**
  * The etcd backend. It checks its options at once. Every application that uses it gets a session of its own.
- * @throws LockConfigurationError that names the wrong field, or the package that is not installed
+ * @throws LockConfigurationError that names the wrong field
  */
 export function etcd(options: EtcdOptions = {}): LockBackendDefinition {
   const resolved = resolveEtcdOptions(options);
-  // An application that lacks the package does not start, instead of failing at its first connection.
-  clientOpener(undefined);
   return { name: 'etcd', create: () => new EtcdBackend(resolved) };
 }

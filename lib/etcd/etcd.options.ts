@@ -38,10 +38,19 @@ export interface EtcdOptions {
   readonly releaseTimeoutMs?: number | undefined;
   /** The beginning of all keys on the servers. Default `locks`. */
   readonly basePath?: string | undefined;
+  /**
+   * The clients that keys which begin with a slash are shared with. `'go'`: the key is the prefix of a mutex or an
+   * election of Go's `concurrency` package, such as `/my-lock` for `NewMutex(session, "/my-lock")`, with or without a
+   * slash at its end. Go's mutex excludes readers and writers. Only locks and elections have such keys: permits, queues,
+   * barriers and shared values are not in that package. Of a fencing token, `token >> 16n` is the create revision, by
+   * which Go tells holders apart; leases handed over within this process share it. `'own'`: such keys are refused.
+   * Default `'own'`.
+   */
+  readonly wire?: 'own' | 'go' | undefined;
 }
 
 export interface ResolvedEtcdOptions extends Required<
-  Pick<EtcdOptions, 'sessionTimeoutMs' | 'connectTimeoutMs' | 'releaseTimeoutMs' | 'basePath'>
+  Pick<EtcdOptions, 'sessionTimeoutMs' | 'connectTimeoutMs' | 'releaseTimeoutMs' | 'basePath' | 'wire'>
 > {
   readonly hosts: readonly string[];
   readonly tls: EtcdTlsOptions | undefined;
@@ -53,6 +62,7 @@ const DEFAULTS = Object.freeze({
   connectTimeoutMs: 10_000,
   releaseTimeoutMs: 900,
   basePath: 'locks',
+  wire: 'own',
 } as const);
 
 const ENVIRONMENT = 'ETCD_HOSTS';
@@ -69,6 +79,7 @@ export function resolveEtcdOptions(options: EtcdOptions): ResolvedEtcdOptions {
     connectTimeoutMs = DEFAULTS.connectTimeoutMs,
     releaseTimeoutMs = DEFAULTS.releaseTimeoutMs,
     basePath = DEFAULTS.basePath,
+    wire = DEFAULTS.wire,
   } = options;
   checkMs('sessionTimeoutMs', sessionTimeoutMs, SHORTEST_SESSION_MS, 2 ** 31 - 1);
   check(
@@ -81,8 +92,9 @@ export function resolveEtcdOptions(options: EtcdOptions): ResolvedEtcdOptions {
   checkMs('releaseTimeoutMs', releaseTimeoutMs, 0);
   const isPath = typeof basePath === 'string' && /^[^\s\u0000-\u001f\u007f]*[^\s\u0000-\u001f\u007f/]$/.test(basePath);
   check(isPath && !basePath.includes('//'), 'basePath', basePath, 'a text without spaces, as in "shop/locks"');
+  check(wire === 'own' || wire === 'go', 'wire', wire, '"own" or "go"');
   const times = { sessionTimeoutMs, connectTimeoutMs, releaseTimeoutMs };
-  return { ...times, basePath, hosts: hostsOf(options.hosts), tls: tlsOf(options.tls), user: userOf(options) };
+  return { ...times, basePath, wire, hosts: hostsOf(options.hosts), tls: tlsOf(options.tls), user: userOf(options) };
 }
 
 function hostsOf(given: unknown): readonly string[] {

@@ -37,6 +37,11 @@ const PACKAGES = {
     isThere: hasFile('/usr/bin/etcd'),
     service: 'etcd',
   },
+  'golang-go': { purpose: "compiles what calls Go's locks", isThere: () => works('go', 'version') },
+  'golang-etcd-server-dev': {
+    purpose: "Go's locks on etcd",
+    isThere: hasFile('/usr/share/gocode/src/go.etcd.io/etcd/clientv3/concurrency'),
+  },
   chromium: { purpose: 'the browser that opens the page of locks', isThere: hasChromium },
   prometheus: {
     purpose: 'promtool, which tries the alerts',
@@ -59,6 +64,9 @@ export const REDIS = ['redis-server'];
 
 /** The server of the locks on etcd. */
 export const ETCD = ['etcd-server'];
+
+/** Whose locks on etcd the tests run against ours. */
+export const GO = ['golang-go', 'golang-etcd-server-dev'];
 
 /** Whose locks the bench runs beside ours, and the interop tests against ours; whose clients the embedded server serves. */
 export const PEERS = [

@@ -233,7 +233,7 @@ export const LAYERS: Layers = {
   'etcd/client': {
     folder: 'etcd/client',
     mayImport: ['etcd/wire', 'contract', 'async'],
-    packages: ['@grpc/grpc-js', 'node:module', 'node:tls'],
+    packages: ['node:http2', 'node:tls'],
   },
   'etcd/wire': { folder: 'etcd/wire', mayImport: [], packages: [] },
   // Nothing imports the page: an application does, by a sub-path of its own.
@@ -381,7 +381,7 @@ export const LAYERS: Layers = {
 export const ONE_FILE_PACKAGES: readonly string[] = [
   'node-zookeeper-client',
   'ioredis',
-  '@grpc/grpc-js',
+  'node:http2',
   'node:diagnostics_channel',
 ];
 

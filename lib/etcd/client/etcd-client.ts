@@ -1,141 +1,170 @@
-import { createRequire } from 'node:module';
+import { connect, constants } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
-import { LockConfigurationError } from '../../contract/errors.js';
+import { after } from '../../async/timer.js';
+import { CallError, CODES } from './call-error.js';
+import { frameOf, Frames } from './frames.js';
 
-/** The parts of `@grpc/grpc-js` that are used here. Names and types are its own. */
-interface Grpc {
-  readonly Client: new (address: string, credentials: object, options: object) => GrpcClient;
-  readonly Metadata: new () => Metadata;
-  readonly credentials: {
-    createInsecure(): object;
-    createFromSecureContext(context: object, options: object): object;
-  };
-}
-
-/** The headers of a call. */
-interface Metadata {
-  set(name: string, value: string): void;
-}
-
-/** A call that can be given up. */
-export interface GrpcCall {
+/** A call with many messages in both directions. */
+export interface GrpcStream {
+  write(message: Buffer): void;
+  /** Gives the call up: its listener hears no more of it. */
   cancel(): void;
 }
 
-/** A call with many messages in both directions. */
-export interface GrpcStream extends GrpcCall {
-  write(message: Buffer): boolean;
-  on(event: string, listener: (...values: never[]) => void): unknown;
-}
-
-type AsIs = (bytes: Buffer) => Buffer;
-type OnAnswer = (error: Error | null, answer?: Buffer) => void;
-
-/** A client of one address. */
-interface GrpcClient {
-  makeUnaryRequest(
-    method: string,
-    serialize: AsIs,
-    deserialize: AsIs,
-    message: Buffer,
-    headers: Metadata,
-    options: { readonly deadline?: number },
-    onAnswer: OnAnswer,
-  ): GrpcCall;
-  makeBidiStreamRequest(method: string, serialize: AsIs, deserialize: AsIs, headers: Metadata): GrpcStream;
-  close(): void;
-}
-
 export interface CallOptions {
-  /** The time for the answer, in milliseconds. Default: no limit. */
+  /** The time until the call fails. Default: as long as the connection lives. */
   readonly limitMs?: number | undefined;
-  /** Servers refuse every request with a token that has ended, also the one for the next token. */
   readonly withoutToken?: boolean;
 }
 
-/** Calls to one server by the paths of their methods. Messages are bytes. */
-export interface EtcdClient {
-  call(method: string, message: Buffer, onAnswer: OnAnswer, options?: CallOptions): GrpcCall;
-  stream(method: string): GrpcStream;
-  /** Sends the token with each later call. */
-  useToken(token: string): void;
-  close(): void;
+/** The listener of a call. */
+interface CallListener {
+  readonly onMessage: (message: Buffer) => void;
+  /** Called once. `undefined`: the server has ended the call, and all is well. */
+  readonly onEnd: (error: CallError | undefined) => void;
 }
+
+const { HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS, NGHTTP2_CANCEL } = constants;
+
+/** Large answers come in one piece. */
+const WINDOW_BYTES = 1_024 * 1_024;
+const SETTINGS = { enablePush: false, initialWindowSize: WINDOW_BYTES };
 
 /** Opens a client of one address. */
 export type OpenClient = (host: string) => EtcdClient;
 
-/**
- * Settings of our own connections. A link has one connection, and its first fault is reported: the library neither
- * connects again nor repeats a call by itself.
- */
-const SETTINGS = {
-  'grpc.enable_retries': 0,
-  'grpc.use_local_subchannel_pool': 1,
-  'grpc.service_config_disable_resolution': 1,
-  'grpc.enable_http_proxy': 0,
-  'grpc.max_receive_message_length': -1,
-  'grpc.max_send_message_length': -1,
-  'grpc.enable_channelz': 0,
-};
-
-const PACKAGE = '@grpc/grpc-js';
-const asIs: AsIs = (bytes) => bytes;
-
-/** @param tls options of Node's `tls`; `undefined`: plain connections */
+/** @param tls options of Node's `tls`; `undefined`: plain connections @throws Error for certificates that are none */
 export function clientOpener(tls: ConnectionOptions | undefined): OpenClient {
-  const { Client, Metadata: Headers, credentials } = grpc();
-  const access = tls === undefined ? credentials.createInsecure() : secure(tls);
-  const settings = { ...SETTINGS, ...(tls?.servername && { 'grpc.ssl_target_name_override': tls.servername }) };
-  return (host) => {
-    const client = new Client(host, access, settings);
-    const headersWith = (token?: string) => {
-      const all = new Headers();
-      // Ends a watch on a server that has lost its leader, instead of leaving it silent.
-      all.set('hasleader', 'true');
-      if (token !== undefined) all.set('token', token);
-      return all;
-    };
-    const plain = headersWith();
-    let headers = plain;
-    return {
-      call(method, message, onAnswer, { limitMs, withoutToken = false } = {}) {
-        const options = limitMs === undefined ? {} : { deadline: Date.now() + limitMs };
-        const used = withoutToken ? plain : headers;
-        return client.makeUnaryRequest(method, asIs, asIs, message, used, options, onAnswer);
-      },
-      stream: (method) => client.makeBidiStreamRequest(method, asIs, asIs, headers),
-      useToken(token) {
-        headers = headersWith(token);
-      },
-      close: () => client.close(),
-    };
-  };
-}
-
-function secure({ rejectUnauthorized, checkServerIdentity, ...options }: ConnectionOptions): object {
-  const checks = {
-    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-    ...(checkServerIdentity && { checkServerIdentity }),
-  };
-  return grpc().credentials.createFromSecureContext(createSecureContext(options), checks);
+  const secure = tls && { ...tls, secureContext: createSecureContext(tls) };
+  return (host) => new EtcdClient(connect(`${secure ? 'https' : 'http'}://${host}`, { ...secure, settings: SETTINGS }));
 }
 
 /**
- * Returns the library that speaks gRPC. It is loaded by the first call: applications on another backend do not have it.
- * @throws LockConfigurationError if it is not installed
+ * gRPC on one connection of Node's HTTP/2: a call is a request with a path, its messages have their length before them,
+ * and its result is in the trailers. A connection is never opened again, and no call is repeated.
  */
-function grpc(): Grpc {
+export class EtcdClient {
+  readonly #session: ClientHttp2Session;
+  #token: string | undefined;
+  #fault: Error | undefined;
+
+  constructor(session: ClientHttp2Session) {
+    this.#session = session;
+    session.on('error', (error: Error) => (this.#fault = error));
+    session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
+  }
+
+  /** Makes a call with one message in each direction. @throws CallError */
+  call(method: string, message: Buffer, { limitMs, withoutToken = false }: CallOptions = {}): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let answer: Buffer | undefined;
+      const { stream, end } = this.#open(method, withoutToken, {
+        onMessage: (received) => (answer = received),
+        onEnd: (error) => {
+          if (answer && !error) resolve(answer);
+          else reject(error ?? new CallError(CODES.internal, 'no answer'));
+        },
+      });
+      stream?.end(frameOf(message));
+      if (limitMs === undefined) return;
+      const late = () => end(new CallError(CODES.deadline, `no answer within ${limitMs} ms`));
+      stream?.once('close', after(limitMs, late));
+    });
+  }
+
+  stream(method: string, listener: CallListener): GrpcStream {
+    const { stream, cancel } = this.#open(method, false, listener);
+    return { cancel, write: (message) => void stream?.write(frameOf(message)) };
+  }
+
+  /** Sends the token with each later call. */
+  useToken(token: string): void {
+    this.#token = token;
+  }
+
+  /** Ends the connection, and all calls with it. */
+  close(): void {
+    this.#session.destroy();
+  }
+
+  #open(method: string, withoutToken: boolean, { onMessage, onEnd }: CallListener) {
+    let isOver = false;
+    let stream: ClientHttp2Stream | undefined;
+    const end = (error: CallError | undefined) => {
+      if (isOver) return;
+      isOver = true;
+      if (error) stream?.close(NGHTTP2_CANCEL);
+      onEnd(error);
+    };
+    const cancel = () => {
+      isOver = true;
+      stream?.close(NGHTTP2_CANCEL);
+    };
+    try {
+      stream = this.#session.request(this.#headersOf(method, withoutToken));
+      this.#listen(stream, onMessage, end);
+    } catch (error) {
+      // The caller does not yet have what it listens with.
+      queueMicrotask(() => end(this.#lost(error as Error)));
+    }
+    return { stream, cancel, end };
+  }
+
+  #listen(
+    stream: ClientHttp2Stream,
+    onMessage: (message: Buffer) => void,
+    end: (error: CallError | undefined) => void,
+  ): void {
+    const frames = new Frames(onMessage);
+    const found = (headers: IncomingHttpHeaders) => {
+      const status = statusOf(headers);
+      if (status !== undefined) end(status === 'ok' ? undefined : status);
+    };
+    // Without a message, the result is where the headers are.
+    stream.on('response', found).on('trailers', found);
+    stream.on('data', (bytes: Buffer) => {
+      try {
+        frames.add(bytes);
+      } catch (error) {
+        end(new CallError(CODES.internal, (error as Error).message));
+      }
+    });
+    stream.on('error', (error: Error) => end(this.#lost(error)));
+    stream.on('close', () => end(this.#lost()));
+  }
+
+  #lost(error?: Error): CallError {
+    return new CallError(CODES.unavailable, (this.#fault ?? error)?.message ?? 'the server has closed it');
+  }
+
+  #headersOf(method: string, withoutToken: boolean): OutgoingHttpHeaders {
+    return {
+      [HTTP2_HEADER_METHOD]: 'POST',
+      [HTTP2_HEADER_PATH]: method,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      // Ends a watch on a server that has lost its leader, instead of leaving it silent.
+      hasleader: 'true',
+      ...(this.#token !== undefined && !withoutToken && { token: this.#token }),
+    };
+  }
+}
+
+/** Returns the result of a call, if headers or trailers have it. */
+function statusOf(headers: IncomingHttpHeaders): CallError | 'ok' | undefined {
+  const { 'grpc-status': status, 'grpc-message': message = '', [HTTP2_HEADER_STATUS]: http } = headers;
+  if (status === '0') return 'ok';
+  if (status !== undefined) return new CallError(Number(status), decoded(String(message)));
+  const isHttp = http === undefined || Number(http) === 200;
+  return isHttp ? undefined : new CallError(CODES.unavailable, `it answered with the HTTP status ${Number(http)}`);
+}
+
+function decoded(message: string): string {
   try {
-    return createRequire(import.meta.url)(PACKAGE) as Grpc;
-  } catch (cause) {
-    if ((cause as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw cause;
-    throw new LockConfigurationError(
-      `etcd() needs the package ${PACKAGE}, which is not installed: npm install ${PACKAGE}`,
-      {
-        cause,
-      },
-    );
+    return decodeURIComponent(message);
+  } catch {
+    return message;
   }
 }

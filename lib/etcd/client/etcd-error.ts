@@ -1,4 +1,5 @@
 import { LockConfigurationError, LockUnavailableError } from '../../contract/errors.js';
+import { CallError } from './call-error.js';
 
 /** The connection was lost, or given up, before the answer came. The request may have been carried out. */
 export class LinkLostError extends Error {
@@ -55,9 +56,9 @@ export class RefusedError extends Error {
 
 /** Returns the refusal that an error of a call is. `undefined` for faults of the connection, and of the servers. */
 export function refusalOf(error: unknown): RefusedError | undefined {
-  const { code, details, message } = error as { code?: number; details?: string; message?: string };
-  const name = REFUSALS[code as keyof typeof REFUSALS] as RefusalCode | undefined;
-  return name && new RefusedError(name, details || message || name);
+  if (!(error instanceof CallError)) return undefined;
+  const name = REFUSALS[error.code as keyof typeof REFUSALS] as RefusalCode | undefined;
+  return name && new RefusedError(name, error.message || name);
 }
 
 const CHECK_RIGHTS = 'check the user, the password and the role, see docs/etcd.md';

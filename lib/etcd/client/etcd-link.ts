@@ -1,6 +1,4 @@
-import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
-import type { Deferred } from '../../async/deferred.js';
 import {
   authenticateRequest,
   grantRequest,
@@ -27,7 +25,7 @@ import type {
   TxnResponse,
   WatchResponse,
 } from '../wire/responses.js';
-import type { CallOptions, EtcdClient, GrpcCall, GrpcStream } from './etcd-client.js';
+import type { EtcdClient, GrpcStream } from './etcd-client.js';
 import { LinkLostError, refusalOf } from './etcd-error.js';
 
 /** The access to servers that ask for a user. */
@@ -60,8 +58,6 @@ const METHODS = {
 export class EtcdLink {
   readonly #client: EtcdClient;
   readonly #options: LinkOptions;
-  readonly #pending = new LinkedList<Deferred<Buffer>>();
-  readonly #streams = new Set<GrpcCall>();
   #watch: GrpcStream | undefined;
   #authenticated: Promise<void> | undefined;
   #fault: LinkLostError | undefined;
@@ -111,11 +107,10 @@ export class EtcdLink {
     );
     try {
       stream.write(Buffer.concat(leaseRequest(lease)));
-      return readLeaseResponse(await this.#untilClosed(answered));
+      return readLeaseResponse(await answered.promise);
     } catch (error) {
       throw this.#failed(error);
     } finally {
-      this.#streams.delete(stream);
       stream.cancel();
     }
   }
@@ -147,9 +142,7 @@ export class EtcdLink {
   close(why: string, cause?: unknown): void {
     if (this.#fault) return;
     this.#fault = new LinkLostError(why, cause);
-    for (const request of this.#pending.members) request.reject(this.#fault);
-    for (const stream of this.#streams) stream.cancel();
-    this.#streams.clear();
+    // All calls end with it.
     this.#client.close();
     this.#options.onClosed(this.#fault);
   }
@@ -157,35 +150,23 @@ export class EtcdLink {
   async #call(method: string, fields: readonly Buffer[], limitMs?: number): Promise<Buffer> {
     const message = Buffer.concat(fields);
     try {
-      return await this.#send(method, message, { limitMs });
+      return await this.#client.call(method, message, { limitMs });
     } catch (error) {
       if (!refusalOf(error)?.isOldToken || !this.#options.user) throw this.#failed(error);
     }
     // A refused request was not carried out.
     await this.#authenticate(limitMs);
-    return this.#send(method, message, { limitMs }).catch((error: unknown) => {
+    return this.#client.call(method, message, { limitMs }).catch((error: unknown) => {
       throw this.#failed(error);
     });
-  }
-
-  #send(method: string, message: Buffer, options: CallOptions): Promise<Buffer> {
-    const answered = deferred<Buffer>();
-    if (this.#fault) return Promise.reject(this.#fault);
-    const onAnswer = (error: Error | null, answer?: Buffer) => {
-      this.#streams.delete(call);
-      if (error || !answer) answered.reject(error ?? new Error('an answer without a message'));
-      else answered.resolve(answer);
-    };
-    const call = this.#client.call(method, message, onAnswer, options);
-    this.#streams.add(call);
-    return this.#untilClosed(answered);
   }
 
   /** Gets a token. Requests that need one at the same time share the answer. @throws LinkLostError, RefusedError */
   #authenticate(limitMs?: number): Promise<void> {
     const { username = '', password = '' } = this.#options.user ?? {};
     const message = Buffer.concat(authenticateRequest(username, password));
-    this.#authenticated ??= this.#send(METHODS.authenticate, message, { limitMs, withoutToken: true })
+    this.#authenticated ??= this.#client
+      .call(METHODS.authenticate, message, { limitMs, withoutToken: true })
       .then((answer) => this.#client.useToken(readToken(answer)))
       .catch((error: unknown) => {
         throw this.#failed(error);
@@ -195,18 +176,8 @@ export class EtcdLink {
   }
 
   #stream(method: string, onMessage: (bytes: Buffer) => void, onEnd: (error: Error) => void): GrpcStream {
-    const stream = this.#client.stream(method);
-    this.#streams.add(stream);
-    stream.on('data', onMessage);
-    stream.on('error', (error: Error) => onEnd(error));
-    stream.on('end', () => onEnd(new Error('the server ended it')));
-    return stream;
-  }
-
-  #untilClosed(answered: Deferred<Buffer>): Promise<Buffer> {
-    if (this.#fault) answered.reject(this.#fault);
-    const place = this.#pending.join(answered);
-    return answered.promise.finally(() => place.leave());
+    const ended = (error = new Error('the server ended it')) => onEnd(error);
+    return this.#client.stream(method, { onMessage, onEnd: ended });
   }
 
   /** Returns the error of a request. All but a refusal end the link. */

@@ -21,7 +21,7 @@ export class EtcdCells implements Cells {
     this.#kind = kind;
   }
 
-  read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+  async read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const cell = this.#of(key);
     return inSession(this.#sessions, { key: name, wait: false, signal }, async (session, limit) => {
       const found = await find(session, cell, limit);
@@ -44,7 +44,7 @@ export class EtcdCells implements Cells {
     );
   }
 
-  next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+  async next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
     const { watches, lookEveryMs } = this.#sessions;
     return watchUntil(watches, { key: this.#of(key) }, signal, async () => {
       const found = await this.read(key, signal, name);

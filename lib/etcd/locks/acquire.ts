@@ -138,7 +138,7 @@ function statesOf(
   return contenders.map(({ queue }) => {
     const count = readsOf(queue).length;
     at += count;
-    return stateOf(reads.slice(at - count, at), revision);
+    return stateOf(queue, reads.slice(at - count, at), revision);
   });
 }
 

@@ -34,7 +34,7 @@ export class Contender implements ViewFollower {
   constructor(session: EtcdSession, wanted: Wanted) {
     this.#session = session;
     this.#wanted = wanted;
-    this.key = `${wanted.queue.entries}${session.id}-${session.nextNumber()}`;
+    this.key = `${wanted.queue.own}${session.id}-${session.nextNumber()}`;
     this.value = newEntry(wanted.entry);
     this.#granted.promise.catch(() => {});
   }

@@ -17,6 +17,8 @@ export interface EntryValue {
   readonly isRevoked?: boolean | undefined;
   /** The value that a leader proclaims. */
   readonly proclaimed?: string | undefined;
+  /** Whether only `proclaimed` is stored. */
+  readonly isBare?: boolean | undefined;
 }
 
 /** A place in a wait queue. */
@@ -30,8 +32,11 @@ export interface Entry extends EntryValue {
 
 const host = hostname();
 
+/** The parts of an entry that a request brings. */
+export type NewEntry = Pick<EntryValue, 'mode' | 'permits' | 'most' | 'label' | 'proclaimed' | 'isBare'>;
+
 /** Returns the value of a new entry of this process. */
-export function newEntry(entry: Pick<EntryValue, 'mode' | 'permits' | 'most' | 'label'>): EntryValue {
+export function newEntry(entry: NewEntry): EntryValue {
   return { ...entry, since: Date.now(), host, pid: process.pid };
 }
 
@@ -45,14 +50,21 @@ export function entryText({
   pid,
   isRevoked,
   proclaimed,
+  isBare,
 }: EntryValue): string {
+  if (isBare) return proclaimed ?? '';
   const counts = mode === 'permit' ? { permits, most } : {};
   return JSON.stringify({ mode, ...counts, since, label, host: on, pid, isRevoked, proclaimed });
 }
 
-/** Returns the entry of a key. Another client's entry that cannot be read excludes all others. */
-export function entryOf({ key, value, created, modified }: KeyValue): Entry {
-  return { mode: 'exclusive', permits: 1, most: 1, since: 0, ...valueOf(value.toString()), key, created, modified };
+/**
+ * Returns the entry of a key. Another client's entry that cannot be read excludes all others.
+ * @param isBare whether the value is what a candidate proclaims, and nothing else
+ */
+export function entryOf({ key, value, created, modified }: KeyValue, isBare = false): Entry {
+  const text = value.toString();
+  const read = isBare ? { isBare, proclaimed: text } : valueOf(text);
+  return { mode: 'exclusive', permits: 1, most: 1, since: Number.NaN, ...read, key, created, modified };
 }
 
 function valueOf(text: string): Partial<EntryValue> {
@@ -64,6 +76,16 @@ function valueOf(text: string): Partial<EntryValue> {
 }
 
 /** Whether an entry belongs to a session. @param session id of the session */
-export function isOf({ key }: Pick<Entry, 'key'>, session: string): boolean {
-  return key.slice(key.lastIndexOf('/') + 1).startsWith(`${session}-`);
+export function isOf(entry: Pick<Entry, 'key'>, session: string): boolean {
+  return nameOf(entry).startsWith(`${session}-`);
+}
+
+/** Whether an entry is that of another kind of client, which has one entry for each of its leases. */
+export function isForeign(entry: Pick<Entry, 'key'>): boolean {
+  return !nameOf(entry).includes('-');
+}
+
+/** The last part of an entry's key. It begins with the id of the lease. */
+export function nameOf({ key }: Pick<Entry, 'key'>): string {
+  return key.slice(key.lastIndexOf('/') + 1);
 }

@@ -1,6 +1,8 @@
 import type { Dispose } from '../../async/abort.js';
+import type { Place as AlarmPlace } from '../../async/collections.js';
 import { now } from '../../async/clock.js';
-import { after, settledWithin } from '../../async/timer.js';
+import { settledWithin } from '../../async/timer.js';
+import type { Alarm } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
@@ -15,9 +17,10 @@ import type { Wanted } from './wanted.js';
 const SHORT_HOLD_MS = 25;
 
 /** A held entry: the grant behind a lease. */
-export class EtcdHold implements Grant, ViewFollower {
+export class EtcdHold implements Grant, ViewFollower, Alarm {
   readonly key: string;
   readonly created: number;
+  due = 0;
   readonly fencingToken: bigint;
   readonly lease: GrantedLease;
   readonly demand: Demand | undefined;
@@ -27,7 +30,7 @@ export class EtcdHold implements Grant, ViewFollower {
   readonly #leaveLeases: Dispose;
   #entry: Entry;
   #leaveView: Dispose | undefined;
-  readonly #cancelFollow: Dispose;
+  readonly #alarm: AlarmPlace<Alarm>;
   #isOver = false;
 
   /** @param isWanted whether another entry waits; `undefined`: that is not known */
@@ -42,7 +45,7 @@ export class EtcdHold implements Grant, ViewFollower {
     this.demand = entry.mode === 'permit' ? undefined : this.#demanded;
     this.lease = new GrantedLease(grantOf(this, wanted.name));
     this.#leaveLeases = session.leases.add(this.lease);
-    this.#cancelFollow = after(SHORT_HOLD_MS, () => this.#follow(), 'unref');
+    this.#alarm = session.alarms.set(SHORT_HOLD_MS, this);
   }
 
   get mode(): LeaseMode {
@@ -83,9 +86,13 @@ export class EtcdHold implements Grant, ViewFollower {
     if (place.entry.isRevoked) this.lease.revoke();
   }
 
+  ring(): void {
+    this.#follow();
+  }
+
   #follow(): void {
     if (this.#isOver || this.#leaveView) return;
-    this.#cancelFollow();
+    this.#alarm.leave();
     const { views, queue } = this.#wanted;
     // A copy that is there already tells the place before it returns.
     this.#leaveView = () => {};
@@ -96,7 +103,7 @@ export class EtcdHold implements Grant, ViewFollower {
 
   #leave(): void {
     this.#isOver = true;
-    this.#cancelFollow();
+    this.#alarm.leave();
     this.#leaveLeases();
     this.#leaveView?.();
   }

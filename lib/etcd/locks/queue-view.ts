@@ -2,11 +2,11 @@ import { NEVER } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { after } from '../../async/timer.js';
 import type { EtcdSession } from '../session/etcd-session.js';
-import { rangeBelow } from '../session/etcd-keys.js';
+import { isEntryOf, rangeBelow } from '../session/etcd-keys.js';
 import type { QueueKeys } from '../session/etcd-keys.js';
 import type { Watches } from '../session/watches.js';
 import type { ReadOp } from '../wire/requests.js';
-import type { ReadResult, WatchEvent } from '../wire/responses.js';
+import type { KeyValue, ReadResult, WatchEvent } from '../wire/responses.js';
 import { entryOf } from './entry.js';
 import type { Entry } from './entry.js';
 import { inOrder, turnsOf } from './turns.js';
@@ -47,10 +47,15 @@ export function readsOf({ entries, number }: QueueKeys): readonly ReadOp[] {
   return number === undefined ? [queue] : [queue, { kind: 'read', key: number }];
 }
 
+/** Returns the entries among keys that were found in their place, in their order. */
+export function entriesOf(queue: QueueKeys, found: readonly KeyValue[]): readonly Entry[] {
+  return inOrder(found.filter(({ key }) => isEntryOf(queue, key)).map((kv) => entryOf(kv, queue.hasBareValues)));
+}
+
 /** Returns what the reads of `readsOf` have found. */
-export function stateOf([queue, number]: readonly ReadResult[], revision: number): QueueState {
+export function stateOf(queue: QueueKeys, [found, number]: readonly ReadResult[], revision: number): QueueState {
   const recorded = number?.found[0]?.value.toString();
-  const entries = inOrder((queue?.found ?? []).map(entryOf));
+  const entries = entriesOf(queue, found?.found ?? []);
   return { entries, number: recorded === undefined ? undefined : Number(recorded), revision };
 }
 
@@ -153,7 +158,7 @@ export class QueueView {
     this.#read = 'under way';
     this.#sinceRead = [];
     this.#session.read(readsOf(this.#queue), NEVER).then(
-      ({ results, revision }) => this.#loaded(stateOf(results, revision)),
+      ({ results, revision }) => this.#loaded(stateOf(this.#queue, results, revision)),
       // The session's end is told to its followers. A server that refuses is asked again.
       () => {
         this.#read = 'failed';
@@ -185,9 +190,10 @@ export class QueueView {
         continue;
       }
       this.#revision = kv.modified;
+      if (!isEntryOf(this.#queue, kv.key)) continue;
       // A key that is written again keeps its place.
       if (isDeleted) this.#entries.delete(kv.key);
-      else this.#entries.set(kv.key, entryOf(kv));
+      else this.#entries.set(kv.key, entryOf(kv, this.#queue.hasBareValues));
     }
     this.#tell(this.#followers);
   }

@@ -29,6 +29,6 @@ export async function rewrite(
     const [result] = answer.results;
     const found = result?.kind === 'read' ? result.found[0] : undefined;
     if (found?.created !== created) return undefined;
-    present = entryOf(found);
+    present = entryOf(found, present.isBare);
   }
 }

@@ -1,5 +1,5 @@
 import type { QueueKeys } from '../session/etcd-keys.js';
-import type { EntryValue } from './entry.js';
+import type { NewEntry } from './entry.js';
 import type { QueueViews } from './queue-views.js';
 
 /** One request for a place in a wait queue. */
@@ -7,7 +7,7 @@ export interface Wanted {
   /** The key as the application wrote it. */
   readonly name: string;
   readonly queue: QueueKeys;
-  readonly entry: Pick<EntryValue, 'mode' | 'permits' | 'most' | 'label'>;
+  readonly entry: NewEntry;
   /** The time that a release waits for its answer. */
   readonly releaseTimeoutMs: number;
   readonly views: QueueViews;

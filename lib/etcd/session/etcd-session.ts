@@ -3,7 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { backoff, pause } from '../../async/timer.js';
+import { Alarms, backoff, pause } from '../../async/timer.js';
 import { LinkLostError, RefusedError } from '../client/etcd-error.js';
 import type { EtcdLink } from '../client/etcd-link.js';
 import type { ReadOp } from '../wire/requests.js';
@@ -54,6 +54,8 @@ const LONGEST_PAUSE_MS = 1_000;
  * have ended it, or when it was not proven in time.
  */
 export class EtcdSession {
+  /** The alarms of the session's holds. */
+  readonly alarms = new Alarms();
   /** The leases of the session's holds. */
   readonly leases = new SessionLeases(() => this.deadline);
   readonly id: string;
@@ -137,6 +139,7 @@ export class EtcdSession {
     this.#linked.reject(this.#over);
     this.#ending.reject(this.#over);
     for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
+    this.alarms.clear();
     this.leases.lose(why);
   }
 

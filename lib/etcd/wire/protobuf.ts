@@ -7,44 +7,55 @@ const FOUR_BYTES = 5;
 const NOTHING = Buffer.alloc(0);
 const SEVEN_BITS = 128;
 const MOST_SAFE_BYTES = 7;
+/** The most bytes of a field's number, up to 2^28, and of any number. */
+const LONGEST_TAG = 5;
+const LONGEST_VARINT = 10;
 
 /** Returns a field with a whole number or a truth value. The default, zero, is left out. */
 export function intField(number: number, value: number | bigint | boolean): Buffer {
   const whole = typeof value === 'boolean' ? Number(value) : value;
-  return whole === 0 || whole === 0n ? NOTHING : Buffer.from([...varint(tagOf(number, VARINT)), ...varint(whole)]);
+  if (whole === 0 || whole === 0n) return NOTHING;
+  const field = Buffer.allocUnsafe(LONGEST_TAG + LONGEST_VARINT);
+  return field.subarray(0, writeVarint(field, whole, writeVarint(field, tagOf(number, VARINT), 0)));
 }
 
 /** Returns a field with bytes or text. The default, no bytes, is left out. */
 export function bytesField(number: number, value: Buffer | string): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-  return bytes.length === 0 ? NOTHING : lengthFirst(number, bytes);
+  return bytes.length === 0 ? NOTHING : lengthFirst(number, [bytes]);
 }
 
 /** Returns a field with a message, which may have no fields. */
 export function messageField(number: number, fields: readonly Buffer[]): Buffer {
-  return lengthFirst(number, Buffer.concat(fields));
+  return lengthFirst(number, fields);
 }
 
-function lengthFirst(number: number, bytes: Buffer): Buffer {
-  const head = Buffer.from([...varint(tagOf(number, LENGTH_FIRST)), ...varint(bytes.length)]);
-  return Buffer.concat([head, bytes]);
+function lengthFirst(number: number, parts: readonly Buffer[]): Buffer {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const field = Buffer.allocUnsafe(LONGEST_TAG + LONGEST_VARINT + length);
+  let at = writeVarint(field, length, writeVarint(field, tagOf(number, LENGTH_FIRST), 0));
+  for (const part of parts) at += part.copy(field, at);
+  return field.subarray(0, at);
 }
 
 function tagOf(number: number, encoding: number): number {
   return number * 8 + encoding;
 }
 
-/** Negative numbers take ten bytes, as 64 bits of two's complement. */
-function varint(value: number | bigint): number[] {
-  const bytes: number[] = [];
-  if (typeof value === 'number') {
-    let rest = value;
-    for (; rest >= SEVEN_BITS; rest = Math.floor(rest / SEVEN_BITS)) bytes.push((rest % SEVEN_BITS) | SEVEN_BITS);
-    return [...bytes, rest];
+/** Writes a number. Negative ones take ten bytes, as 64 bits of two's complement. Returns where the next byte goes. */
+function writeVarint(into: Buffer, value: number | bigint, from: number): number {
+  let at = from;
+  let rest = value;
+  if (typeof rest === 'bigint') {
+    rest = BigInt.asUintN(64, rest);
+    for (; rest >= BigInt(SEVEN_BITS); rest >>= 7n) into[at++] = Number(rest & 127n) | SEVEN_BITS;
+    into[at++] = Number(rest);
+    return at;
   }
-  let rest = BigInt.asUintN(64, value);
-  for (; rest >= BigInt(SEVEN_BITS); rest >>= 7n) bytes.push(Number(rest & 127n) | SEVEN_BITS);
-  return [...bytes, Number(rest)];
+  for (; rest >= SEVEN_BITS; rest = Math.floor(rest / SEVEN_BITS)) into[at++] = (rest % SEVEN_BITS) | SEVEN_BITS;
+  into[at++] = rest;
+  return at;
 }
 
 /** The fields of one message, one after the other. A field that nothing reads is passed over. */

@@ -63,8 +63,12 @@ export async function keysBelow(server: EtcdServer, prefix: string): Promise<rea
 /** Ends the lease of the one session below a base path, as an operator would. */
 export async function revokeLease(server: EtcdServer, basePath: string): Promise<void> {
   const [session = ''] = await keysBelow(server, `${basePath}/session/`);
-  const id = BigInt(`0x${session.slice(session.lastIndexOf('/') + 1)}`);
-  await server.call('kv/lease/revoke', { ID: String(id) });
+  await revoke(server, session.slice(session.lastIndexOf('/') + 1));
+}
+
+/** Ends a lease. @param lease its id in hexadecimal digits */
+export async function revoke(server: EtcdServer, lease: string): Promise<void> {
+  await server.call('kv/lease/revoke', { ID: String(BigInt(`0x${lease}`)) });
 }
 
 /**
@@ -77,13 +81,19 @@ export async function revokeLeaseOf(server: EtcdServer, prefix: string, entry: '
   const asked = { ...range, ...order, keys_only: true };
   const { kvs = [] } = (await server.call('kv/range', asked)) as { kvs?: { key: string }[] };
   const [, lease = ''] = /([\da-f]+)-\d+$/.exec(Buffer.from(kvs[0]?.key ?? '', 'base64').toString()) ?? [];
-  await server.call('kv/lease/revoke', { ID: String(BigInt(`0x${lease}`)) });
+  await revoke(server, lease);
 }
 
 /** Compacts the history up to the present revision. */
 export async function compact(server: EtcdServer): Promise<void> {
   const { header } = (await server.call('kv/range', { key: inBase64('any') })) as { header: { revision: string } };
   await server.call('kv/compaction', { revision: header.revision, physical: true });
+}
+
+/** Reads a key of no backend. */
+export async function read(server: EtcdServer, key: string): Promise<string | undefined> {
+  const { kvs = [] } = (await server.call('kv/range', { key: inBase64(key) })) as { kvs?: { value?: string }[] };
+  return kvs[0] && Buffer.from(kvs[0].value ?? '', 'base64').toString();
 }
 
 /** Writes a key of no backend, so that the revision grows. */

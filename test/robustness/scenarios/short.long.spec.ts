@@ -2,18 +2,28 @@ import { describe, expect, it } from 'vitest';
 import { failureOf, summaryOf } from '../report/report.js';
 import { validate } from '../validate/validate.js';
 import { conduct } from './conduct.js';
-import { PLANTED, SHORT } from './scenarios.js';
+import { scenariosOn } from './other-backends.js';
+import type { Scenario } from './scenario.js';
+import { PLANTED, scenarioNamed, SHORT } from './scenarios.js';
 
 const LIMIT_MS = 240_000;
 
+async function findsNothing(scenario: Scenario, seed: number, seconds: number): Promise<void> {
+  const history = await conduct(scenario, { seed, seconds });
+  // Slow machines do less. It only matters that something was done.
+  const findings = validate(history, { holds: 20, writes: 20, faults: Math.min(1, scenario.least.faults) });
+  expect(findings.length, findings.length > 0 ? failureOf(history, findings, seconds) : '').toBe(0);
+  console.log(summaryOf(history));
+}
+
 describe('the promises hold', () => {
-  it.each(SHORT)('in $scenario.name, seed $seed', { timeout: LIMIT_MS }, async ({ scenario, seed, seconds }) => {
-    const history = await conduct(scenario, { seed, seconds });
-    // Slow machines do less. It only matters that something was done.
-    const findings = validate(history, { holds: 20, writes: 20, faults: Math.min(1, scenario.least.faults) });
-    expect(findings.length, findings.length > 0 ? failureOf(history, findings, seconds) : '').toBe(0);
-    console.log(summaryOf(history));
-  });
+  it.each(SHORT)('in $scenario.name, seed $seed', { timeout: LIMIT_MS }, ({ scenario, seed, seconds }) =>
+    findsNothing(scenario, seed, seconds),
+  );
+
+  it.each(['redis', 'etcd'] as const)('on %s', { timeout: LIMIT_MS }, (backend) =>
+    findsNothing(scenarioNamed('everything', scenariosOn(backend).scenarios), 1, 7),
+  );
 });
 
 const SEEDS = [1, 2, 3];

@@ -61,7 +61,22 @@ describe('an outbox', () => {
 
   it('tells apart a session that is not bound any more', async () => {
     const { outbox } = setUp(() => ({ isMet: false, revision: 9, term: 1, results: [] }));
-    await expect(outbox.send(put('a'))).rejects.toBeInstanceOf(NotBoundError);
+    const sent = ['a', 'b'].map((key) => outbox.send(put(key)));
+    await Promise.all(sent.map((one) => expect(one).rejects.toBeInstanceOf(NotBoundError)));
+  });
+
+  it('sends a single change without a transaction around it, and knows which condition was not met', async () => {
+    let boundAt = 5;
+    const { sent, outbox } = setUp(({ failure }) => {
+      const results = failure.map(() => ({ kind: 'read', found: [{ key: 'session', modified: boundAt }] }));
+      return { isMet: false, revision: 9, term: 1, results };
+    });
+    const change = { ...put('a'), compare: [{ key: 'a', property: 'created', is: 'equal', than: 0 } as const] };
+    await expect(outbox.send(change)).resolves.toMatchObject({ isMet: false, results: [] });
+    expect(sent[0]).toMatchObject({ success: [{ kind: 'put', key: 'a' }], failure: [{ key: 'session' }] });
+    expect(sent[0]?.compare.map(({ key }) => key)).toEqual(['session', 'a']);
+    boundAt = 6;
+    await expect(outbox.send(change)).rejects.toBeInstanceOf(NotBoundError);
   });
 
   it('does not let the refusal of one change be that of others', async () => {

@@ -7,7 +7,7 @@ import { QueueView } from '../../../lib/etcd/locks/queue-view.js';
 import type { Place } from '../../../lib/etcd/locks/queue-view.js';
 import type { KeyValue } from '../../../lib/etcd/wire/responses.js';
 
-const QUEUE = { entries: 'q//' };
+const QUEUE = { entries: 'q//', own: 'q//' };
 const VALUE = Buffer.from(JSON.stringify({ mode: 'exclusive', since: 0 }));
 
 const kvOf = (name: string, created: number, modified = created): KeyValue => ({
@@ -140,7 +140,7 @@ describe('a view of a wait queue', () => {
   it('passes over a read that is older than the state which a follower has brought meanwhile', async () => {
     const { view, places, follow, answer, remove } = setUp();
     follow('me', 7);
-    const entries = [kvOf('me', 7), kvOf('other', 9)].map(entryOf);
+    const entries = [kvOf('me', 7), kvOf('other', 9)].map((kv) => entryOf(kv));
     view.follow(
       { key: 'q//other', created: 9, placed: (place) => void places.push(place) },
       {
