@@ -22,6 +22,8 @@ export interface RedisClient {
   unsubscribe(...channels: string[]): Promise<unknown>;
   /** Adds a listener. */
   on(event: string, listener: (...values: never[]) => void): unknown;
+  /** The socket, while there is one. */
+  readonly stream?: Pick<Socket, 'cork' | 'uncork' | 'on' | 'destroy'>;
   /** Returns a client with the same settings, or others, that is not connected. */
   duplicate(override?: object): RedisClient;
 }
@@ -157,7 +159,7 @@ function settingsOf({ username, password, tls }: RedisAddress, name: string, lim
  */
 export function closeClient(client: RedisClient): void {
   client.disconnect();
-  const { stream } = client as { readonly stream?: Socket };
+  const { stream } = client;
   stream?.on('error', () => {});
   stream?.destroy();
 }

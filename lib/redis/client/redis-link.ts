@@ -1,5 +1,3 @@
-import { deferred } from '../../async/deferred.js';
-import type { Deferred } from '../../async/deferred.js';
 import { LinkedList } from '../../async/collections.js';
 import { orTimeout } from '../../async/timer.js';
 import { closeClient } from './redis-client.js';
@@ -22,10 +20,11 @@ export interface LinkClients {
  */
 export class RedisLink {
   readonly #clients: LinkClients;
-  readonly #pending = new LinkedList<Deferred<unknown>>();
+  readonly #pending = new LinkedList<(error: LinkLostError) => void>();
   readonly #listeners = new Map<string, OnMessage>();
   readonly #onClosed: (error: LinkLostError) => void;
   #fault: LinkLostError | undefined;
+  #isGathering = false;
 
   /** @param onClosed called once, at the first fault or at `close()` */
   constructor(clients: LinkClients, onClosed: (error: LinkLostError) => void) {
@@ -59,26 +58,25 @@ export class RedisLink {
   run({ script, keys, values, inBytes = false }: ScriptCall): Promise<unknown> {
     const rest = [keys.length, ...keys, ...values];
     const { requests } = this.#clients;
-    const call = (command: string, source: string) =>
-      inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
-    const asked = this.#untilClosed(call('EVALSHA', script.sha));
-    return asked.catch((error: unknown) => {
+    const call = (command: string, source: string) => {
+      this.#gather();
+      return inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
+    };
+    return this.#untilClosed(call('EVALSHA', script.sha), (error) => {
       const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-      return isUnknown
-        ? this.#untilClosed(call('EVAL', script.text)).catch((again) => this.#failed(again))
-        : this.#failed(error);
+      return isUnknown ? this.#untilClosed(call('EVAL', script.text)) : this.#failed(error);
     });
   }
 
   /** Makes a plain request. @throws LinkLostError, RefusedError */
   ask(command: string, ...values: string[]): Promise<unknown> {
-    return this.#untilClosed(this.#clients.requests.call(command, ...values)).catch((error) => this.#failed(error));
+    return this.#untilClosed(this.#clients.requests.call(command, ...values));
   }
 
   /** Subscribes to a channel. There is one listener for each channel. @throws LinkLostError, RefusedError */
   async subscribe(channel: string, onMessage: OnMessage): Promise<void> {
     this.#listeners.set(channel, onMessage);
-    await this.#untilClosed(this.#clients.messages.subscribe(channel)).catch((error) => this.#failed(error));
+    await this.#untilClosed(this.#clients.messages.subscribe(channel));
   }
 
   unsubscribe(channel: string): void {
@@ -92,17 +90,46 @@ export class RedisLink {
     this.#fault = new LinkLostError(why, cause);
     this.#listeners.clear();
     for (const client of Object.values(this.#clients)) closeClient(client);
-    for (const request of this.#pending.members) request.reject(this.#fault);
+    for (let reject = this.#pending.shift(); reject; reject = this.#pending.shift()) reject(this.#fault);
     this.#onClosed(this.#fault);
   }
 
-  /** Settles as the promise does, or rejects when the link is closed: a client may leave its promises unsettled. */
-  #untilClosed<T>(promise: Promise<T>): Promise<T> {
-    const settled = deferred<T>();
-    if (this.#fault) settled.reject(this.#fault);
-    const place = this.#pending.join(settled as Deferred<unknown>);
-    promise.then(settled.resolve, settled.reject);
-    return settled.promise.finally(() => place.leave());
+  /**
+   * Settles as the promise does, or rejects when the link is closed: a client may leave its promises unsettled.
+   * @param failed what follows an error
+   */
+  #untilClosed<T>(promise: Promise<T>, failed = (error: unknown): T | Promise<T> => this.#failed(error)): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#fault) reject(this.#fault);
+      const place = this.#pending.join(reject);
+      promise.then(
+        (value) => {
+          place.leave();
+          resolve(value);
+        },
+        (error: unknown) => {
+          // A link that is closed has rejected it already.
+          if (!place.leave() || this.#fault) return reject(this.#fault);
+          try {
+            resolve(failed(error));
+          } catch (refusal) {
+            reject(refusal);
+          }
+        },
+      );
+    });
+  }
+
+  /** Sends the requests of one turn of the event loop in one write of the socket, which costs more than a request. */
+  #gather(): void {
+    const { stream } = this.#clients.requests;
+    if (this.#isGathering || !stream) return;
+    this.#isGathering = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
   }
 
   /** Throws the error of a request. A server that cannot serve, and a connection that fails, end the link. */

@@ -22,19 +22,17 @@ async function enterQueues(
 ): Promise<readonly Contender[] | null> {
   for (;;) {
     const contenders = wanted.map((one) => new Contender(session, one));
-    const places = contenders.map(({ place }) => place);
-    const keys = places.flatMap(({ queue }) => queue);
-    const entries = places.map(({ entry }) => entry);
-    const values = (again: boolean) => [flag(waits), flag(again), ...entries];
+    const keys = wanted.flatMap(({ queue }) => queue);
+    const values = (again: boolean) => [flag(waits), flag(again), ...contenders.map(({ place }) => place.entry)];
     try {
-      const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });
-      if (word === 'POSITIONS') {
-        contenders.forEach((contender, place) => contender.stands(rest[place] as Position));
+      const answer = await session.run(ACQUIRE, keys, values, { signal });
+      if (answer[0] === 'POSITIONS') {
+        contenders.forEach((contender, place) => contender.stands(answer[place + 1] as Position));
         return contenders;
       }
       contenders.forEach((contender) => contender.drop());
-      if (word === 'REFUSED') return null;
-      await pause(Number(rest[0]), signal);
+      if (answer[0] === 'REFUSED') return null;
+      await pause(Number(answer[1]), signal);
     } catch (error) {
       // The request may have been carried out, or may still be.
       await Promise.all(contenders.map((contender) => contender.leave()));
@@ -47,7 +45,8 @@ async function enterQueues(
 export async function acquireOne(
   session: RedisSession,
   wanted: Wanted,
-  { line, wait, signal }: LockRequest,
+  { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
+  signal: AbortSignal,
 ): Promise<RedisHold | null> {
   const contenders = await enterQueues(session, [wanted], wait && line === 'fifo', signal);
   return contenders?.[0]?.granted ?? contenders?.[0]?.untilGranted(signal) ?? null;

@@ -1,6 +1,7 @@
 import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { deferred } from '../../async/deferred.js';
+import type { Deferred } from '../../async/deferred.js';
 import { after, settledWithin } from '../../async/timer.js';
 import { LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from '../session/entry.js';
@@ -38,8 +39,11 @@ export class Contender implements OwnEntry {
   readonly #session: RedisSession;
   readonly #wanted: Wanted;
   readonly #entry: Entry;
-  readonly #granted = deferred<RedisHold>();
+  /** Where the entry is stored. */
+  readonly place: QueuePlace;
+  #granted: Deferred<RedisHold> | undefined;
   #hold: RedisHold | undefined;
+  #failure: { readonly error: unknown } | undefined;
   #isOver = false;
   #cancelLook: Dispose = () => {};
 
@@ -48,11 +52,7 @@ export class Contender implements OwnEntry {
     this.#wanted = wanted;
     const number = session.enter(this);
     this.#entry = { ...wanted.entry, session: session.id, number, since: Math.round(session.serverNow) };
-    this.#granted.promise.catch(() => {});
-  }
-
-  get place(): QueuePlace {
-    return { queue: this.#wanted.queue, entry: entryText(this.#entry) };
+    this.place = { queue: wanted.queue, entry: entryText(this.#entry) };
   }
 
   /** Applies the answer of a script. A message may have come before it. */
@@ -77,11 +77,14 @@ export class Contender implements OwnEntry {
    * @throws SessionEndedError; `signal.reason` after the entry has left
    */
   async untilGranted(signal: AbortSignal): Promise<RedisHold> {
+    if (this.#hold) return this.#hold;
+    if (this.#failure) throw this.#failure.error;
+    const granted = (this.#granted = deferred());
     const dispose = onAbort(signal, (reason) => {
-      if (!this.#isOver) void this.leave().then(() => this.#granted.reject(reason));
+      if (!this.#isOver) void this.leave().then(() => granted.reject(reason));
     });
     const ended = this.#session.onEnd((error) => this.#end(error));
-    return this.#granted.promise.finally(() => {
+    return granted.promise.finally(() => {
       dispose();
       ended();
     });
@@ -111,15 +114,15 @@ export class Contender implements OwnEntry {
   #grant(granted: Granted): void {
     this.#isOver = true;
     this.#cancelLook();
-    const { name, queue, releaseTimeoutMs } = this.#wanted;
-    this.#hold = new RedisHold(this.#session, this.#entry, granted, { name, queue, releaseTimeoutMs });
-    this.#granted.resolve(this.#hold);
+    this.#hold = new RedisHold(this.#session, this.#entry, this.place, granted, this.#wanted);
+    this.#granted?.resolve(this.#hold);
   }
 
   #end(error: unknown): void {
     if (this.#isOver) return;
     this.drop();
-    this.#granted.reject(error);
+    this.#failure = { error };
+    this.#granted?.reject(error);
   }
 
   #lookIn(ms: number): void {

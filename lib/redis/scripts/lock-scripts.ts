@@ -8,7 +8,15 @@ import { HEAD, POSITIONS, WAIT_QUEUES } from './parts.js';
  */
 export const ACQUIRE = new Script(
   'ACQUIRE',
-  `${HEAD}${WAIT_QUEUES}${POSITIONS}
+  `${HEAD}
+-- One free key, for which nothing waits and which nothing observes.
+local isPlain = #ARGV == 6 and ARGV[5] == '0' and settling == 0 and string.find(ARGV[6], '^[xwr]')
+if isPlain and redis.call('EXISTS', KEYS[3], KEYS[4], KEYS[7]) == 0 then
+  local token = nextToken(KEYS[5])
+  redis.call('ZADD', KEYS[3], token, ARGV[6])
+  return {'POSITIONS', {'g', token, 0}}
+end
+${WAIT_QUEUES}${POSITIONS}
 local waits, again = ARGV[4] == '1', ARGV[5] == '1'
 local most = #ARGV - 5
 local function isFree(queue, entry)
@@ -60,7 +68,13 @@ return answers
  */
 export const LEAVE = new Script(
   'LEAVE',
-  `${HEAD}${WAIT_QUEUES}
+  `${HEAD}
+-- One held key, for which nothing waits and which nothing observes.
+if #ARGV == 4 and string.find(ARGV[4], '^[xwr]') and redis.call('EXISTS', KEYS[4], KEYS[7]) == 0 then
+  redis.call('ZREM', KEYS[3], ARGV[4])
+  return {'LEFT'}
+end
+${WAIT_QUEUES}
 for place = 1, #ARGV - 3 do
   local queue, entry = queueAt(place), ARGV[3 + place]
   local wasHeld = remove(queue, entry)

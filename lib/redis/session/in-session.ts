@@ -30,14 +30,14 @@ export function inSession<T>(
   const { wait, signal = NEVER } = call;
   const name = nameOf(call);
   const attempts = async (limit: AbortSignal): Promise<T> => {
-    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    let pauses: ReturnType<typeof backoff> | undefined;
     for (;;) {
       limit.throwIfAborted();
       const session = sessions.connected ?? (await sessions.session(limit, name));
       try {
         return await ask(session, limit);
       } catch (error) {
-        if (isMoving(error)) await pause(pauses.next(), limit);
+        if (isMoving(error)) await pause((pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)).next(), limit);
         else if (!(error instanceof SessionEndedError)) throw explained(error, name);
       }
     }

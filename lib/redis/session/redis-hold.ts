@@ -12,7 +12,6 @@ import type { Script } from '../client/script.js';
 import { DOWNGRADE, LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from './entry.js';
 import type { Entry } from './entry.js';
-import type { QueueKeys } from './redis-keys.js';
 import type { Answer, Move, OwnEntry, QueuePlace, RedisSession } from './redis-session.js';
 
 /** A grant as scripts answer it. */
@@ -25,7 +24,6 @@ export interface Granted {
 interface HoldOptions {
   /** The key as the application wrote it. */
   readonly name: string;
-  readonly queue: QueueKeys;
   readonly releaseTimeoutMs: number;
 }
 
@@ -40,17 +38,25 @@ export class RedisHold implements Grant, OwnEntry {
   readonly #options: HoldOptions;
   readonly #token: string;
   readonly #wanted = new Wanted();
-  readonly #moved = new LinkedList<() => void>();
+  #moved: LinkedList<() => void> | undefined;
   #session: RedisSession;
   #entry: Entry;
+  #place: QueuePlace;
   #leaveLeases: Dispose;
 
-  constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
+  constructor(
+    session: RedisSession,
+    entry: Entry,
+    place: QueuePlace,
+    { token, isWanted }: Granted,
+    options: HoldOptions,
+  ) {
     this.key = options.name;
     this.fencingToken = fencingTokenOf(BigInt(token));
     this.#token = token;
     this.#session = session;
     this.#entry = entry;
+    this.#place = place;
     this.#options = options;
     if (isWanted) this.#wanted.set();
     this.demand = entry.mode === 'permit' ? undefined : this.#wanted;
@@ -64,7 +70,7 @@ export class RedisHold implements Grant, OwnEntry {
 
   /** Where the hold is stored. */
   get place(): QueuePlace {
-    return { queue: this.#options.queue, entry: entryText(this.#entry) };
+    return this.#place;
   }
 
   isCurrent(): boolean {
@@ -85,7 +91,7 @@ export class RedisHold implements Grant, OwnEntry {
       () => true,
       () => false,
     );
-    if (isDone) this.#entry = reader;
+    if (isDone) this.#becomes(reader);
   }
 
   /** Runs a script about the hold. @throws SessionEndedError, RefusedError */
@@ -99,7 +105,7 @@ export class RedisHold implements Grant, OwnEntry {
     const moved = deferred();
     const done = () => moved.resolve();
     const over: LeaseFollower = { suspend() {}, resume() {}, revoke() {}, lose: done, releasing: done };
-    this.#moved.join(done);
+    (this.#moved ??= new LinkedList()).join(done);
     this.lease.addFollower(over);
     if (this.lease.isHeld()) await moved.promise;
     this.lease.removeFollower(over);
@@ -127,7 +133,7 @@ export class RedisHold implements Grant, OwnEntry {
     if (!this.isCurrent()) return undefined;
     const former = { session: this.#session, number: this.#entry.number };
     const moved: Entry = { ...this.#entry, session: session.id, number: session.enter(NOT_YET) };
-    const place = { queue: this.#options.queue, entry: entryText(moved) };
+    const place = { queue: this.#place.queue, entry: entryText(moved) };
     const isPassed = () => !former.session.owns(former.number, this) || !this.isCurrent();
     const done = (isAdopted: boolean) => {
       if (isAdopted && !isPassed()) return this.#move(session, moved);
@@ -143,12 +149,17 @@ export class RedisHold implements Grant, OwnEntry {
   #move(session: RedisSession, entry: Entry): void {
     this.#leave();
     this.#session = session;
-    this.#entry = entry;
+    this.#becomes(entry);
     this.#leaveLeases = this.#enter(session);
     // Messages to the new entry may have come before this.
     this.#wanted.set();
     this.lease.resume();
-    for (let moved = this.#moved.shift(); moved; moved = this.#moved.shift()) moved();
+    for (let moved = this.#moved?.shift(); moved; moved = this.#moved?.shift()) moved();
+  }
+
+  #becomes(entry: Entry): void {
+    this.#entry = entry;
+    this.#place = { queue: this.#place.queue, entry: entryText(entry) };
   }
 
   #enter(session: RedisSession): Dispose {

@@ -237,8 +237,12 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
-        return await orAbort(this.#known(reply), signal);
+        const answer = answerOf(await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal));
+        const isKnown = answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE';
+        if (isKnown && !this.isOver) return answer;
+        // The server does not know the session, which is about to end.
+        if (!isKnown) this.#listener.doubted();
+        return await orAbort(this.#ending.promise, signal);
       } catch (error) {
         if (!(error instanceof LinkLostError)) throw error;
         doubt.isSo = true;
@@ -252,14 +256,15 @@ export class RedisSession {
    * repeated until then.
    */
   async leave(places: readonly QueuePlace[]): Promise<void> {
-    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     const keys = places.flatMap(({ queue }) => queue);
     const entries = places.map(({ entry }) => entry);
+    let pauses: ReturnType<typeof backoff> | undefined;
     while (!this.#over) {
       try {
         await this.run(LEAVE, keys, entries);
         return;
       } catch {
+        pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
         if (!this.#over) await pause(pauses.next(), NEVER);
       }
     }
@@ -286,16 +291,13 @@ export class RedisSession {
       inBytes,
     };
   }
+}
 
-  /** Waits for the end of the session when a script says that the server does not know it. */
-  async #known(reply: unknown): Promise<Answer> {
-    const [word, ...rest] = reply as readonly unknown[];
-    const answer: Answer = [String(word), ...rest];
-    if (this.#over) throw this.#over;
-    if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
-    this.#listener.doubted();
-    return this.#ending.promise;
-  }
+/** Returns the answer in a reply, whose word may be bytes. */
+function answerOf(reply: unknown): Answer {
+  const answer = reply as [word: unknown, ...rest: unknown[]];
+  answer[0] = String(answer[0]);
+  return answer as unknown as Answer;
 }
 
 /**
