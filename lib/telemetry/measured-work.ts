@@ -27,12 +27,12 @@ export class MeasuredWork implements GaugeSource {
   cron({ event }: CronEvent): void {
     if (event.type === 'skipped') {
       const { name, reason } = event;
-      return this.#count(METRICS.cronSkips, { job: this.#names.limited('job', name), reason });
+      return this.#count(METRICS.cronSkips, { cron_job: this.#names.limited('cron_job', name), reason });
     }
     if (event.type !== 'finished' && event.type !== 'crashed') return;
     const { name, state } = event.run;
-    const job = this.#names.limited('job', name);
-    this.#count(METRICS.cronRuns, { job, state: event.type === 'crashed' ? 'crashed' : state });
+    const job = this.#names.limited('cron_job', name);
+    this.#count(METRICS.cronRuns, { cron_job: job, state: event.type === 'crashed' ? 'crashed' : state });
     if (state === 'done') this.#succeeded.set(job, Date.now() / MS);
   }
 
@@ -48,7 +48,7 @@ export class MeasuredWork implements GaugeSource {
 
   samplesOf(metric: Metric): readonly Sample[] {
     if (metric === METRICS.leader) return this.#samples('election', this.#leading);
-    return metric === METRICS.cronLastSuccess ? this.#samples('job', this.#succeeded) : [];
+    return metric === METRICS.cronLastSuccess ? this.#samples('cron_job', this.#succeeded) : [];
   }
 
   #count(metric: Metric, labels: Labels, by = 1): void {

@@ -26,6 +26,8 @@ export const BUCKETS: readonly number[] = Object.freeze([
 const SECONDS = 's';
 const OF_LOCK = ['connection', 'lock', 'mode'];
 const OF_CONNECTION = ['connection'];
+/** Not `job`: Prometheus has this label for the scrape, and renames one of the application to `exported_job`. */
+const OF_CRON_JOB = [...OF_CONNECTION, 'cron_job'];
 
 type Described = readonly [unit: string, help: string, labels: readonly string[], combined?: Metric['combined']];
 
@@ -70,20 +72,15 @@ export const METRICS = Object.freeze({
   ),
   leader: gauge('leader', '{leader}', 'Whether this application leads', [...OF_CONNECTION, 'election'], 'max'),
   cronRuns: counter('cron_runs', '{run}', 'Runs of jobs that have ended here, or were found crashed', [
-    ...OF_CONNECTION,
-    'job',
+    ...OF_CRON_JOB,
     'state',
   ]),
-  cronSkips: counter('cron_skips', '{tick}', 'Ticks of jobs that did not run here', [
-    ...OF_CONNECTION,
-    'job',
-    'reason',
-  ]),
+  cronSkips: counter('cron_skips', '{tick}', 'Ticks of jobs that did not run here', [...OF_CRON_JOB, 'reason']),
   cronLastSuccess: gauge(
     'cron_last_success_timestamp',
     SECONDS,
     'Time at which a run last succeeded here, since the epoch',
-    [...OF_CONNECTION, 'job'],
+    OF_CRON_JOB,
     'max',
   ),
   queueItems: counter('queue_items', '{item}', 'Items of queues that were put, taken, acknowledged or returned', [
