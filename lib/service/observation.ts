@@ -18,7 +18,7 @@ import type { Lease } from '../contract/lease.js';
 import type { LockRequest } from '../contract/lock-request.js';
 
 /** The target of an acquisition, as far as observers see it. */
-interface ObservedTarget extends Pick<LockRequest, 'key' | 'mode' | 'line' | 'permits'> {
+export interface ObservedTarget extends Pick<LockRequest, 'key' | 'mode' | 'line' | 'permits'> {
   readonly kind?: LockKind | undefined;
 }
 
@@ -77,9 +77,23 @@ export class Observation implements LeaseFollower {
    * @param isGivenUp whether the error is the reason of the caller's own signal
    */
   missed(error: unknown, isGivenUp = false): void {
-    if (!channels.requestMiss.hasSubscribers) return;
-    const reason = reasonOf(error, isGivenUp);
-    channels.requestMiss.publish({ ...this.#about(), waitedMs: now() - this.#since, reason, error });
+    this.#miss(reasonOf(error, isGivenUp), error);
+  }
+
+  /** Publishes that the time of an acquisition ran out, and that its caller gets no error for it. */
+  ranOut(): void {
+    this.#miss('timeout', undefined);
+  }
+
+  /**
+   * Publishes the start of another acquisition by the same call, which has waited for as long. To be called before the
+   * grant of this one.
+   */
+  another(): Observation {
+    const other = new Observation(this.#origin, { ...this.#request });
+    other.#since = this.#since;
+    channels.requestStart.publish(other.#about());
+    return other;
   }
 
   suspend(): void {
@@ -121,6 +135,11 @@ export class Observation implements LeaseFollower {
     const hold = new Hold(this.#origin, this.#request, this.#aboutLease().lease);
     channels.hold.publish(hold);
     return hold.run(work);
+  }
+
+  #miss(reason: MissReason, error: unknown): void {
+    if (!channels.requestMiss.hasSubscribers) return;
+    channels.requestMiss.publish({ ...this.#about(), waitedMs: now() - this.#since, reason, error });
   }
 
   /** Not for grants and ends, which come with every call: copying fields costs more than naming them. */

@@ -1,4 +1,4 @@
-import type { CronEvent, ElectionEvent, QueueEvent, StockEvent } from '../contract/channels.js';
+import type { CronEvent, ElectionEvent, ObservedRequest, QueueEvent, StockEvent } from '../contract/channels.js';
 import { METRICS } from './metric-table.js';
 import type { Metric } from './metric-table.js';
 import type { MetricNames } from './metric-names.js';
@@ -6,7 +6,7 @@ import type { GaugeSource, Labels, Sample, SeriesFactory } from './series.js';
 
 const MS = 1_000;
 
-/** The elections, jobs, queues and stocks of one connection. */
+/** The elections, jobs, queues, barriers and stocks of one connection. */
 export class MeasuredWork implements GaugeSource {
   readonly #connection: string;
   readonly #names: MetricNames;
@@ -39,6 +39,14 @@ export class MeasuredWork implements GaugeSource {
   queue({ key, action, count }: QueueEvent): void {
     const queue = this.#names.of('queue', { key, label: undefined, kind: 'queue' });
     this.#count(METRICS.queueItems, { queue, action }, count);
+  }
+
+  /** An item was taken or a barrier entered, or not, after so long. Other acquisitions do not count here. */
+  waited({ key, kind }: ObservedRequest, result: string, ms: number): void {
+    if (kind !== 'queue' && kind !== 'barrier') return;
+    const name = this.#names.of(kind, { key, label: undefined, kind });
+    const labels = { connection: this.#connection, [kind]: name, result };
+    this.#make.histogram(kind === 'queue' ? METRICS.queueWait : METRICS.barrierWait, labels).record(ms / MS);
   }
 
   stock({ key, result }: StockEvent): void {

@@ -88,6 +88,17 @@ export const METRICS = Object.freeze({
     'queue',
     'action',
   ]),
+  queueWait: histogram('queue_wait.duration', SECONDS, 'Time from a call that takes an item of a queue to its result', [
+    ...OF_CONNECTION,
+    'queue',
+    'result',
+  ]),
+  barrierWait: histogram(
+    'barrier_wait.duration',
+    SECONDS,
+    'Time from a call that enters a double barrier to its result',
+    [...OF_CONNECTION, 'barrier', 'result'],
+  ),
   stockCalls: counter('stock_calls', '{call}', 'Calls of stocks by their result', [
     ...OF_CONNECTION,
     'stock',
