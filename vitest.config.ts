@@ -45,6 +45,7 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
     maxWorkers: 1,
   },
   dashboard: { globalSetup: ['test/dashboard/compile-page.ts'] },
+  sample: { globalSetup: ['test/sample/compile-sample.ts'] },
   path: { globalSetup: ['test/path/compile.ts'] },
   conformance: { globalSetup: ['test/conformance/compile.ts'] },
   'conformance-long': { globalSetup: ['test/conformance/compile.ts'] },

@@ -4,15 +4,7 @@
 import { must, npmScript } from './support/command.mjs';
 import { installDependencies } from './support/dependencies.mjs';
 import { BROWSER, ETCD, GO, PEERS, PROMETHEUS, providePackages, REDIS } from './support/packages.mjs';
-import {
-  needBrowser,
-  needEtcd,
-  needPrometheus,
-  needRedis,
-  needZooKeeper,
-  projectArgs,
-  projectsOf,
-} from './support/projects.mjs';
+import { needing, projectArgs, projectsOf } from './support/projects.mjs';
 import { runTests } from './support/test-run.mjs';
 import { provideZooKeeper } from './support/zookeeper.mjs';
 
@@ -30,10 +22,10 @@ try {
   await installDependencies('test/transactions');
   await installDependencies('bench');
   const isReal = await usesReal();
-  if (needRedis(projects).length > 0) await providePackages(REDIS);
-  if (needEtcd(projects).length > 0) await providePackages(process.env.ETCD_BIN ? GO : [...ETCD, ...GO]);
-  if (needBrowser(projects).length > 0) await providePackages(BROWSER);
-  if (needPrometheus(projects).length > 0) await providePackages(PROMETHEUS);
+  if (needing('redis', projects).length > 0) await providePackages(REDIS);
+  if (needing('etcd', projects).length > 0) await providePackages(process.env.ETCD_BIN ? GO : [...ETCD, ...GO]);
+  if (needing('chromium', projects).length > 0) await providePackages(BROWSER);
+  if (needing('prometheus', projects).length > 0) await providePackages(PROMETHEUS);
   if (!isLong) {
     await must('typecheck', npmScript('typecheck'));
     await must('lint', npmScript('lint'));
@@ -69,7 +61,7 @@ async function usesReal() {
     throw new Error(`TEST_ZOOKEEPER must be real or embedded, not ${wanted}`);
   }
   // A server is not installed for a run of other projects only.
-  if (needZooKeeper(projects).length === 0) return true;
+  if (needing('zookeeper', projects).length === 0) return true;
   if (wanted === 'embedded') return false;
   const isThere = await provideZooKeeper();
   if (!isThere && wanted === 'real') throw new Error(NO_ZOOKEEPER);
@@ -82,5 +74,5 @@ async function usesReal() {
 function leftOut() {
   console.log('\nRUNS ON THE EMBEDDED SERVER: what needs a real ZooKeeper is not run');
   process.env.TEST_ZOOKEEPER = 'embedded';
-  return args.length > 0 ? [] : needZooKeeper(projects);
+  return args.length > 0 ? [] : needing('zookeeper', projects);
 }

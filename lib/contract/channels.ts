@@ -84,8 +84,8 @@ export interface RequestGrantEvent extends RequestEvent {
 
 /**
  * The reasons why an acquisition ended without a lease:
- * - `busy`: the key was held, and the caller did not wait.
- * - `timeout`: the key was held for all of `waitMs`.
+ * - `busy`: the key was held, and the caller did not wait. Or a queue was empty.
+ * - `timeout`: the key was held for all of `waitMs`. Or a queue was empty, or too few were at a barrier.
  * - `aborted`: the caller's own signal has aborted.
  * - `unavailable`: no server answered.
  * - `shutdown`: the application is shutting down.
@@ -203,6 +203,11 @@ export interface QueueEvent extends OriginatedEvent {
   readonly count: number;
   /** The id of the item. `undefined` with `put`. */
   readonly itemId: string | undefined;
+  /**
+   * Time from the call to this event, in milliseconds: with `taken` the wait for an item, with `put` that for room.
+   * `undefined` with the others, and when nobody listened at the call.
+   */
+  readonly waitedMs: number | undefined;
 }
 
 /** A call of a stock has ended, or has to be repeated. */

@@ -64,6 +64,8 @@ export class GrantedLease implements Lease, LeaseFollower {
   readonly acquiredAt = new Date();
   /** The holder's label, for messages. */
   label: string | undefined = undefined;
+  /** The follower that publishes events, and hears of everything first. In no set: that would cost more than the events. */
+  observer: LeaseFollower | undefined = undefined;
   readonly #grant: Omit<Grant, keyof OwnPart>;
   readonly #own: OwnPart;
   #abort: AbortController | undefined;
@@ -131,14 +133,14 @@ export class GrantedLease implements Lease, LeaseFollower {
   suspend(): void {
     if (this.#state !== 'held') return;
     this.#state = 'suspended';
-    this.#followers?.forEach((follower) => follower.suspend());
+    this.#tell((follower) => follower.suspend());
   }
 
   /** Ends a suspension. Has no effect unless the lease is suspended. */
   resume(): void {
     if (this.#state !== 'suspended') return;
     this.#state = 'held';
-    this.#followers?.forEach((follower) => follower.resume());
+    this.#tell((follower) => follower.resume());
   }
 
   /**
@@ -148,14 +150,14 @@ export class GrantedLease implements Lease, LeaseFollower {
   revoke(reason: LockError = new LockRevokedError(this.key)): void {
     if (this.#isOver()) return;
     this.#state = 'revoking';
-    this.#followers?.forEach((follower) => follower.ending?.('revoking', reason));
+    this.#tell((follower) => follower.ending?.('revoking', reason));
     this.#abortWith(reason);
-    this.#followers?.forEach((follower) => follower.revoke());
+    this.#tell((follower) => follower.revoke());
   }
 
   /** Notifies the followers that the lease has been held for one of its limits. Changes nothing else. */
   overdue(limit: 'warnHeldMs' | 'maxHeldMs', limitMs: number): void {
-    this.#followers?.forEach((follower) => follower.overdue?.(limit, limitMs));
+    this.#tell((follower) => follower.overdue?.(limit, limitMs));
   }
 
   /**
@@ -171,9 +173,9 @@ export class GrantedLease implements Lease, LeaseFollower {
   lose(reason: LockError): void {
     if (this.#isOver()) return;
     this.#state = 'lost';
-    this.#followers?.forEach((follower) => follower.ending?.('lost', reason));
+    this.#tell((follower) => follower.ending?.('lost', reason));
     this.#abortWith(reason);
-    this.#followers?.forEach((follower) => follower.lose(reason));
+    this.#tell((follower) => follower.lose(reason));
     this.#onLost?.(this, reason);
   }
 
@@ -228,6 +230,7 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   async #giveBack(): Promise<void> {
+    this.observer?.releasing?.();
     this.#followers?.forEach((follower) => follower.releasing?.());
     try {
       await this.#own.giveBack();
@@ -236,6 +239,11 @@ export class GrantedLease implements Lease, LeaseFollower {
       this.#onReleased?.();
       this.#settleReleased?.();
     }
+  }
+
+  #tell(change: (follower: LeaseFollower) => void): void {
+    if (this.observer) change(this.observer);
+    this.#followers?.forEach(change);
   }
 
   #abortWith(reason: unknown): void {

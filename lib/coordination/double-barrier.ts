@@ -2,7 +2,7 @@ import { checkFields, checkWork } from '../contract/check.js';
 import type { EnteredMember } from '../contract/coordination-backend.js';
 import { checkCount } from './queue.options.js';
 import { checkWaitOptions } from './waiting.js';
-import type { Named, Waiting, WaitOptions } from './waiting.js';
+import type { Limits, Named, Waiting, WaitOptions } from './waiting.js';
 
 /** The options of a double barrier. */
 export interface DoubleBarrierOptions {
@@ -56,10 +56,13 @@ export class DoubleBarrier {
     checkWaitOptions(options, undefined, 1);
     const { key } = this;
     const why = `has fewer than ${this.#count} at it`;
-    const entered = await this.#waiting.answer({ ...options, key, why }, async ({ wait, signal }) =>
-      wait ? this.#waiting.backend.barriers.enter({ key: this.#at, name: key, count: this.#count, signal }) : null,
-    );
-    this.#waiting.hold(entered.lease, 'barrier');
+    const enter = async ({ wait, signal }: Limits): Promise<readonly [EnteredMember] | null> => {
+      if (!wait) return null;
+      return [await this.#waiting.backend.barriers.enter({ key: this.#at, name: key, count: this.#count, signal })];
+    };
+    // Those inside share the barrier, as readers share a key.
+    const of = { ...options, key, kind: 'barrier', mode: 'read' } as const;
+    const [entered] = await this.#waiting.acquire(of, () => this.#waiting.answer({ ...of, why }, enter));
     return new BarrierMember(key, entered, this.#waiting);
   }
 

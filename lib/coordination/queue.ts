@@ -49,13 +49,14 @@ export class Queue<T> {
     if (payloads.length === 0) return;
     const { maxItems } = this.#options;
     const { key } = this;
+    const since = this.#waiting.timeOfEvents;
     const put = async ({ wait, signal }: Limits) =>
       (await this.#queues.put({ key: this.#at, name: key, payloads, maxItems, wait, signal })) ? true : null;
     // Without a limit there is room, so one request is enough, unless the queue's sequence numbers are used up.
     if (maxItems !== undefined || !(await this.#waiting.call(options, put))) {
       await this.#waiting.answer({ ...options, key, why: 'is full' }, put);
     }
-    this.#waiting.publish('put', key, payloads.length);
+    this.#waiting.publish({ action: 'put', key, count: payloads.length, itemId: undefined, since });
   }
 
   /** Takes the first item that is not taken yet; `null` when there was none for `waitMs`. */
@@ -114,25 +115,16 @@ export class Queue<T> {
 
   async #take({ atMost, label, ...options }: TakeBatchOptions): Promise<readonly QueueItem<T>[]> {
     const { key } = this;
-    const taken = await this.#waiting.within({ ...options, key, why: 'is empty' }, async ({ wait, signal }) => {
+    const since = this.#waiting.timeOfEvents;
+    const take = async ({ wait, signal }: Limits) => {
       const items = await this.#queues.take({ key: this.#at, name: key, atMost, wait, signal, label });
       return items.length === 0 ? null : items;
-    });
-    return this.#held(taken ?? [], label);
-  }
-
-  /** Registers the leases with the shutdown, and returns the items as the application gets them. */
-  #held(taken: readonly TakenItem[], label: string | undefined): readonly QueueItem<T>[] {
-    try {
-      taken.forEach(({ lease }) => this.#waiting.hold(lease, 'queue', label));
-    } catch (error) {
-      taken.forEach(({ lease }) => void lease.release());
-      throw error;
-    }
-    taken.forEach(({ id }) => this.#waiting.publish('taken', this.key, 1, id));
-    return taken.map(
-      (item) => new TakenQueueItem(item, this.#options.codec, { key: this.key, waiting: this.#waiting }),
-    );
+    };
+    const of = { ...options, key, label, kind: 'queue', mode: 'exclusive' } as const;
+    const within = () => this.#waiting.within<readonly TakenItem[]>({ ...of, why: 'is empty' }, take);
+    const taken = (await this.#waiting.acquire(of, within)) ?? [];
+    taken.forEach(({ id }) => this.#waiting.publish({ action: 'taken', key, count: 1, itemId: id, since }));
+    return taken.map((item) => new TakenQueueItem(item, this.#options.codec, { key, waiting: this.#waiting }));
   }
 
   #payloads(values: readonly T[]): readonly Buffer[] {
@@ -243,7 +235,7 @@ class TakenQueueItem<T> implements QueueItem<T> {
 
   #tell(action: 'acked' | 'returned'): void {
     const { key, waiting } = this.#queue;
-    if (!this.#isTold) waiting.publish(action, key, 1, this.id);
+    if (!this.#isTold) waiting.publish({ action, key, count: 1, itemId: this.id });
     this.#isTold = true;
   }
 

@@ -1,4 +1,5 @@
 import { NEVER, withAnyAbort } from '../async/abort.js';
+import { now } from '../async/clock.js';
 import { backoff, pause } from '../async/timer.js';
 import { Deadline } from '../composite/deadline.js';
 import { checkFields, checkMs, checkSignal } from '../contract/check.js';
@@ -12,7 +13,9 @@ import {
   LockUnavailableError,
 } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LeaseMode } from '../contract/lease.js';
 import type { LockConnection } from '../service/lock-connection.js';
+import type { Observation } from '../service/observation.js';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
@@ -23,6 +26,25 @@ export interface Named {
   readonly key: string;
   /** The key as the backend uses it, under the service. */
   readonly at: string;
+}
+
+/** A grant of a backend: an item or a member with its lease. */
+interface Leased {
+  readonly lease: GrantedLease;
+}
+
+/** An acquisition of an item or of a place in a barrier. */
+interface Acquired extends WaitOptions {
+  readonly key: string;
+  readonly kind: LockKind;
+  readonly mode: LeaseMode;
+  readonly label?: string | undefined;
+}
+
+/** An action on items of a queue, before it is an event. */
+interface QueueAction extends Pick<QueueEvent, 'action' | 'key' | 'count' | 'itemId'> {
+  /** The `timeOfEvents` at the beginning of the call. */
+  readonly since?: number | undefined;
 }
 
 /** The condition that a call waits for. */
@@ -56,16 +78,47 @@ export class Waiting {
     throw new LockConfigurationError(`the backend "${name}" has no queues, barriers and shared values`);
   }
 
-  /** Makes the shutdown wait for the lease. */
-  hold(lease: GrantedLease, kind: LockKind, label?: string): void {
-    this.#connection.gate.hold(lease, kind, label);
+  /**
+   * Returns what `call` was granted leases of, and makes the shutdown wait for them. Observers see one acquisition for
+   * each lease. All of them began with the call; a call without a lease is one acquisition, too.
+   * @throws LockShutdownError; as `call` does
+   */
+  async acquire<T extends readonly Leased[] | null>(what: Acquired, call: () => Promise<T>): Promise<T> {
+    const { signal, label } = what;
+    const waitMs = this.#waitMs(what);
+    const observation = this.#connection.gate.observe({ ...what, line: 'fifo' }, { label, waitMs });
+    const granted = await call().catch((error: unknown) => {
+      observation?.missed(error, signal?.aborted && error === signal.reason);
+      throw error;
+    });
+    if (granted) this.#hold(granted, label, observation);
+    else if (waitMs > 0) observation?.ranOut();
+    else observation?.missed(undefined);
+    return granted;
+  }
+
+  #hold(all: readonly Leased[], label: string | undefined, first: Observation | undefined): void {
+    const observations = all.map((_, place) => (place === 0 ? first : first?.another()));
+    try {
+      all.forEach(({ lease }, place) => this.#connection.gate.hold(lease, label, observations[place]));
+    } catch (error) {
+      all.forEach(({ lease }) => void lease.release());
+      observations.slice(1).forEach((observation) => observation?.missed(error));
+      throw error;
+    }
+  }
+
+  /** The time for the events of a queue. `undefined` while nobody listens to them. */
+  get timeOfEvents(): number | undefined {
+    return channels.queue.hasSubscribers ? now() : undefined;
   }
 
   /** Publishes an event of a queue. */
-  publish(action: QueueEvent['action'], key: string, count: number, itemId?: string): void {
+  publish({ since, ...event }: QueueAction): void {
     if (!channels.queue.hasSubscribers) return;
     const { origin } = this.#connection;
-    channels.queue.publish({ connection: origin.connection, origin, action, key, count, itemId });
+    const waitedMs = since === undefined ? undefined : now() - since;
+    channels.queue.publish({ connection: origin.connection, origin, ...event, waitedMs });
   }
 
   /**

@@ -25,6 +25,11 @@ class Slot {
   margin: number | null = null;
 }
 
+/** Whether the wait says something about holders. One for an item, for others or for the leader's end does not. */
+function isWaitForHolder({ kind }: ObservedRequest): boolean {
+  return kind !== 'queue' && kind !== 'barrier' && kind !== 'leader';
+}
+
 /** The parts of a watch. */
 interface Watched {
   readonly origin: EventOrigin;
@@ -181,7 +186,7 @@ export class ProcessWatch {
   #onGrant({ request, waitedMs }: RequestGrantEvent): void {
     const slot = this.#slot;
     slot.grants++;
-    slot.waits.add(waitedMs);
+    if (isWaitForHolder(request)) slot.waits.add(waitedMs);
     const owner = this.#ownerOf(request);
     this.#watched.timeline.began(request.key, request, { owner, mode: request.mode, from: Date.now() });
   }
@@ -192,8 +197,8 @@ export class ProcessWatch {
   }
 
   #onMiss({ request, reason, waitedMs }: RequestMissEvent): void {
+    if (reason === 'busy' || reason === 'aborted' || (reason === 'timeout' && request.kind === 'queue')) return;
     if (reason === 'timeout') this.#timeouts++;
-    if (reason === 'busy' || reason === 'aborted') return;
     this.#tell('warn', request.key, `${request.name} was not granted after ${Math.round(waitedMs)} ms: ${reason}`);
   }
 

@@ -72,8 +72,8 @@ export class LockSpans {
       'distributed_lock.result': reason,
     };
     const span = this.#acquireSpan(traced, request, attributes);
-    // A key that is held is an answer, and the caller has given up by itself.
-    if (reason !== 'busy' && reason !== 'aborted') failed(span, error);
+    // A key that is held or a queue that is empty is an answer, and the caller has given up by itself.
+    if (error !== undefined && reason !== 'aborted') failed(span, error);
     span.end(traced.startedAt + waitedMs);
   }
 

@@ -5,7 +5,7 @@ import type { Place } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
 import { WaitTimer } from '../composite/deadline.js';
 import { channels } from '../contract/channels.js';
-import type { EventOrigin, LockKind } from '../contract/channels.js';
+import type { EventOrigin } from '../contract/channels.js';
 import { lockedBy } from '../contract/contender.js';
 import type { Contender } from '../contract/contender.js';
 import { LockShutdownError, LockTimeoutError } from '../contract/errors.js';
@@ -138,7 +138,7 @@ export class AcquisitionGate {
     options: AcquisitionOptions,
   ): Promise<readonly GrantedLease[] | null> {
     const all = setOf(targets);
-    const observations = targets.map((target) => this.#observe(target, options));
+    const observations = targets.map((target) => this.observe(target, options));
     if (this.#isClosed) throw missed(observations, new LockShutdownError(all.key));
     const acquisition = this.#begin(all, options);
     const requests = targets.map(({ key }) => ({ ...requestOf(acquisition), key, name: key }));
@@ -174,13 +174,17 @@ export class AcquisitionGate {
     return new LockTimeoutError(target.key, waitMs, undefined, this.holdersOf(target));
   }
 
+  /** Begins an acquisition for observers, also of one that is made elsewhere. `undefined`: there are none. */
+  observe(...of: ObservedAs): Observation | undefined {
+    return channels.requestStart.hasSubscribers ? Observation.start(this.#origin, ...of) : undefined;
+  }
+
   /**
    * Adds a lease that was granted elsewhere to the held leases. Once the gate is closed, it releases the lease and
    * throws a LockShutdownError.
    */
-  hold(lease: GrantedLease, kind: LockKind, label?: string): void {
-    const { key, mode } = lease;
-    const observation = this.#observe({ key, kind, mode, line: 'fifo' }, { label, waitMs: 0 });
+  hold(lease: GrantedLease, label: string | undefined, observation: Observation | undefined): void {
+    const { key } = lease;
     if (!this.#isClosed) return this.#admit(lease, { key }, { label, isHandle: true }, observation);
     observation?.missed(new LockShutdownError(key));
     void lease.release();
@@ -216,9 +220,9 @@ export class AcquisitionGate {
   }
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
-    if (this.#isClosed) throw missed([this.#observe(target, options)], new LockShutdownError(target.key));
+    if (this.#isClosed) throw missed([this.observe(target, options)], new LockShutdownError(target.key));
     const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
-    if (lease) this.#admit(lease, target, options, this.#observe(target, options));
+    if (lease) this.#admit(lease, target, options, this.observe(target, options));
     return lease;
   }
 
@@ -231,10 +235,6 @@ export class AcquisitionGate {
       acquisition.observation = Observation.start(this.#origin, target, options);
     }
     return acquisition;
-  }
-
-  #observe(...of: ObservedAs): Observation | undefined {
-    return channels.requestStart.hasSubscribers ? Observation.start(this.#origin, ...of) : undefined;
   }
 
   #wait(acquisition: Acquisition): Promise<GrantedLease> {

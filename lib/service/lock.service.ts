@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { after } from '../async/timer.js';
+import { after, nextTurn } from '../async/timer.js';
 import { channels } from '../contract/channels.js';
 import type { EventOrigin } from '../contract/channels.js';
 import { guaranteesText } from '../contract/backend-guarantees.js';
@@ -269,6 +269,8 @@ export class LockService {
     const { gate, backend, options } = this.connection;
     await gate.drain(options.drainTimeoutMs);
     await backend.close();
+    // Calls that end with the connection, such as that of a taker, publish their ends first.
+    await nextTurn();
     this.lockEvents.close();
   }
 

@@ -18,7 +18,7 @@ import type { Lease } from '../contract/lease.js';
 import type { LockRequest } from '../contract/lock-request.js';
 
 /** The target of an acquisition, as far as observers see it. */
-interface ObservedTarget extends Pick<LockRequest, 'key' | 'mode' | 'line' | 'permits'> {
+export interface ObservedTarget extends Pick<LockRequest, 'key' | 'mode' | 'line' | 'permits'> {
   readonly kind?: LockKind | undefined;
 }
 
@@ -27,9 +27,6 @@ interface ObservedCaller {
   readonly label?: string | undefined;
   readonly waitMs: number;
 }
-
-/** The observations of leases whose work may have to run inside what subscribers put around it. */
-const observedHolds = new WeakMap<Lease, Observation>();
 
 /**
  * One acquisition that is observed. It publishes the events from the start of the acquisition to the end of its lease.
@@ -62,11 +59,12 @@ export class Observation implements LeaseFollower {
     const waitedMs = grantedAt - this.#since;
     this.#since = grantedAt;
     this.#lease = lease;
-    lease.addFollower(this);
-    if (channels.hold.hasSubscribers) observedHolds.set(lease, this);
+    lease.observer = this;
     if (channels.requestGrant.hasSubscribers) {
+      const origin = this.#origin;
+      const { connection } = origin;
       const handOver = handOverOf(lease.fencingToken);
-      channels.requestGrant.publish({ ...this.#about(), lease, waitedMs, handOver });
+      channels.requestGrant.publish({ connection, origin, request: this.#request, lease, waitedMs, handOver });
     }
     const { state } = lease;
     if (state === 'suspended') this.suspend();
@@ -79,9 +77,23 @@ export class Observation implements LeaseFollower {
    * @param isGivenUp whether the error is the reason of the caller's own signal
    */
   missed(error: unknown, isGivenUp = false): void {
-    if (!channels.requestMiss.hasSubscribers) return;
-    const reason = reasonOf(error, isGivenUp);
-    channels.requestMiss.publish({ ...this.#about(), waitedMs: now() - this.#since, reason, error });
+    this.#miss(reasonOf(error, isGivenUp), error);
+  }
+
+  /** Publishes that the time of an acquisition ran out, and that its caller gets no error for it. */
+  ranOut(): void {
+    this.#miss('timeout', undefined);
+  }
+
+  /**
+   * Publishes the start of another acquisition by the same call, which has waited for as long. To be called before the
+   * grant of this one.
+   */
+  another(): Observation {
+    const other = new Observation(this.#origin, { ...this.#request });
+    other.#since = this.#since;
+    channels.requestStart.publish(other.#about());
+    return other;
   }
 
   suspend(): void {
@@ -110,8 +122,12 @@ export class Observation implements LeaseFollower {
   /** The lease is about to be given back, so that no other caller of this process is granted it before this event. */
   releasing(): void {
     if (!channels.requestEnd.hasSubscribers) return;
-    const about = this.#aboutLease();
-    channels.requestEnd.publish({ ...about, heldMs: now() - this.#since, state: about.lease.state });
+    const origin = this.#origin;
+    const { connection } = origin;
+    const lease = this.#lease as GrantedLease;
+    const { state } = lease;
+    const heldMs = now() - this.#since;
+    channels.requestEnd.publish({ connection, origin, request: this.#request, lease, heldMs, state });
   }
 
   /** Runs the work under the lease, inside what subscribers put around it. */
@@ -121,6 +137,12 @@ export class Observation implements LeaseFollower {
     return hold.run(work);
   }
 
+  #miss(reason: MissReason, error: unknown): void {
+    if (!channels.requestMiss.hasSubscribers) return;
+    channels.requestMiss.publish({ ...this.#about(), waitedMs: now() - this.#since, reason, error });
+  }
+
+  /** Not for grants and ends, which come with every call: copying fields costs more than naming them. */
   #about() {
     return { connection: this.#origin.connection, origin: this.#origin, request: this.#request };
   }
@@ -146,8 +168,8 @@ function reasonOf(error: unknown, isGivenUp: boolean): MissReason {
 
 /** Runs the work under a lease, inside what subscribers of `hold` put around it. */
 export function observedWork<T>(lease: Lease, work: () => T): T {
-  const observation = observedHolds.get(lease);
-  return observation ? observation.hold(work) : work();
+  const { observer } = lease as Partial<GrantedLease>;
+  return observer instanceof Observation ? observer.hold(work) : work();
 }
 
 /** The event of work that is about to begin. */

@@ -29,8 +29,14 @@ export class LockTelemetry implements GaugeSource {
     this.#sources = [acquisitions, session, work];
     this.#ends = [
       events.on('waiting', (event) => acquisitions.started(event)),
-      events.on('acquired', (event) => acquisitions.granted(event)),
-      events.on('missed', (event) => acquisitions.missed(event)),
+      events.on('acquired', (event) => {
+        acquisitions.granted(event);
+        work.waited(event.request, 'acquired', event.waitedMs);
+      }),
+      events.on('missed', (event) => {
+        acquisitions.missed(event);
+        work.waited(event.request, event.reason, event.waitedMs);
+      }),
       events.on('released', (event) => acquisitions.released(event)),
       events.on('lost', (event) => acquisitions.lost(event)),
       events.on('session', (event) => {

@@ -46,24 +46,20 @@ export class MeasuredLocks implements GaugeSource {
   started({ request }: RequestStartEvent): void {
     // A candidate waits for as long as another one leads, and a term has no end. Only the loss of a term counts.
     if (request.kind === 'leader') return void this.#lossesOf(request);
-    const since = now();
-    const lock = this.#seriesOf(request);
-    const use = this.#useOf(request);
-    use.proceed(since);
-    use.waiting++;
-    const acquired: Acquired = { lock, use, since, place: undefined as never };
-    acquired.place = lock.waiting.join(acquired);
-    this.#acquired.set(request, acquired);
+    // A caller that waits for an item or for others waits for no holder, and may well do so for hours.
+    if (isWaitForOthers(request)) return;
+    this.#count(request, 'waiting');
   }
 
   granted({ request, waitedMs, handOver }: RequestGrantEvent): void {
+    if (isWaitForOthers(request)) return this.#count(request, 'held');
     const acquired = this.#acquired.get(request);
     if (!acquired) return;
     const { lock, use } = acquired;
     acquired.since = now();
     use.proceed(acquired.since);
     use.waiting--;
-    use.holding++;
+    use.held++;
     acquired.place.leave();
     acquired.place = lock.held.join(acquired);
     lock.waited('acquired', waitedMs);
@@ -107,17 +103,29 @@ export class MeasuredLocks implements GaugeSource {
     );
   }
 
+  /** Counts an acquisition as one that waits, or that holds. */
+  #count(request: ObservedRequest, as: 'waiting' | 'held'): void {
+    const since = now();
+    const lock = this.#seriesOf(request);
+    const use = this.#useOf(request);
+    use.proceed(since);
+    use[as]++;
+    const acquired: Acquired = { lock, use, since, place: undefined as never };
+    acquired.place = lock[as].join(acquired);
+    this.#acquired.set(request, acquired);
+  }
+
   /** The lease is held no more, lost or released: it counts once. */
   #endHold({ lock, use, place }: Acquired): void {
     if (!place.leave()) return;
     use.proceed(now());
-    use.holding--;
+    use.held--;
     lock.blocking.add(use.takeBlockedMs() / MS);
   }
 
   #forget(request: ObservedRequest, use: KeyUse): void {
     this.#acquired.delete(request);
-    if (use.waiting === 0 && use.holding === 0) this.#usesOf(request).delete(request.key);
+    if (use.waiting === 0 && use.held === 0) this.#usesOf(request).delete(request.key);
   }
 
   #seriesOf(request: ObservedRequest): LockSeries {
@@ -169,6 +177,11 @@ const REASONS: Readonly<Partial<Record<LockErrorCode, string>>> = {
   LOCK_SHUTDOWN: 'shutdown',
 };
 
+/** Whether the wait is one for an item of a queue, or for others at a barrier. It has a metric of its own. */
+function isWaitForOthers({ kind }: ObservedRequest): boolean {
+  return kind === 'queue' || kind === 'barrier';
+}
+
 /** All values of the label `reason`. */
 export const LOSS_REASONS = ['lost', 'revoked', 'overdue', 'shutdown'] as const;
 
@@ -218,13 +231,13 @@ export function begun(counter: Counter): Counter {
  */
 class KeyUse {
   waiting = 0;
-  holding = 0;
+  held = 0;
   #blockedMs = 0;
   #at = 0;
 
   /** Adds the time since the last change. To be called before each change. */
   proceed(time: number): void {
-    if (this.holding > 0) this.#blockedMs += this.waiting * (time - this.#at);
+    if (this.held > 0) this.#blockedMs += this.waiting * (time - this.#at);
     this.#at = time;
   }
 

@@ -1,4 +1,4 @@
-import type { CronEvent, ElectionEvent, QueueEvent, StockEvent } from '../contract/channels.js';
+import type { CronEvent, ElectionEvent, ObservedRequest, QueueEvent, StockEvent } from '../contract/channels.js';
 import { METRICS } from './metric-table.js';
 import type { Metric } from './metric-table.js';
 import type { MetricNames } from './metric-names.js';
@@ -6,7 +6,7 @@ import type { GaugeSource, Labels, Sample, SeriesFactory } from './series.js';
 
 const MS = 1_000;
 
-/** The elections, jobs, queues and stocks of one connection. */
+/** The elections, jobs, queues, barriers and stocks of one connection. */
 export class MeasuredWork implements GaugeSource {
   readonly #connection: string;
   readonly #names: MetricNames;
@@ -27,18 +27,26 @@ export class MeasuredWork implements GaugeSource {
   cron({ event }: CronEvent): void {
     if (event.type === 'skipped') {
       const { name, reason } = event;
-      return this.#count(METRICS.cronSkips, { job: this.#names.limited('job', name), reason });
+      return this.#count(METRICS.cronSkips, { cron_job: this.#names.limited('cron_job', name), reason });
     }
     if (event.type !== 'finished' && event.type !== 'crashed') return;
     const { name, state } = event.run;
-    const job = this.#names.limited('job', name);
-    this.#count(METRICS.cronRuns, { job, state: event.type === 'crashed' ? 'crashed' : state });
+    const job = this.#names.limited('cron_job', name);
+    this.#count(METRICS.cronRuns, { cron_job: job, state: event.type === 'crashed' ? 'crashed' : state });
     if (state === 'done') this.#succeeded.set(job, Date.now() / MS);
   }
 
   queue({ key, action, count }: QueueEvent): void {
     const queue = this.#names.of('queue', { key, label: undefined, kind: 'queue' });
     this.#count(METRICS.queueItems, { queue, action }, count);
+  }
+
+  /** An item was taken or a barrier entered, or not, after so long. Other acquisitions do not count here. */
+  waited({ key, kind }: ObservedRequest, result: string, ms: number): void {
+    if (kind !== 'queue' && kind !== 'barrier') return;
+    const name = this.#names.of(kind, { key, label: undefined, kind });
+    const labels = { connection: this.#connection, [kind]: name, result };
+    this.#make.histogram(kind === 'queue' ? METRICS.queueWait : METRICS.barrierWait, labels).record(ms / MS);
   }
 
   stock({ key, result }: StockEvent): void {
@@ -48,7 +56,7 @@ export class MeasuredWork implements GaugeSource {
 
   samplesOf(metric: Metric): readonly Sample[] {
     if (metric === METRICS.leader) return this.#samples('election', this.#leading);
-    return metric === METRICS.cronLastSuccess ? this.#samples('job', this.#succeeded) : [];
+    return metric === METRICS.cronLastSuccess ? this.#samples('cron_job', this.#succeeded) : [];
   }
 
   #count(metric: Metric, labels: Labels, by = 1): void {

@@ -40,7 +40,7 @@ export class LimitedNames {
   }
 }
 
-/** The names on metrics: those of locks, queues and stocks by `nameOf`, all of them limited in number. */
+/** The names on metrics: those of locks, queues, barriers and stocks by `nameOf`, all of them limited in number. */
 export class MetricNames {
   readonly #nameOf: ResolvedTelemetryOptions['nameOf'];
   readonly #most: number;
@@ -52,8 +52,8 @@ export class MetricNames {
     this.#most = maxNames;
   }
 
-  /** Returns the value of `label` for a lock, a queue or a stock. */
-  of(label: 'lock' | 'queue' | 'stock', named: NamedLock): string {
+  /** Returns the value of `label` for a lock, a queue, a barrier or a stock. */
+  of(label: 'lock' | 'queue' | 'barrier' | 'stock', named: NamedLock): string {
     return this.limited(label, this.#given(named) ?? named.label ?? (named.kind === 'lock' ? 'unnamed' : named.kind));
   }
 

@@ -26,6 +26,8 @@ export const BUCKETS: readonly number[] = Object.freeze([
 const SECONDS = 's';
 const OF_LOCK = ['connection', 'lock', 'mode'];
 const OF_CONNECTION = ['connection'];
+/** Not `job`: Prometheus has this label for the scrape, and renames one of the application to `exported_job`. */
+const OF_CRON_JOB = [...OF_CONNECTION, 'cron_job'];
 
 type Described = readonly [unit: string, help: string, labels: readonly string[], combined?: Metric['combined']];
 
@@ -70,20 +72,15 @@ export const METRICS = Object.freeze({
   ),
   leader: gauge('leader', '{leader}', 'Whether this application leads', [...OF_CONNECTION, 'election'], 'max'),
   cronRuns: counter('cron_runs', '{run}', 'Runs of jobs that have ended here, or were found crashed', [
-    ...OF_CONNECTION,
-    'job',
+    ...OF_CRON_JOB,
     'state',
   ]),
-  cronSkips: counter('cron_skips', '{tick}', 'Ticks of jobs that did not run here', [
-    ...OF_CONNECTION,
-    'job',
-    'reason',
-  ]),
+  cronSkips: counter('cron_skips', '{tick}', 'Ticks of jobs that did not run here', [...OF_CRON_JOB, 'reason']),
   cronLastSuccess: gauge(
     'cron_last_success_timestamp',
     SECONDS,
     'Time at which a run last succeeded here, since the epoch',
-    [...OF_CONNECTION, 'job'],
+    OF_CRON_JOB,
     'max',
   ),
   queueItems: counter('queue_items', '{item}', 'Items of queues that were put, taken, acknowledged or returned', [
@@ -91,6 +88,17 @@ export const METRICS = Object.freeze({
     'queue',
     'action',
   ]),
+  queueWait: histogram('queue_wait.duration', SECONDS, 'Time from a call that takes an item of a queue to its result', [
+    ...OF_CONNECTION,
+    'queue',
+    'result',
+  ]),
+  barrierWait: histogram(
+    'barrier_wait.duration',
+    SECONDS,
+    'Time from a call that enters a double barrier to its result',
+    [...OF_CONNECTION, 'barrier', 'result'],
+  ),
   stockCalls: counter('stock_calls', '{call}', 'Calls of stocks by their result', [
     ...OF_CONNECTION,
     'stock',

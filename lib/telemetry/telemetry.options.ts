@@ -6,7 +6,7 @@ import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 export interface NamedLock {
   /** The key as the application wrote it. */
   readonly key: string;
-  /** The label: `Class.method` for a decorator, or the caller's own. `undefined` for queues and stocks. */
+  /** The label: `Class.method` for a decorator, or the caller's own. `undefined` for queues, barriers and stocks. */
   readonly label: string | undefined;
   /** The kind of the lock; `stock` for a stock. */
   readonly kind: LockKind | 'stock';

@@ -11,6 +11,7 @@ import { IsolationModule } from './isolation/isolation.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { noLocks } from './locks/no-locks.js';
 import { watched } from './locks/watched.js';
+import { OperationsModule } from './operations/operations.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PollerModule } from './poller/poller.module.js';
 import { PricesModule } from './prices/prices.module.js';
@@ -42,6 +43,7 @@ const backend = settings.isLocked ? granting : noLocks(settings.shopDir);
     }),
     // The instances listen on the loopback interface only, so whoever reaches the page may see it.
     LockDashboardModule.forRoot({ authorize: () => true, actions: ['revoke'] }),
+    OperationsModule,
     ScheduleModule.forRoot(),
     FilesModule,
     OrdersModule,

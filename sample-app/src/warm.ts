@@ -2,7 +2,9 @@ import 'reflect-metadata';
 import '@nestjs/core';
 import '@nestjs/platform-express';
 import '@nestjs/schedule';
+import '@nestjs/terminus';
 import 'nestjs-distributed-lock';
+import 'prom-client';
 import { once } from 'node:events';
 
 /**

@@ -11,9 +11,9 @@ export function projectsOf(run, args) {
   return Object.keys(PROJECTS).filter((name) => PROJECTS[name].run === run);
 }
 
-/** Those among them that are about a real ZooKeeper. */
-export function needZooKeeper(names) {
-  return names.filter((name) => PROJECTS[name]?.needs === 'zookeeper');
+/** Those among them that need a `zookeeper` that is a real one, a server of `redis` or `etcd`, `chromium` or `prometheus`. */
+export function needing(what, names) {
+  return names.filter((name) => [PROJECTS[name]?.needs].flat().includes(what));
 }
 
 /** The arguments for vitest. */
@@ -23,24 +23,4 @@ export function projectArgs(names, args) {
 
 function withoutProjects(args) {
   return args.filter((arg, place) => !arg.startsWith('--project') && args[place - 1] !== '--project');
-}
-
-/** Those among them that need a Redis server. */
-export function needRedis(names) {
-  return names.filter((name) => PROJECTS[name]?.needs === 'redis');
-}
-
-/** Those among them that need an etcd server. */
-export function needEtcd(names) {
-  return names.filter((name) => PROJECTS[name]?.needs === 'etcd');
-}
-
-/** Those among them that need a browser. */
-export function needBrowser(names) {
-  return names.filter((name) => PROJECTS[name]?.needs === 'chromium');
-}
-
-/** Those among them that need the tools of Prometheus. */
-export function needPrometheus(names) {
-  return names.filter((name) => PROJECTS[name]?.needs === 'prometheus');
 }

@@ -7,7 +7,8 @@ import { DashboardAccess } from '../../lib/dashboard/access.js';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import type { SurveyQuestion } from '../../lib/index.js';
 import { channels } from '../../lib/contract/channels.js';
-import { CronRunsService, LockLostError, LockModule } from '../../lib/index.js';
+import { CoordinationService, CronRunsService, LeaderElectionService } from '../../lib/index.js';
+import { LockLostError, LockModule } from '../../lib/index.js';
 import type { JobRun } from '../../lib/index.js';
 import type { StateAnswer } from '../../lib/dashboard/answers.js';
 import { scene } from '../dashboard/scene-backend.js';
@@ -390,6 +391,24 @@ describe('data', () => {
       expect.stringMatching(/^order\/1: Orders\.cancel was not granted after \d+ ms: timeout$/),
     );
     expect(texts).toContain('null: session suspended: no server');
+  });
+
+  it('has no waits for items, for others and for leadership among the waits for a holder', async () => {
+    const { app, get } = await serveDashboard();
+    await get('/locks/api/state');
+    const coordination = app.get(CoordinationService);
+    expect(await coordination.queue<string>('mails').take({ waitMs: 1 })).toBeNull();
+    await coordination.queue<string>('mails').put('x');
+    await (await coordination.queue<string>('mails').take())?.ack();
+    const gate = coordination.doubleBarrier('gate', { count: 2 });
+    const members = await Promise.all([gate.enter(), gate.enter()]);
+    await Promise.all(members.map((member) => member.goOut()));
+    await (await app.get(LeaderElectionService).campaign('poller')).resign();
+    const { process } = await stateOf(await get('/locks/api/state'));
+    expect(process.waits.counts.every((count) => count === 0)).toBe(true);
+    expect(process).toMatchObject({ timeouts: 0 });
+    expect(process.events.filter(({ what }) => what.includes('not granted'))).toEqual([]);
+    expect(process.holds.counts.reduce((total, count) => total + count, 0)).toBe(4);
   });
 
   it('ends its subscriptions with the application', async () => {

@@ -240,6 +240,43 @@ describe('the metrics of acquisitions', () => {
   });
 });
 
+describe('the metrics of queues and barriers', () => {
+  it('are waits of their own, which do not count as waits for a holder', async () => {
+    const { app, scrape: look } = await startMetered({ options: { nameOf: ({ key }) => key } });
+    const coordination = app.get(CoordinationService);
+    const mails = coordination.queue<string>('mails');
+    expect(await mails.take({ waitMs: 0 })).toBeNull();
+    expect(await mails.take({ waitMs: 1 })).toBeNull();
+    const taking = mails.take();
+    const gate = coordination.doubleBarrier('gate', { count: 2 });
+    await expect(gate.enter({ waitMs: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    const entering = gate.enter();
+    await nextTurn();
+    const waiting = await look();
+    expect(waiting.of('waiting') ?? 0).toBe(0);
+    expect(waiting.of('oldest_wait_seconds') ?? 0).toBe(0);
+
+    await mails.put('x');
+    const item = await taking;
+    const members = await Promise.all([entering, gate.enter()]);
+    expect((await look()).of('held', { lock: 'mails' })).toBe(1);
+    expect((await look()).of('held', { lock: 'gate', mode: 'read' })).toBe(2);
+    await item?.ack();
+    await Promise.all(members.map((member) => member.goOut()));
+    const seen = await look();
+    for (const result of ['acquired', 'busy', 'timeout']) {
+      expect(seen.of('queue_wait_duration_seconds_count', { queue: 'mails', result })).toBe(1);
+    }
+    expect(seen.of('queue_wait_duration_seconds_sum', { queue: 'mails', result: 'acquired' })).toBeGreaterThan(0);
+    expect(seen.of('barrier_wait_duration_seconds_count', { barrier: 'gate', result: 'acquired' })).toBe(2);
+    expect(seen.of('barrier_wait_duration_seconds_count', { barrier: 'gate', result: 'timeout' })).toBe(1);
+    expect(seen.of('hold_duration_seconds_count', { lock: 'mails' })).toBe(1);
+    expect(seen.of('hold_duration_seconds_count', { lock: 'gate' })).toBe(2);
+    expect(seen.of('wait_duration_seconds_count', { lock: 'mails' })).toBeUndefined();
+    expect(seen.of('held')).toBe(0);
+  });
+});
+
 describe('the names on metrics', () => {
   it('are labels, and never keys', async () => {
     const { app, locks, scrape: look } = await startMetered();

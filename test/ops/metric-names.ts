@@ -15,10 +15,12 @@ export const METRICS: Readonly<Record<string, { readonly kind: string; readonly 
   distributed_lock_session_timeout_seconds: { kind: 'gauge', labels: ['connection'] },
   distributed_lock_lease_margin_seconds: { kind: 'gauge', labels: ['connection'] },
   distributed_lock_leader: { kind: 'gauge', labels: ['connection', 'election'] },
-  distributed_lock_cron_runs_total: { kind: 'counter', labels: ['connection', 'job', 'state'] },
-  distributed_lock_cron_skips_total: { kind: 'counter', labels: ['connection', 'job', 'reason'] },
-  distributed_lock_cron_last_success_timestamp_seconds: { kind: 'gauge', labels: ['connection', 'job'] },
+  distributed_lock_cron_runs_total: { kind: 'counter', labels: ['connection', 'cron_job', 'state'] },
+  distributed_lock_cron_skips_total: { kind: 'counter', labels: ['connection', 'cron_job', 'reason'] },
+  distributed_lock_cron_last_success_timestamp_seconds: { kind: 'gauge', labels: ['connection', 'cron_job'] },
   distributed_lock_queue_items_total: { kind: 'counter', labels: ['connection', 'queue', 'action'] },
+  distributed_lock_queue_wait_duration_seconds: { kind: 'histogram', labels: ['connection', 'queue', 'result'] },
+  distributed_lock_barrier_wait_duration_seconds: { kind: 'histogram', labels: ['connection', 'barrier', 'result'] },
   distributed_lock_stock_calls_total: { kind: 'counter', labels: ['connection', 'stock', 'result'] },
 };
 

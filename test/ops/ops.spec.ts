@@ -5,35 +5,15 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { METRICS as TABLE, prometheusNameOf } from '../../lib/telemetry/metric-table.js';
 import { ROOT } from '../support/repository-root.js';
+import { dashboard, expressionsOfPanels, expressionsOfRules, RULES } from './expressions.js';
 import { METRICS, OF_OTHERS } from './metric-names.js';
 
 const path = (name: string) => join(ROOT, name);
 const read = (name: string) => readFileSync(path(name), 'utf8');
 
-const RULES = 'ops/prometheus/locks.rules.yml';
 const CASES = 'test/ops/locks.rules.test.yml';
-const DASHBOARD = 'ops/grafana/locks.json';
 
-interface Panel {
-  readonly type: string;
-  readonly title: string;
-  readonly datasource?: unknown;
-  readonly targets?: readonly { readonly expr: string }[];
-}
-interface Dashboard {
-  readonly __inputs: readonly { readonly pluginId: string }[];
-  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
-  readonly panels: readonly Panel[];
-}
-
-const dashboard = () => JSON.parse(read(DASHBOARD)) as Dashboard;
 const alertsOf = (rules: string) => [...rules.matchAll(/^ {6}- alert: (\w+)$/gm)].map(([, name = '']) => name);
-
-/** The expressions of the rules, on one line or on several. */
-function expressionsOf(rules: string): string[] {
-  const found = [...rules.matchAll(/^ {8}expr: (?:\|\n((?: {10}.*\n)+)|(.*)\n)/gm)];
-  return found.map(([, block, line]) => block ?? line ?? '');
-}
 
 /** The complaints about the metrics and labels that an expression names. */
 function complaintsAbout(expression: string): string[] {
@@ -88,10 +68,10 @@ describe('the alerts', () => {
 });
 
 describe('the metrics', () => {
-  const panels = () => dashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const panels = () => expressionsOfPanels(dashboard());
 
   it('of rules and panels exist, with their labels', () => {
-    const expressions = [...expressionsOf(read(RULES)), ...panels()];
+    const expressions = [...expressionsOfRules(read(RULES)), ...panels()];
     expect(expressions.length).toBeGreaterThan(40);
     expect(expressions.flatMap(complaintsAbout)).toEqual([]);
   });

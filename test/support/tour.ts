@@ -142,7 +142,9 @@ export async function tour(ground: TourGround): Promise<void> {
   await expect.poll(async () => (await one.ask<StateAnswer>('state?view=cron')).runs).toMatchObject([done]);
   await expect.poll(() => command(ground, 'cron', '--service', 'shop')).toMatchObject([done]);
   const succeeded = () =>
-    Promise.all([one, other].map((each) => metric(each, 'cron_last_success_timestamp_seconds', { job: 'report' })));
+    Promise.all(
+      [one, other].map((each) => metric(each, 'cron_last_success_timestamp_seconds', { cron_job: 'report' })),
+    );
   await expect.poll(async () => (await succeeded()).some((at) => (at ?? 0) > 0)).toBe(true);
 
   // The hung holder is asked to release the key, and the next caller has it.

@@ -4,7 +4,7 @@ import type { Answer } from './answer.js';
 import { WarmProcess } from './warm-process.js';
 import type { Environment } from './warm-process.js';
 
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 60_000;
 
 export interface InstanceListener {
   onReport(instance: string, report: LockReport): void;
@@ -97,7 +97,10 @@ export class Instance {
 
   private send(method: string, path: string, body?: object): Promise<Answer> {
     const request = { method, headers: this.headers, body: body && JSON.stringify(body) };
-    return Promise.race([answerTo(this.url + path, request), this.interruption]);
+    const answer = Promise.race([answerTo(this.url + path, request), this.interruption]);
+    // An interrupted scene may end at another request, and no longer await this one.
+    answer.catch(() => {});
+    return answer;
   }
 }
 

@@ -31,7 +31,7 @@ const NORMAL: Sizes = {
   polls: 40,
 };
 
-const SHORT: Sizes = {
+export const SHORT: Sizes = {
   orders: 15,
   shoppers: 12,
   quotesEach: 5,

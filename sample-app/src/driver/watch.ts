@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FaultProxy } from 'nestjs-distributed-lock/testing';
+import { ShopFiles } from '../files/shop-files.js';
+import { Activity } from './activity.js';
 import { Cluster } from './cluster.js';
+import { SHORT } from './options.js';
+import type { Stage } from './scene.js';
+import { coupons } from './scenes/coupons.js';
+import { jobs } from './scenes/jobs.js';
 import { bold } from './style.js';
 import type { Environment } from './warm-process.js';
 
@@ -17,6 +23,7 @@ const QUIET_MS = 10_000;
 const FLAPPING = 'C';
 const CUT_EACH_MS = 30_000;
 const CUT_FOR_MS = 3_000;
+const DAILY_EACH_MS = 5_000;
 
 /** Opens the shop with its page of locks, and gives the page something to show until the signal aborts. */
 export async function watch(env: Environment, signal: AbortSignal): Promise<void> {
@@ -28,9 +35,13 @@ export async function watch(env: Environment, signal: AbortSignal): Promise<void
     const all = { ...env, LOCKS: 'on', SHOP_DIR: dir };
     await using shop = await Cluster.open(all, listener, signal, undefined, own);
     await shop.fill();
-    console.log(`\n${bold('The page of locks')}  ${shop.instances[0]!.url}/locks\n`);
+    const { url } = shop.instances[0]!;
+    console.log(`\n${bold('The page of locks')}  ${url}/locks\n`);
     say('each instance has it: all show the same cluster, and each its own session');
+    say(`beside it: ${url}/metrics for Prometheus, ${url}/health/ready`);
+    say(`instances: ${shop.instances.map((one) => `[${one.name}] ${one.url}`).join(' ')}`);
     const scenes = [
+      dailyWork(shop, new ShopFiles(dir), signal),
       orders(shop, signal),
       hotKey(shop, signal),
       hungHolder(shop, signal),
@@ -43,6 +54,17 @@ export async function watch(env: Environment, signal: AbortSignal): Promise<void
 }
 
 const say = (line: string) => console.log(`  ${line}`);
+
+/** What every view of the page shows: a leader, a job that runs each second, a queue with its shifts, a stock. */
+async function dailyWork(shop: Cluster, files: ShopFiles, signal: AbortSignal): Promise<void> {
+  const stage: Stage = { shop, files, activity: new Activity(), sizes: SHORT, signal };
+  await Promise.all(shop.instances.map((instance) => instance.put('/reports/schedule')));
+  while (!signal.aborted) {
+    await jobs.play(stage);
+    await coupons.play(stage);
+    await pause(DAILY_EACH_MS, undefined, { signal });
+  }
+}
 
 /** Orders that come all the time, one at a time for each of them. */
 async function orders(shop: Cluster, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { LockLostError, LockRevokedError } from '../../../lib/contract/errors.js';
+import type { LeaseFollower } from '../../../lib/contract/granted-lease.js';
 import { granted } from './granting.js';
 
 const LOST = new LockLostError('orders/42', 'for a test');
@@ -276,6 +277,39 @@ describe('a follower of a lease', () => {
     await lease.release();
     lease.lose(LOST);
     expect(staying.lose).not.toHaveBeenCalled();
+  });
+
+  it('is notified after the observer of the lease, of which there is one', async () => {
+    const lease = granted();
+    const told: string[] = [];
+    const noting = (name: string): LeaseFollower => ({
+      suspend: () => told.push(`${name} suspend`),
+      resume: () => told.push(`${name} resume`),
+      ending: (state) => told.push(`${name} ending ${state}`),
+      revoke: () => told.push(`${name} revoke`),
+      overdue: (limit) => told.push(`${name} overdue ${limit}`),
+      lose: () => told.push(`${name} lose`),
+      releasing: () => told.push(`${name} releasing`),
+    });
+    lease.addFollower(noting('follower'));
+    lease.observer = noting('observer');
+    lease.suspend();
+    lease.resume();
+    lease.overdue('maxHeldMs', 1);
+    lease.revoke();
+    lease.lose(LOST);
+    await lease.release();
+    const changes = [
+      'suspend',
+      'resume',
+      'overdue maxHeldMs',
+      'ending revoking',
+      'revoke',
+      'ending lost',
+      'lose',
+      'releasing',
+    ];
+    expect(told).toEqual(changes.flatMap((change) => [`observer ${change}`, `follower ${change}`]));
   });
 
   it('may be another lease, whose state follows', () => {

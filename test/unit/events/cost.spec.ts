@@ -55,7 +55,7 @@ let isListening = false;
 
 /** The readers of the clock that are there for events only. */
 const forEvents = () =>
-  [...readers].filter((reader) => /observation|local-use|SharedLease\.grant|giveBack/.test(reader));
+  [...readers].filter((reader) => /observation|local-use|SharedLease\.grant|giveBack|in waiting$/.test(reader));
 
 describe('while nobody listens', () => {
   it('no event is made, and no clock is read for one', async () => {
@@ -82,6 +82,7 @@ describe('while somebody listens', () => {
     expect(forEvents().join()).toMatch(/observation/);
     expect(forEvents().join()).toMatch(/local-use/);
     expect(forEvents().join()).toMatch(/grant|giveBack/);
+    expect(forEvents()).toContainEqual(expect.stringMatching(/in waiting$/));
   });
 
   it('every channel is the one of its name, which other copies of the package use as well', () => {

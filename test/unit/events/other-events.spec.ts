@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { now } from '../../../lib/async/clock.js';
 import { LockLostError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import type { LockEventTypes } from '../../../lib/service/lock-events.js';
 import { leadershipsOf } from '../../../lib/elections/leaderships.js';
 import { settled } from '../local/callers.js';
 import { cluster } from '../schedule/cluster.js';
 import { jobWith } from '../schedule/jobs.js';
+import { faultsOf } from './event-referee.js';
 import { startServices } from './services.js';
 
 function start(options: Parameters<typeof startServices>[0] = {}) {
@@ -36,6 +38,112 @@ describe('the events of a queue', () => {
       ['returned', 1, second?.id],
     ]);
     expect(events.every(({ key }) => key === 'mails')).toBe(true);
+  });
+});
+
+describe('the acquisitions of a queue', () => {
+  it('begin with the call, and are granted with the item, after the wait', async () => {
+    const { coordination, referee, heard } = start();
+    const [granted, events] = [heard('acquired'), heard('queue')];
+    const queue = coordination.queue<number>('mails');
+    const taking = queue.take({ label: 'Mails.send' });
+    expect(referee.texts).toEqual(['start']);
+    const from = now();
+    await settled();
+    const waitedMs = now() - from;
+    await queue.put(1);
+    await (await taking)?.ack();
+    expect(referee.texts).toEqual(['start', 'grant', 'end released']);
+    expect(referee.notes[0]?.request).toMatchObject({
+      key: 'mails',
+      kind: 'queue',
+      mode: 'exclusive',
+      name: 'Mails.send',
+    });
+    expect(granted[0]?.waitedMs).toBeGreaterThanOrEqual(waitedMs);
+    const [put, taken, acked] = events;
+    expect(taken?.waitedMs).toBeGreaterThanOrEqual(waitedMs);
+    expect(put?.waitedMs).toBeGreaterThanOrEqual(0);
+    expect(acked).toMatchObject({ action: 'acked', waitedMs: undefined });
+  });
+
+  it('of a batch are one for each item, which all waited as long', async () => {
+    const { coordination, referee, heard } = start();
+    const granted = heard('acquired');
+    const queue = coordination.queue<number>('mails');
+    const taking = queue.takeBatch({ atMost: 5 });
+    const from = now();
+    await settled();
+    const waitedMs = now() - from;
+    await queue.putAll([1, 2, 3]);
+    const items = await taking;
+    expect(items).toHaveLength(3);
+    expect(granted.every((grant) => grant.waitedMs >= waitedMs)).toBe(true);
+    expect(new Set(granted.map(({ request }) => request)).size).toBe(3);
+    await Promise.all(items.map((item) => item.ack()));
+    expect(faultsOf(referee.notes)).toEqual([]);
+    expect(referee.texts.filter((text) => text === 'end released')).toHaveLength(3);
+  });
+
+  it('end with a miss when the queue remains empty, without an error', async () => {
+    const { coordination, referee, heard } = start();
+    const missed = heard('missed');
+    const queue = coordination.queue<number>('mails');
+    expect(await queue.take({ waitMs: 0 })).toBeNull();
+    expect(await queue.take({ waitMs: 5 })).toBeNull();
+    const enough = new AbortController();
+    const taking = queue.take({ signal: enough.signal });
+    enough.abort(new Error('enough'));
+    await expect(taking).rejects.toThrow('enough');
+    expect(missed.map(({ reason, error }) => [reason, String(error)])).toEqual([
+      ['busy', 'undefined'],
+      ['timeout', 'undefined'],
+      ['aborted', 'Error: enough'],
+    ]);
+    expect(missed[1]?.waitedMs).toBeGreaterThan(0);
+    expect(faultsOf(referee.notes)).toEqual([]);
+  });
+
+  it('end with a miss each when the application shuts down meanwhile', async () => {
+    const { coordination, referee, heard, close } = start();
+    const missed = heard('missed');
+    const taking = coordination.queue<number>('mails').take();
+    const entering = coordination.doubleBarrier('gate', { count: 2 }).enter();
+    await settled();
+    const ends = [expect(taking).rejects, expect(entering).rejects];
+    const closing = close();
+    await Promise.all(ends.map((end) => end.toMatchObject({ code: 'LOCK_SHUTDOWN' })));
+    await closing;
+    expect(missed.map(({ reason }) => reason)).toEqual(['shutdown', 'shutdown']);
+    expect(faultsOf(referee.notes)).toEqual([]);
+  });
+});
+
+describe('the acquisitions of a double barrier', () => {
+  it('begin with the call, and are granted together', async () => {
+    const { coordination, referee, heard } = start();
+    const granted = heard('acquired');
+    const barrier = coordination.doubleBarrier('gate', { count: 2 });
+    const first = barrier.enter();
+    expect(referee.texts).toEqual(['start']);
+    const from = now();
+    await settled();
+    const waitedMs = now() - from;
+    const second = await barrier.enter();
+    await (await first).goOut();
+    await second.goOut();
+    expect(referee.notes[0]?.request).toMatchObject({ key: 'gate', kind: 'barrier', mode: 'read' });
+    expect(granted.map((grant) => grant.lease.mode)).toEqual(['read', 'read']);
+    expect(Math.max(...granted.map((grant) => grant.waitedMs))).toBeGreaterThanOrEqual(waitedMs);
+    expect(faultsOf(referee.notes)).toEqual([]);
+  });
+
+  it('end with a miss when too few come', async () => {
+    const { coordination, heard } = start();
+    const missed = heard('missed');
+    const entering = coordination.doubleBarrier('gate', { count: 2 }).enter({ waitMs: 5 });
+    await expect(entering).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    expect(missed).toMatchObject([{ reason: 'timeout', error: { code: 'LOCK_TIMEOUT' } }]);
   });
 });
 

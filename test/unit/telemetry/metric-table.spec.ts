@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { attributeOf, BUCKETS, METRICS, prometheusNameOf } from '../../../lib/telemetry/metric-table.js';
+import type { Metric } from '../../../lib/telemetry/metric-table.js';
 
 const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
 
@@ -13,6 +14,32 @@ function rowsOf(text: string): string[] {
 const ofCode = Object.values(METRICS).map((metric) =>
   [prometheusNameOf(metric), metric.name, metric.kind, ...metric.labels].join(' '),
 );
+
+/**
+ * The labels that a scrape sets for its target: by Prometheus itself, and by its operator on Kubernetes. Prometheus
+ * renames a label of the application with such a name, or overwrites the target's by it. `le` belongs to buckets.
+ */
+const OF_TARGETS = [
+  'job',
+  'instance',
+  'namespace',
+  'pod',
+  'container',
+  'service',
+  'endpoint',
+  'node',
+  'le',
+  'quantile',
+];
+
+/** The labels that do not reach Prometheus as they are. */
+function collisionsOf(metrics: readonly Pick<Metric, 'name' | 'labels'>[]): string[] {
+  return metrics.flatMap(({ name, labels }) =>
+    labels
+      .filter((label) => OF_TARGETS.includes(label) || label.startsWith('__') || label.startsWith('exported_'))
+      .map((label) => `${name}: ${label}`),
+  );
+}
 
 describe('the table of metrics', () => {
   it('is that of the page: names, types and labels', () => {
@@ -43,5 +70,18 @@ describe('the table of metrics', () => {
       expect(metric.labels).not.toContain('key');
     }
     expect(attributeOf('lock')).toBe('distributed_lock.name');
+  });
+
+  it('has no label that Prometheus sets for the target', () => {
+    expect(collisionsOf(Object.values(METRICS))).toEqual([]);
+  });
+
+  it('with the label `job` or `instance` is found', () => {
+    const { cronRuns, held } = METRICS;
+    const planted = [
+      { ...cronRuns, labels: cronRuns.labels.map((label) => (label === 'cron_job' ? 'job' : label)) },
+      { ...held, labels: [...held.labels, 'instance'] },
+    ];
+    expect(collisionsOf(planted)).toEqual(['distributed_lock.cron_runs: job', 'distributed_lock.held: instance']);
   });
 });
