@@ -50,18 +50,14 @@ export class EtcdBackend implements LockBackend {
   readonly hosts: readonly string[];
   /** Whether connections to the servers are encrypted. */
   readonly isOverTls: boolean;
-  readonly #basePath: string;
-  readonly lockedAfterDeathMs: number;
   readonly #report = new SessionReport();
   readonly #sessions: EtcdSessions;
   readonly #locks: EtcdLocks;
 
   constructor(options: ResolvedEtcdOptions) {
-    const { basePath, wire, releaseTimeoutMs, sessionTimeoutMs, tls } = options;
-    this.#basePath = basePath;
+    const { basePath, wire, releaseTimeoutMs, tls } = options;
     this.hosts = options.hosts;
     this.isOverTls = tls !== undefined;
-    this.lockedAfterDeathMs = sessionTimeoutMs;
     const openClient = clientOpener(tls as Parameters<typeof clientOpener>[0]);
     this.#sessions = new EtcdSessions(new EtcdKeys(basePath, wire), options, openClient, this.#report);
     const views = new QueueViews(this.#sessions.watches, this.#sessions.lookEveryMs);
