@@ -56,7 +56,7 @@ describe('a revoked key', () => {
     const { one, other } = await twoProcesses(connectString);
     const revoked: Promise<void>[] = [];
     const overrun = one.using('k', async (lease) => {
-      revoked.push(other.revoke('k', { graceMs: 100 }));
+      revoked.push(other.revoke('k', { graceMs: 1_000 }));
       while (lease.state !== 'lost') await new Promise(setImmediate);
     });
     await expect(overrun).rejects.toMatchObject({ name: 'LockRevokedError' });
