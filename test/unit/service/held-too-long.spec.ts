@@ -258,10 +258,11 @@ describe('a limit for holding', () => {
     const { locks } = start({ maxHeldMs: 2_000, overdueGraceMs: 500, drainTimeoutMs: 60_000 });
     await locks.acquire('k');
     const closed = vi.fn();
-    void locks.onApplicationShutdown().then(closed);
+    const closing = locks.onApplicationShutdown().then(closed);
     await pass(2_499);
     expect(closed).not.toHaveBeenCalled();
     await pass(1);
+    await closing;
     expect(closed).toHaveBeenCalled();
   });
 });
