@@ -1,14 +1,8 @@
-import { NestFactory } from '@nestjs/core';
-import { Module } from '@nestjs/common';
-import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { LockDashboardModule } from '../../../lib/dashboard/index.js';
-import { LockModule, LockService } from '../../../lib/index.js';
+import { LockService } from '../../../lib/index.js';
 import type { LockBackendDefinition } from '../../../lib/index.js';
 import { closeService } from '../plain-service.js';
+import { startPage } from './page-app.js';
 import { RequestCounter } from './request-counter.js';
 import type { SentReader } from './request-counter.js';
 
@@ -48,7 +42,13 @@ export function pageLoadTests({ server, reader, backend, mostOfSurvey }: LoadedB
     const holder = await holderOf(backend(host, 30_000), KEYS - 1);
     // The heartbeats of another client are the clock.
     const ticking = await holderOf(backend(clock.host, 10_000), 1);
-    const { locks, poll } = await startPage(backend(counter.host, 10_000));
+    await using page = await startPage(backend(counter.host, 10_000));
+    const { locks } = page;
+    const poll = async () => {
+      const polled = await page.poll();
+      expect(polled.fault).toBeNull();
+      return polled;
+    };
 
     /** The requests from now on for each heartbeat of the clock, after some heartbeats. */
     const askedWhile = async (work: () => Promise<unknown> = async () => {}) => {
@@ -95,32 +95,4 @@ async function holderOf(definition: LockBackendDefinition, count: number): Promi
     await Promise.all(keys.map((key) => locks.acquire(key)));
   }
   return locks;
-}
-
-/** Starts an application with the page. `poll` asks as an open page does. */
-async function startPage(backend: LockBackendDefinition) {
-  const assets = mkdtempSync(join(tmpdir(), 'page-'));
-  onTestFinished(() => rmSync(assets, { recursive: true, force: true }));
-  writeFileSync(join(assets, 'main.js'), 'export {};\n');
-  writeFileSync(join(assets, 'page.css'), 'body {}\n');
-
-  @Module({
-    imports: [
-      LockModule.forRoot({ service: 'shop', backend, drainTimeoutMs: 0 }),
-      LockDashboardModule.forRoot({ authorize: () => true, assets }),
-    ],
-  })
-  class PageModule {}
-
-  const app = await NestFactory.create(PageModule, { logger: ['error'] });
-  onTestFinished(() => app.close());
-  await app.listen(0, '127.0.0.1');
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  const poll = async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/locks/api/state`);
-    const state = (await answer.json()) as { keys: readonly unknown[]; isTruncated: boolean; fault: string | null };
-    expect(state.fault).toBeNull();
-    return { keys: state.keys.length, isTruncated: state.isTruncated };
-  };
-  return { locks: app.get(LockService), poll };
 }
