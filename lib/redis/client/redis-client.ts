@@ -8,6 +8,8 @@ import { LockConfigurationError } from '../../contract/errors.js';
  * theirs.
  */
 export interface RedisClient {
+  /** The socket, while there is a connection. */
+  readonly stream?: Socket;
   /** Opens the connection. */
   connect(): Promise<void>;
   /** Closes the connection at once. */
@@ -157,7 +159,7 @@ function settingsOf({ username, password, tls }: RedisAddress, name: string, lim
  */
 export function closeClient(client: RedisClient): void {
   client.disconnect();
-  const { stream } = client as { readonly stream?: Socket };
+  const { stream } = client;
   stream?.on('error', () => {});
   stream?.destroy();
 }

@@ -1,5 +1,3 @@
-import { deferred } from '../../async/deferred.js';
-import type { Deferred } from '../../async/deferred.js';
 import { LinkedList } from '../../async/collections.js';
 import { orTimeout } from '../../async/timer.js';
 import { closeClient } from './redis-client.js';
@@ -22,10 +20,12 @@ export interface LinkClients {
  */
 export class RedisLink {
   readonly #clients: LinkClients;
-  readonly #pending = new LinkedList<Deferred<unknown>>();
+  /** The rejections of requests that are not answered. */
+  readonly #pending = new LinkedList<(error: LinkLostError) => void>();
   readonly #listeners = new Map<string, OnMessage>();
   readonly #onClosed: (error: LinkLostError) => void;
   #fault: LinkLostError | undefined;
+  #isGathering = false;
 
   /** @param onClosed called once, at the first fault or at `close()` */
   constructor(clients: LinkClients, onClosed: (error: LinkLostError) => void) {
@@ -48,7 +48,7 @@ export class RedisLink {
     const { requests, messages } = this.#clients;
     const opened = Promise.all([requests.connect(), messages.connect()]);
     try {
-      await this.#untilClosed(orTimeout(opened, limitMs, () => new Error(`no answer within ${limitMs} ms`)));
+      await this.#settled(orTimeout(opened, limitMs, () => new Error(`no answer within ${limitMs} ms`)));
     } catch (error) {
       this.close((error as Error).message, error);
       throw this.#fault ?? error;
@@ -58,27 +58,23 @@ export class RedisLink {
   /** Runs a script. @throws LinkLostError, RefusedError */
   run({ script, keys, values, inBytes = false }: ScriptCall): Promise<unknown> {
     const rest = [keys.length, ...keys, ...values];
-    const { requests } = this.#clients;
-    const call = (command: string, source: string) =>
-      inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
-    const asked = this.#untilClosed(call('EVALSHA', script.sha));
-    return asked.catch((error: unknown) => {
-      const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-      return isUnknown
-        ? this.#untilClosed(call('EVAL', script.text)).catch((again) => this.#failed(again))
-        : this.#failed(error);
-    });
+    const call = (command: string, source: string) => {
+      const { requests } = this.#clients;
+      this.#gatherWrites(requests);
+      return inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
+    };
+    return this.#settled(call('EVALSHA', script.sha), () => this.#settled(call('EVAL', script.text)));
   }
 
   /** Makes a plain request. @throws LinkLostError, RefusedError */
   ask(command: string, ...values: string[]): Promise<unknown> {
-    return this.#untilClosed(this.#clients.requests.call(command, ...values)).catch((error) => this.#failed(error));
+    return this.#settled(this.#clients.requests.call(command, ...values));
   }
 
   /** Subscribes to a channel. There is one listener for each channel. @throws LinkLostError, RefusedError */
   async subscribe(channel: string, onMessage: OnMessage): Promise<void> {
     this.#listeners.set(channel, onMessage);
-    await this.#untilClosed(this.#clients.messages.subscribe(channel)).catch((error) => this.#failed(error));
+    await this.#settled(this.#clients.messages.subscribe(channel));
   }
 
   unsubscribe(channel: string): void {
@@ -92,25 +88,53 @@ export class RedisLink {
     this.#fault = new LinkLostError(why, cause);
     this.#listeners.clear();
     for (const client of Object.values(this.#clients)) closeClient(client);
-    for (const request of this.#pending.members) request.reject(this.#fault);
+    for (const reject of this.#pending.members) reject(this.#fault);
     this.#onClosed(this.#fault);
   }
 
-  /** Settles as the promise does, or rejects when the link is closed: a client may leave its promises unsettled. */
-  #untilClosed<T>(promise: Promise<T>): Promise<T> {
-    const settled = deferred<T>();
-    if (this.#fault) settled.reject(this.#fault);
-    const place = this.#pending.join(settled as Deferred<unknown>);
-    promise.then(settled.resolve, settled.reject);
-    return settled.promise.finally(() => place.leave());
+  /**
+   * Settles as the request does, or rejects when the link is closed: a client may leave its promises unsettled.
+   * @param ifUnknown asked instead when the server does not know the script
+   */
+  #settled(asked: Promise<unknown>, ifUnknown?: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const place = this.#pending.join(reject);
+      if (this.#fault) reject(this.#fault);
+      asked.then(
+        (reply) => {
+          place.leave();
+          resolve(reply);
+        },
+        (error: unknown) => {
+          place.leave();
+          const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
+          if (isUnknown && ifUnknown) ifUnknown().then(resolve, reject);
+          else reject(this.#errorOf(error));
+        },
+      );
+    });
   }
 
-  /** Throws the error of a request. A server that cannot serve, and a connection that fails, end the link. */
-  #failed(error: unknown): never {
+  /** Returns the error of a request. A server that cannot serve, and a connection that fails, end the link. */
+  #errorOf(error: unknown): unknown {
     const refusal = refusalOf(error);
     if (refusal === error && error !== this.#fault) this.close((error as Error).message, error);
     if (isWrongServer(refusal)) this.close((refusal as Error).message, refusal);
-    throw this.#fault ?? refusal;
+    return this.#fault ?? refusal;
+  }
+
+  /**
+   * Sends the requests of one turn of the event loop in one write. The client would write each by itself, and a system
+   * call is most of its cost. The tick comes after all promises that this turn has settled.
+   */
+  #gatherWrites({ stream }: RedisClient): void {
+    if (this.#isGathering || !stream) return;
+    this.#isGathering = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
   }
 
   // Runs inside the client's parser, where an error would end the process.

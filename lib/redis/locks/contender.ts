@@ -1,7 +1,8 @@
 import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { deferred } from '../../async/deferred.js';
-import { after, settledWithin } from '../../async/timer.js';
+import type { Deferred } from '../../async/deferred.js';
+import { settledWithin } from '../../async/timer.js';
 import { LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from '../session/entry.js';
 import type { Entry } from '../session/entry.js';
@@ -35,11 +36,13 @@ export class EntryGoneError extends SessionEndedError {
 
 /** An entry of this process in a wait queue, until it is granted or has left. */
 export class Contender implements OwnEntry {
+  readonly place: QueuePlace;
   readonly #session: RedisSession;
   readonly #wanted: Wanted;
   readonly #entry: Entry;
-  readonly #granted = deferred<RedisHold>();
+  #granted: Deferred<RedisHold> | undefined;
   #hold: RedisHold | undefined;
+  #error: unknown;
   #isOver = false;
   #cancelLook: Dispose = () => {};
 
@@ -48,11 +51,7 @@ export class Contender implements OwnEntry {
     this.#wanted = wanted;
     const number = session.enter(this);
     this.#entry = { ...wanted.entry, session: session.id, number, since: Math.round(session.serverNow) };
-    this.#granted.promise.catch(() => {});
-  }
-
-  get place(): QueuePlace {
-    return { queue: this.#wanted.queue, entry: entryText(this.#entry) };
+    this.place = { queue: wanted.queue, entry: entryText(this.#entry) };
   }
 
   /** Applies the answer of a script. A message may have come before it. */
@@ -77,11 +76,14 @@ export class Contender implements OwnEntry {
    * @throws SessionEndedError; `signal.reason` after the entry has left
    */
   async untilGranted(signal: AbortSignal): Promise<RedisHold> {
+    if (this.#hold) return this.#hold;
+    if (this.#error) throw this.#error;
+    const granted = (this.#granted = deferred());
     const dispose = onAbort(signal, (reason) => {
-      if (!this.#isOver) void this.leave().then(() => this.#granted.reject(reason));
+      if (!this.#isOver) void this.leave().then(() => granted.reject(reason));
     });
     const ended = this.#session.onEnd((error) => this.#end(error));
-    return this.#granted.promise.finally(() => {
+    return granted.promise.finally(() => {
       dispose();
       ended();
     });
@@ -98,7 +100,7 @@ export class Contender implements OwnEntry {
     this.drop();
     const left = this.#session.leave([this.place]);
     // Without a connection the entry is removed later, or ends with its session.
-    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);
+    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs, this.#session.alarms);
   }
 
   /** Forgets the entry, which is not on the server. */
@@ -111,21 +113,24 @@ export class Contender implements OwnEntry {
   #grant(granted: Granted): void {
     this.#isOver = true;
     this.#cancelLook();
-    const { name, queue, releaseTimeoutMs } = this.#wanted;
-    this.#hold = new RedisHold(this.#session, this.#entry, granted, { name, queue, releaseTimeoutMs });
-    this.#granted.resolve(this.#hold);
+    const { name, releaseTimeoutMs } = this.#wanted;
+    this.#hold = new RedisHold(this.#session, this.#entry, granted, { name, place: this.place, releaseTimeoutMs });
+    this.#granted?.resolve(this.#hold);
   }
 
   #end(error: unknown): void {
     if (this.#isOver) return;
     this.drop();
-    this.#granted.reject(error);
+    this.#error = error;
+    this.#granted?.reject(error);
   }
 
   #lookIn(ms: number): void {
     const { lookEveryMs } = this.#wanted;
     this.#cancelLook();
-    this.#cancelLook = after(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), () => this.#look(), 'unref');
+    const look = { due: 0, ring: () => this.#look() };
+    const place = this.#session.alarms.set(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), look);
+    this.#cancelLook = () => void place.leave();
   }
 
   #look(): void {

@@ -21,6 +21,15 @@ local function isIdentity(text) return string.sub(text or '', 1, #replid) == rep
 local function digits(n) return string.format('%.0f', n) end
 local function endOf(sid) return tonumber(redis.call('ZSCORE', SESSIONS, sid) or 0) end
 local function isAlive(sid) return endOf(sid) > now end
+-- The clock makes tokens grow when the last one was evicted, or lost with the database.
+local function nextToken(key)
+  local token = digits(ticks)
+  local last = redis.call('SET', key, token, 'PX', 86400000, 'GET')
+  if not last or tonumber(last) < ticks then return token end
+  token = digits(last + 1)
+  redis.call('SET', key, token, 'PX', 86400000)
+  return token
+end
 `;
 
 /**
@@ -91,27 +100,27 @@ local function fits(queue, entry)
   local first = redis.call('ZRANGE', queue.h, 0, 0)[1]
   return not first or (mode == 'r' and string.sub(first, 1, 1) == 'r')
 end
--- The clock makes tokens grow when the last one was evicted, or lost with the database.
 local function grant(queue, entry)
-  local token = digits(math.max(tonumber(redis.call('GET', queue.t) or 0) + 1, ticks))
+  local token = nextToken(queue.t)
   redis.call('ZADD', queue.h, token, entry)
-  redis.call('SET', queue.t, token, 'PX', 86400000)
   publishChange(queue)
   return token
 end
 -- Grants waiting entries as long as the first fits, and skips those whose session is over.
 local function grantTurns(queue)
-  local granted = {}
+  local granted, wanted = {}, 1
   while true do
     local entry = redis.call('LINDEX', queue.w, 0)
-    if not entry then break end
+    if not entry then
+      wanted = 0
+      break
+    end
     local _, owner = parse(entry)
     local isNext = isAlive(owner)
     if isNext and not fits(queue, entry) then break end
     if isNext then granted[#granted + 1] = {entry, grant(queue, entry)} end
     redis.call('LPOP', queue.w)
   end
-  local wanted = isWanted(queue)
   for _, one in ipairs(granted) do
     local _, owner, number = parse(one[1])
     redis.call('PUBLISH', CHANNEL .. owner, 'g ' .. number .. ' ' .. one[2] .. ' ' .. wanted)

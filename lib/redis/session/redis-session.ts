@@ -3,7 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { backoff, pause } from '../../async/timer.js';
+import { Alarms, backoff, pause } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
 import type { Script, ScriptCall, ScriptValue } from '../client/script.js';
@@ -81,6 +81,8 @@ const MOST_AT_ONCE = 50;
 export class RedisSession {
   /** The leases of the session's holds. */
   readonly leases = new SessionLeases(() => this.deadline);
+  /** Alarms that are nearly always cancelled: limits of releases, and looks at entries that wait. */
+  readonly alarms = new Alarms();
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
   readonly #entries = new Map<number, OwnEntry>();
   readonly #ending = awaited<never>();
@@ -238,7 +240,12 @@ export class RedisSession {
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
         const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
-        return await orAbort(this.#known(reply), signal);
+        const answer = answerOf(reply as readonly unknown[]);
+        if (this.#over) throw this.#over;
+        if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
+        // The renewal finds out what has become of the session, and ends it.
+        this.#listener.doubted();
+        return await orAbort(this.#ending.promise, signal);
       } catch (error) {
         if (!(error instanceof LinkLostError)) throw error;
         doubt.isSo = true;
@@ -286,16 +293,12 @@ export class RedisSession {
       inBytes,
     };
   }
+}
 
-  /** Waits for the end of the session when a script says that the server does not know it. */
-  async #known(reply: unknown): Promise<Answer> {
-    const [word, ...rest] = reply as readonly unknown[];
-    const answer: Answer = [String(word), ...rest];
-    if (this.#over) throw this.#over;
-    if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
-    this.#listener.doubted();
-    return this.#ending.promise;
-  }
+/** Returns a reply as an answer. Its word may be bytes. */
+function answerOf(reply: readonly unknown[]): Answer {
+  const [word] = reply;
+  return typeof word === 'string' ? (reply as Answer) : [String(word), ...reply.slice(1)];
 }
 
 /**
