@@ -152,7 +152,7 @@ export async function limited<T>(
  * The pauses between attempts, in milliseconds. They double up to a cap, and are random so that clients do not
  * synchronize.
  */
-interface Backoff {
+export interface Backoff {
   next(): number;
   reset(): void;
 }

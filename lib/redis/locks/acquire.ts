@@ -22,9 +22,8 @@ async function enterQueues(
 ): Promise<readonly Contender[] | null> {
   for (;;) {
     const contenders = wanted.map((one) => new Contender(session, one));
-    const places = contenders.map(({ place }) => place);
-    const keys = places.flatMap(({ queue }) => queue);
-    const entries = places.map(({ entry }) => entry);
+    const keys = contenders.flatMap(({ place }) => place.queue);
+    const entries = contenders.map(({ place }) => place.entry);
     const values = (again: boolean) => [flag(waits), flag(again), ...entries];
     try {
       const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });

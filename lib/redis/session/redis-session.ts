@@ -4,6 +4,7 @@ import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, backoff, pause } from '../../async/timer.js';
+import type { Backoff } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
 import type { Script, ScriptCall, ScriptValue } from '../client/script.js';
@@ -259,14 +260,15 @@ export class RedisSession {
    * repeated until then.
    */
   async leave(places: readonly QueuePlace[]): Promise<void> {
-    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     const keys = places.flatMap(({ queue }) => queue);
     const entries = places.map(({ entry }) => entry);
+    let pauses: Backoff | undefined;
     while (!this.#over) {
       try {
         await this.run(LEAVE, keys, entries);
         return;
       } catch {
+        pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
         if (!this.#over) await pause(pauses.next(), NEVER);
       }
     }
