@@ -22,6 +22,7 @@ ${WAIT_QUEUES}${POSITIONS}
 local waits, again = ARGV[4] == '1', ARGV[5] == '1'
 local most = #ARGV - 5
 local function isFree(queue, entry)
+  if isTaken(queue) then return false end
   if isWanted(queue) == 1 then
     reap(queue)
     grantTurns(queue)
@@ -80,8 +81,7 @@ for place = 1, #ARGV - 3 do
   local queue, entry = queueAt(place), ARGV[3 + place]
   local wasHeld = remove(queue, entry)
   if not wasHeld then redis.call('LREM', queue.w, 1, entry) end
-  local isAlone = wasHeld and not string.find(entry, '^[rp]')
-  if isAlone or settling == 0 then grantTurns(queue) end
+  if settling == 0 or (wasHeld and isAlone(entry)) then grantTurns(queue) end
 end
 return {'LEFT'}
 `,

@@ -66,7 +66,16 @@ local function tell(entry, what)
   redis.call('PUBLISH', CHANNEL .. owner, what .. ' ' .. number)
 end
 local function publishChange(queue)
-  if redis.call('EXISTS', queue.o) == 1 then redis.call('PUBLISH', queue.o, '') end
+  if queue.isObserved == nil then queue.isObserved = redis.call('EXISTS', queue.o) == 1 end
+  if queue.isObserved then redis.call('PUBLISH', queue.o, '') end
+end
+local function isAlone(entry) return not string.find(entry, '^[rp]') end
+-- Whether the holder is alive and shares the key with nobody: no entry can be granted then.
+local function isTaken(queue)
+  local holder = redis.call('ZRANGE', queue.h, 0, 0)[1]
+  if not holder or not isAlone(holder) then return false end
+  local _, owner = parse(holder)
+  return isAlive(owner)
 end
 local function isWanted(queue)
   return redis.call('LLEN', queue.w) > 0 and 1 or 0
@@ -120,6 +129,10 @@ local function grantTurns(queue)
     if isNext and not fits(queue, entry) then break end
     if isNext then granted[#granted + 1] = {entry, grant(queue, entry)} end
     redis.call('LPOP', queue.w)
+    if isNext and isAlone(entry) then
+      wanted = isWanted(queue)
+      break
+    end
   end
   for _, one in ipairs(granted) do
     local _, owner, number = parse(one[1])
