@@ -42,7 +42,7 @@ export class Contender implements OwnEntry {
   readonly #entry: Entry;
   #granted: Deferred<RedisHold> | undefined;
   #hold: RedisHold | undefined;
-  #error: unknown;
+  #error: SessionEndedError | undefined;
   #isOver = false;
   #cancelLook: Dispose = () => {};
 
@@ -118,7 +118,7 @@ export class Contender implements OwnEntry {
     this.#granted?.resolve(this.#hold);
   }
 
-  #end(error: unknown): void {
+  #end(error: SessionEndedError): void {
     if (this.#isOver) return;
     this.drop();
     this.#error = error;

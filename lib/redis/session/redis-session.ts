@@ -236,13 +236,13 @@ export class RedisSession {
   ): Promise<Answer> {
     for (;;) {
       signal.throwIfAborted();
-      if (this.#over) throw this.#over;
+      this.#mustLive();
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
         const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
         const answer = answerOf(reply as readonly unknown[]);
-        if (this.#over) throw this.#over;
+        this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
         // The renewal finds out what has become of the session, and ends it.
         this.#listener.doubted();
@@ -285,6 +285,10 @@ export class RedisSession {
       batches.push(this.leave(places.slice(first, first + MOST_AT_ONCE)));
     }
     await Promise.all(batches);
+  }
+
+  #mustLive(): void {
+    if (this.#over) throw this.#over;
   }
 
   #call(script: Script, keys: readonly string[], values: readonly ScriptValue[], inBytes: boolean): ScriptCall {
