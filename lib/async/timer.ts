@@ -28,10 +28,14 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when the promise settles, or after `ms` if that is sooner. Never rejects. */
-export function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+/**
+ * Resolves when the promise settles, or after `ms` if that is sooner. Never rejects.
+ * @param alarms share one timer, for a limit that is hardly ever reached. Default: a timer of its own
+ */
+export function settledWithin(promise: Promise<unknown>, ms: number, alarms?: Alarms): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = after(ms, resolve);
+    const alarm = alarms?.set(ms, { due: 0, ring: resolve });
+    const cancel = alarm ? () => void alarm.leave() : after(ms, resolve);
     const done = () => {
       cancel();
       resolve();
@@ -148,7 +152,7 @@ export async function limited<T>(
  * The pauses between attempts, in milliseconds. They double up to a cap, and are random so that clients do not
  * synchronize.
  */
-interface Backoff {
+export interface Backoff {
   next(): number;
   reset(): void;
 }

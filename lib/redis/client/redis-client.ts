@@ -8,6 +8,8 @@ import { LockConfigurationError } from '../../contract/errors.js';
  * theirs.
  */
 export interface RedisClient {
+  /** The socket, while there is a connection. */
+  readonly stream?: Socket;
   /** Opens the connection. */
   connect(): Promise<void>;
   /** Closes the connection at once. */

@@ -20,6 +20,7 @@ export interface LinkClients {
  */
 export class RedisLink {
   readonly #clients: LinkClients;
+  /** The rejections of requests that are not answered. */
   readonly #pending = new LinkedList<(error: LinkLostError) => void>();
   readonly #listeners = new Map<string, OnMessage>();
   readonly #onClosed: (error: LinkLostError) => void;
@@ -47,7 +48,7 @@ export class RedisLink {
     const { requests, messages } = this.#clients;
     const opened = Promise.all([requests.connect(), messages.connect()]);
     try {
-      await this.#untilClosed(orTimeout(opened, limitMs, () => new Error(`no answer within ${limitMs} ms`)));
+      await this.#settled(orTimeout(opened, limitMs, () => new Error(`no answer within ${limitMs} ms`)));
     } catch (error) {
       this.close((error as Error).message, error);
       throw this.#fault ?? error;
@@ -57,26 +58,23 @@ export class RedisLink {
   /** Runs a script. @throws LinkLostError, RefusedError */
   run({ script, keys, values, inBytes = false }: ScriptCall): Promise<unknown> {
     const rest = [keys.length, ...keys, ...values];
-    const { requests } = this.#clients;
     const call = (command: string, source: string) => {
-      this.#gather();
+      const { requests } = this.#clients;
+      this.#gatherWrites(requests);
       return inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
     };
-    return this.#untilClosed(call('EVALSHA', script.sha), (error) => {
-      const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-      return isUnknown ? this.#untilClosed(call('EVAL', script.text)) : this.#failed(error);
-    });
+    return this.#settled(call('EVALSHA', script.sha), () => this.#settled(call('EVAL', script.text)));
   }
 
   /** Makes a plain request. @throws LinkLostError, RefusedError */
   ask(command: string, ...values: string[]): Promise<unknown> {
-    return this.#untilClosed(this.#clients.requests.call(command, ...values));
+    return this.#settled(this.#clients.requests.call(command, ...values));
   }
 
   /** Subscribes to a channel. There is one listener for each channel. @throws LinkLostError, RefusedError */
   async subscribe(channel: string, onMessage: OnMessage): Promise<void> {
     this.#listeners.set(channel, onMessage);
-    await this.#untilClosed(this.#clients.messages.subscribe(channel));
+    await this.#settled(this.#clients.messages.subscribe(channel));
   }
 
   unsubscribe(channel: string): void {
@@ -90,39 +88,46 @@ export class RedisLink {
     this.#fault = new LinkLostError(why, cause);
     this.#listeners.clear();
     for (const client of Object.values(this.#clients)) closeClient(client);
-    for (let reject = this.#pending.shift(); reject; reject = this.#pending.shift()) reject(this.#fault);
+    for (const reject of this.#pending.members) reject(this.#fault);
     this.#onClosed(this.#fault);
   }
 
   /**
-   * Settles as the promise does, or rejects when the link is closed: a client may leave its promises unsettled.
-   * @param failed what follows an error
+   * Settles as the request does, or rejects when the link is closed: a client may leave its promises unsettled.
+   * @param ifUnknown asked instead when the server does not know the script
    */
-  #untilClosed<T>(promise: Promise<T>, failed = (error: unknown): T | Promise<T> => this.#failed(error)): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.#fault) reject(this.#fault);
+  #settled(asked: Promise<unknown>, ifUnknown?: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
       const place = this.#pending.join(reject);
-      promise.then(
-        (value) => {
+      if (this.#fault) reject(this.#fault);
+      asked.then(
+        (reply) => {
           place.leave();
-          resolve(value);
+          resolve(reply);
         },
         (error: unknown) => {
-          // A link that is closed has rejected it already.
-          if (!place.leave() || this.#fault) return reject(this.#fault);
-          try {
-            resolve(failed(error));
-          } catch (refusal) {
-            reject(refusal);
-          }
+          place.leave();
+          const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
+          if (isUnknown && ifUnknown) ifUnknown().then(resolve, reject);
+          else reject(this.#errorOf(error));
         },
       );
     });
   }
 
-  /** Sends the requests of one turn of the event loop in one write of the socket, which costs more than a request. */
-  #gather(): void {
-    const { stream } = this.#clients.requests;
+  /** Returns the error of a request. A server that cannot serve, and a connection that fails, end the link. */
+  #errorOf(error: unknown): unknown {
+    const refusal = refusalOf(error);
+    if (refusal === error && error !== this.#fault) this.close((error as Error).message, error);
+    if (isWrongServer(refusal)) this.close((refusal as Error).message, refusal);
+    return this.#fault ?? refusal;
+  }
+
+  /**
+   * Sends the requests of one turn of the event loop in one write. The client would write each by itself, and a system
+   * call is most of its cost. The tick comes after all promises that this turn has settled.
+   */
+  #gatherWrites({ stream }: RedisClient): void {
     if (this.#isGathering || !stream) return;
     this.#isGathering = true;
     stream.cork();
@@ -130,14 +135,6 @@ export class RedisLink {
       this.#isGathering = false;
       stream.uncork();
     });
-  }
-
-  /** Throws the error of a request. A server that cannot serve, and a connection that fails, end the link. */
-  #failed(error: unknown): never {
-    const refusal = refusalOf(error);
-    if (refusal === error && error !== this.#fault) this.close((error as Error).message, error);
-    if (isWrongServer(refusal)) this.close((refusal as Error).message, refusal);
-    throw this.#fault ?? refusal;
   }
 
   // Runs inside the client's parser, where an error would end the process.

@@ -22,8 +22,9 @@ async function enterQueues(
 ): Promise<readonly Contender[] | null> {
   for (;;) {
     const contenders = wanted.map((one) => new Contender(session, one));
-    const keys = wanted.flatMap(({ queue }) => queue);
-    const values = (again: boolean) => [flag(waits), flag(again), ...contenders.map(({ place }) => place.entry)];
+    const keys = contenders.flatMap(({ place }) => place.queue);
+    const entries = contenders.map(({ place }) => place.entry);
+    const values = (again: boolean) => [flag(waits), flag(again), ...entries];
     try {
       const answer = await session.run(ACQUIRE, keys, values, { signal });
       if (answer[0] === 'POSITIONS') {

@@ -2,7 +2,7 @@ import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { after, settledWithin } from '../../async/timer.js';
+import { settledWithin } from '../../async/timer.js';
 import { LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from '../session/entry.js';
 import type { Entry } from '../session/entry.js';
@@ -36,14 +36,13 @@ export class EntryGoneError extends SessionEndedError {
 
 /** An entry of this process in a wait queue, until it is granted or has left. */
 export class Contender implements OwnEntry {
+  readonly place: QueuePlace;
   readonly #session: RedisSession;
   readonly #wanted: Wanted;
   readonly #entry: Entry;
-  /** Where the entry is stored. */
-  readonly place: QueuePlace;
   #granted: Deferred<RedisHold> | undefined;
   #hold: RedisHold | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  #error: SessionEndedError | undefined;
   #isOver = false;
   #cancelLook: Dispose = () => {};
 
@@ -78,7 +77,7 @@ export class Contender implements OwnEntry {
    */
   async untilGranted(signal: AbortSignal): Promise<RedisHold> {
     if (this.#hold) return this.#hold;
-    if (this.#failure) throw this.#failure.error;
+    if (this.#error) throw this.#error;
     const granted = (this.#granted = deferred());
     const dispose = onAbort(signal, (reason) => {
       if (!this.#isOver) void this.leave().then(() => granted.reject(reason));
@@ -101,7 +100,7 @@ export class Contender implements OwnEntry {
     this.drop();
     const left = this.#session.leave([this.place]);
     // Without a connection the entry is removed later, or ends with its session.
-    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);
+    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs, this.#session.alarms);
   }
 
   /** Forgets the entry, which is not on the server. */
@@ -114,21 +113,24 @@ export class Contender implements OwnEntry {
   #grant(granted: Granted): void {
     this.#isOver = true;
     this.#cancelLook();
-    this.#hold = new RedisHold(this.#session, this.#entry, this.place, granted, this.#wanted);
+    const { name, releaseTimeoutMs } = this.#wanted;
+    this.#hold = new RedisHold(this.#session, this.#entry, granted, { name, place: this.place, releaseTimeoutMs });
     this.#granted?.resolve(this.#hold);
   }
 
-  #end(error: unknown): void {
+  #end(error: SessionEndedError): void {
     if (this.#isOver) return;
     this.drop();
-    this.#failure = { error };
+    this.#error = error;
     this.#granted?.reject(error);
   }
 
   #lookIn(ms: number): void {
     const { lookEveryMs } = this.#wanted;
     this.#cancelLook();
-    this.#cancelLook = after(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), () => this.#look(), 'unref');
+    const look = { due: 0, ring: () => this.#look() };
+    const place = this.#session.alarms.set(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), look);
+    this.#cancelLook = () => void place.leave();
   }
 
   #look(): void {

@@ -22,14 +22,13 @@ local function isIdentity(text) return string.sub(text or '', 1, #replid) == rep
 local function digits(n) return string.format('%.0f', n) end
 local function endOf(sid) return tonumber(redis.call('ZSCORE', SESSIONS, sid) or 0) end
 local function isAlive(sid) return endOf(sid) > now end
--- A number above the last one. The clock makes it grow when the last one was evicted, or lost with the database.
+-- The clock makes tokens grow when the last one was evicted, or lost with the database.
 local function nextToken(key)
   local token = digits(ticks)
   local last = redis.call('SET', key, token, 'PX', 86400000, 'GET')
-  if last and tonumber(last) >= ticks then
-    token = digits(tonumber(last) + 1)
-    redis.call('SET', key, token, 'PX', 86400000)
-  end
+  if not last or tonumber(last) < ticks then return token end
+  token = digits(last + 1)
+  redis.call('SET', key, token, 'PX', 86400000)
   return token
 end
 `;
@@ -68,7 +67,16 @@ local function tell(entry, what)
   redis.call('PUBLISH', CHANNEL .. owner, what .. ' ' .. number)
 end
 local function publishChange(queue)
-  if redis.call('EXISTS', queue.o) == 1 then redis.call('PUBLISH', queue.o, '') end
+  if queue.isObserved == nil then queue.isObserved = redis.call('EXISTS', queue.o) == 1 end
+  if queue.isObserved then redis.call('PUBLISH', queue.o, '') end
+end
+local function isAlone(entry) return not string.find(entry, '^[rp]') end
+-- Whether the holder is alive and shares the key with nobody: no entry can be granted then.
+local function isTaken(queue)
+  local holder = redis.call('ZRANGE', queue.h, 0, 0)[1]
+  if not holder or not isAlone(holder) then return false end
+  local _, owner = parse(holder)
+  return isAlive(owner)
 end
 local function isWanted(queue)
   return redis.call('LLEN', queue.w) > 0 and 1 or 0
@@ -110,18 +118,23 @@ local function grant(queue, entry)
 end
 -- Grants waiting entries as long as the first fits, and skips those whose session is over.
 local function grantTurns(queue)
-  local granted = {}
+  local granted, wanted = {}, 1
   while true do
     local entry = redis.call('LINDEX', queue.w, 0)
-    if not entry then break end
+    if not entry then
+      wanted = 0
+      break
+    end
     local _, owner = parse(entry)
     local isNext = isAlive(owner)
     if isNext and not fits(queue, entry) then break end
     if isNext then granted[#granted + 1] = {entry, grant(queue, entry)} end
     redis.call('LPOP', queue.w)
+    if isNext and isAlone(entry) then
+      wanted = isWanted(queue)
+      break
+    end
   end
-  if #granted == 0 then return end
-  local wanted = isWanted(queue)
   for _, one in ipairs(granted) do
     local _, owner, number = parse(one[1])
     redis.call('PUBLISH', CHANNEL .. owner, 'g ' .. number .. ' ' .. one[2] .. ' ' .. wanted)

@@ -1,5 +1,6 @@
 import { NEVER } from '../../async/abort.js';
 import { backoff, pause } from '../../async/timer.js';
+import type { Backoff } from '../../async/timer.js';
 import { nameOf } from '../../contract/lock-request.js';
 import type { KeyedRequest } from '../../contract/lock-request.js';
 import { explained, isMoving } from '../client/redis-error.js';
@@ -30,14 +31,15 @@ export function inSession<T>(
   const { wait, signal = NEVER } = call;
   const name = nameOf(call);
   const attempts = async (limit: AbortSignal): Promise<T> => {
-    let pauses: ReturnType<typeof backoff> | undefined;
+    let pauses: Backoff | undefined;
     for (;;) {
       limit.throwIfAborted();
       const session = sessions.connected ?? (await sessions.session(limit, name));
       try {
         return await ask(session, limit);
       } catch (error) {
-        if (isMoving(error)) await pause((pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)).next(), limit);
+        pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+        if (isMoving(error)) await pause(pauses.next(), limit);
         else if (!(error instanceof SessionEndedError)) throw explained(error, name);
       }
     }

@@ -24,6 +24,8 @@ export interface Granted {
 interface HoldOptions {
   /** The key as the application wrote it. */
   readonly name: string;
+  /** Where the entry stands. */
+  readonly place: QueuePlace;
   readonly releaseTimeoutMs: number;
 }
 
@@ -58,6 +60,7 @@ export class RedisHold implements Grant, OwnEntry {
     this.#entry = entry;
     this.#place = place;
     this.#options = options;
+    this.#place = options.place;
     if (isWanted) this.#wanted.set();
     this.demand = entry.mode === 'permit' ? undefined : this.#wanted;
     this.lease = new GrantedLease(this as Grant);
@@ -81,17 +84,20 @@ export class RedisHold implements Grant, OwnEntry {
     this.#leave();
     const left = this.#session.leave([this.place]);
     // Without a connection the entry is removed later, or ends with its session.
-    if (this.#session.isLinked) await settledWithin(left, this.#options.releaseTimeoutMs);
+    if (this.#session.isLinked) await settledWithin(left, this.#options.releaseTimeoutMs, this.#session.alarms);
   }
 
   async downgrade(): Promise<void> {
     const reader: Entry = { ...this.#entry, mode: 'read' };
-    const { queue, entry } = this.place;
-    const isDone = await this.#session.run(DOWNGRADE, queue, [entry, entryText(reader)]).then(
+    const { queue, entry } = this.#place;
+    const read = entryText(reader);
+    const isDone = await this.#session.run(DOWNGRADE, queue, [entry, read]).then(
       () => true,
       () => false,
     );
-    if (isDone) this.#becomes(reader);
+    if (!isDone) return;
+    this.#entry = reader;
+    this.#place = { queue, entry: read };
   }
 
   /** Runs a script about the hold. @throws SessionEndedError, RefusedError */
@@ -136,20 +142,21 @@ export class RedisHold implements Grant, OwnEntry {
     const place = { queue: this.#place.queue, entry: entryText(moved) };
     const isPassed = () => !former.session.owns(former.number, this) || !this.isCurrent();
     const done = (isAdopted: boolean) => {
-      if (isAdopted && !isPassed()) return this.#move(session, moved);
+      if (isAdopted && !isPassed()) return this.#move(session, moved, place);
       session.forget(moved.number);
       // Released or lost meanwhile: what was written down must go.
       if (isAdopted) void session.leave([place]);
       else if (former.session.owns(former.number, this))
         this.#lose('the server that took over did not know it in time');
     };
-    return { ...place, former: this.place.entry, token: this.#token, done };
+    return { ...place, former: this.#place.entry, token: this.#token, done };
   }
 
-  #move(session: RedisSession, entry: Entry): void {
+  #move(session: RedisSession, entry: Entry, place: QueuePlace): void {
     this.#leave();
     this.#session = session;
-    this.#becomes(entry);
+    this.#entry = entry;
+    this.#place = place;
     this.#leaveLeases = this.#enter(session);
     // Messages to the new entry may have come before this.
     this.#wanted.set();

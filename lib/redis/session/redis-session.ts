@@ -3,7 +3,8 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { backoff, pause } from '../../async/timer.js';
+import { Alarms, backoff, pause } from '../../async/timer.js';
+import type { Backoff } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
 import type { Script, ScriptCall, ScriptValue } from '../client/script.js';
@@ -81,6 +82,8 @@ const MOST_AT_ONCE = 50;
 export class RedisSession {
   /** The leases of the session's holds. */
   readonly leases = new SessionLeases(() => this.deadline);
+  /** Alarms that are nearly always cancelled: limits of releases, and looks at entries that wait. */
+  readonly alarms = new Alarms();
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
   readonly #entries = new Map<number, OwnEntry>();
   readonly #ending = awaited<never>();
@@ -233,15 +236,16 @@ export class RedisSession {
   ): Promise<Answer> {
     for (;;) {
       signal.throwIfAborted();
-      if (this.#over) throw this.#over;
+      this.#mustLive();
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const answer = answerOf(await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal));
-        const isKnown = answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE';
-        if (isKnown && !this.isOver) return answer;
-        // The server does not know the session, which is about to end.
-        if (!isKnown) this.#listener.doubted();
+        const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
+        const answer = answerOf(reply as readonly unknown[]);
+        this.#mustLive();
+        if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
+        // The renewal finds out what has become of the session, and ends it.
+        this.#listener.doubted();
         return await orAbort(this.#ending.promise, signal);
       } catch (error) {
         if (!(error instanceof LinkLostError)) throw error;
@@ -258,7 +262,7 @@ export class RedisSession {
   async leave(places: readonly QueuePlace[]): Promise<void> {
     const keys = places.flatMap(({ queue }) => queue);
     const entries = places.map(({ entry }) => entry);
-    let pauses: ReturnType<typeof backoff> | undefined;
+    let pauses: Backoff | undefined;
     while (!this.#over) {
       try {
         await this.run(LEAVE, keys, entries);
@@ -283,6 +287,10 @@ export class RedisSession {
     await Promise.all(batches);
   }
 
+  #mustLive(): void {
+    if (this.#over) throw this.#over;
+  }
+
   #call(script: Script, keys: readonly string[], values: readonly ScriptValue[], inBytes: boolean): ScriptCall {
     return {
       script,
@@ -293,11 +301,10 @@ export class RedisSession {
   }
 }
 
-/** Returns the answer in a reply, whose word may be bytes. */
-function answerOf(reply: unknown): Answer {
-  const answer = reply as [word: unknown, ...rest: unknown[]];
-  answer[0] = String(answer[0]);
-  return answer as unknown as Answer;
+/** Returns a reply as an answer. Its word may be bytes. */
+function answerOf(reply: readonly unknown[]): Answer {
+  const [word] = reply;
+  return typeof word === 'string' ? (reply as Answer) : [String(word), ...reply.slice(1)];
 }
 
 /**
