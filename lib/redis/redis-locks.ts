@@ -32,7 +32,9 @@ export class RedisLocks implements PermitCounts {
   async acquire(request: LockRequest): Promise<GrantedLease | null> {
     const sessions = this.#shards.of(request.key);
     const wanted = this.#wantedBy(request, sessions);
-    const hold = await inSession(sessions, request, (session, signal) => acquireOne(session, wanted, request, signal));
+    const hold = await inSession(sessions, request, (session, signal) =>
+      acquireOne(session, wanted, { ...request, signal }),
+    );
     return hold?.lease ?? null;
   }
 

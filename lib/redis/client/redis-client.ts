@@ -24,8 +24,6 @@ export interface RedisClient {
   unsubscribe(...channels: string[]): Promise<unknown>;
   /** Adds a listener. */
   on(event: string, listener: (...values: never[]) => void): unknown;
-  /** The socket, while there is one. */
-  readonly stream?: Pick<Socket, 'cork' | 'uncork' | 'on' | 'destroy'>;
   /** Returns a client with the same settings, or others, that is not connected. */
   duplicate(override?: object): RedisClient;
 }

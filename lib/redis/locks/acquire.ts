@@ -26,14 +26,14 @@ async function enterQueues(
     const entries = contenders.map(({ place }) => place.entry);
     const values = (again: boolean) => [flag(waits), flag(again), ...entries];
     try {
-      const answer = await session.run(ACQUIRE, keys, values, { signal });
-      if (answer[0] === 'POSITIONS') {
-        contenders.forEach((contender, place) => contender.stands(answer[place + 1] as Position));
+      const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });
+      if (word === 'POSITIONS') {
+        contenders.forEach((contender, place) => contender.stands(rest[place] as Position));
         return contenders;
       }
       contenders.forEach((contender) => contender.drop());
-      if (answer[0] === 'REFUSED') return null;
-      await pause(Number(answer[1]), signal);
+      if (word === 'REFUSED') return null;
+      await pause(Number(rest[0]), signal);
     } catch (error) {
       // The request may have been carried out, or may still be.
       await Promise.all(contenders.map((contender) => contender.leave()));
@@ -46,8 +46,7 @@ async function enterQueues(
 export async function acquireOne(
   session: RedisSession,
   wanted: Wanted,
-  { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
-  signal: AbortSignal,
+  { line, wait, signal }: LockRequest,
 ): Promise<RedisHold | null> {
   const contenders = await enterQueues(session, [wanted], wait && line === 'fifo', signal);
   return contenders?.[0]?.granted ?? contenders?.[0]?.untilGranted(signal) ?? null;

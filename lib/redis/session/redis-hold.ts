@@ -40,25 +40,18 @@ export class RedisHold implements Grant, OwnEntry {
   readonly #options: HoldOptions;
   readonly #token: string;
   readonly #wanted = new Wanted();
-  #moved: LinkedList<() => void> | undefined;
+  readonly #moved = new LinkedList<() => void>();
   #session: RedisSession;
   #entry: Entry;
   #place: QueuePlace;
   #leaveLeases: Dispose;
 
-  constructor(
-    session: RedisSession,
-    entry: Entry,
-    place: QueuePlace,
-    { token, isWanted }: Granted,
-    options: HoldOptions,
-  ) {
+  constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
     this.key = options.name;
     this.fencingToken = fencingTokenOf(BigInt(token));
     this.#token = token;
     this.#session = session;
     this.#entry = entry;
-    this.#place = place;
     this.#options = options;
     this.#place = options.place;
     if (isWanted) this.#wanted.set();
@@ -111,7 +104,7 @@ export class RedisHold implements Grant, OwnEntry {
     const moved = deferred();
     const done = () => moved.resolve();
     const over: LeaseFollower = { suspend() {}, resume() {}, revoke() {}, lose: done, releasing: done };
-    (this.#moved ??= new LinkedList()).join(done);
+    this.#moved.join(done);
     this.lease.addFollower(over);
     if (this.lease.isHeld()) await moved.promise;
     this.lease.removeFollower(over);
@@ -161,12 +154,7 @@ export class RedisHold implements Grant, OwnEntry {
     // Messages to the new entry may have come before this.
     this.#wanted.set();
     this.lease.resume();
-    for (let moved = this.#moved?.shift(); moved; moved = this.#moved?.shift()) moved();
-  }
-
-  #becomes(entry: Entry): void {
-    this.#entry = entry;
-    this.#place = { queue: this.#place.queue, entry: entryText(entry) };
+    for (let moved = this.#moved.shift(); moved; moved = this.#moved.shift()) moved();
   }
 
   #enter(session: RedisSession): Dispose {
