@@ -7,6 +7,7 @@ export const RULES = 'ops/prometheus/locks.rules.yml';
 const DASHBOARD = 'ops/grafana/locks.json';
 
 interface Panel {
+  readonly id: number;
   readonly type: string;
   readonly title: string;
   readonly datasource?: unknown;

@@ -101,7 +101,32 @@ describe('the metrics', () => {
   });
 });
 
+/** Lets Prometheus parse expressions of panels, with the variables of Grafana filled in. @throws what is wrong with them */
+function parse(expressions: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'panels-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const filled = expressions.map((one) => one.replaceAll(/\$__\w*interval/g, '1m').replaceAll(/\$\{?\w+\}?/g, '.*'));
+  const rules = filled.map((expr, at) => ({ record: `panel:${at}`, expr }));
+  // JSON is YAML as well.
+  writeFileSync(join(folder, 'panels.yml'), JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+  return promtool('check', 'rules', '--lint=none', join(folder, 'panels.yml'));
+}
+
 describe('the dashboard', () => {
+  it('has expressions that Prometheus takes', () => {
+    const expressions = expressionsOfPanels(dashboard());
+    expect(parse(expressions)).toContain(`SUCCESS: ${expressions.length} rules found`);
+    expect(() => parse(['sum(rate(distributed_lock_lost_total[5m])'])).toThrow(/parse error/);
+  });
+
+  it('names no variable that it does not have, and gives each panel an id of its own', () => {
+    const { panels, templating } = dashboard();
+    const named = [...JSON.stringify(panels).matchAll(/\$\{?([a-z]+)\}?/g)].map(([, name]) => name);
+    const known = templating.list.map(({ name }) => name);
+    expect([...new Set(named)].filter((name) => !known.includes(name ?? ''))).toEqual([]);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+
   it('takes its source from the importing Grafana', () => {
     const { __inputs, panels, templating } = dashboard();
     expect(__inputs.map(({ pluginId }) => pluginId)).toEqual(['prometheus']);
