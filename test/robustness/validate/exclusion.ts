@@ -1,7 +1,7 @@
 import { excludes } from '../model/history.js';
 import type { Fault, History, Hold } from '../model/history.js';
 import { asTheyBegan } from './as-they-began.js';
-import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
+import { grantedSince, wasEndedEarly } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /** No two processes observed mutually exclusive leases as held at the same time. */
@@ -23,7 +23,7 @@ function overlapsOf(holds: readonly Hold[], faults: readonly Fault[]): Finding[]
 }
 
 function isExcused(both: readonly Hold[], holds: readonly Hold[], faults: readonly Fault[]): boolean {
-  return both.some((hold) => wasClosedOnPurpose(hold, faults, grantedSince(hold, holds)));
+  return both.some((hold) => wasEndedEarly(hold, faults, grantedSince(hold, holds)));
 }
 
 function overlap(first: Hold, second: Hold): Finding {

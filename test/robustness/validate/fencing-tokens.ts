@@ -1,6 +1,6 @@
 import type { Fault, History, Hold } from '../model/history.js';
 import { asTheyBegan } from './as-they-began.js';
-import { grantedSince, wasClosedOnPurpose } from './closed-sessions.js';
+import { grantedSince, wasEndedEarly } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /**
@@ -19,7 +19,7 @@ function stepsBack(holds: readonly Hold[], faults: readonly Fault[]): Finding[] 
   for (const hold of holds) {
     const before = hold.mode === 'read' ? largestAlone : largest;
     const isBack = before !== undefined && hold.token <= before.token;
-    if (isBack && !wasClosedOnPurpose(hold, faults, grantedSince(hold, holds))) found.push(stepBack(before, hold));
+    if (isBack && !wasEndedEarly(hold, faults, grantedSince(hold, holds))) found.push(stepBack(before, hold));
     if (!largest || hold.token > largest.token) largest = hold;
     if (hold.mode !== 'read' && (!largestAlone || hold.token > largestAlone.token)) largestAlone = hold;
   }

@@ -1,6 +1,6 @@
 import type { History, Hold, RegisterWrite } from '../model/history.js';
 import { byKey } from '../../../lib/testing/backend-faults/fault-history.js';
-import { wasClosedOnPurpose } from './closed-sessions.js';
+import { wasEndedEarly } from './closed-sessions.js';
 import type { Finding } from './finding.js';
 
 /**
@@ -39,7 +39,7 @@ function refusedHolders({ holds, answers, faults }: Pick<History, 'answers' | 'h
   return answers.flatMap((answer) => {
     const hold = byId.get(answer.hold);
     const stood = hold !== undefined && !answer.accepted && hold.seenUntil >= answer.answeredAt;
-    if (!stood || wasClosedOnPurpose(hold, faults)) return [];
+    if (!stood || wasEndedEarly(hold, faults)) return [];
     return [{ check: 'register', message: refusedMessage(hold), records: [hold, answer] }];
   });
 }

@@ -1,4 +1,5 @@
 import type { History } from '../model/history.js';
+import { withFaultsOfServers } from './closed-sessions.js';
 import { checkExclusion } from './exclusion.js';
 import { checkFencingTokens } from './fencing-tokens.js';
 import type { Finding, Validator } from './finding.js';
@@ -26,5 +27,6 @@ const VALIDATORS: readonly Validator<History>[] = [
 
 /** Returns all violations of promises in a run. */
 export function validate(history: History, least: Substance): Finding[] {
-  return [...VALIDATORS.flatMap((check) => check(history)), ...checkSubstance(history, least)];
+  const known = withFaultsOfServers(history);
+  return [...VALIDATORS.flatMap((check) => check(known)), ...checkSubstance(history, least)];
 }
