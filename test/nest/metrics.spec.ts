@@ -174,7 +174,7 @@ describe('the metrics of acquisitions', () => {
   it('show what is held and waited for now', async () => {
     const { locks, scrape: look, backend } = await startMetered();
     const lease = await locks.acquire('a', { label: 'one' });
-    const waiting = locks.acquire('a', { label: 'two' });
+    const waiting = locks.acquire('a', { label: 'two', waitMs: 60_000 });
     await backend.standing('a', 1);
     await expect.poll(async () => (await look()).of('oldest_wait_seconds', { lock: 'two' })).toBeGreaterThan(0);
     const during = await look();
