@@ -56,8 +56,8 @@ export default {
   intentionallyNotExported: Object.entries(NOT_EXPORTED).flatMap(([file, names]) =>
     names.map((name) => `${file}:${name}`),
   ),
-  highlightLanguages: ['bash', 'ini', 'java', 'json', 'python', 'sql', 'typescript', 'yaml'],
-  ignoredHighlightLanguages: ['mermaid'],
+  highlightLanguages: ['bash', 'go', 'ini', 'java', 'json', 'python', 'sql', 'typescript', 'yaml'],
+  ignoredHighlightLanguages: ['conf', 'mermaid'],
   excludeExternals: true,
   excludeInternal: true,
   excludePrivate: true,
