@@ -60,7 +60,7 @@ export class DoubleBarrier {
       if (!wait) return null;
       return [await this.#waiting.backend.barriers.enter({ key: this.#at, name: key, count: this.#count, signal })];
     };
-    // Those inside share the barrier, as readers share a key.
+    // Members share the barrier, as readers share a key.
     const of = { ...options, key, kind: 'barrier', mode: 'read' } as const;
     const [entered] = await this.#waiting.acquire(of, () => this.#waiting.answer({ ...of, why }, enter));
     return new BarrierMember(key, entered, this.#waiting);

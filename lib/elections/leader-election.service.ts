@@ -155,7 +155,7 @@ async function next({ changed }: Sighting, look: () => Promise<Sighting>, signal
 
 function isSame(one: Leader | null, other: Leader | null): boolean {
   if (one === null || other === null) return one === other;
-  // Of other kinds of clients, the start may not be known: it is not a number then.
+  // The start of other kinds of clients may not be known: it is not a number then.
   const isSameTerm = one.fencingToken === other.fencingToken && Object.is(one.since.getTime(), other.since.getTime());
   return isSameTerm && one.value === other.value;
 }

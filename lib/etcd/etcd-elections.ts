@@ -86,7 +86,7 @@ export class EtcdElections implements Elections {
 function leaderOf(entry: Entry, ownSession: string): Leader {
   const { host, pid, label, proclaimed, since, created } = entry;
   return {
-    // Of another kind of client, only the entry is known.
+    // Only the entry of another kind of client is known.
     id: label ?? (host === undefined ? nameOfEntry(entry) : `${host}:${pid}`),
     owner: { host, pid, label },
     value: proclaimed,

@@ -61,7 +61,7 @@ export class EtcdRecords implements RecordStore {
         for (const rest of rests) segments.add(rest.split('/')[0] ?? '');
         const last = rests.at(-1);
         if (!page?.hasMore || last === undefined) return [...segments];
-        // What lies below the last segment is skipped: '0' is the character after the slash.
+        // Names below the last segment are skipped: '0' is the character after the slash.
         const slash = last.indexOf('/');
         from = above + (slash < 0 ? `${last}\0` : `${last.slice(0, slash)}0`);
       }
@@ -97,7 +97,7 @@ export class EtcdRecords implements RecordStore {
         if (written) return written;
       }
       const conflict = changes.find(({ ifVersion }, place) => !isMet(ifVersion, found[place]));
-      // What is in the way may have come after the write whose answer was lost.
+      // A conflicting record may be younger than the write whose answer was lost.
       if (doubt.isSo && (conflict || !isSure(changes))) throw unknownResult(names[0] ?? '', 'the write was applied');
       if (conflict) return { isApplied: false, conflict: conflict.name };
       const stored = changes.map(({ value }, place) => storedOf(value, id, found[place]));

@@ -46,7 +46,7 @@ import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.opt
 const MOST_PATHS = 10_000;
 // Longer than the inaccuracy of a timer, and shorter than a few hand-overs between processes.
 const ENTRY_DELAY_MS = 3;
-// What is not removed by then is left to the servers.
+// The servers remove the rest later.
 const GOODBYE_MS = 500;
 
 const GUARANTEES: BackendGuarantees = Object.freeze({

@@ -31,7 +31,7 @@ describe('a server with authentication', () => {
     const server = await guardedServer();
     const client = clientOf(server, { username: 'shop', password: 'shop' });
     const lease = await hold(client, 'k');
-    // Whoever changes a password ends the tokens of its user.
+    // A change of the password ends the tokens of its user.
     await asRoot(server.host)('auth/user/changepw', { name: 'shop', password: 'shop' });
     const next = hold(client, 'k');
     await lease.release();

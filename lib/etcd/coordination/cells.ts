@@ -79,7 +79,7 @@ async function writeIn(
     }
     const isMet =
       ifVersion === undefined || (ifVersion === 'absent' ? found === undefined : found?.version === ifVersion + 1);
-    // What is there may have come after the write whose answer was lost. A removal can be made again.
+    // The value may be younger than the write whose answer was lost. A removal can be made again.
     if (doubt.isSo && (!isMet || (ifVersion === undefined && data !== undefined))) {
       throw unknownResult(name, 'the write was applied');
     }

@@ -111,7 +111,7 @@ export class Contender implements ViewFollower {
   }
 
   #grant(entry: Entry, isWanted: boolean | undefined): void {
-    // Whoever was granted after the end of the lease would believe in it for no time at all.
+    // A grant after the end of the lease would be valid for no time at all.
     if (this.#session.isOver) return;
     this.#hold = new EtcdHold(this.#session, entry, isWanted, this.#wanted);
     this.#drop();

@@ -126,7 +126,7 @@ export class QueueView {
     const ranges = number === undefined ? [rangeBelow(entries)] : [rangeBelow(entries), { key: number }];
     this.#endWatches = ranges.map((range) => {
       const { created, end } = this.#watches.watch(range, listener);
-      // What has changed between the read and the watch is not seen by either of them.
+      // A change between the read and the watch is seen by neither of them.
       void created.then((revision) => this.#needsReadAt(revision));
       return end;
     });

@@ -268,7 +268,7 @@ export class EtcdSessions {
     this.#hasLost = true;
     session.end(why);
     this.#report.ended(session.id, why);
-    // What the servers may still have of it would be in the way of others.
+    // Its entries, if the servers still have them, would be in the way of others.
     this.#link?.revoke(session.lease).catch(() => {});
   }
 

@@ -55,7 +55,7 @@ export async function watch(env: Environment, signal: AbortSignal): Promise<void
 
 const say = (line: string) => console.log(`  ${line}`);
 
-/** What every view of the page shows: a leader, a job that runs each second, a queue with its shifts, a stock. */
+/** Work for every view of the page: a leader, a job that runs each second, a queue with its shifts, a stock. */
 async function dailyWork(shop: Cluster, files: ShopFiles, signal: AbortSignal): Promise<void> {
   const stage: Stage = { shop, files, activity: new Activity(), sizes: SHORT, signal };
   await Promise.all(shop.instances.map((instance) => instance.put('/reports/schedule')));

@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { collectDefaultMetrics, register } from 'prom-client';
 
-// Those of Node: a dashboard of locks shows the lag of the event loop beside them.
+// Metrics of Node: a dashboard of locks shows the lag of the event loop beside them.
 collectDefaultMetrics();
 
 /** The metrics of this instance, for Prometheus. */

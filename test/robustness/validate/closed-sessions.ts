@@ -17,7 +17,7 @@ export function wasClosedOnPurpose(hold: Hold, faults: readonly Fault[], since =
 /** The fault of etcd before 3.4.31 and 3.5.13, for a moment after a frozen leader has woken. */
 export const LEASES_ENDED = 'leases ended by a leader that woke';
 
-/** What the library logs of a server with that fault. */
+/** A part of the log line about a server with that fault. */
 const HAS_THAT_FAULT = 'may end leases that live after a change of the leader';
 
 // A leader that wakes hears of its successor within some heartbeats of a tenth of a second.
