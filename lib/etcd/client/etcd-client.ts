@@ -49,11 +49,14 @@ export class EtcdClient {
   readonly #session: ClientHttp2Session;
   #token: string | undefined;
   #fault: Error | undefined;
+  #isClosed = false;
 
   constructor(session: ClientHttp2Session) {
     this.#session = session;
     session.on('error', (error: Error) => (this.#fault = error));
-    session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
+    session.once('connect', () => {
+      if (!session.destroyed) session.setLocalWindowSize(WINDOW_BYTES);
+    });
   }
 
   /** Makes a call with one message in each direction. @throws CallError */
@@ -84,9 +87,11 @@ export class EtcdClient {
     this.#token = token;
   }
 
-  /** Ends the connection, and all calls with it. */
+  /** Ends the connection, and a moment later all calls with it. No call receives a message after it. */
   close(): void {
-    this.#session.destroy();
+    this.#isClosed = true;
+    // A listener of a call may be on the stack. Node would free the stream whose bytes it is still reading.
+    setImmediate(() => this.#session.destroy());
   }
 
   #open(method: string, withoutToken: boolean, { onMessage, onEnd }: CallListener) {
@@ -103,6 +108,7 @@ export class EtcdClient {
       stream?.close(NGHTTP2_CANCEL);
     };
     try {
+      if (this.#isClosed) throw new Error('the connection is closed');
       stream = this.#session.request(this.#headersOf(method, withoutToken));
       this.#listen(stream, onMessage, end);
     } catch (error) {
@@ -117,7 +123,9 @@ export class EtcdClient {
     onMessage: (message: Buffer) => void,
     end: (error: CallError | undefined) => void,
   ): void {
-    const frames = new Frames(onMessage);
+    const frames = new Frames((message) => {
+      if (!this.#isClosed) onMessage(message);
+    });
     const found = (headers: IncomingHttpHeaders) => {
       const status = statusOf(headers);
       if (status !== undefined) end(status === 'ok' ? undefined : status);

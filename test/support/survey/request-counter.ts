@@ -67,3 +67,25 @@ export function redisReader(): SentReader {
     return commands;
   };
 }
+
+const PREFACE_BYTES = 24;
+const HEADER_BYTES = 9;
+const HEADERS = 1;
+
+/** Frames of HTTP/2: a call begins with headers. */
+export function etcdReader(): SentReader {
+  let rest = Buffer.alloc(0);
+  let skip = PREFACE_BYTES;
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    let calls = 0;
+    for (;;) {
+      const needed = skip + HEADER_BYTES;
+      const end = rest.length < needed ? Infinity : needed + rest.readUIntBE(skip, 3);
+      if (end > rest.length) return calls;
+      if (rest[skip + 3] === HEADERS) calls++;
+      rest = rest.subarray(end);
+      skip = 0;
+    }
+  };
+}

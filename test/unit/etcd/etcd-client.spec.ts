@@ -109,6 +109,47 @@ describe('a client of gRPC', () => {
     await expect(ask(client)).rejects.toMatchObject({ code: 14 });
   });
 
+  it('may be closed in the middle of an answer, while others are awaited, and the process lives', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const answers: (() => void)[] = [];
+      const { client } = await clientOf((stream, headers) => {
+        answers.push(() => answering([frame('answer')])(stream, headers));
+        if (answers.length === 50) answers.forEach((answer) => answer());
+      });
+      const calls = Array.from({ length: 50 }, () => ask(client));
+      const later = calls.map((call) => call.catch((error: unknown) => error));
+      await calls[0];
+      client.close();
+      // Node corrupted its heap when a session was destroyed while it read a stream.
+      await expect(ask(client)).rejects.toMatchObject({ code: 14, message: 'the connection is closed' });
+      await Promise.all(later);
+    }
+  });
+
+  it('may be closed while it connects, or when it has just connected', async () => {
+    const faults: unknown[] = [];
+    const { client } = await clientOf(() => {});
+    const { client: other } = await clientOf(() => {});
+    const call = ask(client).catch((error: unknown) => faults.push(error));
+    client.close();
+    await call;
+    expect(faults).toMatchObject([{ code: 14 }]);
+    await expect(ask(other, { limitMs: 50 })).rejects.toMatchObject({ code: 4 });
+  });
+
+  it('passes no message that comes behind its end', async () => {
+    const { client } = await clientOf(answering([frame('one'), frame('two'), frame('three')]));
+    const messages: string[] = [];
+    await new Promise((resolve) => {
+      const onMessage = (message: Buffer) => {
+        messages.push(String(message));
+        client.close();
+      };
+      client.stream('/service/Stream', { onMessage, onEnd: resolve });
+    });
+    expect(messages).toEqual(['one']);
+  });
+
   it('says why there is no connection', async () => {
     const client = clientOpener(undefined)('127.0.0.1:1');
     await expect(ask(client)).rejects.toMatchObject({
