@@ -6,6 +6,7 @@ import type { HoldTimeline } from './hold-timeline.js';
 import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { shownOrNull, shownText } from './shown-text.js';
+import { SurveyTurns } from './survey-turns.js';
 
 /** The bounds of a survey. */
 const BOUNDS = Object.freeze({ mostKeys: 500, mostContenders: 3, withinMs: 200 });
@@ -22,6 +23,12 @@ export interface ClusterFacts {
   readonly fault: string | null;
 }
 
+interface Matches {
+  readonly keys: readonly ShownKey[];
+  /** The number of keys, shown or not. */
+  readonly total: number;
+}
+
 /** The parts of a view. */
 interface Viewed {
   readonly locks: LockService;
@@ -34,18 +41,17 @@ interface Viewed {
 
 const NOTHING: ClusterFacts = Object.freeze({ keys: [], queues: [], isTruncated: false, fault: null });
 
-/**
- * All wait queues and queues of the cluster. The connection answers all surveys of one second with one, however many
- * look.
- */
+/** All wait queues and queues of the cluster. It costs one survey a second, however many look and search. */
 export class ClusterView {
   readonly #viewed: Viewed;
+  readonly #turns: SurveyTurns<LockSurvey>;
   #survey: LockSurvey | undefined;
   #facts: Promise<ClusterFacts> = Promise.resolve(NOTHING);
   #last: ClusterFacts = NOTHING;
 
   constructor(viewed: Viewed) {
     this.#viewed = viewed;
+    this.#turns = new SurveyTurns((prefix) => inTime(viewed.locks.survey({ ...BOUNDS, prefix })));
   }
 
   /** The facts of the last survey. */
@@ -53,10 +59,10 @@ export class ClusterView {
     return this.#last;
   }
 
-  /** Returns the facts, about a second old. Never rejects: an outage is a fault among the facts. */
+  /** Returns the facts, about a second old, or two while a text is searched for. Never rejects: an outage is a fault among the facts. */
   async facts(): Promise<ClusterFacts> {
     try {
-      const survey = await inTime(this.#viewed.locks.survey(BOUNDS));
+      const survey = await inTime(this.#turns.ask(''));
       if (survey !== this.#survey) {
         this.#survey = survey;
         this.#facts = this.#seen(survey);
@@ -69,19 +75,22 @@ export class ClusterView {
 
   /**
    * Returns the keys that contain the text, the most contended first. If the survey could not see all keys, another one
-   * begins at this text.
+   * begins at this text, in its turn.
    */
-  async matching(text: string): Promise<{ readonly keys: readonly ShownKey[]; readonly total: number }> {
-    const { keys, isTruncated } = await this.facts();
+  async matching(text: string, { keys, isTruncated }: ClusterFacts): Promise<Matches> {
     const more = isTruncated && text !== '' ? await this.#beginningWith(text) : [];
     const known = new Set(keys.map(nameOf));
     const found = [...keys, ...more.filter((one) => !known.has(nameOf(one)))].filter((one) => matches(one, text));
     return { keys: found.slice(0, MOST_SHOWN), total: found.length };
   }
 
-  async #beginningWith(prefix: string): Promise<readonly ShownKey[]> {
-    const { locks } = this.#viewed;
-    return locks.survey({ ...BOUNDS, prefix }).then(
+  /** Ends the wait for a turn. */
+  stop(): void {
+    this.#turns.stop();
+  }
+
+  async #beginningWith(text: string): Promise<readonly ShownKey[]> {
+    return inTime(this.#turns.ask(text)).then(
       ({ keys }) => keys.map((one) => this.#shownKey(one)),
       () => [],
     );

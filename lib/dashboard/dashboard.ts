@@ -80,8 +80,9 @@ export class Dashboard {
     const [name, { observed, actions: doing }] = this.#chosen(connection);
     observed.polled();
     const text = typeof search === 'string' ? search.slice(0, LONGEST_QUERY) : '';
-    const { keys: all, queues, isTruncated, fault } = await observed.cluster.facts();
-    const { keys, total } = await observed.cluster.matching(text);
+    const facts = await observed.cluster.facts();
+    const { keys: all, queues, isTruncated, fault } = facts;
+    const { keys, total } = await observed.cluster.matching(text, facts);
     return {
       instance: this.#instance,
       connection: name,

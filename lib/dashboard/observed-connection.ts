@@ -113,9 +113,10 @@ export class ObservedConnection {
     return this.#timeline.of(key);
   }
 
-  /** Ends the watch on this process. */
+  /** Ends the watch on this process, and the wait for a survey. */
   stop(): void {
     this.#stopTimer();
+    this.cluster.stop();
     this.#watch?.stop();
     this.#watch = undefined;
   }

@@ -122,10 +122,7 @@ export class Surveys {
   async #survey(bounds: Bounds): Promise<LockSurvey> {
     const { backend } = this.#connection;
     if (!backend.survey) throw new LockConfigurationError(`the backend "${backend.name}" has no survey`);
-    const ask = (prefix: string) => this.#asked({ ...bounds, prefix, signal: NEVER });
-    const [all, ...others] = await Promise.all([ask(bounds.prefix), ...this.#ownNames(bounds.prefix).map(ask)]);
-    const absolute = await this.#absolute(bounds);
-    const found = [...(all ? [all] : []), ...others.map(withoutLocks), ...absolute];
+    const found = [...(await this.#ofPrefixes(bounds)), ...(await this.#absolute(bounds))];
     const keys = found.flatMap((one) => one.keys.map((key) => this.#described(key, bounds.mostContenders)));
     const queues = found.flatMap((one) => one.queues.map(({ key, items }) => ({ ...nameOf(key), items })));
     return {
@@ -134,6 +131,20 @@ export class Surveys {
       isTruncated: found.some(({ isTruncated }) => isTruncated) || keys.length > bounds.mostKeys,
       takenAt: new Date(),
     };
+  }
+
+  /** Asks for the prefix, and then for the same in the names of this service, within the bounds of one survey. */
+  async #ofPrefixes({ prefix, ...bounds }: Bounds): Promise<readonly Survey[]> {
+    const endsAt = now() + bounds.withinMs;
+    const first = await this.#asked({ ...bounds, prefix, signal: NEVER });
+    const found = [first];
+    for (const own of this.#ownNames(prefix)) {
+      const mostKeys = bounds.mostKeys - found.reduce((count, { keys }) => count + keys.length, 0);
+      const withinMs = Math.floor(endsAt - now());
+      if (mostKeys < 1 || withinMs < 1) return [...found, { keys: [], queues: [], isTruncated: true }];
+      found.push(withoutLocks(await this.#asked({ ...bounds, mostKeys, withinMs, prefix: own, signal: NEVER })));
+    }
+    return found;
   }
 
   async #asked(question: SurveyQuestion): Promise<Survey> {

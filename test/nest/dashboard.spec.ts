@@ -298,6 +298,24 @@ describe('data', () => {
     expect(backend.questions.filter(isUnbounded)).toEqual([]);
   });
 
+  it('is one bounded survey a second, however many texts are searched for', async () => {
+    const { get, backend } = await serveDashboard();
+    backend.isTruncated = true;
+    for (let at = 0; at < 600; at++) backend.cluster.set(`many/${at}`, { holders: [{}] });
+    const texts = ['', 'order/', 'many/59', 'stock/', 'seat/'];
+    const search = (text: string) => get(`/locks/api/state?search=${encodeURIComponent(text)}`).then(stateOf);
+    expect((await search('')).isTruncated).toBe(true);
+    const began = performance.now();
+    await expect.poll(async () => (await search('many/59')).keys.length, { timeout: 30_000 }).toBe(11);
+    await Promise.all(texts.map(search));
+    const seconds = Math.ceil((performance.now() - began) / 1_000);
+    // Below the names of the service, a survey of a text asks for the same again, within its bounds.
+    const surveys = backend.questions.filter(({ prefix = '' }) => !/^(job\/)?shop\//.test(prefix));
+    expect(surveys.some(({ prefix }) => prefix === 'many/59')).toBe(true);
+    expect(surveys.length).toBeLessThanOrEqual(2 + seconds);
+    expect(backend.questions.filter(isUnbounded)).toEqual([]);
+  });
+
   it('costs nothing before the first poll', async () => {
     const { get, backend } = await serveDashboard();
     await get('/locks');
