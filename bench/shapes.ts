@@ -164,7 +164,7 @@ export const SHAPES: readonly Shape[] = [
     callers: 4,
     insideMs: 2,
   }),
-  onEtcd('etcd-1x1', 'etcd: one caller, one key', {}),
+  onEtcd('etcd-1x1', 'etcd: one caller, one key', { contenders: ['floor-etcd', ...ON_ETCD] }),
   onEtcd('etcd-64-keys', 'etcd: 64 callers of one process, a key each', { callers: 64, keys: 'own' }),
   onEtcd('etcd-4x1', 'etcd: one key, 4 processes, a caller each', { processes: 4 }),
   onEtcd('etcd-4x16', 'etcd: one key, 4 processes, 16 callers each', {

@@ -28,6 +28,7 @@ export type ContenderId =
   | 'floor-redis'
   | 'ours-redis'
   | 'ours-redis-strict'
+  | 'floor-etcd'
   | 'ours-etcd'
   | 'ours-etcd-strict'
   | 'curator'

@@ -29,6 +29,7 @@ const ALL: readonly Contender[] = [
   },
   { id: 'ours-redis-strict', label: 'ours on Redis, local line off', ...oursOnRedis, options: { localLine: false } },
   { id: 'floor-redis', label: 'the floor: SET NX PX, DEL', program: 'node', module: 'floor-redis', server: 'redis' },
+  { id: 'floor-etcd', label: 'the floor: put, delete', program: 'node', module: 'floor-etcd', server: 'etcd' },
   { id: 'ours-etcd', label: 'ours on etcd', ...oursOnEtcd, options: { localLine: true }, isLocalLine: true },
   { id: 'ours-etcd-strict', label: 'ours on etcd, local line off', ...oursOnEtcd, options: { localLine: false } },
   { id: 'curator', label: 'Curator, an object per caller', ...curator, module: 'mutex per caller' },

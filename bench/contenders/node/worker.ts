@@ -14,6 +14,7 @@ const MODULES: Readonly<Record<string, () => Promise<{ readonly open: OpenFuncti
   floor: () => import('./floor.js'),
   'plain-recipe': () => import('./plain-recipe.js'),
   'floor-redis': () => import('./floor-redis.js'),
+  'floor-etcd': () => import('./floor-etcd.js'),
   ours: () => import('./ours.js'),
   'ours-redis': () => import('./ours-redis.js'),
   'ours-etcd': () => import('./ours-etcd.js'),

@@ -107,10 +107,15 @@ export class EtcdClient {
       isOver = true;
       stream?.close(NGHTTP2_CANCEL);
     };
+    // Every call closes, and an error with its stack is slow to make.
+    const lost = (error?: Error) => {
+      if (!isOver) end(this.#lost(error));
+    };
     try {
       if (this.#isClosed) throw new Error('the connection is closed');
       stream = this.#session.request(this.#headersOf(method, withoutToken));
       this.#listen(stream, onMessage, end);
+      stream.on('error', lost).on('close', lost);
     } catch (error) {
       // The caller does not yet have what it listens with.
       queueMicrotask(() => end(this.#lost(error as Error)));
@@ -139,8 +144,6 @@ export class EtcdClient {
         end(new CallError(CODES.internal, (error as Error).message));
       }
     });
-    stream.on('error', (error: Error) => end(this.#lost(error)));
-    stream.on('close', () => end(this.#lost()));
   }
 
   #lost(error?: Error): CallError {

@@ -85,9 +85,11 @@ function readHeader(reader: FieldReader): Header {
   return { revision, term };
 }
 
+const NO_HEADER: Header = Object.freeze({ revision: 0, term: 0 });
+
 /** Returns the header of an answer, which is its first field. */
 function headed(bytes: Buffer, each: Visit): Header {
-  let header: Header = { revision: 0, term: 0 };
+  let header = NO_HEADER;
   visit(new FieldReader(bytes), (field, reader) => {
     if (field === 1) header = readHeader(reader.message());
     else each(field, reader);
@@ -131,19 +133,20 @@ function readOp(reader: FieldReader): OpResult {
   return result;
 }
 
-function readTxn(reader: FieldReader): TxnResult {
+function readTxn(reader: FieldReader): TxnResponse {
   const results: OpResult[] = [];
+  let header = NO_HEADER;
   let isMet = false;
   visit(reader, (field) => {
-    if (field === 2) isMet = reader.bool();
+    if (field === 1) header = readHeader(reader.message());
+    else if (field === 2) isMet = reader.bool();
     else if (field === 3) results.push(readOp(reader.message()));
   });
-  return { kind: 'txn', isMet, results };
+  return { kind: 'txn', isMet, results, revision: header.revision, term: header.term };
 }
 
 export function readTxnResponse(bytes: Buffer): TxnResponse {
-  const header = headed(bytes, () => {});
-  return { ...readTxn(new FieldReader(bytes)), ...header };
+  return readTxn(new FieldReader(bytes));
 }
 
 export function readRangeResponse(bytes: Buffer): ReadResult & Header {
