@@ -15,7 +15,7 @@ const SLACK_MS = 1_000;
 export const sessions: Group = {
   name: 'sessions',
   scenarios: {
-    'who says nothing loses the session, its nodes and its connection': async (stage) => {
+    'a silent client loses the session, its nodes and its connection': async (stage) => {
       const [a, b] = [await stage.open('a', { timeoutMs: SHORT_MS }), await stage.open('b')];
       await a.ask(create('/e', { flags: 1 }));
       await b.ask(getData('/e', true));
@@ -25,7 +25,7 @@ export const sessions: Group = {
       await a.resume();
       await a.closed();
     },
-    'who has no connection loses it as well': async (stage) => {
+    'a client without a connection loses it as well': async (stage) => {
       const [a, b] = [await stage.open('a', { timeoutMs: SHORT_MS }), await stage.open('b')];
       await a.ask(create('/e', { flags: 1 }));
       await b.ask(exists('/e', true));
