@@ -132,7 +132,7 @@ function aging(all: readonly Scripted[], at: number): Scripted[] {
   return all.map(({ ageMs = 0, ...one }) => ({ ...one, from: at - ageMs }));
 }
 
-/** A wait that runs out, so that there is an event to be seen. It comes late, because a picture shows the last minute. */
+/** A wait that runs out, so that there is an event to be seen. The page shows those since it was opened, so it comes late. */
 async function timeOut(locks: LockService, signal: AbortSignal): Promise<void> {
   const key = 'report/monthly';
   const lease = await locks.acquire(key, { label: 'Reports.monthly' });
