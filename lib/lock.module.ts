@@ -1,10 +1,13 @@
-import { ConfigurableModuleBuilder, Inject, Module, Optional } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Global, Inject, Module, Optional } from '@nestjs/common';
 import type { ConfigurableModuleAsyncOptions, DynamicModule, FactoryProvider } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { check } from './contract/check.js';
 import { LockConfigurationError } from './contract/errors.js';
 import { getCoordinationToken, CoordinationService } from './coordination/coordination.service.js';
-import { exceptionFilterSetting } from './exception-filter.js';
-import { LockCoreModule } from './lock-core.module.js';
+import { CronExplorer } from './cron.explorer.js';
+import { ElectionExplorer } from './election.explorer.js';
+import { exceptionFilterExports, exceptionFilterProviders, exceptionFilterSetting } from './exception-filter.js';
+import { LockExplorer } from './lock.explorer.js';
 import { resolveLockModuleOptions } from './lock.options.js';
 import type { LockModuleExtras, LockModuleOptions } from './lock.options.js';
 import { LeaderElectionService, getLeaderElectionToken } from './elections/leader-election.service.js';
@@ -12,6 +15,7 @@ import { CronRunsService, getCronRunsToken } from './schedule/cron-runs.service.
 import { Scheduler } from './schedule/scheduler.js';
 import { LockService } from './service/lock.service.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './service/lock-service.token.js';
+import { ShutdownHooksCheck } from './shutdown-hooks.check.js';
 
 /**
  * The options of `forRootAsync`: `useFactory`, `useClass` (with a `createLockOptions()`) or `useExisting`, and the
@@ -40,6 +44,18 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockModuleOpti
       ),
   )
   .build();
+
+/**
+ * The providers that an application needs once, however many connections it registers. Global, so that it is
+ * initialised first.
+ */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [LockExplorer, CronExplorer, ElectionExplorer, Scheduler, ShutdownHooksCheck, ...exceptionFilterProviders],
+  exports: [Scheduler, ...exceptionFilterExports],
+})
+class LockCoreModule {}
 
 /**
  * Registers one connection: one session, one `LockService`, any number of locks. Import it once, in the root module.

@@ -10,7 +10,7 @@ const TSC = fileURLToPath(new URL('node_modules/typescript/bin/tsc', ROOT));
 
 try {
   await installDependencies();
-  // Only for who asks for it: the embedded server needs nothing but Node.
+  // Installed on demand only: the embedded server needs nothing but Node.
   if (wantsReal(args) && !(await provideZooKeeper())) throw new Error('no Apache ZooKeeper is here: see --help');
   if (wants('redis', args) && !process.env.REDIS_URL) await providePackages(REDIS);
   if (wants('etcd', args) && !process.env.ETCD_HOSTS && !process.env.ETCD_BIN) await providePackages(ETCD);

@@ -1,4 +1,4 @@
-// What the package costs: files and bytes of the tarball, and the time to import the main entry beside that of NestJS, by ES
+// The costs of the package: files and bytes of the tarball, and the time to import the main entry beside that of NestJS, by ES
 // modules and by CommonJS. `npm run size`, see docs/performance.md. Builds first, as `npm pack` does.
 import { execFileSync } from 'node:child_process';
 import { at } from './build/entries.mjs';

@@ -5,7 +5,7 @@ import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { AcquireOptions } from '../contract/lock.js';
 
-/** A source that tells who holds a key that a caller waits for. */
+/** A source of the holders of a key that a caller waits for. */
 export interface HolderSource {
   /** Requests the holders shortly before the wait ends, so that they are known by then. Never throws. */
   ask(): void;

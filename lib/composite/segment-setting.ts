@@ -22,7 +22,7 @@ export interface SegmentSetting extends SegmentedKey, CallScope {
   readonly waitMsOf: (waitMs: number) => number;
   readonly count: SegmentCount;
   readonly load: KeyLoad;
-  /** Returns the source that tells who holds a segment. */
+  /** Returns the source of the holders of a segment. */
   readonly holdersAt: (segment: number) => HolderSource;
   /** The default reaction of `using` to a lost lease. */
   readonly onLost: ResolvedAcquireOptions['onLost'] | undefined;

@@ -221,7 +221,7 @@ class SegmentAcquisition {
   async #enter<T>(limits: Limits, visitOne: VisitOne<T>): Promise<Found<T>> {
     const segments = this.#held[0]?.segments ?? 0;
     const own = this.#candidates(segments).find((one) => this.#held.some(({ segment }) => segment === one));
-    if (own === undefined) throw this.#selfWait('it holds another segment, and could wait for those who wait for it');
+    if (own === undefined) throw this.#selfWait('it holds another segment, and could wait for its own waiters');
     const { signal, waits } = limits;
     const limit = { waitMs: waits ? Infinity : 0, signal, limit: signal, granted: () => {} };
     const visit = await visitOne(own, segments, limit);

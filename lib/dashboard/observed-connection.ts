@@ -11,7 +11,6 @@ import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { POINT_MS, ProcessWatch } from './process-watch.js';
 import { readStocks, shownRuns } from './recorded-facts.js';
-import { Shared } from './shared-answer.js';
 
 const KEPT_MS = 600_000;
 const BEAT_MS = 1_000;
@@ -149,4 +148,28 @@ export function sum(
   of: 'holding' | 'waiting',
 ): number {
   return keys.reduce((total, one) => total + (one.kind === 'election' ? 0 : one[of]), 0);
+}
+
+/** An answer that is asked for at most once in `forMs`, however many callers want it. All of them share it. */
+class Shared<T> {
+  readonly #ask: () => Promise<T>;
+  readonly #forMs: number;
+  #answer: Promise<T> | undefined;
+  #askedAt = -Infinity;
+  #isPending = false;
+
+  constructor(forMs: number, ask: () => Promise<T>) {
+    this.#forMs = forMs;
+    this.#ask = ask;
+  }
+
+  /** Returns the answer, which is at most `forMs` old when it is there. Rejects as the question does. */
+  get(): Promise<T> {
+    const isFresh = this.#isPending || now() - this.#askedAt < this.#forMs;
+    if (this.#answer && isFresh) return this.#answer;
+    this.#askedAt = now();
+    this.#isPending = true;
+    this.#answer = this.#ask().finally(() => (this.#isPending = false));
+    return this.#answer;
+  }
 }

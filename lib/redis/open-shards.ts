@@ -1,5 +1,5 @@
 import { ClusterNodes } from './client/cluster-nodes.js';
-import { slotOf } from './client/hash-slot.js';
+import { SLOTS, slotOf } from './client/hash-slot.js';
 import { createClient, createNodeClient } from './client/redis-client.js';
 import type { RedisClient } from './client/redis-client.js';
 import { serverText } from './redis.options.js';
@@ -9,7 +9,6 @@ import { RedisSessions } from './session/redis-sessions.js';
 import type { OpenClients } from './session/redis-sessions.js';
 import { RedisShards } from './session/redis-shards.js';
 import { SessionReport } from './session/session-report.js';
-import { shardTags } from './session/shard-tags.js';
 
 /** The sessions of a backend, and their reports. None of them is opened yet. */
 export interface Opened {
@@ -33,6 +32,23 @@ export function openShards(options: ResolvedRedisOptions): Opened {
     all.push(new RedisSessions(new RedisKeys(tag), settings, open, report));
   }
   return { shards: new RedisShards(all), reports };
+}
+
+/**
+ * Returns the hash tags of the shards. The first is the base path itself, so that processes with another number of
+ * shards find each other there. The slots are divided into as many parts as there are shards, and each part has one: the
+ * nodes of a cluster that have equal parts of the slots have equal parts of the shards.
+ */
+export function shardTags(basePath: string, shards: number): readonly string[] {
+  const partOf = (tag: string) => Math.floor((slotOf(tag) * shards) / SLOTS);
+  const tags = [basePath];
+  for (let shard = 1; shard < shards; shard++) {
+    const part = (partOf(basePath) + shard) % shards;
+    let attempt = 0;
+    while (partOf(`${basePath}/${shard}.${attempt}`) !== part) attempt++;
+    tags.push(`${basePath}/${shard}.${attempt}`);
+  }
+  return tags;
 }
 
 /** Opens connections after the first shard's session has begun: it is checked there how many shards there are. */

@@ -4,7 +4,8 @@ import { settledWithin } from '../async/timer.js';
 import { LockLostError, LockOverdueError, LockRevokedError, LockShutdownError } from '../contract/errors.js';
 import type { LockError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import { leasesText } from './lease-text.js';
+
+const MOST_NAMED = 10;
 
 /** The log for leases. */
 export interface LeaseLog {
@@ -50,6 +51,17 @@ export class LostLeases {
       this.#log[level](`lost ${leasesText(leases)}. Reason: ${reason}. Other processes may be granted these keys`);
     }
   }
+}
+
+/** Returns a text about leases for the log: their number, and some of them with key, label and start. */
+function leasesText(leases: readonly GrantedLease[]): string {
+  const named = leases.slice(0, MOST_NAMED).map(leaseText).join(', ');
+  const more = leases.length - MOST_NAMED;
+  return `${leases.length} ${leases.length === 1 ? 'lease' : 'leases'}: ${named}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function leaseText({ key, label, acquiredAt }: GrantedLease): string {
+  return `"${key}" (${label === undefined ? '' : `${label}, `}held since ${acquiredAt.toISOString()})`;
 }
 
 /** Whether somebody has asked for the end of the lease. @param first the reason that its signal has aborted with first */

@@ -1,6 +1,6 @@
 import { at, ENTRIES } from '../build/entries.mjs';
 
-/** What must have a docstring: everything that a reader finds by name. Overloads and parameters share that of their function. */
+/** The kinds that must have a docstring: all that a reader finds by name. Overloads and parameters share that of their function. */
 const DOCUMENTED = [
   'Accessor',
   'Class',
@@ -17,7 +17,7 @@ const DOCUMENTED = [
 
 /** Types that public ones mention, and that an application has no use for. Each by its file and its name. */
 const NOT_EXPORTED = {
-  // How a decorator refuses a method: the compiler prints the sentence, and nobody writes these types.
+  // Refusals of a method by a decorator: the compiler prints the sentence, and nobody writes these types.
   'lib/decorators/method-check.ts': [
     'CannotLock',
     'Complaint',

@@ -37,7 +37,7 @@ function nameOf({ name, moduleIds }) {
   return moduleIds.some((id) => id.endsWith('/lock.module.js')) ? 'locks' : name;
 }
 
-/** What the doors need to know of a chunk. Paths are those in dist/, where the doors for ES modules are. */
+/** The facts about a chunk that the doors need. Paths are those in dist/, where the doors for ES modules are. */
 function described({ fileName, name, code, imports, exports, isEntry }, chunks) {
   const chunkAt = (id) => chunks.find((chunk) => chunk.fileName === id);
   const imported = imports.find((id) => chunkAt(id)?.isEntry);

@@ -5,7 +5,7 @@ import { ROOT } from '../support/command.mjs';
 
 export const at = (path) => fileURLToPath(new URL(path, ROOT));
 
-/** What an application imports, by its place in dist/. */
+/** The modules that an application imports, by their place in dist/. */
 export const ENTRIES = [
   'index',
   'testing/index',
@@ -17,7 +17,7 @@ export const ENTRIES = [
   'dashboard/index',
 ];
 
-/** What `npx` runs. */
+/** The program that `npx` runs. */
 export const PROGRAM = 'command/nestjs-distributed-lock';
 
 export const PEERS = Object.keys(JSON.parse(readFileSync(at('package.json'), 'utf8')).peerDependencies);

@@ -6,7 +6,7 @@ import { Workspace } from './workspace.mjs';
 const NEST = '@nestjs/cli/bin/nest.js';
 const PRINTED = '42 held\n';
 
-/** What starts must lock, on an embedded server. */
+/** An application that starts must lock, on an embedded server. */
 async function expectToLock(app, main = 'dist/main.js') {
   assert.equal(await app.run(process.execPath, main), PRINTED);
 }

@@ -26,7 +26,7 @@ export class Workspace {
     return new Workspace(dir);
   }
 
-  /** What `nest new` makes, with the tarball and the packages of the variants. Installed once, and copied from then on. */
+  /** The output of `nest new`, with the tarball and the packages of the variants. Installed once, and copied from then on. */
   static async nest(context, major, name) {
     const dir = join(context.folder, name);
     cpSync(await generated(context, major), dir, { recursive: true, verbatimSymlinks: true });

@@ -11,7 +11,7 @@ const JAVA_CLASSES = 'build/bench/java';
 /** Compiles the bench: a process of its own needs JavaScript, and never that of an older build. */
 export async function compileBench() {
   await must('compile the bench', [process.execPath, TSC, '-p', 'bench/tsconfig.json']);
-  // What is compiled finds the packages of the contenders where it looks for them: above itself.
+  // Compiled files look for the packages of the contenders above themselves.
   const link = at('build/bench/js/bench/node_modules');
   rmSync(link, { force: true });
   symlinkSync(at('bench/node_modules'), link);

@@ -4,7 +4,7 @@ import { ROOT } from './command.mjs';
 /** No server can be there (RFC 2606): what stands in package.json until the repository has a public home. */
 const PLACEHOLDER = 'example.invalid';
 
-/** What is wrong with the places that package.json names. `repository.url` is the one to fill in. */
+/** The faults of the places that package.json names. `repository.url` is the one to fill in. */
 export function wrongHome(manifest) {
   const { repository, homepage, bugs } = manifest;
   const home = /^git\+(https:\/\/.+)\.git$/.exec(repository.url)?.[1];

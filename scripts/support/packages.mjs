@@ -65,10 +65,10 @@ export const REDIS = ['redis-server'];
 /** The server of the locks on etcd. */
 export const ETCD = ['etcd-server'];
 
-/** Whose locks on etcd the tests run against ours. */
+/** The library with locks on etcd that the tests run against ours. */
 export const GO = ['golang-go', 'golang-etcd-server-dev'];
 
-/** Whose locks the bench runs beside ours, and the interop tests against ours; whose clients the embedded server serves. */
+/** The libraries with locks that the bench and the interop tests run beside ours. The embedded server serves their clients. */
 export const PEERS = [
   'default-jdk-headless',
   'libcurator-recipes-java',
@@ -109,7 +109,7 @@ function endServices(asRoot, packages) {
   }
 }
 
-/** What to put before a command that only root may run; `undefined` when that would ask for a password. */
+/** The words before a command that only root may run; `undefined` when they would ask for a password. */
 function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   return works('sudo', '-n', 'true') ? ['sudo', '-n'] : undefined;

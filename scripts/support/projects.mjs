@@ -11,7 +11,7 @@ export function projectsOf(run, args) {
   return Object.keys(PROJECTS).filter((name) => PROJECTS[name].run === run);
 }
 
-/** Those among them that need a `zookeeper` that is a real one, a server of `redis` or `etcd`, `chromium` or `prometheus`. */
+/** The projects among them that need a real `zookeeper`, a server of `redis` or `etcd`, `chromium` or `prometheus`. */
 export function needing(what, names) {
   return names.filter((name) => [PROJECTS[name]?.needs].flat().includes(what));
 }

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { LockModule, LockService } from '../../lib/index.js';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import { ROOT } from '../support/repository-root.js';
@@ -131,23 +132,22 @@ function aging(all: readonly Scripted[], at: number): Scripted[] {
   return all.map(({ ageMs = 0, ...one }) => ({ ...one, from: at - ageMs }));
 }
 
-/** A wait that runs out, so that there is an event to be seen. */
+/** A wait that runs out, so that there is an event to be seen. The page shows those since it was opened, so it comes late. */
 async function timeOut(locks: LockService, signal: AbortSignal): Promise<void> {
   const key = 'report/monthly';
   const lease = await locks.acquire(key, { label: 'Reports.monthly' });
-  await new Promise((resolve) => setTimeout(resolve, 15_000));
+  await pause(15_000, undefined, { signal }).catch(() => {});
   await locks.tryAcquire(key, { waitMs: 2_000, label: 'Reports.daily', signal }).catch(() => null);
   await lease.release();
 }
 
-/** Keeps this process busy, with waits and hand-overs that the charts show. */
+/** Traffic of this process, with waits and hand-overs that the charts show. Its pauses are the load of a real one. */
 async function drive(locks: LockService, signal: AbortSignal): Promise<void> {
-  const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const callers = Array.from({ length: 6 }, async (_, caller) => {
     for (let turn = caller; !signal.aborted; turn++) {
       const label = METHODS[turn % METHODS.length]!;
       const busy = 0.5 + 0.5 * Math.sin(Date.now() / 9_000);
-      await locks.using(`order/4815${turn % 4}`, () => pause(20 + 180 * busy * ((turn * 7) % 5)), { label });
+      await locks.using(`order/4815${turn % 4}`, () => pause<void>(20 + 180 * busy * ((turn * 7) % 5)), { label });
       await pause(60 + 140 * (1 - busy));
     }
   });

@@ -3,7 +3,7 @@ import type { Bank, Order } from './orders.service.js';
 /** A bank of a test: it takes its time, and writes down what it was asked. */
 export class Ledger implements Bank {
   readonly charges: string[] = [];
-  /** What happens while the bank thinks. */
+  /** The events while the bank thinks. */
   meanwhile: () => Promise<void> = async () => {};
 
   async isCharged({ id }: Order): Promise<boolean> {

@@ -13,10 +13,15 @@ const connectString = inject('zookeeper');
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }] as const;
 
 describe.each([true, false])('a writer that downgrades to a reader, with localLine %s', (localLine) => {
-  async function prices() {
+  async function prices(sessionTimeoutMs?: number) {
     const basePath = freshBasePath();
     const thief = await openReplyThief(connectString);
-    const one = await openService({ connectString: thief.connectString, basePath, localLine });
+    const one = await openService({
+      connectString: thief.connectString,
+      basePath,
+      localLine,
+      ...(sessionTimeoutMs !== undefined && { sessionTimeoutMs }),
+    });
     const other = await openService({ connectString, basePath });
     const client = await openClient(connectString);
     return {
@@ -142,13 +147,14 @@ describe.each([true, false])('a writer that downgrades to a reader, with localLi
   });
 
   it('outlives many heartbeats and its own watch', async () => {
-    const { one, other, path } = await prices();
+    const { one, other, thief, path } = await prices(6_000);
     let reading!: { isHeld(): boolean; release(): Promise<void> };
     await one.write.using(async () => {
       await untilWatched(connectString, `${path}/`);
       reading = await one.read.acquire();
     });
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    // A heartbeat is a transaction that checks the znodes of the session.
+    await thief.passed(OpCode.multi, 4);
     expect(reading.isHeld()).toBe(true);
     expect(await other.write.tryAcquire()).toBeNull();
     await reading.release();

@@ -128,7 +128,7 @@ describe('the segments of a key', () => {
 describe('a change of the number of segments', () => {
   const CHANGES = [8, 32, 3];
 
-  /** Three services use the key while a fourth changes its count. Returns who worked under which count, and when. */
+  /** Three services use the key while a fourth changes its count. Returns the work, each with its count and its time. */
   async function usesDuringChanges(third: (basePath: string) => Promise<LockService>): Promise<CountInUse[]> {
     const basePath = freshBasePath();
     const honest = () => openService({ connectString, basePath });

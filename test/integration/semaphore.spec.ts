@@ -141,7 +141,7 @@ describe('a waiter for permits', () => {
     expect(log).toEqual(['0', '1', '2', '3']);
   });
 
-  it('is not starved by those who want less, whatever the order of the releases', async () => {
+  it('is not starved by requests for less, whatever the order of the releases', async () => {
     const { one, other, untilAtGate, untilGateIsFree } = await twoPools(3);
     const held = [await one.acquire(), await other.acquire(), await one.acquire()];
     await untilGateIsFree();

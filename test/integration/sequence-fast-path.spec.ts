@@ -11,7 +11,7 @@ import { contendersAt, openClient, untilContenders, untilWatched } from '../supp
 
 const connectString = inject('zookeeper');
 const ACL = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
-// How often a key has to be acquired before its directory is watched. One more acquisition is needed to follow it.
+// The acquisitions of a key until its directory is watched. One more is needed to follow it.
 const UNTIL_WATCHED = 5;
 
 async function proxied(): Promise<FaultProxy> {

@@ -5,7 +5,7 @@ import { openService } from '../support/services.js';
 import { SECOND_MS, start, watched } from './cron-cluster.js';
 import type { CronMessage } from './workers/orders.js';
 
-/** How many ticks the five processes are observed for: 12, or the value of CRON_TICKS. */
+/** The ticks for which the five processes are observed: 12, or the value of CRON_TICKS. */
 const TICKS = Number(process.env['CRON_TICKS'] ?? 12);
 const LIMIT_MS = 60_000 + TICKS * 2 * SECOND_MS;
 

@@ -11,7 +11,7 @@ const connectString = inject('zookeeper');
 const PROCESSES = 3;
 const COUPONS = 300;
 
-/** How many of 300 coupons in four segments three processes sell, while one of them changes the number of segments. */
+/** The coupons that three processes sell, of 300 in four segments. One of them changes the number of segments meanwhile. */
 async function soldBy(isLocked: boolean): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'coupons-'));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly segments: number;
   readonly buyers: number;
   readonly processes: number;
-  /** How often each process is killed. */
+  /** The number of times that each process is killed. */
   readonly kills: number;
   readonly store: 'records' | 'ledger';
   readonly planted?: StockOrders['planted'];

@@ -13,7 +13,7 @@ import type { SceneBackend } from '../dashboard/scene-backend.js';
 import { PLATFORMS } from './platforms.js';
 import type { Platform } from './platforms.js';
 
-/** What a request of the page's own code has. */
+/** The headers of a request of the page's own code. */
 export const OWN = { 'x-locks-page': '1', 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
 
 export interface DashboardApp {

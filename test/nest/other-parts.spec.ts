@@ -39,7 +39,7 @@ class Order extends PlaceOrder {
   isPlaced!: boolean;
 }
 
-/** What the key functions have seen. */
+/** The arguments of the key functions so far. */
 let seen: unknown[] = [];
 
 const keyOf = (order: PlaceOrder) => {

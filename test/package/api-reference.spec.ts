@@ -59,7 +59,7 @@ describe('the API reference', () => {
     expect(exported.length).toBeGreaterThan(2);
     expect(pages.has(`modules/${place}.html`)).toBe(true);
     const hasPage = (one: string) => KINDS.some((kind) => pages.has(`${kind}/${place}.${one}.html`));
-    // What two entries export has its page with one of them, and a link on the front page of the other.
+    // An export of two entries has its page with one of them, and a link on the front page of the other.
     const isLinked = (one: string) => pages.get(`modules/${place}.html`)?.includes(`.${one}.html"`);
     expect(exported.filter((one) => !hasPage(one) && !isLinked(one))).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('the build of the API reference', () => {
   });
 });
 
-/** What the build says of one source, with the options of the package. Empty when it succeeds. */
+/** The complaints of the build about one source, with the options of the package. Empty when it succeeds. */
 async function complaintsOf(name: string, source: string): Promise<string> {
   const dir = join(folder, name);
   mkdirSync(dir);

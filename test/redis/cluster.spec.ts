@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
 import { redis } from '../../lib/redis/index.js';
 import type { RedisOptions } from '../../lib/redis/index.js';
-import { shardTags } from '../../lib/redis/session/shard-tags.js';
+import { shardTags } from '../../lib/redis/open-shards.js';
 import { backendContract } from '../../lib/testing/index.js';
 import { hold, requestFor } from './support/clients.js';
 import { TestCluster } from './support/cluster.js';

@@ -32,7 +32,7 @@ async function openClients(count: number): Promise<readonly LockBackend[]> {
   return clients;
 }
 
-describe('what a grant costs the server', () => {
+describe('the cost of a grant for the server', () => {
   it('a free key: two scripts, and no message', async () => {
     const [client] = await openClients(1);
     const before = [await callsOf('evalsha'), await callsOf('publish')];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { redis } from '../../lib/redis/index.js';
 import type { RedisOptions } from '../../lib/redis/index.js';
 import { slotOf } from '../../lib/redis/client/hash-slot.js';
-import { shardTags } from '../../lib/redis/session/shard-tags.js';
+import { shardTags } from '../../lib/redis/open-shards.js';
 import { backendContract, RedisServer } from '../../lib/testing/index.js';
 import { unusedPort } from '../support/unused-port.js';
 import { clientsOf, hold, requestFor } from './support/clients.js';

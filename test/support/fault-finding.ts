@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 import { BACKEND_FAULT_CHECKS } from '../../lib/testing/index.js';
 import type { FaultSubject } from '../../lib/testing/index.js';
 
-/** How long a check of a planted defect waits for what never comes. */
+/** The longest wait of a check of a planted defect, for an event that never comes. */
 const LIMIT_MS = 5_000;
 
 const ATTEMPTS = 3;

@@ -29,7 +29,7 @@ import {
 import type { LockBackendDefinition } from '../../lib/contract/lock-backend.js';
 import { started } from '../nest/app.js';
 
-/** How many calls run at once, in all instances of a test. */
+/** The number of calls that run at once, in all instances of a test. */
 class Inside {
   now = 0;
   most = 0;

@@ -12,6 +12,8 @@ export interface ReplyThief {
   stealNext(opType: number): Promise<void>;
   /** Cuts the connection before the next request of this type reaches the server. */
   cutBefore(opType: number): Promise<void>;
+  /** Resolves when this many more requests of this type have been sent. They are forwarded. */
+  passed(opType: number, count: number): Promise<void>;
   /** Whether new connections reach the server. True at first. */
   isOpen: boolean;
 }
@@ -22,9 +24,17 @@ interface Plan {
   readonly done: () => void;
 }
 
+/** A number of requests of one type that are still to come. */
+interface Tally {
+  readonly opType: number;
+  left: number;
+  readonly done: () => void;
+}
+
 export async function openReplyThief(target: string): Promise<ReplyThief> {
   const port = Number(target.split(':').at(-1));
   let plan: Plan | undefined;
+  const tallies: Tally[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     if (!thief.isOpen) return client.destroy();
@@ -33,7 +43,12 @@ export async function openReplyThief(target: string): Promise<ReplyThief> {
     [client, upstream].forEach((socket) => sockets.add(socket.on('error', cut).on('close', cut)));
     let stealing: Plan | undefined;
     client.on('data', (bytes: Buffer) => {
-      if (plan && opTypes(bytes).includes(plan.opType)) {
+      const types = opTypes(bytes);
+      for (const tally of tallies) {
+        tally.left -= types.filter((type) => type === tally.opType).length;
+        if (tally.left <= 0) tally.done();
+      }
+      if (plan && types.includes(plan.opType)) {
         stealing = plan;
         plan = undefined;
       }
@@ -63,6 +78,7 @@ export async function openReplyThief(target: string): Promise<ReplyThief> {
     connectString: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     stealNext: (opType) => arm(opType, true),
     cutBefore: (opType) => arm(opType, false),
+    passed: (opType, count) => new Promise((done) => void tallies.push({ opType, left: count, done })),
     isOpen: true,
   };
   return thief;

@@ -109,7 +109,7 @@ export async function tour(ground: TourGround): Promise<void> {
   await expect.poll(seen).toMatchObject({ holding: 1, holders: [{ owner: { label: 'Shop.hang' } }] });
   const waiting = other.shop.place(1);
 
-  // Who holds it since when, and who waits?
+  // The holder, since when it holds, and the waiting contenders.
   await expect
     .poll(seen)
     .toMatchObject({ waiting: 1, waiters: [{ owner: { label: 'Shop.place', pid: process.pid } }] });

@@ -14,7 +14,7 @@ export const CLOSING = checksOf('closing', {
     await stage.within(lease.release(), 'release() after close()');
   },
 
-  'rejects who waits, and takes nobody any more': async (stage) => {
+  'rejects waiting requests, and takes no more': async (stage) => {
     await stage.hold(stage.one);
     const waiting = stage.ask(stage.one);
     await stage.standing(2);

@@ -85,7 +85,7 @@ export class ContractStage implements AsyncDisposable {
 
   /** Resolves with the result of a request that does not wait. */
   tryFor(client: LockBackend, changes: Partial<LockRequest> = {}): Promise<GrantedLease | null> {
-    return this.within(this.ask(client, { wait: false, ...changes }), 'an answer to who does not wait');
+    return this.within(this.ask(client, { wait: false, ...changes }), 'an answer to a request that does not wait');
   }
 
   line(): Promise<readonly Contender[]> {

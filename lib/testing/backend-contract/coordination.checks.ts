@@ -44,13 +44,13 @@ export const COORDINATION = checksOf('queues, barriers and shared values', {
     );
   },
 
-  'who waits for an item gets the first that comes': async (stage) => {
+  'a waiting call gets the first item that comes': async (stage) => {
     const [one, other] = bothOf(stage) ?? [];
     if (!one || !other) return;
     const { key } = stage;
     const taking = unwatched(other.queues.take({ key, atMost: 1, ...WAITING }));
     await one.queues.put({ key, payloads: bytes('a'), ...NOT_WAITING });
-    assert.deepEqual(textsOf(await stage.within(taking, 'an item for who waits')), ['a']);
+    assert.deepEqual(textsOf(await stage.within(taking, 'an item for the waiting call')), ['a']);
   },
 
   'a queue that is full takes nothing': async (stage) => {
@@ -63,13 +63,13 @@ export const COORDINATION = checksOf('queues, barriers and shared values', {
     assert.equal(await other.queues.size(key, NEVER), 1);
   },
 
-  'a barrier holds up all who come while it is up': async (stage) => {
+  'a barrier holds up all calls while it is up': async (stage) => {
     const [one, other] = bothOf(stage) ?? [];
     if (!one || !other) return;
     const { key } = stage;
     assert.equal(await one.barriers.pass({ key, ...NOT_WAITING }), true);
     await one.barriers.raise(key, NEVER);
-    assert.equal(await other.barriers.pass({ key, ...NOT_WAITING }), false, 'somebody passes a barrier that is up');
+    assert.equal(await other.barriers.pass({ key, ...NOT_WAITING }), false, 'a call passes a barrier that is up');
     const passing = unwatched(other.barriers.pass({ key, ...WAITING }));
     await one.barriers.lift(key, NEVER);
     assert.equal(await stage.within(passing, 'the way past a barrier that was lifted'), true);
@@ -110,7 +110,7 @@ export const COORDINATION = checksOf('queues, barriers and shared values', {
     assert.deepEqual(await one.cells.write(key, { data: first, ifVersion: 0 }, NEVER), { isApplied: false });
   },
 
-  'who watches a value is told of the next': async (stage) => {
+  'a watcher of a value is told of the next': async (stage) => {
     const [one, other] = bothOf(stage) ?? [];
     if (!one || !other) return;
     const { key } = stage;

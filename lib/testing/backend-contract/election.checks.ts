@@ -65,7 +65,7 @@ export const ELECTIONS = checksOf('elections', {
     assert.ok(won && won.lease.isHeld() && won.lease.fencingToken > lease.fencingToken);
   },
 
-  'tell who leads, and what it proclaims': async (stage) => {
+  'name the leader, and what it proclaims': async (stage) => {
     if (!stage.one.elections) return;
     const election = new Election(stage);
     assert.equal((await election.look(stage.other)).leader, null);
@@ -80,7 +80,7 @@ export const ELECTIONS = checksOf('elections', {
     await election.seen(stage.other, ({ leader }) => leader === null, 'that nobody leads any more');
   },
 
-  'let go of who gives up, with its own reason': async (stage) => {
+  'let go of a candidate that gives up, with its own reason': async (stage) => {
     if (!stage.one.elections) return;
     const election = new Election(stage);
     const { lease } = await election.won(stage.one);

@@ -45,7 +45,7 @@ export const GRANTING = checksOf('granting', {
     assert.ok(await stage.tryFor(stage.other), 'a key that was given back is not granted');
   },
 
-  'grants it to one of many who ask at once and do not wait': async (stage) => {
+  'grants it to one of many requests at once that do not wait': async (stage) => {
     const asked = Array.from({ length: 10 }, (_, turn) => stage.tryFor(stage.client(turn)));
     const leases = (await Promise.all(asked)).filter((lease) => lease !== null);
     assert.equal(leases.length, 1);
@@ -57,7 +57,7 @@ export const GRANTING = checksOf('granting', {
     await stage.hold(stage.other, { key: `${stage.key}2` });
   },
 
-  'lets nobody in while somebody works': async (stage) => {
+  'lets no second holder in while one works': async (stage) => {
     let count = 0;
     const add = async (turn: number) => {
       const lease = await stage.hold(stage.client(turn));
@@ -70,11 +70,11 @@ export const GRANTING = checksOf('granting', {
     assert.equal(count, TURNS);
   },
 
-  'grants without a line to whoever comes while the key is free': async (stage) => {
+  'grants without a line to any request while the key is free': async (stage) => {
     const lease = await stage.tryFor(stage.one, { line: 'none' });
     assert.ok(lease);
     assert.equal(await stage.tryFor(stage.other, { line: 'none' }), null);
-    assert.equal(await stage.tryFor(stage.other), null, 'who stands in line got a key that is held without one');
+    assert.equal(await stage.tryFor(stage.other), null, 'a waiting request got a key that is held without a line');
     await stage.within(lease.release(), 'release()');
     await stage.hold(stage.other);
     assert.equal(await stage.tryFor(stage.one, { line: 'none' }), null);

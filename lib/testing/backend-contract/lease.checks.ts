@@ -9,11 +9,11 @@ export const LEASES = checksOf('leases', {
     await stage.within(lease.release(), 'release()');
     assert.equal(lease.state, 'released');
     assert.equal(lease.isHeld(), false);
-    assert.equal((await stage.line()).length, 0, 'who has released still stands in the line');
+    assert.equal((await stage.line()).length, 0, 'a released lease still stands in the line');
     const next = await stage.hold(stage.other);
     await stage.within(lease.release(), 'a second release()');
     assert.equal(next.isHeld(), true);
-    assert.equal(await stage.tryFor(stage.one), null, 'a second release() gave back what somebody else holds');
+    assert.equal(await stage.tryFor(stage.one), null, 'a second release() gave back the lease of another');
   },
 
   'is given back at the end of its block': async (stage) => {
@@ -24,7 +24,7 @@ export const LEASES = checksOf('leases', {
     await stage.hold(stage.other);
   },
 
-  'has tokens that grow with every grant of a key, whoever gets it': async (stage) => {
+  'has tokens that grow with every grant of a key, to any client': async (stage) => {
     let last = -1n;
     for (let turn = 0; turn < 8; turn++) {
       const mode = MODES[turn % MODES.length] ?? 'exclusive';
@@ -35,7 +35,7 @@ export const LEASES = checksOf('leases', {
     }
   },
 
-  'has a larger token for who waited': async (stage) => {
+  'has a larger token after a wait': async (stage) => {
     const first = await stage.hold(stage.one);
     const asked = stage.ask(stage.other);
     await stage.standing(2);

@@ -22,7 +22,7 @@ async function reasonOf(stage: ContractStage, asked: Promise<GrantedLease | null
 }
 
 export const LINE = checksOf('the line', {
-  'serves first who came first': async (stage) => {
+  'serves in the order of arrival': async (stage) => {
     const first = await stage.hold(stage.one);
     const order: number[] = [];
     const waits = [];
@@ -31,11 +31,11 @@ export const LINE = checksOf('the line', {
       waits.push(unwatched(asked.then((lease) => (order.push(turn), lease?.release()))));
     }
     await stage.within(first.release(), 'release()');
-    await stage.within(Promise.all(waits), 'everybody’s turn');
+    await stage.within(Promise.all(waits), 'every turn');
     assert.deepEqual(order, [0, 1, 2, 3]);
   },
 
-  'does not grant to who waits before the key is given back': async (stage) => {
+  'grants nothing to a waiting request before the key is given back': async (stage) => {
     const first = await stage.hold(stage.one);
     let isGranted = false;
     const { asked } = await waiter(stage, 1, 1);
@@ -46,7 +46,7 @@ export const LINE = checksOf('the line', {
     await stage.within(granted, 'the hand-over');
   },
 
-  'keeps no place for who does not wait': async (stage) => {
+  'keeps no place for a request that does not wait': async (stage) => {
     const lease = await stage.hold(stage.one);
     assert.equal(await stage.tryFor(stage.other), null);
     await stage.standing(1);
@@ -64,14 +64,14 @@ export const LINE = checksOf('the line', {
     assert.equal((await stage.line()).length, 1);
   },
 
-  'hands over past who has given up': async (stage) => {
+  'hands over past a request that was given up': async (stage) => {
     const lease = await stage.hold(stage.one);
     const impatient = await waiter(stage, 0, 1);
     const patient = await waiter(stage, 1, 2);
     impatient.leaving.abort(new Error('gave up'));
     await reasonOf(stage, impatient.asked);
     await stage.within(lease.release(), 'release()');
-    assert.ok(await stage.within(patient.asked, 'the turn of who stayed'));
+    assert.ok(await stage.within(patient.asked, 'the turn of the one that stayed'));
   },
 
   'does not line up for a signal that has aborted before': async (stage) => {
@@ -99,7 +99,7 @@ export const LINE = checksOf('the line', {
     for (const { signal } of [holding, leaving]) assert.deepEqual(getEventListeners(signal, 'abort'), []);
   },
 
-  'shows who holds and who waits, in order': async (stage) => {
+  'shows holders and waiters, in order': async (stage) => {
     assert.deepEqual(await stage.line(), []);
     await stage.hold(stage.one, { mode: 'write', label: 'holder' });
     const { leaving, asked } = await waiter(stage, 1, 1);
@@ -116,7 +116,7 @@ export const LINE = checksOf('the line', {
     await reasonOf(stage, asked);
   },
 
-  'shows as many holders as it is asked for, and nobody who waits': async (stage) => {
+  'shows as many holders as it is asked for, and no waiters': async (stage) => {
     if (!stage.one.holdersOf) return;
     assert.deepEqual(await stage.holders(2), []);
     for (const label of ['first', 'second', 'third']) await stage.hold(stage.other, { mode: 'read', label });

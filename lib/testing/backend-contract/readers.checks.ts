@@ -41,7 +41,7 @@ export const READERS = checksOf('readers and writers', {
     await stage.within(Promise.all(later.map(({ granted }) => granted)), 'the turn of both readers');
   },
 
-  'who holds alone keeps readers and writers out': async (stage) => {
+  'an exclusive holder keeps readers and writers out': async (stage) => {
     for (const mode of ['exclusive', 'write'] as const) {
       const lease = await stage.hold(stage.one, { mode });
       for (const wanted of ['exclusive', 'read', 'write'] as const) {

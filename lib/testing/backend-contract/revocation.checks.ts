@@ -12,7 +12,7 @@ function revoke(stage: ContractStage, graceMs: number, signal?: AbortSignal): Pr
 
 /** The checks for backends that can revoke. */
 export const REVOCATION = checksOf('revocation', {
-  'is done at once where nobody holds': async (stage) => {
+  'is done at once where there is no holder': async (stage) => {
     await stage.within(revoke(stage, Infinity), 'revoke() of a free key');
   },
 
@@ -25,7 +25,7 @@ export const REVOCATION = checksOf('revocation', {
     await stage.within(asked, 'the signal of the holder');
     await stage.lull();
     assert.equal(lease.state, 'revoking');
-    assert.equal(lease.isHeld(), true, 'who is asked to give way holds the key until it does');
+    assert.equal(lease.isHeld(), true, 'a holder that is asked to give way holds the key until it does');
     const { reason } = lease.signal;
     assert.ok(reason instanceof LockError && reason.code === 'LOCK_REVOKED', `the signal says ${String(reason)}`);
     assert.equal(isDone, false, 'revoke() resolves while the key is held');
@@ -33,13 +33,13 @@ export const REVOCATION = checksOf('revocation', {
     await stage.within(revoked, 'revoke() of a key that was given back');
   },
 
-  'takes the key from who does not give it back in time': async (stage) => {
+  'takes the key from a holder that does not give it back in time': async (stage) => {
     if (!stage.one.revoke) return;
     const lease = await stage.hold(stage.other);
     const waiting = stage.ask(stage.one);
     await stage.standing(2);
     await stage.within(revoke(stage, SHORT_MS), 'revoke() by force');
-    assert.ok(await stage.within(waiting, 'the turn of who waited'));
+    assert.ok(await stage.within(waiting, 'the turn of the waiting request'));
     await stage.within(untilLost(lease), 'the end of a lease that was taken away');
   },
 

@@ -20,23 +20,23 @@ export const SEMAPHORES = checksOf('semaphores', {
     assert.ok(await stage.tryFor(stage.other, permits(1)), 'a permit that was given back is not granted');
   },
 
-  'do not let those who want few overtake one who wants many': async (stage) => {
+  'do not let requests for few overtake one for many': async (stage) => {
     if (!stage.one.permitCounts) return;
     const first = await stage.hold(stage.one, permits(1));
     const many = stage.ask(stage.other, permits(2));
     await stage.standing(2);
-    assert.equal(await stage.tryFor(stage.one, permits(1)), null, 'who wants few came in before who wants many');
+    assert.equal(await stage.tryFor(stage.one, permits(1)), null, 'a request for few was granted before one for many');
     await stage.within(first.release(), 'release()');
-    assert.ok(await stage.within(many, 'the turn of who wants many'));
+    assert.ok(await stage.within(many, 'the turn of the one for many'));
   },
 
-  'exclude nobody who locks the same key': async (stage) => {
+  'do not exclude a lock on the same key': async (stage) => {
     if (!stage.one.permitCounts) return;
     await stage.hold(stage.one);
     await stage.hold(stage.other, permits(2));
   },
 
-  'let in those who wait when there are more permits': async (stage) => {
+  'let waiting requests in when there are more permits': async (stage) => {
     const { permitCounts } = stage.one;
     if (!permitCounts) return;
     await stage.hold(stage.one, permits(1, 1));
@@ -44,6 +44,6 @@ export const SEMAPHORES = checksOf('semaphores', {
     await stage.standing(2);
     await stage.within(permitCounts.set(stage.key, { permits: 1 }, 2), 'another number of permits');
     assert.equal(await permitCounts.read(stage.key, { permits: 1 }), 2);
-    assert.ok(await stage.within(waiting, 'the turn of who waited'));
+    assert.ok(await stage.within(waiting, 'the turn of the waiting request'));
   },
 });

@@ -42,17 +42,21 @@ export const SETS = checksOf('sets of keys', {
     );
     for (const name of ['a', 'b']) {
       const taken = await stage.tryFor(stage.other, { key: `${stage.key}/${name}` });
-      assert.equal(taken, null, `"${name}" of a set that is held is granted to somebody else`);
+      assert.equal(taken, null, `"${name}" of a set that is held is granted again`);
     }
     await give(leases);
     await give(await holdAll(stage, stage.other, ['a', 'b']));
   },
 
-  'are granted whole or not at all to who does not wait': async (stage) => {
+  'are granted whole or not at all to a request that does not wait': async (stage) => {
     if (!stage.one.acquireAll) return;
     await stage.hold(stage.other, { key: `${stage.key}/b` });
     const asked = askAll(stage, stage.one, ['a', 'b', 'c'], { wait: false });
-    assert.equal(await stage.within(asked, 'an answer to who does not wait'), null, 'a set with a key that is held');
+    assert.equal(
+      await stage.within(asked, 'an answer to a request that does not wait'),
+      null,
+      'a set with a key that is held',
+    );
     for (const name of ['a', 'c']) await stage.hold(stage.other, { key: `${stage.key}/${name}` });
   },
 

@@ -10,7 +10,7 @@ export const REQUEST_DEFECTS: readonly Defect[] = [
     'throw error;',
   ),
   defect(
-    'what was not tried is told to be done',
+    'an operation that was not tried is told to be done',
     'transactions',
     'requests/multi',
     'at === wrong ? code : notTried',

@@ -18,7 +18,7 @@ export const SESSION_DEFECTS: readonly Defect[] = [
     'session.touchedMs + session.timeoutMs / 4 - this.#limits.tickTimeMs',
   ),
   defect(
-    'what a client says does not keep its session',
+    'requests of a client do not keep its session',
     'sessions',
     'server/connection',
     'this.#context.leadership.touch(client.session);',

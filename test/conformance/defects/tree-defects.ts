@@ -55,7 +55,7 @@ export const TREE_DEFECTS: readonly Defect[] = [
   ),
   defect('digests are shown to everybody', 'permissions', 'tree/acl', "':x'", "':' + entry.id.split(':')[1]"),
   defect(
-    'whoever calls a name is believed',
+    'any password of a name is believed',
     'permissions',
     'tree/acl',
     'id === entry.id;',

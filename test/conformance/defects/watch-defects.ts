@@ -31,7 +31,7 @@ export const WATCH_DEFECTS: readonly Defect[] = [
     '[path]',
   ),
   defect(
-    'who watches data and children is told twice of a delete',
+    'a watcher of data and children is told twice of a delete',
     'watches',
     'watches/watches',
     'this.data.fire(deleted))',

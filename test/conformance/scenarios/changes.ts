@@ -17,7 +17,7 @@ import type { Group } from './group.js';
 export const changes: Group = {
   name: 'changes',
   scenarios: {
-    'what a fresh server holds': async (stage) => {
+    'the nodes of a fresh server': async (stage) => {
       const a = await stage.open('a');
       for (const path of ['/zookeeper', '/zookeeper/quota', '/zookeeper/config']) await a.ask(getData(path));
       for (const path of ['/', '/zookeeper']) await a.ask(getChildren(path));
@@ -57,7 +57,7 @@ export const changes: Group = {
       await a.ask(remove('/x', 1));
       await a.ask(exists('/x'));
     },
-    'what is not to be deleted': async (stage) => {
+    'nodes that cannot be deleted': async (stage) => {
       const a = await stage.open('a');
       for (const path of ['/', '/zookeeper', '/zookeeper/quota', '/no', '/no/where']) await a.ask(remove(path));
       await a.ask(remove('/zookeeper/config'));
@@ -87,7 +87,7 @@ export const changes: Group = {
       await a.ask(exists('/p'));
       await a.ask(getChildren('/p'));
     },
-    'what is not there is not read': async (stage) => {
+    'a node that is not there is not read': async (stage) => {
       const a = await stage.open('a');
       for (const read of [exists, getData, getChildren, getChildren2]) await a.ask(read('/no'));
       await a.ask(getAllChildrenNumber('/no'));
@@ -119,7 +119,7 @@ export const changes: Group = {
       await b.close();
       await a.ask(create2('/last'));
     },
-    'who asks': async (stage) => {
+    'the identity of a client': async (stage) => {
       const a = await stage.open('a');
       await a.ask(whoAmI);
     },

@@ -84,7 +84,7 @@ export const creations: Group = {
       await a.ask(create2('/p'));
       await a.ask(create2('/p/s', { flags: 2 }));
     },
-    'whose ephemeral node it is': async (stage) => {
+    'the owner of an ephemeral node': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(create2('/a', { flags: 1 }));
       await b.ask(create2('/b', { flags: 3 }));

@@ -100,7 +100,7 @@ export const handshakes: Group = {
       const a = await stage.open('a');
       await a.askAll([create('/x'), exists('/x'), ping, getData('/x')]);
     },
-    'what is no handshake is closed': async (stage) => {
+    'a connection without a handshake is closed': async (stage) => {
       const bodies: readonly (readonly [string, Buffer])[] = [
         ['a handshake of 4 bytes', Buffer.alloc(4)],
         ['a handshake that ends in its password', handshakeFrame({}).subarray(4, 40)],

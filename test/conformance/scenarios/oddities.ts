@@ -26,7 +26,7 @@ export const oddities: Group = {
         if (a.isOpen) await a.ask(exists('/'));
       }
     },
-    'what this server does not do': async (stage) => {
+    'requests that this server does not serve': async (stage) => {
       const reconfig = new Fields().string('server.1=x').string(null).string(null).long(-1n).toBuffer();
       for (const [type, body] of [
         [Op.reconfig, reconfig],
@@ -134,7 +134,7 @@ export const oddities: Group = {
       await a.ask({ ...closeSession, body: Buffer.alloc(5) });
       await a.closed();
     },
-    'what is asked of text that is none': async (stage) => {
+    'a text that is none': async (stage) => {
       const a = await stage.open('a');
       const path = new Fields().buffer(Buffer.of(0x2f, 0xff, 0xfe)).toBuffer();
       await a.ask(anything(Op.sync, path));

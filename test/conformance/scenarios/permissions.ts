@@ -52,7 +52,7 @@ export const permissions: Group = {
       }
       await stage.sayTree();
     },
-    'what is no list of permissions': async (stage) => {
+    'lists of permissions that are none': async (stage) => {
       const a = await stage.open('a');
       const bad: readonly (readonly AclEntry[] | null)[] = [
         null,
@@ -109,7 +109,7 @@ export const permissions: Group = {
       }
     },
     // kazoo sends an empty id as null, also in its list of permissions for the creator of the node.
-    'an id that is null, for who has the password': async (stage) => {
+    'an id that is null, with the password': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(auth('digest', 'ann:secret'));
       await a.ask(create('/own', { data: 'mine', acl: acl(ALL, 'auth', null) }));
@@ -153,7 +153,7 @@ export const permissions: Group = {
       await a.ask(getAcl('/no'));
       await a.ask(getAcl('/zookeeper/config'));
     },
-    'for who has the password': async (stage) => {
+    'with the password': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(auth('digest', 'ann:secret'));
       await a.ask(whoAmI);
@@ -197,7 +197,7 @@ export const permissions: Group = {
       await a.ask(create('/z', { acl: [...acl(ALL, 'digest', ANN), ...acl(WRITE)] }));
       await b.ask(getAcl('/z'));
     },
-    'who came to be known stays so on the connection only': async (stage) => {
+    'an identity lasts as long as the connection': async (stage) => {
       const a = await stage.open('a');
       await a.ask(auth('digest', 'ann:secret'));
       await a.ask(create('/x', { acl: acl(ALL, 'auth', '') }));
@@ -207,7 +207,7 @@ export const permissions: Group = {
       await a.ask(auth('digest', 'ann:secret'));
       await a.ask(getData('/x'));
     },
-    'who may do everything': async (stage) => {
+    'the superuser': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(create('/x', { acl: acl(0) }));
       await b.ask(auth('digest', SUPER));
@@ -285,7 +285,7 @@ export const permissions: Group = {
       await a.ask(remove('/x/secret'));
       await a.ask(multi([setData('/x/open', 'y'), remove('/x/open'), create('/x/open', { acl: acl(ALL & ~READ) })]));
     },
-    'what was watched before is told only to who may read': async (stage) => {
+    'older watches tell only clients that may read': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       const closed = acl(ALL & ~READ);
       for (const path of ['/data', '/child', '/gone']) await a.ask(create(path));

@@ -85,7 +85,7 @@ export const watches: Group = {
         await a.ask(request);
       }
     },
-    'the end of a session tells those who watch its nodes': async (stage) => {
+    'the end of a session notifies the watchers of its nodes': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
       await a.ask(create('/p'));
       await a.ask(create('/p/e', { flags: 1 }));
@@ -148,7 +148,7 @@ export const watches: Group = {
       await b.ask(getChildren('/x', true));
       await a.ask(create('/x/last'));
     },
-    'what is watched': async (stage) => {
+    'the paths that are watched': async (stage) => {
       const a = await stage.open('a');
       await a.ask(create('/x'));
       await a.ask(getData('/x', true));
@@ -161,7 +161,7 @@ export const watches: Group = {
       }
       for (const type of [0, 4, -1]) await a.ask(checkWatches('/x', type));
     },
-    'what is not watched any more': async (stage) => {
+    'the paths that are not watched any more': async (stage) => {
       for (const type of [1, 2, 3]) {
         const [a, b] = [await stage.open(`a${type}`), await stage.open(`b${type}`)];
         await a.ask(create('/x'));

@@ -13,13 +13,13 @@ export const words: Group = {
     'is it well': async (stage) => {
       for (const word of ['ruok', 'isro']) stage.say(`${word}: ${await stage.ask(word)}`);
     },
-    'what is no word is a length that cannot be': async (stage) => {
+    'a text that is no word is a length that cannot be': async (stage) => {
       for (const word of ['what', 'RUOK', 'ruo?']) stage.say(`${word}: ${JSON.stringify(await stage.ask(word))}`);
     },
     'a word may have more behind it': async (stage) => {
       stage.say(`ruok and a newline: ${await stage.ask('ruok\n')}`);
     },
-    'who is connected and what there is': async (stage) => {
+    'the connections and the figures': async (stage) => {
       await population(stage);
       for (const word of ['srvr', 'stat']) stage.say(`${word}:\n${shape(await stage.ask(word))}`);
     },
@@ -28,12 +28,12 @@ export const words: Group = {
       const lines = (await stage.ask('mntr')).split('\n').map((line) => line.split('\t'));
       for (const name of COUNTED) stage.say(lines.find(([key]) => key === `zk_${name}`)?.join(' ') ?? `no ${name}`);
     },
-    'who holds what': async (stage) => {
+    'the ephemeral nodes of each session': async (stage) => {
       await population(stage);
       const dump = named(stage, await stage.ask('dump'));
       stage.say(shape(/ephemeral nodes dump:[^]*?(?=Connections dump|$)/.exec(dump)?.[0] ?? dump));
     },
-    'who watches what': async (stage) => {
+    'the watches of each session and path': async (stage) => {
       await population(stage);
       for (const word of ['wchs', 'wchp', 'wchc']) {
         stage.say(`${word}:\n${inOrder(named(stage, await stage.ask(word)))}`);

@@ -2,7 +2,7 @@
 export interface TestedServer extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
-  /** How long it may take to answer or to close, in milliseconds. */
+  /** The longest time until it answers or closes, in milliseconds. */
   readonly patienceMs: number;
 }
 
@@ -10,7 +10,7 @@ export interface TestedServer extends AsyncDisposable {
 export interface ServerSettings {
   /** Whether nodes may have a time to live. */
   readonly extendedTypes?: boolean;
-  /** How often containers and nodes with a time to live are checked, in milliseconds. Default 300. */
+  /** The interval of the checks of containers and of nodes with a time to live, in milliseconds. Default 300. */
   readonly containerCheckMs?: number;
 }
 

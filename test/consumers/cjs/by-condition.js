@@ -1,4 +1,4 @@
-// What Jest does: CommonJS only, and the condition `require`.
+// The way of Jest: CommonJS only, and the condition `require`.
 require('reflect-metadata');
 const { join } = require('node:path');
 const { Injectable, Module } = require('@nestjs/common');

@@ -1,4 +1,4 @@
-// What etcd() does in an application, by either way.
+// The outcome of etcd() in an application, by either way.
 const load =
   process.argv[2] === 'import'
     ? import('nestjs-distributed-lock/etcd')

@@ -4,7 +4,7 @@ const { join } = require('node:path');
 const folder = join(__dirname, 'node_modules', 'nestjs-distributed-lock');
 const manifest = require(join(folder, 'package.json'));
 
-/** What a tool takes that looks up the condition itself, such as Jest. */
+/** The module for a tool that looks up the condition itself, such as Jest. */
 const byCondition = (entry) => require(join(folder, manifest.exports[entry].require.default));
 
 const NAMES = ['LockService', 'LockModule', 'LockError', 'DistributedLock'];

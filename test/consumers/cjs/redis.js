@@ -1,4 +1,4 @@
-// What redis() does in an application, by either way: the error where ioredis is missing, the backend where it is there.
+// The outcome of redis() in an application, by either way: the error where ioredis is missing, the backend where it is there.
 const load =
   process.argv[2] === 'import'
     ? Promise.all([import('nestjs-distributed-lock/redis'), import('nestjs-distributed-lock')])

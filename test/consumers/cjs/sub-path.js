@@ -1,4 +1,4 @@
-// What a sub-path with a peer of its own does in an application, by either way: its exports, or the error without the peer.
+// A sub-path with a peer of its own in an application, by either way: its exports, or the error without the peer.
 const [way, name] = process.argv.slice(2);
 const load = (path) => (way === 'import' ? import(path) : Promise.resolve().then(() => require(path)));
 

@@ -21,7 +21,7 @@ async function start(): Promise<TestingModule> {
 
 beforeAll(async () => {
   zookeeper = await EmbeddedZooKeeper.start();
-  // What zookeeper() connects to when it is not told.
+  // The server of a zookeeper() without a connectString.
   process.env['ZOOKEEPER_CONNECT'] = zookeeper.connectString;
   instances = await Promise.all([start(), start(), start()]);
 });
@@ -37,7 +37,7 @@ it('three instances charge each order once', async () => {
   expect([...bank.charges].sort()).toEqual(orders.map(({ id }) => id).sort());
 });
 
-it('what one instance holds, another sees', async () => {
+it('one instance sees what another holds', async () => {
   const [one, other] = instances.map((app) => app.get(LockService));
   await using _lease = await one!.acquire('report', { label: 'nightly' });
   expect(await other!.tryAcquire('report')).toBeNull();

@@ -20,7 +20,7 @@ const WAITS: readonly (readonly [what: string, wait: Wait])[] = [
       throw signal.reason;
     },
   ],
-  ['one who puts', (service, signal) => service.queue('full', { maxItems: 1 }).put('more', { signal })],
+  ['a put', (service, signal) => service.queue('full', { maxItems: 1 }).put('more', { signal })],
   ['one at a barrier', (service, signal) => service.barrier('up').wait({ signal })],
   ['one at a double barrier', (service, signal) => service.doubleBarrier('d', { count: 9 }).enter({ signal })],
   [

@@ -76,6 +76,7 @@ describe('a lease on a half-open connection', () => {
   });
 });
 
+// The slowness of the link is what these tests are about, so replies are late in real time.
 describe('a link that is only slow', () => {
   it('is not abandoned', async () => {
     const { proxy, lease, service } = await leased(8_000);

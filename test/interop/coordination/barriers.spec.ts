@@ -36,7 +36,7 @@ describe.each([
     await expect(client.read(path)).rejects.toThrow(/noNode/);
   });
 
-  it('a double barrier is entered and left together, round after round, whoever comes last', async () => {
+  it('a double barrier is entered and left together, round after round, with any of them last', async () => {
     const path = freshBasePath();
     const [service, client] = await Promise.all([openCoordination({ connectString }), openClient(connectString)]);
     const barrier = service.doubleBarrier(path, { count: 3 });

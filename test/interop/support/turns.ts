@@ -1,6 +1,6 @@
 /**
- * Programs that alternate on one lock while now and then one of them is killed. The result tells who held it from when
- * to when, on the machine's monotonic clock. A kill ends everything that its program held at that moment.
+ * Programs that alternate on one lock while now and then one of them is killed. The result has each holder, from when to
+ * when, on the machine's monotonic clock. A kill ends everything that its program held at that moment.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -19,7 +19,7 @@ export interface CronOrders {
   readonly connectString: string;
   readonly basePath: string;
   readonly sessionTimeoutMs: number;
-  /** How far the process's wall clock is ahead. */
+  /** The time by which the process's wall clock is ahead. */
   readonly skewMs: number;
   readonly job: 'guarded' | 'tryOnly' | 'hanging';
   readonly workMs: number;

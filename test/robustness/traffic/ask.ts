@@ -17,7 +17,7 @@ export interface Ask {
   readonly isCareless: boolean;
 }
 
-/** How long a decorated method waits for its lock, in milliseconds. A decorator has one value for all calls. */
+/** The longest wait of a decorated method for its lock, in milliseconds. A decorator has one value for all calls. */
 export const DECORATED_WAIT_MS = 3_000;
 
 const MOST_KEYS_AT_ONCE = 3;

@@ -12,21 +12,21 @@ export type Span = readonly [shortest: number, longest: number];
 export interface LockTraffic {
   /** Keys that all clients acquire for a few milliseconds, repeatedly. */
   readonly busyKeys: readonly string[];
-  /** How long busy keys are held, in milliseconds. */
+  /** The time that busy keys are held. */
   readonly busyMs: Span;
   /** Keys that are never written. Readers are always granted them, and are never refused because they are taken. */
   readonly readOnlyKeys: readonly string[];
   /** The share of requests for read-only keys. */
   readonly readOnlyShare: number;
-  /** How long read-only keys are held, in milliseconds. */
+  /** The time that read-only keys are held. */
   readonly readOnlyMs: Span;
   /** Keys that are held for long, so that enough leases exist at any fault. */
   readonly keptKeys: readonly string[];
   /** The share of requests for long-held keys. */
   readonly keptShare: number;
-  /** How long they are held, in milliseconds. */
+  /** The time that they are held. */
   readonly keptMs: Span;
-  /** How long callers wait for them, in milliseconds. */
+  /** The longest wait for them, in milliseconds. */
   readonly keptWaitMs: number;
   /**
    * The share of requests for one of many keys. Each is used so seldom that its directory is removed in between, and
@@ -35,11 +35,11 @@ export interface LockTraffic {
   readonly seldomShare?: number;
   /** The weights of the kinds of acquisitions of a busy key. */
   readonly kinds: Readonly<Partial<Record<AskKind, number>>>;
-  /** How long callers wait for a busy key, in milliseconds: one of these values. */
+  /** The longest waits for a busy key, in milliseconds. Each request has one of them. */
   readonly waitsMs: readonly number[];
-  /** How soon a caller that is aborted gives up, in milliseconds. */
+  /** The time after which an aborted request gives up. */
   readonly abortAfterMs: Span;
-  /** How long a client rests between two acquisitions, in milliseconds. */
+  /** The rest of a client between two acquisitions. */
   readonly pauseMs: Span;
 }
 
@@ -49,7 +49,7 @@ export interface TrafficShape extends LockTraffic {
   readonly knows: 'all servers' | 'one server';
   /** The number of concurrent acquisitions of a process. */
   readonly clientsPerWorker: number;
-  /** How the callers of one process share a key. Each process uses one of these. */
+  /** The ways in which the callers of one process share a key. Each process uses one of these. */
   readonly sharings: readonly SharingOptions[];
 }
 
@@ -72,7 +72,7 @@ export interface WorkerOrders {
   readonly basePath: string;
   readonly sessionTimeoutMs: number;
   readonly lock: LockUnderTest;
-  /** How long each acquisition of the final round may take. */
+  /** The longest time for each acquisition of the final round. */
   readonly finalLimitMs: number;
   readonly traffic: TrafficShape;
 }

@@ -30,7 +30,7 @@ function stuckAttempts(
   });
 }
 
-/** How long after its deadline an attempt ended, without the time in which its process did not run. */
+/** The time from the deadline of an attempt to its end, without the time in which its process did not run. */
 function lateness({ process, askedAt, answeredAt = askedAt, waitMs }: Attempt, faults: readonly Fault[]): number {
   const pauses = faults.filter(({ name, target }) => target === process && PAUSES.includes(name));
   const paused = pauses.map(({ from, until }) => Math.min(until, answeredAt) - Math.max(from, askedAt));

@@ -39,7 +39,7 @@ export const BUILT_ON: readonly Defect[] = [
     why: 'Whoever wants three permits is let in where one is free.',
     failsIn: {
       spec: 'test/integration/semaphore.spec.ts',
-      test: 'is not starved by those who want less, whatever the order of the releases',
+      test: 'is not starved by requests for less, whatever the order of the releases',
     },
   },
   {
@@ -236,7 +236,7 @@ export const BUILT_ON: readonly Defect[] = [
     ],
     needs: { traffic: ['barrier'], faults: ['lag'], plan: { programs: ['barrier'], clients: 3, isBusy: true } },
     finds: ['barriers'],
-    why: 'Somebody who is told to wait after the barrier was raised passes, because its server is behind.',
+    why: 'A call that is told to wait after the barrier was raised passes, because its server is behind.',
     failsIn: undefined,
   },
   {

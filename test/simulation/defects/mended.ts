@@ -215,7 +215,7 @@ const RECOVERY: readonly Defect[] = [
     needs: { traffic: ['multi', 'revoke'], faults: ['none'], plan: { programs: ['sets'], clients: 2 } },
     finds: ['liveness', 'outcomes'],
     why: 'Who revokes a key of a set waits until the set has all its keys, or takes the key by force.',
-    failsIn: brokenSetTest('gives a key back at once that is revoked, and lines up again behind who asked for it'),
+    failsIn: brokenSetTest('gives a key back at once that is revoked, and lines up again behind the request for it'),
   },
   {
     name: 'loss-is-known-by-one-timer',

@@ -27,7 +27,7 @@ export const INVISIBLE: Readonly<Record<string, string>> = {
   'late-caller-is-not-told-of-the-loss':
     'Every lease is asked once more whether it stands before a caller has it, and finds out by itself.',
   'entry-delay-forgets-the-others':
-    'Whoever leaves lets in the next one that was held back: callers come in later, and are never stuck.',
+    'Each one that leaves lets in the next one that was held back: callers come in later, and are never stuck.',
   'number-of-permits-is-written-over-anything': 'It takes a configuration that is refused; no program has one.',
   'forgets-the-job-of-another-service': 'No program forgets runs of jobs.',
   'longer-timeout-counts-at-once':

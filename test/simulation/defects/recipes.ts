@@ -142,7 +142,7 @@ const QUEUES: readonly Defect[] = [
     why: 'Of those that are held back together one is sent, and the others wait for their time-outs.',
     failsIn: {
       spec: 'test/unit/zookeeper/recipes/create-batching.spec.ts',
-      test: 'comes in a moment later, with those who came meanwhile, in their order and with one list',
+      test: 'comes in a moment later, with those that came meanwhile, in their order and with one list',
     },
   },
   {

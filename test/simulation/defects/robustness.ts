@@ -45,7 +45,7 @@ const RESTS: Readonly<Record<string, Rest>> = {
       besides: 'several processes that wait for a key',
       plan: { crowdKinds: ['waiters'], programs: ['crowd'], apps: 6, localLine: false, crowdSizes: [2], clients: 2 },
     },
-    why: 'Each release wakes all who wait, and all of them ask the servers.',
+    why: 'Each release wakes all waiters, and all of them ask the servers.',
     failsIn: {
       spec: 'test/unit/zookeeper/recipes/wait-queue-snapshot.spec.ts',
       test: 'is a chain: each waits for the one right before it',
@@ -57,7 +57,7 @@ const RESTS: Readonly<Record<string, Rest>> = {
     alsoFinds: ['fencing tokens'],
     failsIn: {
       spec: 'test/unit/zookeeper/recipes/wait-for-turn.spec.ts',
-      test: 'does not take its turn from the nearest alone: who stands before that one still holds',
+      test: 'does not take its turn from the nearest alone: one before it still holds',
     },
   },
   'the-next-of-the-process-does-not-wait-for-the-release': {

@@ -27,7 +27,7 @@ export type TickStatus<O> =
 /** One possible course of the history so far. */
 interface Configuration<S> {
   readonly state: S;
-  /** Those of the pending operations that have taken effect. */
+  /** The pending operations that have taken effect. */
   readonly effective: ReadonlySet<number>;
 }
 

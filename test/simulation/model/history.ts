@@ -73,7 +73,7 @@ export type HostFacts = Pick<
   readonly warnings?: readonly string[];
 };
 
-/** Those of some calls that have this `ask`. */
+/** The calls among some that have this `ask`. */
 export type CallAsking<C extends Call, A> = C extends Call ? (A extends C['ask'] ? C : never) : never;
 
 /** The calls on one kind of object. */
@@ -84,7 +84,7 @@ export function callsOn<K extends Call['on']>(
   return calls.filter((one): one is MadeCall<Extract<Call, { on: K }>> => one.call.on === on);
 }
 
-/** Those of the calls that asked for one thing. */
+/** The calls that asked for one thing. */
 export function asking<C extends Call, A extends C['ask']>(
   calls: readonly MadeCall<C>[],
   ask: A,

@@ -7,7 +7,7 @@ import type { ServerData } from './model-server.js';
 import { DOWN_AFTER, RULES, TTL } from './rules.js';
 import type { Rules } from './rules.js';
 
-/** How much is tried. Everything within it is. */
+/** The limits of the search. Everything within them is tried. */
 export interface Scope {
   readonly processes: number;
   /** Acquisitions of each process. */
@@ -59,7 +59,7 @@ export async function tryFailOvers(scope: Scope, changes: Partial<Rules> = {}): 
 }
 
 interface Step {
-  /** What happens. Only the steps of a violation are written out. */
+  /** The text of the step. Only the steps of a violation are written out. */
   readonly name: () => string;
   readonly go: () => void;
 }
@@ -271,7 +271,7 @@ function isChanged(before: ServerData, after: ServerData): boolean {
   );
 }
 
-/** What a promoted replica has, but for the sessions. */
+/** The data of a promoted replica, without the sessions. */
 function dataOnly({ holder, waiting, lastToken }: ServerData): unknown {
   return [holder, waiting, lastToken];
 }

@@ -24,7 +24,7 @@ export interface ModelRequest {
   /** The server that the sender knows. */
   readonly server: number;
   readonly sentAt: number;
-  /** What is adopted. */
+  /** The hold that is adopted. */
   readonly former?: { readonly session: number; readonly token: number };
 }
 

@@ -76,7 +76,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     process.nextTick(print('tick'));
     print('now')();
   },
-  'what a callback wakes runs before the next callback': ({ setTimeout, setImmediate }, print) => {
+  'the work that a callback wakes runs before the next callback': ({ setTimeout, setImmediate }, print) => {
     const waking = (name: string) => () => {
       print(name)();
       queueMicrotask(print(`${name}, microtask`));

@@ -179,7 +179,7 @@ export function itQueues(open: OpenPair): void {
       message: RegExp,
     ])[] = [
       [
-        'what is too large',
+        'a value that is too large',
         (service) => service.queue('q').put('x'.repeat(600_000)),
         /value must be of at most 524288 bytes/,
       ],
@@ -190,7 +190,7 @@ export function itQueues(open: OpenPair): void {
       ],
       ['no value', (service) => service.queue('q').put(undefined), /value must be something that JSON can say/],
       [
-        'what JSON has no word for',
+        'a value that JSON cannot say',
         (service) => service.queue('q').put(5n),
         /value must be something that JSON can say/,
       ],

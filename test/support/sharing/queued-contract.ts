@@ -21,7 +21,7 @@ const DEPARTURES_IN_ONE_PROCESS = [
 ];
 const DEPARTURES_OF_PROCESSES = [
   // A key is handed over within the process first.
-  'serves first who came first',
+  'serves in the order of arrival',
 ];
 
 /**

@@ -8,7 +8,7 @@ import { LockDashboardModule } from '../../../lib/dashboard/index.js';
 import { LockModule, LockService } from '../../../lib/index.js';
 import type { LockBackendDefinition } from '../../../lib/index.js';
 
-/** What an open page was told. */
+/** The last answer that an open page got. */
 export interface PolledPage {
   readonly keys: number;
   readonly isTruncated: boolean;

@@ -76,7 +76,7 @@ export function pageLoadTests({ server, reader, backend, mostOfSurvey }: LoadedB
     });
     await expect.poll(poll, OFTEN).toMatchObject({ isTruncated: true });
 
-    // What the last survey has sent may still be on its way.
+    // Requests of the last survey may still be on their way.
     await askedWhile();
     expect((await askedWhile()).perBeat).toBeLessThan(IDLE_PER_BEAT);
 

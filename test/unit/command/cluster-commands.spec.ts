@@ -165,7 +165,7 @@ describe('a command line', () => {
     const env = { ZOOKEEPER_USER: 'me', ZOOKEEPER_PASSWORD: 'hunter2' };
     const io = commandIo({ env });
     expect(await runCommand(['doctor', ...options, '--base-path', `${basePath}-private`], io)).toBe(0);
-    // What it has made is its own.
+    // The user of the first run owns all that it has made.
     const other = commandIo();
     expect(await runCommand(['doctor', ...options, '--base-path', `${basePath}-private`], other)).toBe(1);
     expect(other.written().said).toContain('check the auth and acl options');

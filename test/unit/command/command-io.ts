@@ -6,7 +6,7 @@ export interface Settings {
   readonly signal?: AbortSignal;
   /** The time by which this machine's clock is ahead of its true time, in milliseconds. */
   readonly aheadMs?: number;
-  /** What the user types. */
+  /** The line that the user types. */
   readonly answer?: string | undefined;
 }
 

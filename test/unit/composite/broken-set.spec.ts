@@ -52,7 +52,7 @@ describe.each(WAYS)('a set that does not have all of its keys yet: %s', (_, take
     expect(backend.busyKeys).toEqual([]);
   });
 
-  it('gives a key back at once that is revoked, and lines up again behind who asked for it', async () => {
+  it('gives a key back at once that is revoked, and lines up again behind the request for it', async () => {
     const { locks, backend, blocker, taken } = await waitingSet(take);
     const next = locks.acquire('a');
     await locks.revoke('a', { graceMs: Infinity });

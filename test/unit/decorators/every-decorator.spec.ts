@@ -23,7 +23,7 @@ const FACTORIES = Object.entries(api).filter(([name, value]) => isFactory(name, 
   Factory,
 ][];
 
-/** How each decorator is written. The first test fails when one is missing here. */
+/** The text of each decorator with its arguments. The first test fails when one is missing here. */
 const WRITTEN: Readonly<Record<string, { readonly text: string; readonly args: readonly unknown[] }>> = {
   CronLock: { text: '@CronLock()', args: [] },
   DistributedLock: { text: "@DistributedLock('key')", args: ['key'] },

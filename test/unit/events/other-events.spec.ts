@@ -186,7 +186,7 @@ describe('the events of a stock', () => {
 });
 
 describe('the events of an election', () => {
-  it('tell who leads, and that a term is over, also when it is lost', async () => {
+  it('name the leader, and that a term is over, also when it is lost', async () => {
     const { elections, heard } = start();
     const events = heard('election');
     const [first, second] = [await elections.campaign('poller'), elections.campaign('poller')];

@@ -50,7 +50,7 @@ async function play(steps: readonly Step[]): Promise<void> {
       return undefined;
     });
     settle();
-    if (outcome === null) expect(isTry, 'only who tries is told that somebody is ahead').toBe(true);
+    if (outcome === null) expect(isTry, 'only a try is told that another is ahead').toBe(true);
     if (!outcome) return;
     referee.granted(each, number, outcome);
     for (let held = 0; held < each.holdsFor; held++) await turn();

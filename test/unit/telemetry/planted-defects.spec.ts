@@ -34,7 +34,7 @@ beforeAll(async () => {
 const resultOf = (project: string, test: string) =>
   outcomes.find((outcome) => outcome.project === project && outcome.test === test);
 
-describe('what operators see of locks', () => {
+describe('the locks as operators see them', () => {
   it.each(DEFECTS)('$name: found by "$test"', ({ name, test, message }) => {
     expect(resultOf(name, test)).toMatchObject({ state: 'failed', message: expect.stringMatching(message) as unknown });
   });

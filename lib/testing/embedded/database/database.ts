@@ -89,7 +89,7 @@ export class Database {
     return this.transact(() => this.sessions.open(askedMs, owner));
   }
 
-  /** Closes a session. Its znodes are deleted, and all who watch them are notified, before its owner is notified. */
+  /** Closes a session. Its znodes are deleted, and their watchers are notified, before its owner is notified. */
   closeSession(session: Session): void {
     if (!session.isOpen) return;
     this.sessions.remove(session);

@@ -1,11 +1,11 @@
 import type { Draft } from '../database/transaction.js';
+import { digestOf } from '../tree/identity.js';
 import { Refusal } from '../wire/refusal.js';
 import { replyFrame } from '../wire/reply-writer.js';
 import type { ReplyBody } from '../wire/reply-writer.js';
 import { RequestReader } from '../wire/request-reader.js';
 import { opName } from '../wire/server-op-codes.js';
 import type { ServerOpName } from '../wire/server-op-codes.js';
-import { authenticate } from './authenticate.js';
 import type { Client } from './client.js';
 import { multi } from './multi.js';
 import { READ_REQUESTS } from './read-requests.js';
@@ -158,4 +158,17 @@ function answerSasl(xid: number, reader: RequestReader): Answer {
 function answerClose(xid: number, { database, session }: Client): Answer {
   database.closeSession(session);
   return { frame: replyFrame(xid, database.zxid, 0), zxid: database.zxid, isLast: true };
+}
+
+/** {int type; ustring scheme; buffer auth}. @throws Refusal authFailed for anything but digest and ip */
+function authenticate(reader: RequestReader, client: Client): void {
+  reader.int();
+  const scheme = reader.nullableString();
+  const credentials = reader.nullableBuffer();
+  // The address is known, whatever the credentials are.
+  if (scheme === 'ip') return;
+  if (scheme !== 'digest' || !credentials) throw new Refusal('authFailed');
+  const id = digestOf(credentials.toString());
+  if (id === client.rules.superDigest) client.prove({ scheme: 'super', id: '' });
+  client.prove({ scheme, id });
 }

@@ -11,7 +11,6 @@ import { AnswerLine } from './answer-line.js';
 import type { ServerContext } from './context.js';
 import type { ServerStatus } from './server-status.js';
 import { addressOf, Connection } from './connection.js';
-import { onFirstBytes, wordOf } from './first-bytes.js';
 import { FOUR_LETTER_WORDS } from './four-letter-words.js';
 import { HeldEvents } from './held-events.js';
 import { Network } from './network.js';
@@ -26,6 +25,7 @@ export interface ServerSettings {
   readonly log: (line: string) => void;
 }
 
+const WORD_BYTES = 4;
 /** The time that a stop leaves its clients to be notified, in milliseconds. */
 const STOP_MS = 1_000;
 
@@ -151,4 +151,21 @@ export class EmbeddedServer implements ServerContext, ServerStatus {
     this.network.meet(connection);
     receive(firstBytes);
   }
+}
+
+/** Calls `known` with everything received so far, as soon as that distinguishes an admin word from a client. */
+function onFirstBytes(socket: Socket, known: (bytes: Buffer) => void): void {
+  let heard: Buffer = Buffer.alloc(0);
+  const listen = (bytes: Buffer) => {
+    heard = heard.length === 0 ? bytes : Buffer.concat([heard, bytes]);
+    if (heard.length < WORD_BYTES) return;
+    socket.off('data', listen);
+    known(heard);
+  };
+  socket.on('data', listen);
+}
+
+/** Returns the admin word that a connection may start with. As a message length it would be larger than any message. */
+function wordOf(bytes: Buffer): string {
+  return bytes.toString('latin1', 0, WORD_BYTES);
 }

@@ -1,6 +1,8 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { ServerClock } from './server-clock.js';
-import { SessionIds } from './session-ids.js';
 import type { Session } from './session.js';
+
+const PASSWORD_BYTES = 16;
 
 /** The limits of a server, in milliseconds. */
 export interface SessionLimits {
@@ -180,5 +182,25 @@ export class Sessions {
   #end(session: Session): void {
     session.isEnding = true;
     this.#expired(session);
+  }
+}
+
+/** Session ids that no other start of a server has used, and the passwords that belong to them. */
+class SessionIds {
+  readonly #secret = randomBytes(PASSWORD_BYTES);
+  #next: bigint;
+
+  constructor(startedAt: number) {
+    // As in ZooKeeper: the number of the server in the top byte, 40 bits of the time in milliseconds, then a count.
+    this.#next = (1n << 56n) | ((BigInt(Math.floor(startedAt)) << 16n) & 0xff_ffff_ffff_0000n);
+  }
+
+  next(): bigint {
+    this.#next += 1n;
+    return this.#next;
+  }
+
+  passwordOf(id: bigint): Buffer {
+    return createHmac('sha256', this.#secret).update(String(id)).digest().subarray(0, PASSWORD_BYTES);
   }
 }

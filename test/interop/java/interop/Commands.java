@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
  * Curator's locks belong to the thread that took them.
  */
 public final class Commands {
-    /** What a verb does. Its result is whatever Jackson makes JSON of; `null` where there is nothing to say. */
+    /** The action of a verb. Its result is whatever Jackson makes JSON of; `null` where there is nothing to say. */
     public interface Handler {
         Object handle(JsonNode params) throws Exception;
     }

@@ -44,7 +44,7 @@ export const GrantsAll = acquiring(async ({ key, mode }) => {
 
 export const NeverAsksOnce = acquiring((request, sound) => sound({ ...request, wait: true }));
 
-export const KeepsThePlaceOfWhoDoesNotWait = acquiring(async (request, sound) => {
+export const KeepsPlacesWithoutWait = acquiring(async (request, sound) => {
   const lease = await sound(request);
   if (!lease) sound({ ...request, wait: true, signal: NEVER }).catch(() => {});
   return lease;
@@ -136,7 +136,7 @@ export class LastComeFirstServed extends MemoryBackend {
   }
 }
 
-/** Readers join a reader that holds, whoever waits. */
+/** Readers join a reader that holds, even past waiting requests. */
 export class ReadersOvertake extends MemoryBackend {
   override async acquire(request: LockRequest): Promise<GrantedLease | null> {
     const { key, mode } = request;
@@ -222,7 +222,7 @@ export class PermitsAreLocks extends MemoryBackend {
 }
 
 /** Queues a waiting request, and grants it a moment later anyway. */
-export const GrantsToWhoWaits = acquiring((request, sound) => {
+export const GrantsToWaiters = acquiring((request, sound) => {
   const asked = sound(request);
   asked.catch(() => {});
   const { key, mode } = request;

@@ -131,7 +131,7 @@ describe('an embedded ensemble', () => {
     await expect(greeting(left!)).resolves.toBe('welcome');
   });
 
-  it('has servers that refuse clients until they are healed, whoever leads', async () => {
+  it('has servers that refuse clients until they are healed, whichever leads', async () => {
     const ensemble = await startEnsemble();
     const [leader, , refusing] = ensemble.servers as [EnsembleMember, EnsembleMember, EnsembleMember];
     refusing.refuse();

@@ -32,7 +32,7 @@ describe('a member that gives up', () => {
     ['could not be counted any more', 51n, false],
     ['was not let in with anybody', undefined, false],
     ['came when others had died inside', 39n, false],
-    ['was counted by who took over what they had left', 39n, true, 49n],
+    ['was counted by the process that took over what they had left', 39n, true, 49n],
     ['was counted before it was taken over by mistake', 49n, true, 51n],
   ])('%s, as the zxids show', async (_what, readyAt, isCounted, takenOverAt = readyAt) => {
     for (const error of [ErrorCode.ok, ErrorCode.badVersion]) {

@@ -45,7 +45,7 @@ function inOrder({ labels }: FakeLine) {
 }
 
 describe('a contender queued behind several of its session', () => {
-  it('comes in a moment later, with those who came meanwhile, in their order and with one list', async () => {
+  it('comes in a moment later, with those that came meanwhile, in their order and with one list', async () => {
     const { line, client, before } = await startWaiting();
     const { lists } = client.asked;
     for (const label of ['a', 'b', 'c']) {
@@ -121,7 +121,7 @@ describe('created without a delay:', () => {
   const writer = ['exclusive', 'read', 'read', 'read'] as const;
   const readers = ['read', 'read', 'read', 'read'] as const;
   const cases: readonly [string, readonly Mode[], Mode, boolean][] = [
-    ['one who does not wait', writer, 'exclusive', false],
+    ['one that does not wait', writer, 'exclusive', false],
     ['a reader where only readers stand', readers, 'read', true],
     ['a writer where only readers stand', readers, 'write', true],
   ];

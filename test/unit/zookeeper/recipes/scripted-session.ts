@@ -16,7 +16,7 @@ export interface Event {
 export class ScriptedSession implements WriteSession {
   readonly tree = new ZnodeTree();
   readonly requests: { -readonly [Name in keyof Requests]: Requests[Name] };
-  /** How often a transaction of the write was applied that changes something permanently. */
+  /** The number of applied transactions of the write that change something permanently. */
   applied = 0;
   #events: Event[] = [];
   #isScripted = false;

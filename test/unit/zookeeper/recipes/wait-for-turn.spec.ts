@@ -257,7 +257,7 @@ describe('a waiter', () => {
     expect(since()).toEqual({ lists: 0, reads: 0, watches: 0 });
   });
 
-  it('does not take its turn from the nearest alone: who stands before that one still holds', async () => {
+  it('does not take its turn from the nearest alone: one before it still holds', async () => {
     const { line, client } = startSingle();
     const [holder, gaveUp] = [lock(line), lock(line)];
     let isGranted = false;

@@ -133,7 +133,7 @@ export class LinePlay {
   }
 
   #answered(waiter: Waiter, lease: GrantedLease | null): void {
-    if (!lease) assert.ok(waiter.isTry, 'one who waits is told that somebody is ahead');
+    if (!lease) assert.ok(waiter.isTry, 'a waiter is told that another is ahead');
     waiter.outcome = lease ? 'granted' : 'not this time';
     waiter.lease = lease ?? undefined;
     if (!lease) return;
