@@ -310,7 +310,7 @@ describe('data', () => {
     await Promise.all(texts.map(search));
     const seconds = Math.ceil((performance.now() - began) / 1_000);
     // Below the names of the service, a survey of a text asks for the same again, within its bounds.
-    const surveys = backend.questions.filter(({ prefix = '' }) => !/^(job\/)?shop\//.test(prefix));
+    const surveys = backend.questions.filter(({ prefix = '' }) => !/^(#jobs\/)?shop\//.test(prefix));
     expect(surveys.some(({ prefix }) => prefix === 'many/59')).toBe(true);
     expect(surveys.length).toBeLessThanOrEqual(2 + seconds);
     expect(backend.questions.filter(isUnbounded)).toEqual([]);

@@ -34,6 +34,8 @@ export class FaultProxy implements AsyncDisposable {
   readonly #connections = new Set<Connection>();
   readonly #faults: Readonly<Record<Direction, Faults>> = { toServer: noFaults(), toClient: noFaults() };
   #refuses = false;
+  /** Resolves when new connections are accepted again. */
+  #held: Promise<unknown> | undefined;
   #accepted = 0;
 
   protected constructor(server: Server, target: ProxyTarget) {
@@ -140,6 +142,13 @@ export class FaultProxy implements AsyncDisposable {
     return this.close();
   }
 
+  /** Holds new connections back until the work has ended. */
+  protected async holdingNewOnes(work: () => Promise<unknown>): Promise<void> {
+    const done = work();
+    this.#held = done.catch(() => {});
+    await done.finally(() => (this.#held = undefined));
+  }
+
   /** Called with each connection to the server, before any byte has passed. */
   protected connected(_server: Socket): void {}
 
@@ -151,6 +160,10 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   #accept(client: Socket): void {
+    if (this.#held) {
+      client.on('error', () => {});
+      return void this.#held.then(() => this.#accept(client));
+    }
     if (this.#refuses) return void client.resetAndDestroy();
     this.#accepted++;
     const server = connect({ ...this.#target, noDelay: true });

@@ -23,12 +23,13 @@ export class ZooKeeperFaultProxy extends FaultProxy {
 
   /**
    * Expires the sessions that are connected through this proxy, as servers do: their znodes are deleted before the
-   * owners are notified. A second connection takes each session over and closes it.
+   * owners are notified. A second connection takes each session over and closes it. Owners that connect again meanwhile
+   * have to wait: they would take the session back.
    * @throws Error when the server serves no sessions
    */
   async expireSessions(): Promise<void> {
     const sessions = [...this.#sniffers].flatMap(({ session }) => session ?? []);
-    await Promise.all(sessions.map((session) => closeSession(this.#behind, session)));
+    await this.holdingNewOnes(() => Promise.all(sessions.map((session) => closeSession(this.#behind, session))));
   }
 
   protected override connected(server: Socket): void {

@@ -57,6 +57,8 @@ export default defineConfig({
   test: {
     ...base.test,
     maxWorkers: 2,
+    // Far beyond what a busy machine needs: a test that ran out of time is no finding.
+    testTimeout: 300_000,
     reporters: [new Outcomes()],
     testNamePattern: new RegExp(DEFECTS.map(({ test }) => escaped(test)).join('|')),
     projects: [

@@ -42,7 +42,7 @@ export function pageLoadTests({ server, reader, backend, mostOfSurvey }: LoadedB
     const holder = await holderOf(backend(host, 30_000), KEYS - 1);
     // The heartbeats of another client are the clock.
     const ticking = await holderOf(backend(clock.host, 10_000), 1);
-    await using page = await startPage(backend(counter.host, 10_000));
+    await using page = await startPage(backend(counter.host, 30_000));
     const { locks } = page;
     const poll = async () => {
       const polled = await page.poll();
