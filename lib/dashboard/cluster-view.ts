@@ -75,10 +75,12 @@ export class ClusterView {
 
   /**
    * Returns the keys that contain the text, the most contended first. If the survey could not see all keys, another one
-   * begins at this text, in its turn.
+   * begins at this text, in its turn. None begins outside of the base path, nor at a text that is no key where keys are
+   * shown under other names.
    */
   async matching(text: string, { keys, isTruncated }: ClusterFacts): Promise<Matches> {
-    const more = isTruncated && text !== '' ? await this.#beginningWith(text) : [];
+    const isSurveyed = text !== '' && !text.startsWith('/') && !this.#viewed.names.areRedacted;
+    const more = isTruncated && isSurveyed ? await this.#beginningWith(text) : [];
     const known = new Set(keys.map(nameOf));
     const found = [...keys, ...more.filter((one) => !known.has(nameOf(one)))].filter((one) => matches(one, text));
     return { keys: found.slice(0, MOST_SHOWN), total: found.length };

@@ -5,13 +5,14 @@ import type { Deferred } from '../async/deferred.js';
 import { after } from '../async/timer.js';
 
 const APART_MS = 1_000;
-/** The time for which an answer is given while a newer one waits for its turn. */
 const KEPT_MS = 15_000;
 const MOST_WAITING = 8;
 
 interface Answered<T> {
   readonly answer: Promise<T>;
   readonly at: number;
+  /** The time for which it is given while a newer one waits for its turn. */
+  readonly keptMs: number;
 }
 
 /**
@@ -41,12 +42,18 @@ export class SurveyTurns<T> {
     const age = last ? now() - last.at : Infinity;
     if (last && age < APART_MS) return last.answer;
     const next = this.#waiting.get(text)?.promise ?? this.#queue(text);
-    return last && age < KEPT_MS && this.#turn !== text ? last.answer : next;
+    return last && age < last.keptMs && this.#turn !== text ? last.answer : next;
   }
 
+  /** Rejects all texts that wait. A later question begins again. */
   stop(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
+    for (const [text, { reject }] of this.#waiting) {
+      if (text === this.#turn) continue;
+      this.#waiting.delete(text);
+      reject(new Error('nobody looks any more'));
+    }
   }
 
   #queue(text: string): Promise<T> {
@@ -74,14 +81,16 @@ export class SurveyTurns<T> {
     const text = this.#waiting.has('') && this.#lastTurn !== '' ? '' : first;
     this.#turn = this.#lastTurn = text;
     const answer = this.#survey(text);
-    const ended = () => this.#ended(text, answer);
-    answer.then(ended, ended);
+    answer.then(
+      () => this.#ended(text, answer, KEPT_MS),
+      () => this.#ended(text, answer, APART_MS),
+    );
   }
 
-  #ended(text: string, answer: Promise<T>): void {
+  #ended(text: string, answer: Promise<T>, keptMs: number): void {
     this.#turn = undefined;
     this.#nextAt = now() + APART_MS;
-    this.#answers.set(text, { answer, at: now() });
+    this.#answers.set(text, { answer, at: now(), keptMs });
     this.#waiting.get(text)?.resolve(answer);
     this.#waiting.delete(text);
     this.#takeTurn();

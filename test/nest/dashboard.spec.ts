@@ -316,6 +316,18 @@ describe('data', () => {
     expect(backend.questions.filter(isUnbounded)).toEqual([]);
   });
 
+  it.each([
+    ['outside of the base path', '/other/app', {}],
+    ['of keys with other names', 'many/59', { redactKey: (key: string) => `#${key.length}` }],
+  ])('begins no survey %s', async (_, text, options) => {
+    const { get, backend } = await serveDashboard({ options });
+    backend.isTruncated = true;
+    for (let at = 0; at < 600; at++) backend.cluster.set(`many/${at}`, { holders: [{}] });
+    const found = await stateOf(await get(`/locks/api/state?search=${encodeURIComponent(text)}`));
+    expect(found.isTruncated).toBe(true);
+    expect(new Set(backend.questions.map(({ prefix = '' }) => prefix))).toEqual(new Set(['']));
+  });
+
   it('costs nothing before the first poll', async () => {
     const { get, backend } = await serveDashboard();
     await get('/locks');

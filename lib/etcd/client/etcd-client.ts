@@ -111,10 +111,13 @@ export class EtcdClient {
     const lost = (error?: Error) => {
       if (!isOver) end(this.#lost(error));
     };
+    const received = (message: Buffer) => {
+      if (!isOver && !this.#isClosed) onMessage(message);
+    };
     try {
       if (this.#isClosed) throw new Error('the connection is closed');
       stream = this.#session.request(this.#headersOf(method, withoutToken));
-      this.#listen(stream, onMessage, end);
+      this.#listen(stream, received, end);
       stream.on('error', lost).on('close', lost);
     } catch (error) {
       // The caller does not yet have what it listens with.
@@ -128,9 +131,7 @@ export class EtcdClient {
     onMessage: (message: Buffer) => void,
     end: (error: CallError | undefined) => void,
   ): void {
-    const frames = new Frames((message) => {
-      if (!this.#isClosed) onMessage(message);
-    });
+    const frames = new Frames(onMessage);
     const found = (headers: IncomingHttpHeaders) => {
       const status = statusOf(headers);
       if (status !== undefined) end(status === 'ok' ? undefined : status);

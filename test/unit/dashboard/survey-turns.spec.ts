@@ -87,6 +87,18 @@ describe('the surveys of a page', () => {
     expect(texts()).toEqual(['a', '']);
   });
 
+  it('are asked for again soon after one has failed', async () => {
+    const { turns, asked } = countedTurns('a');
+    const first = turns.ask('a').catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(await first).toMatchObject({ message: 'no answer' });
+    void turns.ask('').catch(() => {});
+    const other = turns.ask('a').catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_200);
+    await other;
+    expect(asked.map(({ text }) => text)).toEqual(['a', '', 'a']);
+  });
+
   it('refuse texts when many wait, and never the cluster', async () => {
     const { turns } = countedTurns();
     const texts = Array.from({ length: 9 }, (_, place) => `text ${place}`);
@@ -108,10 +120,11 @@ describe('the surveys of a page', () => {
     expect(vi.getTimerCount()).toBe(0);
     void turns.ask('').catch(() => {});
     await vi.advanceTimersByTimeAsync(50);
-    void turns.ask('a');
+    const left = turns.ask('a').catch((error: unknown) => error);
     turns.stop();
     expect(vi.getTimerCount()).toBe(0);
-    await vi.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(String(await left)).toMatch(/nobody looks any more|a \d/);
     const again = turns.ask('b');
     await vi.advanceTimersByTimeAsync(3_000);
     expect(await again).toMatch('b');

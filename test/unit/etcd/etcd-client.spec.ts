@@ -150,6 +150,21 @@ describe('a client of gRPC', () => {
     expect(messages).toEqual(['one']);
   });
 
+  it('hears nothing of a call that it gives up in the middle of an answer', async () => {
+    const { client } = await clientOf(answering([Buffer.concat([frame('one'), frame('two')])]));
+    const messages: string[] = [];
+    const stream = client.stream('/service/Stream', {
+      onMessage: (message) => {
+        messages.push(String(message));
+        stream.cancel();
+      },
+      onEnd: () => messages.push('the end'),
+    });
+    await ask((await clientOf(answering([frame('answer')]))).client);
+    await expect.poll(() => messages.length).toBeGreaterThan(0);
+    expect(messages).toEqual(['one']);
+  });
+
   it('says why there is no connection', async () => {
     const client = clientOpener(undefined)('127.0.0.1:1');
     await expect(ask(client)).rejects.toMatchObject({
