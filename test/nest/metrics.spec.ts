@@ -14,6 +14,8 @@ import {
   getLockServiceToken,
   LockConfigurationError,
   LockLostError,
+  LockOverdueError,
+  LockShutdownError,
   LockModule,
   LockService,
 } from '../../lib/index.js';
@@ -237,6 +239,21 @@ describe('the metrics of acquisitions', () => {
     expect(lease.isHeld()).toBe(false);
     expect((await look()).of('leases_lost_total', { reason: 'revoked' })).toBe(1);
     expect((await look()).of('leases_lost_total', { reason: 'lost' })).toBe(0);
+  });
+});
+
+describe('a loss', () => {
+  it.each([
+    ['overdue', new LockOverdueError('a', 10)],
+    ['shutdown', new LockShutdownError('a')],
+    ['lost', new LockLostError('a', 'the test')],
+  ])('is counted as %s', async (reason, error) => {
+    const { locks, backend, scrape: look } = await startMetered();
+    await locks.acquire('a');
+    backend.leaseOn('a')?.lose(error);
+    const seen = await look();
+    expect(seen.of('leases_lost_total', { reason })).toBe(1);
+    expect(seen.of('leases_lost_total')).toBe(1);
   });
 });
 

@@ -31,6 +31,17 @@ it('contains every file that package.json names', () => {
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
+it('contains the page of locks, with every module that it loads', () => {
+  const page = (name: string) => `dist/cjs/code/dashboard/page/${name}`;
+  expect(files).toEqual(expect.arrayContaining(['main.js', 'page.css', 'icon.svg'].map(page)));
+  const modules = files.filter((path) => path.startsWith(page('')) && path.endsWith('.js'));
+  const loaded = modules.flatMap((path) =>
+    [...read(path).matchAll(/from '\.\/([^']+)'/g)].map(([, name = '']) => name),
+  );
+  expect(loaded.length).toBeGreaterThan(10);
+  expect(loaded.filter((name) => !modules.includes(page(name)))).toEqual([]);
+});
+
 const isPicture = (path: string) => path.startsWith('docs/images/');
 
 it('contains no pictures', () => {

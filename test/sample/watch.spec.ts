@@ -44,7 +44,8 @@ describe.each([
       const [url] = sample.urls as [string];
       expect(sample.urls).toHaveLength(5);
 
-      expect(await bodyOf(`${url}/locks`)).toContain('<title>');
+      expect(await bodyOf(`${url}/locks`)).toContain('assets/main.js');
+      expect(await bodyOf(`${url}/locks/assets/main.js`)).toContain("from './dom.js'");
       const keys = async () => {
         const state = JSON.parse(await bodyOf(`${url}/locks/api/state`)) as { keys: readonly { key: string }[] };
         return state.keys.map(({ key }) => key);
