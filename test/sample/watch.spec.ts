@@ -69,6 +69,7 @@ describe.each([
       ]);
 
       const { code, output } = await sample.interrupt();
+      expect(output).toMatch(/npx nestjs-distributed-lock list .*--base-path \/?shop-/);
       expect({ code, output }).toEqual({ code: 130, output: expect.not.stringMatching(/at .*\(|UnhandledPromise/) });
     },
   );

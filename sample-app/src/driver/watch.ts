@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FaultProxy } from 'nestjs-distributed-lock/testing';
 import { ShopFiles } from '../files/shop-files.js';
@@ -40,6 +40,7 @@ export async function watch(env: Environment, signal: AbortSignal): Promise<void
     say('each instance has it: all show the same cluster, and each its own session');
     say(`beside it: ${url}/metrics for Prometheus, ${url}/health/ready`);
     say(`instances: ${shop.instances.map((one) => `[${one.name}] ${one.url}`).join(' ')}`);
+    say(`by command: ${commandFor(env, basename(dir))}`);
     const scenes = [
       dailyWork(shop, new ShopFiles(dir), signal),
       orders(shop, signal),
@@ -115,6 +116,14 @@ async function flappingLink(shop: Cluster, link: FaultProxy, signal: AbortSignal
     await pause(CUT_FOR_MS, undefined, { signal });
     link.heal();
   }
+}
+
+/** The command that lists what the shop's locks are held by. */
+function commandFor({ REDIS_URL, ETCD_HOSTS, ZOOKEEPER_CONNECT = '' }: Environment, shop: string): string {
+  const list = 'npx nestjs-distributed-lock list';
+  if (REDIS_URL !== undefined) return `REDIS_URL=${REDIS_URL} ${list} --backend redis --base-path ${shop}`;
+  if (ETCD_HOSTS !== undefined) return `${list} --backend etcd --connect ${ETCD_HOSTS} --base-path ${shop}`;
+  return `${list} --connect ${ZOOKEEPER_CONNECT} --base-path /${shop}`;
 }
 
 /** The address of the first server, as `host:port`. */
