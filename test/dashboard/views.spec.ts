@@ -1,0 +1,85 @@
+import { describe, expect, it, vi } from 'vitest';
+import { CronRunsService } from '../../lib/index.js';
+import { browsedApp, browser, live } from './browsed-app.js';
+
+const open = browser();
+
+describe('a view', () => {
+  it('draws what the last minutes were like', async () => {
+    const { url, locks } = await browsedApp();
+    const { page } = await open(url);
+    await live(page);
+    const lease = await locks.acquire('order/1');
+    await page.locator('section.tiles svg.spark path').first().waitFor({ state: 'attached' });
+    await lease.release();
+  });
+
+  it('shows who leads, for how long, and who is behind', async () => {
+    const { url, backend } = await browsedApp();
+    backend.cluster.set('poller', {
+      kind: 'election',
+      holders: [{ host: 'shop-7', pid: 42, ageMs: 125_000 }],
+      waiters: [{}, {}],
+    });
+    const { page } = await open(`${url}#/leaders`);
+    await live(page);
+    const election = page.locator('article', { hasText: 'poller' });
+    for (const text of ['shop-7', '42', '2 min', '2 candidates']) await election.getByText(text).first().waitFor();
+  });
+
+  it('shows the last run of each job, with its state and its error', async () => {
+    const { url, app } = await browsedApp();
+    const run = { key: 'k', tick: undefined, attempt: 2, startedAt: new Date(), runner: { host: 'shop-7', pid: 42 } };
+    vi.spyOn(app.get(CronRunsService), 'peek').mockResolvedValue([
+      { ...run, name: 'bills', runId: 'a', state: 'failed', durationMs: 3_000, error: 'no paper', isRunning: false },
+      { ...run, name: 'mails', runId: 'b', state: 'running', durationMs: undefined, error: undefined, isRunning: true },
+    ]);
+    const { page } = await open(`${url}#/cron`);
+    await live(page);
+    const rowOf = (job: string) => page.locator('table.runs tr', { hasText: job });
+    for (const text of ['failed', 'no paper', 'attempt 2', 'shop-7']) await rowOf('bills').getByText(text).waitFor();
+    await rowOf('mails').getByText('running').waitFor();
+  });
+
+  it('shows the items of queues, and draws how they grow', async () => {
+    const { url, backend } = await browsedApp();
+    backend.queues.push({ key: 'mails', items: 7 });
+    const { page } = await open(`${url}#/queues`);
+    await live(page);
+    const row = page.locator('tr', { hasText: 'mails' });
+    await row.getByText('7', { exact: true }).waitFor();
+    backend.queues[0] = { key: 'mails', items: 12 };
+    await row.getByText('12', { exact: true }).waitFor();
+    await row.locator('svg path').first().waitFor({ state: 'attached' });
+  });
+
+  it('draws the holds of a key', async () => {
+    const { url, locks } = await browsedApp();
+    const { page } = await open(`${url}#/key/order%2F1`);
+    await live(page);
+    const lease = await locks.acquire('order/1', { label: 'Orders.place' });
+    const holds = page.locator('svg.holds');
+    await holds.locator('rect.open title', { hasText: 'Orders.place' }).waitFor({ state: 'attached' });
+    await lease.release();
+    await holds.locator('rect.over title', { hasText: 'Orders.place' }).waitFor({ state: 'attached' });
+  });
+
+  it('shows the session and its margin, and each instance that has answered', async () => {
+    const { url } = await browsedApp();
+    const { page } = await open(`${url}#/instance`);
+    await live(page);
+    const session = page.locator('section.panel', { hasText: 'Session' });
+    for (const text of ['connected', '0x1003a7f2c5d0004', 'zk2.internal:2181'])
+      await session.getByText(text).first().waitFor();
+    expect(await session.locator('svg.margin rect').count()).toBe(2);
+    await session.locator('svg.strip rect.connected').waitFor({ state: 'attached' });
+    const answer = { instance: { id: 'other', host: 'shop-9', pid: 9, node: 'v20' } };
+    await page.route('**/api/state*', async (route) => {
+      const reply = await route.fetch({ headers: { ...route.request().headers(), 'if-none-match': '' } });
+      const state = (await reply.json()) as { instance: object };
+      await route.fulfill({ json: { ...state, instance: { ...state.instance, ...answer.instance } } });
+    });
+    await page.getByText('2 instances have answered').waitFor();
+    expect(await page.locator('label.instances option').allInnerTexts()).toContain('shop-9 · 9');
+  });
+});
