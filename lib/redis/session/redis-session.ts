@@ -240,7 +240,7 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
+        const reply = await orAbort(link.run({ ...this.#call(script, keys, rest), inBytes, signal }), signal);
         const answer = answerOf(reply as readonly unknown[]);
         this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
@@ -291,12 +291,11 @@ export class RedisSession {
     if (this.#over) throw this.#over;
   }
 
-  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[], inBytes: boolean): ScriptCall {
+  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[]): ScriptCall {
     return {
       script,
       keys: [this.keys.sessions, this.keys.server, ...keys],
       values: [this.server, this.id, this.#linkNumber, ...values],
-      inBytes,
     };
   }
 }
