@@ -57,8 +57,8 @@ export class RedisLink {
   }
 
   /**
-   * Runs a script. A caller that gives up before the server has said that it lacks the script sends it no more: it would
-   * run after requests that were sent later.
+   * Runs a script. One that the server lacks is not sent again for a caller that has given up. It would run after what
+   * undoes it.
    * @throws LinkLostError, RefusedError, `signal.reason`
    */
   run({ script, keys, values, inBytes = false, signal = NEVER }: ScriptCall): Promise<unknown> {
