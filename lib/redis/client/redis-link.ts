@@ -1,3 +1,4 @@
+import { NEVER } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { orTimeout } from '../../async/timer.js';
 import { closeClient } from './redis-client.js';
@@ -55,15 +56,22 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script. @throws LinkLostError, RefusedError */
-  run({ script, keys, values, inBytes = false }: ScriptCall): Promise<unknown> {
+  /**
+   * Runs a script. One that the server lacks is not sent again for a caller that has given up. It would run after what
+   * undoes it.
+   * @throws LinkLostError, RefusedError, `signal.reason`
+   */
+  run({ script, keys, values, inBytes = false, signal = NEVER }: ScriptCall): Promise<unknown> {
     const rest = [keys.length, ...keys, ...values];
     const call = (command: string, source: string) => {
       const { requests } = this.#clients;
       this.#gatherWrites(requests);
       return inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
     };
-    return this.#settled(call('EVALSHA', script.sha), () => this.#settled(call('EVAL', script.text)));
+    return this.#settled(call('EVALSHA', script.sha), async () => {
+      signal.throwIfAborted();
+      return this.#settled(call('EVAL', script.text));
+    });
   }
 
   /** Makes a plain request. @throws LinkLostError, RefusedError */

@@ -24,6 +24,8 @@ export interface ScriptCall {
   readonly values: readonly ScriptValue[];
   /** Whether texts in the reply are bytes. Default: text. */
   readonly inBytes?: boolean;
+  /** Aborts when the caller has given up: what undoes the run may have been sent since. */
+  readonly signal?: AbortSignal;
 }
 
 /** Returns a truth value as scripts take it. */

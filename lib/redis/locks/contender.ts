@@ -54,6 +54,10 @@ export class Contender implements OwnEntry {
     this.place = { queue: wanted.queue, entry: entryText(this.#entry) };
   }
 
+  get places(): readonly QueuePlace[] {
+    return [this.place];
+  }
+
   /** Applies the answer of a script. A message may have come before it. */
   stands([state, value, isWanted]: Position): void {
     if (this.#isOver) return;

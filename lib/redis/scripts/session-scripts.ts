@@ -84,14 +84,15 @@ return {'LEFT'}
 /**
  * Writes down what the caller held on the server's predecessor, while this server still settles. ARGV: identity, session
  * id, number of the connection, then a token, the former entry and the new one for each wait queue. A former entry that is
- * on record is replaced at any time. An older token that excludes the new entry is stale: the server
+ * on record is replaced at any time; a writer's may have become a reader's since. An older token that excludes the new entry is stale: the server
  * does not know that it was released. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
  */
 export const ADOPT = new Script(
   'ADOPT',
   `${HEAD}${WAIT_QUEUES}
 local function adopt(queue, token, former, entry)
-  local isKnown = tonumber(redis.call('ZSCORE', queue.h, former) or 0) == token
+  local function isOnRecord(text) return tonumber(redis.call('ZSCORE', queue.h, text) or 0) == token end
+  local isKnown = isOnRecord(former) or isOnRecord('r' .. string.sub(former, 2))
   if settling == 0 and not isKnown and not redis.call('ZSCORE', queue.h, entry) then return 0 end
   local mode, stale = string.sub(entry, 1, 1), {}
   local holders = redis.call('ZRANGE', queue.h, 0, -1, 'WITHSCORES')

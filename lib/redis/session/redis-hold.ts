@@ -44,6 +44,8 @@ export class RedisHold implements Grant, OwnEntry {
   #session: RedisSession;
   #entry: Entry;
   #place: QueuePlace;
+  /** Whether a downgrade was asked for and is not known to be done: the entry is the writer's, or already the reader's. */
+  #mayBeReader = false;
   #leaveLeases: Dispose;
 
   constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
@@ -64,9 +66,8 @@ export class RedisHold implements Grant, OwnEntry {
     return this.#entry.mode;
   }
 
-  /** Where the hold is stored. */
-  get place(): QueuePlace {
-    return this.#place;
+  get places(): readonly QueuePlace[] {
+    return this.#mayBeReader ? this.#readOrWritten : [this.#place];
   }
 
   isCurrent(): boolean {
@@ -75,15 +76,16 @@ export class RedisHold implements Grant, OwnEntry {
 
   async giveBack(): Promise<void> {
     this.#leave();
-    const left = this.#session.leave([this.place]);
+    const left = this.#session.leave(this.places);
     // Without a connection the entry is removed later, or ends with its session.
     if (this.#session.isLinked) await settledWithin(left, this.#options.releaseTimeoutMs, this.#session.alarms);
   }
 
   async downgrade(): Promise<void> {
-    const reader: Entry = { ...this.#entry, mode: 'read' };
+    const reader = readerOf(this.#entry);
     const { queue, entry } = this.#place;
     const read = entryText(reader);
+    this.#mayBeReader = true;
     const isDone = await this.#session.run(DOWNGRADE, queue, [entry, read]).then(
       () => true,
       () => false,
@@ -91,11 +93,12 @@ export class RedisHold implements Grant, OwnEntry {
     if (!isDone) return;
     this.#entry = reader;
     this.#place = { queue, entry: read };
+    this.#mayBeReader = false;
   }
 
   /** Runs a script about the hold. @throws SessionEndedError, RefusedError */
   publish(script: Script, value: string): Promise<Answer> {
-    const { queue, entry } = this.place;
+    const { queue, entry } = this.#place;
     return this.#session.run(script, queue, [entry, value]);
   }
 
@@ -117,12 +120,15 @@ export class RedisHold implements Grant, OwnEntry {
   }
 
   mayHaveMissed(): void {
-    const { queue, entry } = this.place;
-    this.#session.run(LOOK, queue, [entry]).then(
-      ([, position]) => {
-        const [state, , wanted] = position as [string, string, number];
-        if (state !== 'g') this.#takenAway();
-        else if (wanted === 1) this.#wanted.set();
+    // A writer's entry may become a reader's before this is answered.
+    const places = this.mode === 'write' ? this.#readOrWritten : [this.#place];
+    const keys = places.flatMap(({ queue }) => queue);
+    const entries = places.map(({ entry }) => entry);
+    this.#session.run(LOOK, keys, entries).then(
+      ([, ...positions]) => {
+        const held = (positions as [string, string, number][]).find(([state]) => state === 'g');
+        if (!held) this.#takenAway();
+        else if (held[2] === 1) this.#wanted.set();
       },
       () => this.#wanted.set(),
     );
@@ -131,7 +137,9 @@ export class RedisHold implements Grant, OwnEntry {
   moveTo(session: RedisSession): Move | undefined {
     if (!this.isCurrent()) return undefined;
     const former = { session: this.#session, number: this.#entry.number };
-    const moved: Entry = { ...this.#entry, session: session.id, number: session.enter(NOT_YET) };
+    // Other readers may have been admitted already.
+    const present = this.#mayBeReader ? readerOf(this.#entry) : this.#entry;
+    const moved: Entry = { ...present, session: session.id, number: session.enter(NOT_YET) };
     const place = { queue: this.#place.queue, entry: entryText(moved) };
     const isPassed = () => !former.session.owns(former.number, this) || !this.isCurrent();
     const done = (isAdopted: boolean) => {
@@ -150,11 +158,17 @@ export class RedisHold implements Grant, OwnEntry {
     this.#session = session;
     this.#entry = entry;
     this.#place = place;
+    this.#mayBeReader = false;
     this.#leaveLeases = this.#enter(session);
     // Messages to the new entry may have come before this.
     this.#wanted.set();
     this.lease.resume();
     for (let moved = this.#moved.shift(); moved; moved = this.#moved.shift()) moved();
+  }
+
+  /** The places of a writer's entry, and of the reader's that it may become. */
+  get #readOrWritten(): readonly QueuePlace[] {
+    return [this.#place, { ...this.#place, entry: entryText(readerOf(this.#entry)) }];
   }
 
   #enter(session: RedisSession): Dispose {
@@ -175,6 +189,10 @@ export class RedisHold implements Grant, OwnEntry {
     this.#leave();
     this.lease.lose(new LockLostError(this.key, why));
   }
+}
+
+function readerOf(entry: Entry): Entry {
+  return { ...entry, mode: 'read' };
 }
 
 /** Tells once that another entry waits. */

@@ -22,8 +22,8 @@ export class SessionEndedError extends Error {
 
 /** The entry of a session in a wait queue, held or waiting. */
 export interface OwnEntry {
-  /** Where it stands. `undefined`: in no wait queue. */
-  readonly place?: QueuePlace;
+  /** Where it stands. Several: in one of them, which one is not known. `undefined`: in no wait queue. */
+  readonly places?: readonly QueuePlace[];
   /** Called with each message about the entry: `g` granted, `w` wanted, `r` asked to release, `x` taken away. */
   told(what: string, token: string, wanted: string): void;
   /** Called when messages may have been lost. */
@@ -240,7 +240,7 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const reply = await orAbort(link.run(this.#call(script, keys, rest, inBytes)), signal);
+        const reply = await orAbort(link.run({ ...this.#call(script, keys, rest), inBytes, signal }), signal);
         const answer = answerOf(reply as readonly unknown[]);
         this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
@@ -279,7 +279,7 @@ export class RedisSession {
     // Waiting entries first: none of them is to be granted when a hold leaves.
     const isHold = (entry: OwnEntry) => ('moveTo' in entry ? 1 : 0);
     const entries = [...this.#entries.values()].sort((one, other) => isHold(one) - isHold(other));
-    const places = entries.flatMap(({ place }) => place ?? []);
+    const places = entries.flatMap(({ places }) => places ?? []);
     const batches: Promise<void>[] = [];
     for (let first = 0; first < places.length; first += MOST_AT_ONCE) {
       batches.push(this.leave(places.slice(first, first + MOST_AT_ONCE)));
@@ -291,12 +291,11 @@ export class RedisSession {
     if (this.#over) throw this.#over;
   }
 
-  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[], inBytes: boolean): ScriptCall {
+  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[]): ScriptCall {
     return {
       script,
       keys: [this.keys.sessions, this.keys.server, ...keys],
       values: [this.server, this.id, this.#linkNumber, ...values],
-      inBytes,
     };
   }
 }

@@ -51,6 +51,15 @@ export const READERS = checksOf('readers and writers', {
     }
   },
 
+  'a writer that is released while it becomes a reader leaves nobody behind': async (stage) => {
+    const lease = await stage.hold(stage.one, { mode: 'write' });
+    const downgraded = lease.downgrade();
+    await stage.within(lease.release(), 'release()');
+    await stage.within(downgraded, 'downgrade()');
+    await stage.standing(0);
+    await stage.hold(stage.other, { mode: 'write' });
+  },
+
   'readers go at once when the writer ahead of them gives up': async (stage) => {
     await stage.hold(stage.one, { mode: 'read' });
     const log: string[] = [];

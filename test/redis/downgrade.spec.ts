@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
+import { DEFAULTS } from '../../lib/lock.options.js';
+import { redis } from '../../lib/redis/index.js';
+import { RedisSession } from '../../lib/redis/session/redis-session.js';
+import { LockService } from '../../lib/service/lock.service.js';
+import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import { clientsOf, hold, requestFor } from './support/clients.js';
+
+let server: RedisServer;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+/** A client behind a proxy, and one that sees what the server has. */
+async function setUp() {
+  const proxy = await FaultProxy.open(server.port);
+  onTestFinished(() => proxy.close());
+  const open = clientsOf({ restartDelayMs: 0, sessionTimeoutMs: 20_000 });
+  const [one, other] = [open(`redis://127.0.0.1:${proxy.port}`), open(server.url)];
+  await Promise.all([one.connect(), other.connect()]);
+  // The first run of a script takes two requests.
+  const first = await hold(other, 'first', { mode: 'write' });
+  await first.downgrade();
+  await first.release();
+  const modes = async (key: string) => (await other.lineOf(key)).map(({ mode }) => mode);
+  return { proxy, one, other, modes };
+}
+
+describe('a writer of Redis that becomes a reader', () => {
+  it('and is released meanwhile: the key is free', async () => {
+    const { one, other } = await setUp();
+    const lease = await hold(one, 'k', { mode: 'write' });
+    const downgraded = lease.downgrade();
+    await Promise.all([lease.release(), downgraded]);
+    expect(await other.lineOf('k')).toEqual([]);
+    await hold(other, 'k', { mode: 'write', wait: false });
+  });
+
+  it('and is released by the reader before the writer has ended: the key is free', async () => {
+    const settings = { url: server.url, basePath: 'test/downgrade', restartDelayMs: 0 };
+    const options = { ...DEFAULTS, connectionName: 'default', waitMs: 10_000, drainTimeoutMs: 0 };
+    const service = new LockService(redis(settings).create(), options);
+    onTestFinished(() => service.onApplicationShutdown());
+    await service.onModuleInit();
+    const other = redis(settings).create();
+    onTestFinished(() => other.close());
+    for (let turn = 0; turn < 20; turn++) {
+      const { read, write } = service.readWriteLock('k');
+      const released = deferred();
+      await write.using(async () => {
+        const reader = await read.acquire();
+        setImmediate(() => void reader.release().then(released.resolve));
+      });
+      await released.promise;
+      const lease = await other.acquire(requestFor('k', { mode: 'write', wait: false }));
+      expect(lease).not.toBeNull();
+      await lease?.release();
+      expect(await other.lineOf('k')).toEqual([]);
+    }
+  });
+
+  it('and whose answer is lost, before it is released: the key is free', async () => {
+    const { proxy, one, other, modes } = await setUp();
+    const lease = await hold(one, 'k', { mode: 'write' });
+    proxy.swallowReplies();
+    const downgraded = lease.downgrade();
+    await expect.poll(() => modes('k'), { interval: 5 }).toEqual(['read']);
+    const released = lease.release();
+    proxy.heal();
+    await Promise.all([downgraded, released]);
+    await hold(other, 'k', { mode: 'write' });
+  });
+
+  it('and whose answer is lost: it is held on', async () => {
+    const { proxy, one, modes } = await setUp();
+    const lease = await hold(one, 'k', { mode: 'write' });
+    const looked: string[] = [];
+    const { run } = RedisSession.prototype;
+    const spy = vi.spyOn(RedisSession.prototype, 'run').mockImplementation(async function (
+      this: RedisSession,
+      ...call
+    ) {
+      const answer = await run.apply(this, call);
+      looked.push(call[0].name);
+      return answer;
+    });
+    onTestFinished(() => spy.mockRestore());
+    proxy.swallowReplies();
+    const downgraded = lease.downgrade();
+    await expect.poll(() => modes('k'), { interval: 5 }).toEqual(['read']);
+    proxy.heal();
+    await downgraded;
+    await expect.poll(() => looked).toContain('LOOK');
+    expect([lease.state, lease.mode]).toEqual(['held', 'read']);
+    await lease.release();
+    expect(await modes('k')).toEqual([]);
+  });
+
+  it('and whose server is replaced meanwhile: the next session adopts a reader', async () => {
+    const { proxy, one, other, modes } = await setUp();
+    const lease = await hold(one, 'k', { mode: 'write' });
+    proxy.swallowReplies();
+    const downgraded = lease.downgrade();
+    await expect.poll(() => modes('k'), { interval: 5 }).toEqual(['read']);
+    // A server that is promoted is another one, here with the data of the former.
+    await server.ask('REPLICAOF', '127.0.0.1', '1');
+    await server.ask('REPLICAOF', 'NO', 'ONE');
+    proxy.heal();
+    await downgraded;
+    await expect.poll(() => [lease.state, lease.mode]).toEqual(['held', 'read']);
+    await hold(other, 'k', { mode: 'read' });
+    expect(await modes('k')).toEqual(['read', 'read']);
+    await lease.release();
+    expect(await modes('k')).toEqual(['read']);
+  });
+});
