@@ -1,4 +1,4 @@
-import { Controller, ForbiddenException, Get, Injectable, VersioningType } from '@nestjs/common';
+import { Controller, ForbiddenException, Get, Injectable, Logger, VersioningType } from '@nestjs/common';
 import type { CallHandler, CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { map } from 'rxjs';
@@ -265,6 +265,23 @@ describe('actions', () => {
     expect((await act('forget', { id: 'report' })).status).toBe(404);
     expect((await act('forget', {})).status).toBe(400);
     expect((await act('resign', { connection: 'none', id: 'poller' })).status).toBe(404);
+  });
+
+  it('end the term of a leader, and write a line of it', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const { app, get, act } = await serveDashboard({ options: { actions: ['resign'], who: () => 'ada' } });
+    const term = await app.get(LeaderElectionService).campaign('poller');
+    await get('/locks/api/state');
+    expect((await act('resign', { id: 'poller' })).status).toBe(202);
+    await vi.waitFor(() => expect(term.isHeld()).toBe(false));
+    expect(warn.mock.calls.map(([line]) => String(line))).toContain('resign of "poller" by ada');
+  });
+
+  it('forget the record of a job', async () => {
+    const { app, act } = await serveDashboard({ options: { actions: ['forget'] } });
+    const forget = vi.spyOn(app.get(CronRunsService), 'forget').mockResolvedValue(true);
+    expect((await act('forget', { id: 'report' })).status).toBe(202);
+    expect(forget).toHaveBeenCalledWith('report');
   });
 
   it('end with the application', async () => {
