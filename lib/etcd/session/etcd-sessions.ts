@@ -186,8 +186,7 @@ export class EtcdSessions {
       if (this.#isClosed) return link.close('closed');
       const status = await link.open(limitMs);
       checkVersion(status);
-      const cancel = after(limitMs * 2, () => link.close('the server does not answer'));
-      await this.#begin(link, host).finally(cancel);
+      await answering(link, limitMs * 2, this.#begin(link, host));
       this.#report.warn(await warningsOf(link, status, this.keys.session('')));
     } catch (error) {
       this.#failed(error);
@@ -240,7 +239,8 @@ export class EtcdSessions {
   #newHeartbeat(session: EtcdSession, link: EtcdLink, host: string): Heartbeat {
     this.#heartbeat?.stop();
     this.#heartbeat = new Heartbeat(session, link, this.answerMs, () => {
-      this.#follow(session, link, host).catch((error: unknown) => this.#failed(error));
+      const following = this.#follow(session, link, host);
+      answering(link, OPEN_MS * 2, following).catch((error: unknown) => this.#failed(error));
     });
     return this.#heartbeat;
   }
@@ -325,4 +325,9 @@ function awaited(): Deferred<EtcdSession> {
   const session = deferred<EtcdSession>();
   session.promise.catch(() => {});
   return session;
+}
+
+/** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
+function answering(link: EtcdLink, ms: number, work: Promise<void>): Promise<void> {
+  return work.finally(after(ms, () => link.close('the server does not answer')));
 }

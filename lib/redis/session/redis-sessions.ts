@@ -195,8 +195,7 @@ export class RedisSessions {
       this.#link = link;
       if (this.#isClosed) return link.close('closed');
       await link.open(limitMs);
-      const cancel = after(this.answerMs * 2, () => link.close('the server does not answer'));
-      await this.#begin(link).finally(cancel);
+      await this.#answering(link, this.#begin(link));
     } catch (error) {
       this.#failed(error);
     }
@@ -262,9 +261,14 @@ export class RedisSessions {
     const { sessionTimeoutMs } = this.#settings;
     this.#renewal?.stop();
     this.#renewal = new Renewal(session, link, { sessionTimeoutMs, everyMs: this.answerMs }, (why) => {
-      this.#follow(session, link, why).catch((error: unknown) => this.#failed(error));
+      this.#answering(link, this.#follow(session, link, why)).catch((error: unknown) => this.#failed(error));
     });
     return this.#renewal;
+  }
+
+  /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
+  #answering(link: RedisLink, work: Promise<void>): Promise<void> {
+    return work.finally(after(this.answerMs * 2, () => link.close('the server does not answer')));
   }
 
   #linked(session: RedisSession, link: RedisLink, renewal: Renewal): void {
