@@ -1,5 +1,6 @@
 import { pause } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
+import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockSurvey } from '../service/survey.js';
 import type { Cluster } from './cluster.js';
 import type { ClusterOptions } from './cluster.options.js';
@@ -64,12 +65,17 @@ export const watch: ClusterCommand = async ({ locks }, words, { isJson, everyMs 
 };
 
 /** Takes a key away from its holders, after the user has confirmed it. */
-export const revoke: ClusterCommand = async ({ locks }, words, options, io) => {
+export const revoke: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const [key] = onlyKey(words);
   const { graceMs, isConfirmed, isJson } = options;
   const holders = (await locks.contenders(key)).filter(({ state }) => state === 'held');
+  // A holder that comes in from now on is one that nobody has seen: it keeps the key.
+  if (holders.length === 0) {
+    const text = `nobody holds "${printable(key)}"${below(backend)}: nothing was revoked\n`;
+    return said(io, isJson ? jsonText({ key, revoked: [] }) : text);
+  }
   if (!isJson) io.out(lineText(key, holders));
-  if (holders.length > 0 && !isConfirmed) {
+  if (!isConfirmed) {
     const typed = await io.ask(
       `Its holders are asked to release it, and lose it after ${durationText(graceMs)}. A holder that works on then\n` +
         'overlaps with the next one: only fencing tokens stop it. Type the key to go on: ',
@@ -144,6 +150,12 @@ function onlyKey(words: readonly string[]): readonly [string] {
   const [key, ...others] = words;
   if (key === undefined || others.length > 0) throw new Error('name one key, such as orders/42');
   return [key];
+}
+
+/** The base path, for what was not found: perhaps it is another one that the application has. */
+function below(backend: LockBackend): string {
+  const path = backend.identify('k').slice(0, -'/k'.length);
+  return ` (base path ${printable(path) || '/'})`;
 }
 
 function said(io: CommandIo, text: string, code = 0): number {

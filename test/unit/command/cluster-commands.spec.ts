@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../../lib/command/run-command.js';
 import { accepts } from '../../../lib/command/zookeeper-servers.js';
-import { connectionOf } from '../../../lib/service/lock.service.js';
+import { connectionOf, LockService } from '../../../lib/service/lock.service.js';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
@@ -122,6 +122,20 @@ describe('revoke', () => {
     const io = commandIo({ answer: 'orders/42' });
     expect(await runCommand(['revoke', 'orders/42', '--grace', '10ms', ...options], io)).toBe(0);
     expect(io.written().asked).toContain('Type the key to go on');
+  });
+
+  it('takes nothing from a holder that came in after it had found the key free, and names the base path', async () => {
+    const { run, lease, basePath } = await busyCluster();
+    const contenders = vi.spyOn(LockService.prototype, 'contenders');
+    onTestFinished(() => contenders.mockRestore());
+    for (const json of [[], ['--json']]) {
+      contenders.mockResolvedValueOnce([]);
+      const { code, said } = await run('revoke', 'orders/42', '--grace', '10ms', ...json);
+      expect(code).toBe(0);
+      if (json.length > 0) expect(JSON.parse(said)).toEqual({ key: 'orders/42', revoked: [] });
+      else expect(said).toBe(`nobody holds "orders/42" (base path ${basePath}): nothing was revoked\n`);
+      expect(lease.state).toBe('held');
+    }
   });
 });
 
