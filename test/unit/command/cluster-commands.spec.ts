@@ -302,13 +302,26 @@ describe('doctor', () => {
     expect(await accepts({ host: '127.0.0.1', port: await unusedPort() }, 1_000, 300)).toBeUndefined();
   });
 
-  it('finds a chroot that does not exist, before anything creates it', async () => {
+  it('finds a chroot that does not exist, and finds it again: nothing has created it', async () => {
     const { options } = await busyCluster();
-    const io = commandIo();
     const connect = `${server.connectString}/nowhere`;
-    expect(await runCommand(['doctor', ...options, '--connect', connect], io)).toBe(1);
-    expect(io.written().said).toContain('/nowhere does not exist');
-    expect(io.written().said).toContain('create the znode /nowhere');
+    for (const _ of ['first', 'second']) {
+      const io = commandIo();
+      expect(await runCommand(['doctor', '--json', ...options, '--connect', connect], io)).toBe(1);
+      const { said } = io.written();
+      expect(findingsOf(said, 'wrong')).toMatchObject([
+        {
+          check: 'chroot',
+          found: '/nowhere does not exist',
+          change: expect.stringContaining('create the znode /nowhere') as unknown,
+        },
+      ]);
+      const found = 'it is looked at by writing, which would create the chroot';
+      expect(findingsOf(said, 'unknown')).toMatchObject([
+        { check: 'rights', found },
+        { check: 'clock', found },
+      ]);
+    }
   });
 });
 
