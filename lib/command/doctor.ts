@@ -99,14 +99,16 @@ async function chroot({ backend }: Cluster): Promise<readonly Finding[]> {
 async function rights(
   { backend, locks }: Cluster,
   { connectTimeoutMs }: ClusterOptions,
-  { signal }: CommandIo,
+  io: CommandIo,
 ): Promise<readonly Finding[]> {
   const name = `doctor/${randomUUID()}`;
   try {
     await backend.records.write([{ name, value: 'doctor' }]);
     await backend.records.write([{ name, value: undefined }]);
-    if (settlingMs(backend) > connectTimeoutMs) return [settling(backend)];
-    await pause(settlingMs(backend), signal);
+    const waitMs = settlingMs(backend);
+    if (waitMs > connectTimeoutMs) return [settling(backend)];
+    // The signal is read for a wait only: from then on it takes the place of the end of the process.
+    if (waitMs > 0) await pause(waitMs, io.signal);
     const lease = await locks.acquire(name, { label: 'doctor' });
     await lease.release();
     return [ok('rights', 'a lock and a record were written below the base path, and removed')];
