@@ -48,22 +48,29 @@ async function busyCluster() {
 }
 
 describe('commands on a cluster', () => {
-  it.each(['list', 'list orders/', 'who orders/42', 'who free', 'leaders', 'queues', 'list none'])(
-    '%s',
-    async (line) => {
-      const { run } = await busyCluster();
-      const name = line.replaceAll(/\W/g, '-');
-      for (const [json, ending] of [
-        [[], 'txt'],
-        [['--json'], 'json.txt'],
-      ] as const) {
-        const { code, said, complained } = await run(...line.split(' '), ...json);
-        expect([code, complained]).toEqual([0, '']);
-        if (ending !== 'txt') JSON.parse(said);
-        await expect(stable(said)).toMatchFileSnapshot(`golden/${name}.${ending}`);
-      }
-    },
-  );
+  it.each([
+    'list',
+    'list orders/',
+    'who orders/42',
+    'who free',
+    'leaders',
+    'queues',
+    'list none',
+    'leaders none',
+    'queues none',
+  ])('%s', async (line) => {
+    const { run } = await busyCluster();
+    const name = line.replaceAll(/\W/g, '-');
+    for (const [json, ending] of [
+      [[], 'txt'],
+      [['--json'], 'json.txt'],
+    ] as const) {
+      const { code, said, complained } = await run(...line.split(' '), ...json);
+      expect([code, complained]).toEqual([0, '']);
+      if (ending !== 'txt') JSON.parse(said);
+      await expect(stable(said)).toMatchFileSnapshot(`golden/${name}.${ending}`);
+    }
+  });
 
   it('show the runs of the jobs of a service', async () => {
     const { locks, run } = await busyCluster();
@@ -197,6 +204,13 @@ describe('a command line', () => {
     expect(io.written().complained).toContain(message);
   });
 
+  it('is refused in one line, also where Node has several', async () => {
+    const io = commandIo();
+    expect(await runCommand(['list', '--backend', '--json'], io)).toBe(1);
+    expect(io.written().complained).toMatch(/^Option '--backend\b.*\. Did you forget .*\n$/);
+    expect(io.written().complained).not.toContain('\\u');
+  });
+
   it('ends with 2 when no server answers', async () => {
     const port = await unusedPort();
     const io = commandIo();
@@ -205,9 +219,21 @@ describe('a command line', () => {
     expect(JSON.parse(io.written().said)).toMatchObject({ isUnavailable: true });
   });
 
-  it('asks for one key', async () => {
-    const { run } = await busyCluster();
-    expect(await run('who')).toMatchObject({ code: 1, complained: 'name one key, such as orders/42\n' });
+  it.each<[string, string]>([
+    ['who', 'name one key, such as orders/42'],
+    ['watch', 'name one key, such as orders/42'],
+    ['revoke a b', 'name one key, such as orders/42'],
+    ['list a b c', 'list takes one prefix only, got a b c'],
+    ['leaders a b', 'leaders takes one prefix only, got a b'],
+    ['queues a b', 'queues takes one prefix only, got a b'],
+    ['cron a --service shop', 'cron takes options only, got a'],
+    ['cron', 'cron needs --service: jobs belong to the service of their module'],
+    ['doctor a', 'doctor takes options only, got a'],
+  ])('is refused without a server: %s', async (line, message) => {
+    const io = commandIo();
+    const connect = `127.0.0.1:${await unusedPort()}`;
+    expect(await runCommand([...line.split(' '), '--connect', connect, '--timeout', '50ms'], io)).toBe(1);
+    expect(io.written().complained).toBe(`${message}\n`);
   });
 });
 
