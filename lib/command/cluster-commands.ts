@@ -1,12 +1,13 @@
 import { pause } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
+import type { LockBackend } from '../contract/lock-backend.js';
 import type { LockSurvey } from '../service/survey.js';
 import type { Cluster } from './cluster.js';
 import type { ClusterOptions } from './cluster.options.js';
 import { durationText, jsonText, printable, tableText } from './command-io.js';
 import type { CommandIo } from './command-io.js';
 
-/** A command on a connected cluster. Resolves with the exit code. */
+/** A command on a connected cluster, with words that are checked. Resolves with the exit code. */
 export type ClusterCommand = (
   cluster: Cluster,
   words: readonly string[],
@@ -15,7 +16,7 @@ export type ClusterCommand = (
 ) => Promise<number>;
 
 /** Lists the keys that are in use. */
-export const list: ClusterCommand = async ({ locks }, words, options, io) => {
+export const list: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const [prefix = ''] = words;
   const survey = await surveyOf(locks, options, prefix);
   if (options.isJson) return said(io, jsonText(survey));
@@ -36,7 +37,7 @@ export const list: ClusterCommand = async ({ locks }, words, options, io) => {
     String(items),
   ]);
   if (rows.length + queues.length === 0)
-    io.out(`nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}\n`);
+    io.out(`nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}${below(backend)}\n`);
   else io.out(tableText(['KIND', 'KEY', 'HOLDER', 'SINCE', 'HOLD', 'WAIT'], [...rows, ...queues]));
   tellIfTruncated(survey, io);
   return 0;
@@ -44,14 +45,14 @@ export const list: ClusterCommand = async ({ locks }, words, options, io) => {
 
 /** Lists the contenders of a key. */
 export const who: ClusterCommand = async ({ locks }, words, { isJson }, io) => {
-  const [key] = onlyKey(words);
+  const [key = ''] = words;
   const contenders = await locks.contenders(key);
   return said(io, isJson ? jsonText(contenders) : lineText(key, contenders));
 };
 
 /** Lists the contenders of a key whenever they have changed, until the user ends it. */
 export const watch: ClusterCommand = async ({ locks }, words, { isJson, everyMs }, io) => {
-  const [key] = onlyKey(words);
+  const [key = ''] = words;
   let before: string | undefined;
   while (!io.signal.aborted) {
     const contenders = await locks.contenders(key);
@@ -64,12 +65,17 @@ export const watch: ClusterCommand = async ({ locks }, words, { isJson, everyMs 
 };
 
 /** Takes a key away from its holders, after the user has confirmed it. */
-export const revoke: ClusterCommand = async ({ locks }, words, options, io) => {
-  const [key] = onlyKey(words);
+export const revoke: ClusterCommand = async ({ backend, locks }, words, options, io) => {
+  const [key = ''] = words;
   const { graceMs, isConfirmed, isJson } = options;
   const holders = (await locks.contenders(key)).filter(({ state }) => state === 'held');
+  // A holder that comes in from now on is one that nobody has seen: it keeps the key.
+  if (holders.length === 0) {
+    const text = `nobody holds "${printable(key)}"${below(backend)}: nothing was revoked\n`;
+    return said(io, isJson ? jsonText({ key, revoked: [] }) : text);
+  }
   if (!isJson) io.out(lineText(key, holders));
-  if (holders.length > 0 && !isConfirmed) {
+  if (!isConfirmed) {
     const typed = await io.ask(
       `Its holders are asked to release it, and lose it after ${durationText(graceMs)}. A holder that works on then\n` +
         'overlaps with the next one: only fencing tokens stop it. Type the key to go on: ',
@@ -86,7 +92,7 @@ export const revoke: ClusterCommand = async ({ locks }, words, options, io) => {
 };
 
 /** Lists the elections and their leaders. */
-export const leaders: ClusterCommand = async ({ locks }, words, options, io) => {
+export const leaders: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const survey = await surveyOf(locks, options, words[0] ?? '');
   const found = survey.keys.filter(({ kind }) => kind === 'election');
   if (options.isJson) return said(io, jsonText(found));
@@ -98,7 +104,7 @@ export const leaders: ClusterCommand = async ({ locks }, words, options, io) => 
   ]);
   io.out(
     rows.length === 0
-      ? 'there is no candidate of any election\n'
+      ? `there is no candidate of any election${below(backend)}\n`
       : tableText(['ELECTION', 'LEADER', 'SINCE', 'CANDIDATES'], rows),
   );
   tellIfTruncated(survey, io);
@@ -106,8 +112,7 @@ export const leaders: ClusterCommand = async ({ locks }, words, options, io) => 
 };
 
 /** Lists the latest runs of the jobs of a service. */
-export const cron: ClusterCommand = async ({ runs }, _words, { service, isJson }, io) => {
-  if (service === undefined) throw new Error('cron needs --service: jobs belong to the service of their module');
+export const cron: ClusterCommand = async ({ backend, runs }, _words, { service, isJson }, io) => {
   const found = await runs.peek();
   if (isJson) return said(io, jsonText(found));
   const rows = found.map(({ name, key, state, isRunning, tick, runner, durationMs, startedAt }) => [
@@ -119,15 +124,20 @@ export const cron: ClusterCommand = async ({ runs }, _words, { service, isJson }
     durationText(isRunning ? Date.now() - startedAt.getTime() : (durationMs ?? 0)),
   ]);
   const titles = ['JOB', 'KEY', 'STATE', 'TICK', 'RUNNER', 'TOOK'];
-  return said(io, rows.length === 0 ? `no job of ${printable(service)} has run yet\n` : tableText(titles, rows));
+  return said(
+    io,
+    rows.length === 0
+      ? `no job of ${printable(service ?? '')} has run yet${below(backend)}\n`
+      : tableText(titles, rows),
+  );
 };
 
 /** Lists the queues and the numbers of their items. */
-export const queues: ClusterCommand = async ({ locks }, words, options, io) => {
+export const queues: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const survey = await surveyOf(locks, options, words[0] ?? '');
   if (options.isJson) return said(io, jsonText(survey.queues));
   const rows = survey.queues.map(({ key, service, items }) => [titleOf(key, service), String(items)]);
-  io.out(rows.length === 0 ? 'all queues are empty\n' : tableText(['QUEUE', 'ITEMS'], rows));
+  io.out(rows.length === 0 ? `all queues are empty${below(backend)}\n` : tableText(['QUEUE', 'ITEMS'], rows));
   tellIfTruncated(survey, io);
   return 0;
 };
@@ -140,10 +150,10 @@ function surveyOf(
   return locks.survey({ prefix, mostKeys, withinMs });
 }
 
-function onlyKey(words: readonly string[]): readonly [string] {
-  const [key, ...others] = words;
-  if (key === undefined || others.length > 0) throw new Error('name one key, such as orders/42');
-  return [key];
+/** The base path, for what was not found: perhaps it is another one that the application has. */
+function below(backend: LockBackend): string {
+  const path = backend.identify('k').slice(0, -'/k'.length);
+  return ` (base path ${printable(path) || '/'})`;
 }
 
 function said(io: CommandIo, text: string, code = 0): number {

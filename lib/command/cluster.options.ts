@@ -63,7 +63,7 @@ export function parseClusterArguments(
   env: CommandIo['env'],
 ): { readonly options: ClusterOptions; readonly words: readonly string[] } {
   refuseCredentials(args);
-  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parsed(args);
   const duration = (name: keyof typeof DEFAULTS) => durationOf(`--${name}`, values[name] ?? DEFAULTS[name]);
   const backend = backendOf(values.backend ?? 'zookeeper');
   const [user, password] = VARIABLES[backend].map((name) => env[name]);
@@ -87,6 +87,15 @@ export function parseClusterArguments(
     password,
   };
   return { options, words: positionals };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    // Node writes some of these messages in several lines.
+    throw new Error((error as Error).message.replaceAll(/\s*\n\s*/g, ' '), { cause: error });
+  }
 }
 
 function backendOf(name: string): BackendName {

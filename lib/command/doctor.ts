@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { pause } from '../async/timer.js';
 import { LockConfigurationError, LockError } from '../contract/errors.js';
+import type { LockBackend } from '../contract/lock-backend.js';
+import { RedisBackend } from '../redis/redis.backend.js';
 import { ZooKeeperBackend } from '../zookeeper/zookeeper.backend.js';
 import type { Cluster } from './cluster.js';
 import { onCluster } from './cluster.js';
@@ -25,8 +28,14 @@ const FAR_OFF_MS = 1_000;
 /** No server works with less. */
 const SMALLEST_LIMIT = 1_023;
 
+/** The line of a server that has just started or taken over. It passes: there is nothing to change. */
+const IS_NEW = /it grants free keys in \d+ ms$/;
+
 /** The warnings of the backend come last: some are the answers to questions that it asks in the background. */
-const CHECKS = [chroot, rights, clock, durability, zooKeeperServers, session] as const;
+const CHECKS = [durability, zooKeeperServers, session] as const;
+
+/** These leave the chroot behind that they write below. */
+const WRITING = { rights, clock } as const;
 
 /**
  * Looks for what operators get wrong. The exit code is 1 when there is something to change.
@@ -46,8 +55,15 @@ export async function doctor(options: ClusterOptions, io: CommandIo): Promise<nu
 
 async function examined(cluster: Cluster, options: ClusterOptions, io: CommandIo): Promise<readonly Finding[]> {
   const findings: Finding[] = [ok('connection', cluster.lines.log[0] ?? `connected to ${cluster.backend.name}`)];
-  // The chroot is looked for before the check of the rights creates it.
-  for (const check of CHECKS) findings.push(...(await check(cluster, options, io)));
+  const chroots = await chroot(cluster);
+  findings.push(...chroots);
+  // A check that created the missing chroot would hide it from the next look, and from the operator.
+  const isMissing = chroots.some(({ result }) => result === 'wrong');
+  for (const [name, check] of Object.entries(WRITING)) {
+    if (isMissing) findings.push(unknown(name, 'it is looked at by writing, which would create the chroot'));
+    else findings.push(...(await check(cluster, options, io)));
+  }
+  for (const check of CHECKS) findings.push(...(await check(cluster, options)));
   return findings;
 }
 
@@ -61,7 +77,9 @@ function refusal(error: unknown): readonly Finding[] {
 async function session({ backend, lines }: Cluster, { sessionTimeoutMs }: ClusterOptions): Promise<readonly Finding[]> {
   const granted = backend.lockedAfterDeathMs;
   const timeout = ok('session timeout', `${granted} ms, as asked for`);
-  const others = lines.warn.map((line) => wrong('server', 'the backend warns', line));
+  const others = lines.warn.map((line) =>
+    IS_NEW.test(line) ? ok('server', line) : wrong('server', 'the backend warns', line),
+  );
   if (granted === undefined || granted === sessionTimeoutMs) return [timeout, ...others];
   const found = `${granted} ms granted, ${sessionTimeoutMs} ms asked for`;
   const change =
@@ -78,18 +96,40 @@ async function chroot({ backend }: Cluster): Promise<readonly Finding[]> {
 }
 
 /** A lock and a record are written below the base path, and removed. */
-async function rights({ backend, locks }: Cluster): Promise<readonly Finding[]> {
+async function rights(
+  { backend, locks }: Cluster,
+  { connectTimeoutMs }: ClusterOptions,
+  io: CommandIo,
+): Promise<readonly Finding[]> {
   const name = `doctor/${randomUUID()}`;
   try {
-    const lease = await locks.acquire(name, { label: 'doctor' });
-    await lease.release();
     await backend.records.write([{ name, value: 'doctor' }]);
     await backend.records.write([{ name, value: undefined }]);
+    const waitMs = settlingMs(backend);
+    if (waitMs > connectTimeoutMs) return [settling(backend)];
+    // The signal is read for a wait only: from then on it takes the place of the end of the process.
+    if (waitMs > 0) await pause(waitMs, io.signal);
+    const lease = await locks.acquire(name, { label: 'doctor' });
+    await lease.release();
     return [ok('rights', 'a lock and a record were written below the base path, and removed')];
   } catch (error) {
-    if (!(error instanceof LockError) || error.code === 'LOCK_UNAVAILABLE') throw error;
-    return [wrong('rights', 'this user may not write below the base path', error.message)];
+    if (!(error instanceof LockError)) throw error;
+    if (error.code !== 'LOCK_UNAVAILABLE')
+      return [wrong('rights', 'this user may not write below the base path', error.message)];
+    // A server that took the place of the other one meanwhile does answer, and grants nothing yet.
+    if (backend.state === 'connected' && settlingMs(backend) > 0) return [settling(backend)];
+    throw error;
   }
+}
+
+/** The time for which a server that is new grants no free key. */
+function settlingMs(backend: LockBackend): number {
+  return backend instanceof RedisBackend ? backend.settlingMs : 0;
+}
+
+function settling(backend: LockBackend): Finding {
+  const found = `a record was written and removed; the server is new, and grants keys in ${settlingMs(backend)} ms`;
+  return unknown('rights', found);
 }
 
 async function clock(

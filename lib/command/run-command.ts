@@ -73,15 +73,15 @@ export async function runCommand(args: readonly string[], io: CommandIo = proces
 
 /** The surroundings of this process. */
 function processIo(): CommandIo {
-  const ending = new AbortController();
-  const end = () => ending.abort(new Error('the command was asked to end'));
+  let ending: AbortController | undefined;
   return {
     out: (text) => void process.stdout.write(text),
     complain: (text) => void process.stderr.write(text),
     env: process.env,
     now: () => Date.now(),
     get signal() {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+      // The first look adds the listeners: a command that never looks ends as processes do.
+      ending ??= endedBySignals();
       return ending.signal;
     },
     ask: async (question) => {
@@ -90,4 +90,12 @@ function processIo(): CommandIo {
       return lines.question(question).finally(() => lines.close());
     },
   };
+}
+
+/** Returns a controller that aborts at SIGINT and SIGTERM. */
+function endedBySignals(): AbortController {
+  const ending = new AbortController();
+  const end = () => ending.abort(new Error('the command was asked to end'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+  return ending;
 }

@@ -10,6 +10,9 @@ import { doctor } from './doctor.js';
 const COMMANDS = { list, who, watch, revoke, leaders, cron, queues } as const;
 const UNAVAILABLE = 2;
 
+const WITH_KEY = ['who', 'watch', 'revoke'];
+const WITH_PREFIX = ['list', 'leaders', 'queues'];
+
 /** Runs one command on a cluster. Resolves with the exit code when it is done. */
 export async function runOnCluster(command: string, args: readonly string[], io: CommandIo): Promise<number> {
   // The output is the command's own.
@@ -17,6 +20,9 @@ export async function runOnCluster(command: string, args: readonly string[], io:
   const isJson = args.includes('--json');
   try {
     const { options, words } = parseClusterArguments(args, io.env);
+    refuseWords(command, words);
+    if (command === 'cron' && options.service === undefined)
+      throw new Error('cron needs --service: jobs belong to the service of their module');
     if (command === 'doctor') return await doctor(options, io);
     const run = COMMANDS[command as keyof typeof COMMANDS];
     return await onCluster(options, (cluster) => run(cluster, words, options, io));
@@ -27,4 +33,15 @@ export async function runOnCluster(command: string, args: readonly string[], io:
     io.complain(`${printable(message)}\n`);
     return isUnavailable ? UNAVAILABLE : 1;
   }
+}
+
+/** @throws Error for words that the command does not take. A server is not needed for that, and may be far. */
+function refuseWords(command: string, words: readonly string[]): void {
+  if (WITH_KEY.includes(command)) {
+    if (words.length !== 1) throw new Error('name one key, such as orders/42');
+    return;
+  }
+  const most = WITH_PREFIX.includes(command) ? 1 : 0;
+  if (words.length <= most) return;
+  throw new Error(`${command} takes ${most === 1 ? 'one prefix' : 'options'} only, got ${words.join(' ')}`);
 }

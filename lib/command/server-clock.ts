@@ -47,7 +47,8 @@ async function byAnswer(url: string, now: Clock, withinMs: number): Promise<Cloc
   const before = now();
   const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) }).catch(() => undefined);
   const date = Date.parse(response?.headers.get('date') ?? '');
-  await response?.body?.cancel();
+  // The date has been read: an end of the answer that fails, such as an abort, changes nothing.
+  await response?.body?.cancel().catch(() => {});
   if (Number.isNaN(date)) return { server, offMs: undefined };
   return { server, offMs: distance(date, date + 999, before, now()) };
 }

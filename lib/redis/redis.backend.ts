@@ -78,6 +78,14 @@ export class RedisBackend implements LockBackend {
     };
   }
 
+  /**
+   * The time for which a server that is new, or was restarted or promoted, grants no free key yet, in milliseconds.
+   * Asks no server.
+   */
+  get settlingMs(): number {
+    return this.#shards.settlingMs;
+  }
+
   get state(): BackendState {
     return this.#shards.state;
   }

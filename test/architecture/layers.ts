@@ -265,7 +265,7 @@ export const LAYERS: Layers = {
     mayImport: ['service', 'schedule', 'zookeeper', 'redis', 'etcd', 'contract', 'async', 'testing/embedded'],
     doors: {
       zookeeper: ['zookeeper/zookeeper.backend.ts'],
-      redis: ['redis/index.ts'],
+      redis: ['redis/index.ts', 'redis/redis.backend.ts'],
       etcd: ['etcd/index.ts', 'etcd/etcd.backend.ts'],
     },
     packages: ['@nestjs/common', 'node:crypto', 'node:net', 'node:readline/promises', 'node:tls', 'node:util'],

@@ -64,6 +64,25 @@ async function doctorOn(
 }
 
 it.each([
+  ['waits until a new server grants keys', '2s', 'ok', /^a lock and a record were written/],
+  ['says when a new server will grant keys', '5min', 'unknown', /the server is new, and grants keys in \d{6} ms$/],
+])('doctor %s', async (_, sessionTimeout, result, found) => {
+  await using server = await RedisServer.start({ settings: { appendonly: 'yes', appendfsync: 'always' } });
+  const io = commandIo();
+  const args = ['--backend', 'redis', '--connect', server.url, '--timeout', '30s', '--session-timeout', sessionTimeout];
+  const code = await runCommand(['doctor', '--json', ...args], io);
+  const findings = JSON.parse(io.written().said) as { result: string }[];
+  expect(findings).toContainEqual({ check: 'rights', result, found: expect.stringMatching(found) as unknown });
+  expect(findings).toContainEqual({
+    check: 'server',
+    result: 'ok',
+    found: expect.stringMatching(/^the Redis server is new, .* it grants free keys in \d+ ms$/) as unknown,
+  });
+  expect(findings.filter((finding) => finding.result === 'wrong')).toEqual([]);
+  expect(code).toBe(0);
+});
+
+it.each([
   [60_000, 'behind'],
   [-60_000, 'ahead of'],
 ])('doctor finds a clock that is %i ms ahead', async (aheadMs, side) => {

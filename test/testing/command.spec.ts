@@ -43,6 +43,25 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
     expect(who).toMatchObject({ code: 0, complained: '', said: expect.stringContaining('Orders.place (') });
   });
 
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'is beside watch, which looks often, complains of nothing and ends at %s',
+    async (signal) => {
+      const { connectString } = await serve();
+      const locks = await openService({ connectString });
+      const { child, ended } = run(['watch', 'orders/42', '--every', '10ms'], { ZOOKEEPER_CONNECT: connectString });
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      // Each change is shown by a look of its own.
+      for (let look = 0; look < 20; look++) {
+        expect((await lines.next()).value).toBe('"orders/42" is free');
+        const lease = await locks.acquire('orders/42');
+        for (const start of ['STATE', 'held']) expect((await lines.next()).value).toMatch(new RegExp(`^${start} `));
+        await lease.release();
+      }
+      child.kill(signal);
+      expect(await ended).toMatchObject({ code: 0, complained: '' });
+    },
+  );
+
   it('ends with its standard input when an option says so', async () => {
     const { child, ended } = await serve('--until-stdin-ends');
     child.stdin.end();

@@ -73,6 +73,8 @@ export class RedisSessions {
   #known = '';
   #durability = UNKNOWN_DURABILITY;
   #lastError: unknown;
+  /** The time at which the server of the session grants free keys, or granted them. */
+  #settledAt = 0;
   #cancelNext: Dispose = () => {};
 
   constructor(
@@ -105,6 +107,11 @@ export class RedisSessions {
   /** Whether the server that answered last can forget applied writes. */
   get durability(): Durability {
     return this.#durability;
+  }
+
+  /** The time for which the server that answered last grants no free key yet, in milliseconds. */
+  get settlingMs(): number {
+    return Math.max(0, Math.ceil(this.#settledAt - now()));
   }
 
   /** The session, while a server answers. */
@@ -253,6 +260,7 @@ export class RedisSessions {
     const session = new RedisSession(id, server, this.keys, proof, { doubted: () => this.#renewal?.hurry() });
     this.#session = session;
     this.#known = server;
+    this.#settledAt = now() + settlingMs;
     this.#report.joined(settlingMs);
     this.#linked(session, link, this.#newRenewal(session, link));
   }

@@ -70,6 +70,11 @@ export class RedisShards {
     return this.#all.find(({ state }) => state !== 'connected');
   }
 
+  /** The time until all shards grant free keys, in milliseconds. */
+  get settlingMs(): number {
+    return Math.max(...this.#all.map(({ settlingMs }) => settlingMs));
+  }
+
   /** Whether one of the servers can forget applied writes. */
   get durability(): Durability {
     const all = this.#all.map(({ durability }) => durability);

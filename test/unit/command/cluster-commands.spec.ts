@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../../lib/command/run-command.js';
 import { accepts } from '../../../lib/command/zookeeper-servers.js';
-import { connectionOf } from '../../../lib/service/lock.service.js';
+import { connectionOf, LockService } from '../../../lib/service/lock.service.js';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
@@ -48,22 +48,29 @@ async function busyCluster() {
 }
 
 describe('commands on a cluster', () => {
-  it.each(['list', 'list orders/', 'who orders/42', 'who free', 'leaders', 'queues', 'list none'])(
-    '%s',
-    async (line) => {
-      const { run } = await busyCluster();
-      const name = line.replaceAll(/\W/g, '-');
-      for (const [json, ending] of [
-        [[], 'txt'],
-        [['--json'], 'json.txt'],
-      ] as const) {
-        const { code, said, complained } = await run(...line.split(' '), ...json);
-        expect([code, complained]).toEqual([0, '']);
-        if (ending !== 'txt') JSON.parse(said);
-        await expect(stable(said)).toMatchFileSnapshot(`golden/${name}.${ending}`);
-      }
-    },
-  );
+  it.each([
+    'list',
+    'list orders/',
+    'who orders/42',
+    'who free',
+    'leaders',
+    'queues',
+    'list none',
+    'leaders none',
+    'queues none',
+  ])('%s', async (line) => {
+    const { run } = await busyCluster();
+    const name = line.replaceAll(/\W/g, '-');
+    for (const [json, ending] of [
+      [[], 'txt'],
+      [['--json'], 'json.txt'],
+    ] as const) {
+      const { code, said, complained } = await run(...line.split(' '), ...json);
+      expect([code, complained]).toEqual([0, '']);
+      if (ending !== 'txt') JSON.parse(said);
+      await expect(stable(said)).toMatchFileSnapshot(`golden/${name}.${ending}`);
+    }
+  });
 
   it('show the runs of the jobs of a service', async () => {
     const { locks, run } = await busyCluster();
@@ -122,6 +129,20 @@ describe('revoke', () => {
     const io = commandIo({ answer: 'orders/42' });
     expect(await runCommand(['revoke', 'orders/42', '--grace', '10ms', ...options], io)).toBe(0);
     expect(io.written().asked).toContain('Type the key to go on');
+  });
+
+  it('takes nothing from a holder that came in after it had found the key free, and names the base path', async () => {
+    const { run, lease, basePath } = await busyCluster();
+    const contenders = vi.spyOn(LockService.prototype, 'contenders');
+    onTestFinished(() => contenders.mockRestore());
+    for (const json of [[], ['--json']]) {
+      contenders.mockResolvedValueOnce([]);
+      const { code, said } = await run('revoke', 'orders/42', '--grace', '10ms', ...json);
+      expect(code).toBe(0);
+      if (json.length > 0) expect(JSON.parse(said)).toEqual({ key: 'orders/42', revoked: [] });
+      else expect(said).toBe(`nobody holds "orders/42" (base path ${basePath}): nothing was revoked\n`);
+      expect(lease.state).toBe('held');
+    }
   });
 });
 
@@ -183,6 +204,13 @@ describe('a command line', () => {
     expect(io.written().complained).toContain(message);
   });
 
+  it('is refused in one line, also where Node has several', async () => {
+    const io = commandIo();
+    expect(await runCommand(['list', '--backend', '--json'], io)).toBe(1);
+    expect(io.written().complained).toMatch(/^Option '--backend\b.*\. Did you forget .*\n$/);
+    expect(io.written().complained).not.toContain('\\u');
+  });
+
   it('ends with 2 when no server answers', async () => {
     const port = await unusedPort();
     const io = commandIo();
@@ -191,9 +219,21 @@ describe('a command line', () => {
     expect(JSON.parse(io.written().said)).toMatchObject({ isUnavailable: true });
   });
 
-  it('asks for one key', async () => {
-    const { run } = await busyCluster();
-    expect(await run('who')).toMatchObject({ code: 1, complained: 'name one key, such as orders/42\n' });
+  it.each<[string, string]>([
+    ['who', 'name one key, such as orders/42'],
+    ['watch', 'name one key, such as orders/42'],
+    ['revoke a b', 'name one key, such as orders/42'],
+    ['list a b c', 'list takes one prefix only, got a b c'],
+    ['leaders a b', 'leaders takes one prefix only, got a b'],
+    ['queues a b', 'queues takes one prefix only, got a b'],
+    ['cron a --service shop', 'cron takes options only, got a'],
+    ['cron', 'cron needs --service: jobs belong to the service of their module'],
+    ['doctor a', 'doctor takes options only, got a'],
+  ])('is refused without a server: %s', async (line, message) => {
+    const io = commandIo();
+    const connect = `127.0.0.1:${await unusedPort()}`;
+    expect(await runCommand([...line.split(' '), '--connect', connect, '--timeout', '50ms'], io)).toBe(1);
+    expect(io.written().complained).toBe(`${message}\n`);
   });
 });
 
@@ -288,13 +328,26 @@ describe('doctor', () => {
     expect(await accepts({ host: '127.0.0.1', port: await unusedPort() }, 1_000, 300)).toBeUndefined();
   });
 
-  it('finds a chroot that does not exist, before anything creates it', async () => {
+  it('finds a chroot that does not exist, and finds it again: nothing has created it', async () => {
     const { options } = await busyCluster();
-    const io = commandIo();
     const connect = `${server.connectString}/nowhere`;
-    expect(await runCommand(['doctor', ...options, '--connect', connect], io)).toBe(1);
-    expect(io.written().said).toContain('/nowhere does not exist');
-    expect(io.written().said).toContain('create the znode /nowhere');
+    for (const _ of ['first', 'second']) {
+      const io = commandIo();
+      expect(await runCommand(['doctor', '--json', ...options, '--connect', connect], io)).toBe(1);
+      const { said } = io.written();
+      expect(findingsOf(said, 'wrong')).toMatchObject([
+        {
+          check: 'chroot',
+          found: '/nowhere does not exist',
+          change: expect.stringContaining('create the znode /nowhere') as unknown,
+        },
+      ]);
+      const found = 'it is looked at by writing, which would create the chroot';
+      expect(findingsOf(said, 'unknown')).toMatchObject([
+        { check: 'rights', found },
+        { check: 'clock', found },
+      ]);
+    }
   });
 });
 

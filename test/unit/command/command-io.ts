@@ -34,6 +34,7 @@ export function stable(text: string): string {
     .replaceAll(`"host": "${hostname()}"`, '"host": "<host>"')
     .replaceAll(/"pid": \d+/g, '"pid": 0')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/\/commands-\w+/g, '<base path>')
     .replaceAll(/0x[0-9a-f]+/g, '<session>')
     .replaceAll(/\b\d+ (ms|s|min)(?= {2}|\n)/g, '<age>')
     .replaceAll(/ +/g, ' ');

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../../../lib/command/run-command.js';
+import { unusedPort } from '../../support/unused-port.js';
+import { commandIo } from './command-io.js';
+
+const COMMAND = /nestjs-distributed-lock ((?:list|who|watch|revoke|leaders|cron|queues|doctor)\b[^`\n#]*)/g;
+
+describe.each(['commands', 'operations'])('the commands in docs/%s.md', (page) => {
+  const text = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8');
+  const commands = [...text.matchAll(COMMAND)].map(([, line = '']) => line.replace(' [prefix]', '').trim());
+
+  it('are many', () => expect(commands.length).toBeGreaterThan(5));
+
+  it.each([...new Set(commands)])('%s: is refused for nothing but the missing server', async (line) => {
+    const connect = `127.0.0.1:${await unusedPort()}`;
+    const io = commandIo();
+    const code = await runCommand([...line.split(/\s+/), '--connect', connect, '--timeout', '50ms'], io);
+    expect([code, io.written().complained]).toEqual([2, expect.stringContaining('50 ms')]);
+  });
+});
