@@ -40,6 +40,8 @@ export class RecordWriting {
   #changes: readonly PlacedChange[];
   #parents: readonly string[] = [];
   #state: 'to be sent' | 'in doubt' | 'applied' = 'to be sent';
+  /** Whether an earlier attempt may have been applied. It was repeated because that does no harm. */
+  #mayBeApplied = false;
   #results: ResultsByChange = new Map();
   #sent: SentTransaction = { ops: [], sentAfter: 0n };
 
@@ -96,7 +98,7 @@ export class RecordWriting {
   async #mistaken(refusal: KeeperError, session: WriteSession, signal: AbortSignal): Promise<RecordWrite | undefined> {
     if (!MISTAKEN.includes(refusal.code)) throw refusal;
     await session.persistently(() => this.#look(session), signal);
-    return this.#conflict();
+    return this.#knownConflict();
   }
 
   /** Determines the outcome after a lost reply. `undefined`: the write can be repeated. */
@@ -108,10 +110,16 @@ export class RecordWriting {
     }, signal);
     const records = tracesOf(this.#changes, this.#sent.ops, this.#id);
     if (records) return { isApplied: true, records };
-    const isOpen = await this.#mayHaveTakenEffect(session, signal);
-    const conflict = this.#conflict();
+    this.#mayBeApplied ||= await this.#mayHaveTakenEffect(session, signal);
     this.#state = 'to be sent';
-    if (isOpen && (conflict || this.#changes.some(isConditional))) throw unknowable(conflict?.conflict ?? this.#name);
+    if (this.#mayBeApplied && this.#changes.some(isConditional)) throw unknowable(this.#name);
+    return this.#knownConflict();
+  }
+
+  /** Returns the conflict that shows that the write was not applied. @throws LockUnavailableError if it shows nothing */
+  #knownConflict(): { isApplied: false; conflict: string } | undefined {
+    const conflict = this.#conflict();
+    if (conflict && this.#mayBeApplied) throw unknowable(conflict.conflict);
     return conflict;
   }
 
