@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../lib/command/run-command.js';
+import { RedisBackend } from '../../lib/redis/redis.backend.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import { commandIo } from '../unit/command/command-io.js';
 import type { Settings } from '../unit/command/command-io.js';
@@ -80,6 +81,17 @@ it.each([
   });
   expect(findings.filter((finding) => finding.result === 'wrong')).toEqual([]);
   expect(code).toBe(0);
+});
+
+it('doctor says so as well when the server became new after the question', async () => {
+  await using server = await RedisServer.start();
+  const settlingMs = vi.spyOn(RedisBackend.prototype, 'settlingMs', 'get').mockReturnValueOnce(0);
+  onTestFinished(() => settlingMs.mockRestore());
+  const io = commandIo();
+  const args = ['--backend', 'redis', '--connect', server.url, '--timeout', '3s', '--session-timeout', '5min'];
+  await runCommand(['doctor', '--json', ...args], io);
+  const found = expect.stringMatching(/the server is new, and grants keys in \d{6} ms$/) as unknown;
+  expect(JSON.parse(io.written().said)).toContainEqual({ check: 'rights', result: 'unknown', found });
 });
 
 it.each([

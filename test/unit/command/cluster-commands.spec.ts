@@ -245,6 +245,14 @@ describe('doctor', () => {
     await expect(stable(said).replaceAll(/127\.0\.0\.1:\d+/g, '<server>')).toMatchFileSnapshot('golden/doctor.txt');
   });
 
+  it('leaves Ctrl-C to the process while it waits for nothing', async () => {
+    const { options } = await busyCluster();
+    const io = commandIo();
+    const read = vi.fn(() => io.signal);
+    expect(await runCommand(['doctor', ...options], Object.defineProperty({ ...io }, 'signal', { get: read }))).toBe(0);
+    expect(read).not.toHaveBeenCalled();
+  });
+
   it('finds a session timeout that the servers do not grant', async () => {
     const { run } = await busyCluster();
     const { code, said } = await run('doctor', '--session-timeout', '5min', '--json');
