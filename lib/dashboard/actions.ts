@@ -90,8 +90,9 @@ export class DashboardActions {
   async #forget({ body, who }: Asked): Promise<void> {
     const { id } = body;
     if (typeof id !== 'string' || id === '') throw new BadRequestException('id must be the key of a job');
-    this.#tell('forget', id, who);
-    if (!(await this.#services.runs().forget(id))) throw new NotFoundException('the job has no record');
+    const key = this.#keyOf(body);
+    this.#tell('forget', key, who);
+    if (!(await this.#services.runs().forget(key))) throw new NotFoundException('the job has no record');
   }
 
   #keyOf({ id }: Asked['body']): string {

@@ -139,10 +139,11 @@ export class ClusterView {
     };
   }
 
-  /** Messages of errors may contain keys. */
+  /** Messages of errors may contain keys, and name servers. */
   #faultOf(error: unknown): string {
     if (!(error instanceof Error)) return 'the survey failed';
-    return this.#viewed.names.areRedacted ? error.name : shownText(error.message);
+    const { names, showHosts } = this.#viewed;
+    return names.areRedacted || !showHosts ? error.name : shownText(error.message);
   }
 }
 

@@ -27,6 +27,12 @@ export class HoldTimeline {
   /** Notes that a hold began. @param name tells the hold from others of the key */
   began(key: string, name: unknown, hold: Omit<ShownHold, 'to'>): void {
     const holds = this.#holds.get(key) ?? [];
+    // The next survey would be late to see that the one before has ended.
+    for (const one of holds) {
+      if (one.to === null && typeof one.name === 'string' && !areShared(one.mode, hold.mode)) {
+        one.to = Math.max(one.from, hold.from);
+      }
+    }
     holds.push({ name, ...hold, to: null });
     // The key that changed last is last, so the first one is forgotten.
     this.#holds.delete(key);
@@ -49,11 +55,11 @@ export class HoldTimeline {
       holders.filter(({ isOwn }) => !isOwn).map((holder) => [JSON.stringify([holder.owner, holder.since]), holder]),
     );
     const open = (this.#holds.get(key) ?? []).filter(({ name, to }) => to === null && typeof name === 'string');
-    for (const hold of open) if (!foreign.has(String(hold.name))) hold.to = at;
     const known = new Set(open.map(({ name }) => name));
     for (const [name, { owner, mode, since }] of foreign) {
       if (!known.has(name)) this.began(key, name, { owner, mode, from: since ?? at });
     }
+    for (const hold of open) if (!foreign.has(String(hold.name))) hold.to ??= at;
   }
 
   /** Ends the holds of other processes on keys that the last complete survey does not have any more. */
@@ -63,4 +69,9 @@ export class HoldTimeline {
       for (const hold of holds) if (hold.to === null && typeof hold.name === 'string') hold.to = at;
     }
   }
+}
+
+/** Whether two holds of one key may be at the same time. */
+function areShared(one: string, other: string): boolean {
+  return one === other && (one === 'read' || one === 'permit');
 }

@@ -58,7 +58,7 @@ export class ObservedConnection {
     const { showHosts, paths } = options;
     const timeline = this.#timeline;
     this.cluster = new ClusterView({ locks, names, timeline, showHosts, paths });
-    this.#runs = new Shared(ONE_SECOND_MS, async () => shownRuns(await observed.runs(), showHosts));
+    this.#runs = new Shared(ONE_SECOND_MS, async () => shownRuns(await observed.runs(), names, showHosts));
     this.#stocks = new Shared(ONE_SECOND_MS, () => readStocks(connection.backend.records, names));
   }
 

@@ -168,7 +168,8 @@ export class ProcessWatch {
       this.#tell(
         state === 'connected' ? 'info' : 'warn',
         null,
-        `session ${state}${why === undefined ? '' : `: ${why}`}`,
+        // The reason names servers.
+        `session ${state}${why === undefined || !this.#watched.showHosts ? '' : `: ${why}`}`,
       );
     });
     this.#on(channels.election, ({ change, name }) =>

@@ -10,10 +10,10 @@ const MOST_SEGMENTS = 256;
 const MOST_RUNS = 200;
 
 /** Returns the latest runs as the page shows them, the most recent first. */
-export function shownRuns(runs: readonly JobRun[], showHosts: boolean): readonly ShownRun[] {
+export function shownRuns(runs: readonly JobRun[], names: KeyNames, showHosts: boolean): readonly ShownRun[] {
   const recent = runs.toSorted((one, other) => other.startedAt.getTime() - one.startedAt.getTime());
   return recent.slice(0, MOST_RUNS).map((run) => ({
-    id: run.key,
+    id: names.idOf(run.key),
     name: shownText(run.name),
     tick: run.tick?.getTime() ?? null,
     state: run.state,
@@ -21,7 +21,8 @@ export function shownRuns(runs: readonly JobRun[], showHosts: boolean): readonly
     attempt: run.attempt,
     startedAt: run.startedAt.getTime(),
     durationMs: run.durationMs ?? null,
-    error: shownOrNull(run.error),
+    // Messages of errors may contain keys.
+    error: names.areRedacted ? null : shownOrNull(run.error),
   }));
 }
 

@@ -74,6 +74,26 @@ describe('the table of locks', () => {
     await expect.poll(() => keysIn(page)).toEqual(['b', 'a']);
   });
 
+  it('lets rows stay when another one goes behind them', async () => {
+    const { url, backend } = await browsedApp();
+    const keys = ['k0', 'k1', 'k2', 'k3', 'k4'];
+    const waiters = (count: number) => ({ holders: [{}], waiters: Array.from({ length: count }, () => ({})) });
+    keys.forEach((key, at) => backend.cluster.set(key, waiters(9 - at)));
+    const { page } = await open(url);
+    await live(page);
+    expect(await keysIn(page)).toEqual(keys);
+    await page.evaluate(
+      `window.moved = [];
+      const note = (records) => records.forEach(({ addedNodes }) => window.moved.push(...[...addedNodes].map((one) => one.textContent)));
+      new MutationObserver(note).observe(document.querySelector('table.keys tbody'), { childList: true });`,
+    );
+    backend.cluster.set('k0', waiters(0));
+    await expect.poll(() => keysIn(page)).toEqual(['k1', 'k2', 'k3', 'k4', 'k0']);
+    const seen = (await page.evaluate('window.moved')) as string[];
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toContain('k0');
+  });
+
   it('pauses while the page is hidden', async () => {
     const { url, locks } = await browsedApp();
     const { page } = await open(url);

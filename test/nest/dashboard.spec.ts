@@ -8,7 +8,8 @@ import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import type { SurveyQuestion } from '../../lib/index.js';
 import { channels } from '../../lib/contract/channels.js';
 import { CoordinationService, CronRunsService, LeaderElectionService } from '../../lib/index.js';
-import { LockLostError, LockModule } from '../../lib/index.js';
+import { LockLostError, LockModule, LockService } from '../../lib/index.js';
+import { connectionOf } from '../../lib/service/lock.service.js';
 import type { JobRun } from '../../lib/index.js';
 import type { StateAnswer } from '../../lib/dashboard/answers.js';
 import { scene } from '../dashboard/scene-backend.js';
@@ -373,6 +374,45 @@ describe('data', () => {
       host: 'line\\u000abreak',
       pid: 17,
     });
+  });
+
+  it('has no keys in the runs of jobs where keys are redacted, and still forgets them', async () => {
+    const options = { redactKey: () => '…', actions: ['forget' as const] };
+    const { app, get, act } = await serveDashboard({ options });
+    const run = {
+      name: 'report',
+      key: 'report/4711',
+      tick: undefined,
+      state: 'failed',
+      runId: 'a',
+      attempt: 1,
+    } as const;
+    const times = { startedAt: new Date(), durationMs: 3, isRunning: false, runner: { host: 'shop-1', pid: 7 } };
+    const runs = app.get(CronRunsService);
+    vi.spyOn(runs, 'peek').mockResolvedValue([{ ...run, ...times, error: '"report/4711" failed' }]);
+    const text = await (await get('/locks/api/state?view=cron')).text();
+    expect(text).toContain('"name":"report"');
+    expect(text).not.toContain('4711');
+    const forget = vi.spyOn(runs, 'forget').mockResolvedValue(true);
+    const [shown] = (JSON.parse(text) as StateAnswer).runs ?? [];
+    expect((await act('forget', { id: shown?.id })).status).toBe(202);
+    expect(forget).toHaveBeenCalledWith('report/4711');
+  });
+
+  it('names no server where hosts are hidden', async () => {
+    const { get, backend, app } = await serveDashboard({ options: { showHosts: false } });
+    await get('/locks/api/state');
+    backend.fault = new Error('connect ECONNREFUSED secret-host:2181');
+    const { origin } = connectionOf(app.get(LockService));
+    const change = { state: 'suspended', before: 'connected', why: 'connect ECONNREFUSED secret-host:2181' } as const;
+    const rest = { sessionId: undefined, sessionTimeoutMs: undefined, server: 'secret-host:2181' };
+    channels.session.publish({ origin, at: Date.now(), ...change, ...rest } as never);
+    await vi.waitFor(async () => {
+      const text = await (await get('/locks/api/state')).text();
+      expect(text).toContain('session suspended');
+      expect((JSON.parse(text) as StateAnswer).fault).toBe('Error');
+      expect(text).not.toContain('secret-host');
+    }, SOON);
   });
 
   it('has other names for keys that are redacted, and no host names where they are hidden', async () => {

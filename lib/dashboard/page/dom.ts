@@ -65,10 +65,25 @@ function patch(parent: Element, next: readonly VNode[]): void {
     return one;
   });
   old.forEach(({ node }) => node.remove());
-  now.forEach(({ node }, at) => {
-    if (parent.childNodes[at] !== node) parent.insertBefore(node, parent.childNodes[at] ?? null);
-  });
+  place(
+    parent,
+    now.map(({ node }) => node),
+  );
   mounted.set(parent, now);
+}
+
+/** Brings children into their order. An element that is moved appears anew, so as few as possible are. */
+function place(parent: Element, nodes: readonly (Element | Text)[]): void {
+  let present = parent.firstChild;
+  for (const node of nodes) {
+    // A child that goes further back is taken out, instead of all that come forward.
+    if (present && present !== node && present.nextSibling === node) {
+      present.remove();
+      present = node;
+    }
+    if (present === node) present = node.nextSibling;
+    else parent.insertBefore(node, present);
+  }
 }
 
 function nameOf({ tag, props: { key } }: VNode, at: number): string {
