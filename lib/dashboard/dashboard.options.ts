@@ -25,7 +25,12 @@ export interface LockDashboardOptions {
   readonly who?: ((context: ExecutionContext) => string | undefined) | undefined;
   /** Returns the text that the page shows in place of a key, for keys that contain personal data. */
   readonly redactKey?: ((key: string) => string) | undefined;
-  /** Whether host names are shown. Default `true`. */
+  /**
+   * The secret behind the names of redacted keys in requests, of at least 16 characters. All instances behind one load
+   * balancer need the same one, or links to keys work on one instance only. Default: a random one for each process.
+   */
+  readonly secret?: string | undefined;
+  /** Whether host names are shown, and the messages of the session, which may contain them. Default `true`. */
   readonly showHosts?: boolean | undefined;
   /** Absolute keys outside of the base path that are always looked at: at most 20. Default: none. */
   readonly paths?: readonly string[] | undefined;
@@ -59,6 +64,7 @@ const FIELDS = [
   'actions',
   'who',
   'redactKey',
+  'secret',
   'showHosts',
   'paths',
   'connections',
@@ -69,6 +75,7 @@ const FIELDS = [
 
 const ACTIONS: readonly unknown[] = ['revoke', 'resign', 'forget'] satisfies DashboardAction[];
 const MOST_PATHS = 20;
+const SHORTEST_SECRET = 16;
 
 /** Merges with the defaults and checks. @throws LockConfigurationError that names the wrong field */
 export function resolveDashboardOptions(options: LockDashboardOptions): ResolvedDashboardOptions {
@@ -85,8 +92,18 @@ export function resolveDashboardOptions(options: LockDashboardOptions): Resolved
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved: ResolvedDashboardOptions = { ...DEFAULTS, ...given };
   check(typeof resolved.showHosts === 'boolean', 'showHosts', resolved.showHosts, 'true or false');
+  checkSecret(resolved.secret);
   checkLists(resolved);
   return resolved;
+}
+
+/** Checks the secret, and never says what it is. */
+function checkSecret(secret: unknown): void {
+  const expected = `text of at least ${SHORTEST_SECRET} characters`;
+  if (typeof secret !== 'string') return check(secret === undefined, 'secret', secret, expected);
+  if (secret.length < SHORTEST_SECRET) {
+    throw new LockConfigurationError(`secret must be ${expected}, got ${secret.length} characters`);
+  }
 }
 
 function checkLists({ actions, paths, connections, allowedOrigins }: ResolvedDashboardOptions): void {

@@ -44,7 +44,7 @@ export class Dashboard {
   constructor(options: ResolvedDashboardOptions, hasGuards: boolean) {
     this.options = options;
     this.access = new DashboardAccess(options, hasGuards);
-    this.#names = new KeyNames(options.redactKey);
+    this.#names = new KeyNames(options);
     const host = options.showHosts ? shownOrNull(hostname()) : null;
     this.#instance = { id: randomUUID().slice(0, 8), host, pid: process.pid, node: process.version };
   }

@@ -1,18 +1,21 @@
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import type { LockDashboardOptions } from './dashboard.options.js';
 import { shownText } from './shown-text.js';
 
 const MOST_KNOWN = 5_000;
 
 /**
- * The names of keys in requests and on the page. Without `redactKey` a key is its own name. With it, the name is a hash,
- * and stands only for keys that this process has shown.
+ * The names of keys in requests and on the page. Without `redactKey` a key is its own name. With it, the name is an HMAC,
+ * and stands only for keys that this process has shown. A hash without a secret could be compared with those of guesses.
  */
 export class KeyNames {
   readonly #redact: ((key: string) => string) | undefined;
+  readonly #secret: string | Buffer;
   readonly #known = new Map<string, string>();
 
-  constructor(redact: ((key: string) => string) | undefined) {
-    this.#redact = redact;
+  constructor({ redactKey, secret }: Pick<LockDashboardOptions, 'redactKey' | 'secret'>) {
+    this.#redact = redactKey;
+    this.#secret = secret ?? randomBytes(32);
   }
 
   /** Whether keys may not be shown as they are. */
@@ -23,7 +26,7 @@ export class KeyNames {
   /** Returns the key's name in requests. */
   idOf(key: string): string {
     if (!this.#redact) return key;
-    const id = createHash('sha256').update(key).digest('base64url').slice(0, 22);
+    const id = createHmac('sha256', this.#secret).update(key).digest('base64url').slice(0, 22);
     this.#known.delete(id);
     this.#known.set(id, key);
     const [oldest] = this.#known.keys();

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { StateAnswer } from '../../lib/dashboard/answers.js';
+import { resolveDashboardOptions } from '../../lib/dashboard/dashboard.options.js';
+import type { LockDashboardOptions } from '../../lib/dashboard/index.js';
+import { LockConfigurationError } from '../../lib/index.js';
+import { serveDashboard } from './dashboard-app.js';
+
+const redactKey = (key: string) => key.replaceAll(/\d+/g, '…');
+
+describe('with keys redacted', () => {
+  const idOn = async (options: LockDashboardOptions) => {
+    const { get, backend } = await serveDashboard({ options: { redactKey, ...options } });
+    backend.cluster.set('customer/4711', { holders: [{}] });
+    const { keys } = (await (await get('/locks/api/state')).json()) as StateAnswer;
+    return { id: keys[0]!.id, get };
+  };
+
+  it('keys have names that cannot be guessed, and that instances with one secret share', async () => {
+    const secret = 'of all instances';
+    const [alone, other, first, second] = await Promise.all([{}, {}, { secret }, { secret }].map(idOn));
+    const guess = createHash('sha256').update('customer/4711').digest('base64url').slice(0, 22);
+    expect(new Set([guess, alone!.id, other!.id, first!.id]).size).toBe(4);
+    expect(second!.id).toBe(first!.id);
+    expect((await second!.get(`/locks/api/key?id=${first!.id}`)).status).toBe(200);
+    expect((await other!.get(`/locks/api/key?id=${alone!.id}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['too short', 'secret must be text of at least 16 characters, got 9 characters'],
+    [17, 'secret must be text of at least 16 characters, got the number 17'],
+  ])('the secret %j is refused, and not repeated', (secret, message) => {
+    const options = { secret } as LockDashboardOptions;
+    expect(() => resolveDashboardOptions(options)).toThrow(new LockConfigurationError(message));
+  });
+});
