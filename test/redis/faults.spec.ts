@@ -132,3 +132,19 @@ describe('a server that is out of reach, after it has said that the session is o
     await expect(asked).rejects.toBe(reason);
   });
 });
+
+describe('a close whose answers are late', () => {
+  it('ends a lease before another process holds its key', async () => {
+    const { proxy, one, other } = await setUp();
+    // The first run of a script takes two requests.
+    await (await hold(other, 'first use')).release();
+    const lease = await hold(one, 'k');
+    const waiting = hold(other, 'k');
+    await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
+    proxy.blackHole('toClient');
+    const closed = one.close();
+    const next = await waiting;
+    expect([lease.isHeld(), next.isHeld()]).toEqual([false, true]);
+    await closed;
+  });
+});

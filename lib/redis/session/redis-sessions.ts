@@ -169,7 +169,7 @@ export class RedisSessions {
     return new LockUnavailableError(`${about}no Redis server answered within ${waitedMs} ms${hint}`, { key, cause });
   }
 
-  /** Removes the entries of the session, and ends it. Never rejects. */
+  /** Ends the leases, removes the entries of the session, and ends it. Never rejects. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -177,13 +177,15 @@ export class RedisSessions {
     this.#isConnected = false;
     this.#connected.reject(new LockShutdownError());
     const session = this.#session;
+    // Nothing is believed any more before the entries are gone: then others hold the keys.
+    session?.leases.close('closed');
+    this.#former.forEach((former) => former.leases.close('closed'));
     if (session?.isLinked) {
       const goodbye = session.leaveAll().then(() => session.run(BYE, [], []));
       await settledWithin(goodbye, GOODBYE_MS);
     }
     this.#renewal?.stop();
     session?.end('closed');
-    this.#former.forEach((former) => former.leases.lose('closed'));
     this.#link?.close('closed');
   }
 

@@ -10,6 +10,7 @@ export class SessionLeases {
   readonly #leases = new LinkedList<GrantedLease>();
   readonly #deadline: () => number;
   #isTimed = false;
+  #closedBy: string | undefined;
 
   /** @param deadline until when, on `now()`, the leases are valid; it may move */
   constructor(deadline: () => number) {
@@ -22,7 +23,8 @@ export class SessionLeases {
 
   add(lease: GrantedLease): Dispose {
     const place = this.#leases.join(lease);
-    this.#time();
+    if (this.#closedBy === undefined) this.#time();
+    else this.lose(this.#closedBy);
     return () => void place.leave();
   }
 
@@ -43,6 +45,12 @@ export class SessionLeases {
     for (let lease = this.#leases.shift(); lease; lease = this.#leases.shift()) {
       lease.lose(new LockLostError(lease.key, reason));
     }
+  }
+
+  /** Loses the leases, and those of grants that are still on their way. */
+  close(reason: string): void {
+    this.#closedBy = reason;
+    this.lose(reason);
   }
 
   // The timer keeps running after the last lease: the next lease most often follows within microseconds.
