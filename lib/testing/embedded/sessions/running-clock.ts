@@ -35,6 +35,13 @@ export class RunningClock implements ServerClock {
    * for safety.
    */
   whenRead(action: () => void): void {
-    nextTurn(() => nextTurn(() => nextTurn(action)));
+    const startedAt = this.now();
+    const read = () => {
+      // Turns have no time of their own: whatever they took, this process was busy.
+      const tookMs = this.now() - startedAt;
+      if (tookMs > STALLED_MS) this.#stalledMs += tookMs;
+      action();
+    };
+    nextTurn(() => nextTurn(() => nextTurn(read)));
   }
 }

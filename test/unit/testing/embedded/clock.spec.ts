@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RunningClock } from '../../../../lib/testing/embedded/sessions/running-clock.js';
 import { connectClient } from '../../../integration/driver/support/observed-client.js';
 import { blockEventLoop } from '../../../support/block-event-loop.js';
@@ -85,6 +85,16 @@ describe('a process whose event loop was blocked', () => {
     expect(passed - counted).toBeGreaterThan(1_900);
   });
 
+  it('does not count that time while it reads what has arrived', async () => {
+    const clock = new RunningClock();
+    const [before, startedAt] = [clock.now(), performance.now()];
+    const read = new Promise<void>((resolve) => clock.whenRead(resolve));
+    blockEventLoop(2_000);
+    await read;
+    const [counted, passed] = [clock.now() - before, performance.now() - startedAt];
+    expect(passed - counted).toBeGreaterThan(1_900);
+  });
+
   it('ends no session of others: leases outlive a block longer than their timeout', async () => {
     const zookeeper = await startServer({ minSessionTimeoutMs: 200, tickTimeMs: 100 });
     const { client, told } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
@@ -95,6 +105,26 @@ describe('a process whose event loop was blocked', () => {
     // A client whose own timers were late may reconnect first: in the same session, with the znode of that session.
     await eventually(() => client.read('/own').catch(() => undefined), 'the session’s own znode is read');
     expect(told).not.toContain('ended');
+  });
+
+  it('ends no session when it was blocked between a tick and the look at the sessions', async () => {
+    const zookeeper = await startServer({ minSessionTimeoutMs: 200, tickTimeMs: 100 });
+    const { client } = await connectClient(zookeeper.connectString, { sessionTimeoutMs: 1_000 });
+    await client.create({ path: '/own', data: EMPTY, acl: ANYONE, mode: 1 });
+    const { whenRead } = RunningClock.prototype;
+    const tick = vi.spyOn(RunningClock.prototype, 'whenRead');
+    onTestFinished(() => tick.mockRestore());
+    await new Promise<void>((resolve) => {
+      tick.mockImplementationOnce(function (this: RunningClock, action) {
+        whenRead.call(this, action);
+        blockEventLoop(2_000);
+        resolve();
+      });
+    });
+    await zookeeper.idle();
+    expect(zookeeper.ownerOf('/own')).toBeDefined();
+    // A client whose own timers were late may reconnect first.
+    await eventually(() => client.read('/own').catch(() => undefined), 'the session’s own znode is read');
   });
 
   it('ends the session of a client that stays silent afterwards', async () => {
