@@ -319,8 +319,8 @@ const RECOVERY: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/records/record-write.js',
-        replace: 'const isOpen = await this.#mayHaveTakenEffect(session, signal);',
-        by: 'const isOpen = false;',
+        replace: 'this.#mayBeApplied ||= await this.#mayHaveTakenEffect(session, signal);',
+        by: '',
       },
     ],
     needs: {

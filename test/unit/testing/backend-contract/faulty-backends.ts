@@ -50,6 +50,21 @@ export const KeepsPlacesWithoutWait = acquiring(async (request, sound) => {
   return lease;
 });
 
+/** The release removes the writer's entry, which is the reader's by then. */
+export const LeavesTheReaderBehind = acquiring(async (request, sound) => {
+  const lease = await sound(request);
+  let isReader = false;
+  return regranted(lease, {
+    async downgrade() {
+      isReader = true;
+      await lease?.downgrade();
+    },
+    async giveBack() {
+      if (!isReader) await lease?.release();
+    },
+  });
+});
+
 export const RejectsWithItsOwnReason = acquiring((request, sound) =>
   sound(request).catch(() => Promise.reject(new Error('aborted'))),
 );

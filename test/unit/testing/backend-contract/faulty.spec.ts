@@ -82,6 +82,11 @@ const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend
   ['NeverGivesBack', faulty.NeverGivesBack, 'is given back at the end of its block'],
   ['ReleaseHangs', faulty.ReleaseHangs, 'is over when it has been given back, and may be so twice'],
   ['NamesItsOwnKey', faulty.NamesItsOwnKey, 'grants a free key as it was asked for'],
+  [
+    'LeavesTheReaderBehind',
+    faulty.LeavesTheReaderBehind,
+    'a writer that is released while it becomes a reader leaves nobody behind',
+  ],
   ['ReadersAreAlone', faulty.ReadersAreAlone, 'readers hold together, and a writer waits for all of them'],
   ['WritersReadAlong', faulty.WritersReadAlong, 'readers hold together, and a writer waits for all of them'],
   ['WritersReadAlong', faulty.WritersReadAlong, 'an exclusive holder keeps readers and writers out'],
