@@ -1,6 +1,8 @@
 import { pause } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
 import type { LockBackend } from '../contract/lock-backend.js';
+import { recordedLosses } from '../service/recorded-losses.js';
+import type { RecordedLoss } from '../service/recorded-losses.js';
 import type { LockSurvey } from '../service/survey.js';
 import type { Cluster } from './cluster.js';
 import type { ClusterOptions } from './cluster.options.js';
@@ -132,6 +134,20 @@ export const cron: ClusterCommand = async ({ backend, runs }, _words, { service,
   );
 };
 
+/** Lists the leases that the processes of the cluster have lost lately. */
+export const losses: ClusterCommand = async ({ backend }, _words, { isJson }, io) => {
+  const found = await recordedLosses(backend);
+  if (isJson) return said(io, jsonText(found));
+  const rows = found.map(({ at, named, leases, service, host, pid, reason }) => [
+    at,
+    namedText(named, leases),
+    `${service === undefined ? '' : `${service}, `}${host} ${pid}`,
+    reason,
+  ]);
+  const nothing = `no loss of a lease is recorded${below(backend)}\n`;
+  return said(io, rows.length === 0 ? nothing : tableText(['TIME', 'LEASES', 'PROCESS', 'REASON'], rows));
+};
+
 /** Lists the queues and the numbers of their items. */
 export const queues: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const survey = await surveyOf(locks, options, words[0] ?? '');
@@ -178,6 +194,12 @@ function lineText(key: string, contenders: readonly Contender[]): string {
     ageText(one),
   ]);
   return tableText(['STATE', 'MODE', 'OWNER', 'SINCE'], rows);
+}
+
+function namedText(named: RecordedLoss['named'], leases: number): string {
+  const keys = named.map(({ key, label }) => (label === undefined ? key : `${key} (${label})`));
+  const more = leases - named.length;
+  return `${keys.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function ownerText({ owner: { label, host, pid } }: Contender): string {

@@ -13,6 +13,7 @@ What is going on in a cluster:
   leaders [prefix]          the elections and their leaders
   cron                      the latest runs of the jobs of --service
   queues [prefix]           the queues and the numbers of their items
+  losses                    the leases that processes of the cluster have lost lately
   doctor                    looks for what operators get wrong, and says what to change
 
   --backend <name>          zookeeper, redis or etcd. Default zookeeper
@@ -42,7 +43,7 @@ zookeeper                   a ZooKeeper for development and tests, in memory, wi
   --even-in-production      starts although NODE_ENV is production. It keeps nothing: do not
 `;
 
-const ON_CLUSTERS = ['list', 'who', 'watch', 'revoke', 'leaders', 'cron', 'queues', 'doctor'];
+const ON_CLUSTERS = ['list', 'who', 'watch', 'revoke', 'leaders', 'cron', 'queues', 'losses', 'doctor'];
 
 /** Returns the message for an error. The usage is appended to those of `zookeeper`, except when the port is taken. */
 function complaintOf(error: unknown): string {

@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { LockUnavailableError } from '../contract/errors.js';
-import { cron, leaders, list, queues, revoke, watch, who } from './cluster-commands.js';
+import { cron, leaders, list, losses, queues, revoke, watch, who } from './cluster-commands.js';
 import { onCluster } from './cluster.js';
 import { parseClusterArguments } from './cluster.options.js';
 import { jsonText, printable } from './command-io.js';
 import type { CommandIo } from './command-io.js';
 import { doctor } from './doctor.js';
 
-const COMMANDS = { list, who, watch, revoke, leaders, cron, queues } as const;
+const COMMANDS = { list, who, watch, revoke, leaders, cron, queues, losses } as const;
 const UNAVAILABLE = 2;
 
 const WITH_KEY = ['who', 'watch', 'revoke'];

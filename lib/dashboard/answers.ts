@@ -68,6 +68,19 @@ export interface ShownStock {
   readonly segments: readonly number[];
 }
 
+/** Leases that one process of the cluster has lost together. */
+export interface ShownLoss {
+  readonly id: string;
+  readonly at: number;
+  readonly service: string | null;
+  /** The process. Its label is that of the first lease. */
+  readonly owner: ShownOwner;
+  /** The first of the keys. */
+  readonly keys: readonly string[];
+  readonly leases: number;
+  readonly reason: string | null;
+}
+
 /** One hold of a key, as surveys saw it. Holds that began and ended between two surveys are not among them. */
 export interface ShownHold {
   readonly owner: ShownOwner;
@@ -163,6 +176,8 @@ export interface StateAnswer {
   readonly runs: readonly ShownRun[] | null;
   /** `null` unless the view asks for them. */
   readonly stocks: readonly ShownStock[] | null;
+  /** The latest losses of all instances. `null` unless the view asks for them. */
+  readonly losses: readonly ShownLoss[] | null;
   readonly process: ShownProcess;
   readonly history: readonly ShownPoint[];
   readonly revocation: ShownRevocation | null;

@@ -99,6 +99,7 @@ export class Dashboard {
       queues,
       runs: view === 'cron' ? await observed.runs() : null,
       stocks: view === 'stock' ? await observed.stocks() : null,
+      losses: view === 'instance' ? await observed.losses() : null,
       process: observed.process,
       history: observed.history,
       revocation: doing.revocation,

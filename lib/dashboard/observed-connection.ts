@@ -3,14 +3,23 @@ import { now } from '../async/clock.js';
 import type { JobRun } from '../contract/job-event.js';
 import type { LockConnection } from '../service/lock-connection.js';
 import type { LockService } from '../service/lock.service.js';
-import type { ShownContender, ShownHold, ShownPoint, ShownProcess, ShownRun, ShownStock } from './answers.js';
+import { recordedLosses } from '../service/recorded-losses.js';
+import type {
+  ShownContender,
+  ShownHold,
+  ShownLoss,
+  ShownPoint,
+  ShownProcess,
+  ShownRun,
+  ShownStock,
+} from './answers.js';
 import { ClusterView, shownContender } from './cluster-view.js';
 import type { ResolvedDashboardOptions } from './dashboard.options.js';
 import { HoldTimeline } from './hold-timeline.js';
 import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { POINT_MS, ProcessWatch } from './process-watch.js';
-import { readStocks, shownRuns } from './recorded-facts.js';
+import { readStocks, shownLosses, shownRuns } from './recorded-facts.js';
 
 const KEPT_MS = 600_000;
 const BEAT_MS = 1_000;
@@ -44,6 +53,7 @@ export class ObservedConnection {
   readonly #timeline = new HoldTimeline();
   readonly #runs: Shared<readonly ShownRun[]>;
   readonly #stocks: Shared<readonly ShownStock[]>;
+  readonly #losses: Shared<readonly ShownLoss[]>;
   readonly #queues = new Map<string, Shared<KeyQueue>>();
   #watch: ProcessWatch | undefined;
   #stopTimer: () => void = () => {};
@@ -60,6 +70,9 @@ export class ObservedConnection {
     this.cluster = new ClusterView({ locks, names, timeline, showHosts, paths });
     this.#runs = new Shared(ONE_SECOND_MS, async () => shownRuns(await observed.runs(), names, showHosts));
     this.#stocks = new Shared(ONE_SECOND_MS, () => readStocks(connection.backend.records, names));
+    this.#losses = new Shared(ONE_SECOND_MS, async () =>
+      shownLosses(await recordedLosses(connection.backend), names, showHosts),
+    );
   }
 
   get backendName(): string {
@@ -96,6 +109,11 @@ export class ObservedConnection {
   /** Returns the stocks that are kept beside the locks; none while they cannot be read. */
   stocks(): Promise<readonly ShownStock[]> {
     return inTime(this.#stocks.get()).catch(() => []);
+  }
+
+  /** Returns the latest losses of all instances; none while they cannot be read. */
+  losses(): Promise<readonly ShownLoss[]> {
+    return inTime(this.#losses.get()).catch(() => []);
   }
 
   /** Returns the contenders of a key, once a second for all who look. @throws LockUnavailableError */

@@ -1,7 +1,8 @@
 import type { RecordStore } from '../contract/record-store.js';
 import type { JobRun } from '../contract/job-event.js';
 import { idOf, StockNames } from '../stock/stock-names.js';
-import type { ShownRun, ShownStock } from './answers.js';
+import type { RecordedLoss } from '../service/recorded-losses.js';
+import type { ShownLoss, ShownRun, ShownStock } from './answers.js';
 import type { KeyNames } from './key-names.js';
 import { shownOrNull, shownText } from './shown-text.js';
 
@@ -23,6 +24,20 @@ export function shownRuns(runs: readonly JobRun[], names: KeyNames, showHosts: b
     durationMs: run.durationMs ?? null,
     // Messages of errors may contain keys.
     error: names.areRedacted ? null : shownOrNull(run.error),
+  }));
+}
+
+/** Returns recorded losses as the page shows them. */
+export function shownLosses(losses: readonly RecordedLoss[], names: KeyNames, showHosts: boolean): ShownLoss[] {
+  return losses.map(({ id, at, service, host, pid, reason, leases, named }) => ({
+    id: shownText(id),
+    at: Date.parse(at),
+    service: shownOrNull(service),
+    owner: { label: shownOrNull(named[0]?.label), host: showHosts ? shownOrNull(host) : null, pid },
+    keys: named.map(({ key }) => names.shown(key)),
+    leases,
+    // Reasons may contain keys.
+    reason: names.areRedacted ? null : shownText(reason),
   }));
 }
 

@@ -22,7 +22,7 @@ import { missed, Observation } from './observation.js';
 import { setOf } from './lock-targets.js';
 import type { LockTarget } from './lock-targets.js';
 import { drained, LostLeases } from './ended-leases.js';
-import type { LeaseLog } from './ended-leases.js';
+import type { LeaseLog, LossesListener } from './ended-leases.js';
 
 /** The caller's options of one acquisition. */
 export interface AcquisitionOptions extends HolderDetails {
@@ -58,16 +58,17 @@ export class AcquisitionGate {
   readonly holders: Holders;
   readonly #held = new LinkedList<GrantedLease>();
   readonly #waiting = new LinkedList<Acquisition>();
-  readonly #lost = new LostLeases({
-    warn: (message) => this.#log.warn(message),
-    error: (message) => this.#log.error(message),
-  });
+  readonly #lost = new LostLeases(
+    { warn: (message) => this.#log.warn(message), error: (message) => this.#log.error(message) },
+    (...losses) => this.#onLosses(...losses),
+  );
   readonly #onLost: LossListener = (lease, reason) => this.#lost.add(lease, reason);
   readonly #onHandleLost: LossListener = (lease, reason) => {
     this.#lost.add(lease, reason);
     void lease.release();
   };
   #log: LeaseLog = { warn() {}, error() {} };
+  #onLosses: LossesListener = () => {};
   #origin: EventOrigin;
   #isStopping = false;
   #isClosed = false;
@@ -93,9 +94,10 @@ export class AcquisitionGate {
     return { held: this.#held.size, waiting: this.#waiting.size };
   }
 
-  /** Sets the log for lost leases, and for leases that a shutdown waits for. */
-  logTo(log: LeaseLog): void {
+  /** Sets the log for lost leases, and for leases that a shutdown waits for; and the listener for lost leases. */
+  logTo(log: LeaseLog, onLosses: LossesListener): void {
     this.#log = log;
+    this.#onLosses = onLosses;
   }
 
   /** Sets the origin of the events of all acquisitions. */

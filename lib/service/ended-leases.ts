@@ -5,13 +5,17 @@ import { LockLostError, LockOverdueError, LockRevokedError, LockShutdownError } 
 import type { LockError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 
-const MOST_NAMED = 10;
+/** The number of lost leases that are named; the others are counted. */
+export const MOST_NAMED = 10;
 
 /** The log for leases. */
 export interface LeaseLog {
   warn(message: string): void;
   error(message: string): void;
 }
+
+/** Is told of leases that were lost together, and of the reason. */
+export type LossesListener = (leases: readonly GrantedLease[], reason: string) => void;
 
 /** Leases that are lost together for one reason. */
 interface LostTogether {
@@ -22,14 +26,16 @@ interface LostTogether {
 
 /**
  * Logs lost leases with their reason: one log entry for all that are lost together. It is an error, unless somebody has
- * wanted the loss: a revocation, or `maxHeldMs`. Leases that a shutdown ends are not logged.
+ * wanted the loss: a revocation, or `maxHeldMs`. Leases that a shutdown ends are not logged. A listener is told the same.
  */
 export class LostLeases {
   readonly #log: LeaseLog;
+  readonly #listener: LossesListener;
   #lost = new Map<string, LostTogether>();
 
-  constructor(log: LeaseLog) {
+  constructor(log: LeaseLog, listener: LossesListener) {
     this.#log = log;
+    this.#listener = listener;
   }
 
   add(lease: GrantedLease, error: LockError): void {
@@ -49,6 +55,7 @@ export class LostLeases {
     this.#lost = new Map();
     for (const { level, reason, leases } of lost.values()) {
       this.#log[level](`lost ${leasesText(leases)}. Reason: ${reason}. Other processes may be granted these keys`);
+      this.#listener(leases, reason);
     }
   }
 }

@@ -7,6 +7,7 @@ import { AcquisitionGate } from './acquisition-gate.js';
 import type { LeaseLog } from './ended-leases.js';
 import type { LockServiceOptions } from './lock-service.options.js';
 import { LockTargets } from './lock-targets.js';
+import { LossRecorder } from './recorded-losses.js';
 import { Keys, ServiceNames } from './service-names.js';
 import { SingleLock } from './single-lock.js';
 
@@ -19,6 +20,8 @@ export class LockConnection {
   readonly targets: LockTargets;
   /** The origin of the events of this connection. */
   readonly origin: EventOrigin;
+  /** Records lost leases for the whole cluster. */
+  readonly losses: LossRecorder;
   readonly #log: LeaseLog;
   #hasWarnedOfLoss = false;
   #state: BackendState | undefined;
@@ -33,7 +36,8 @@ export class LockConnection {
   ) {
     this.#log = log;
     this.origin = Object.freeze({ connection: options.connectionName, backend: backend.name });
-    gate.logTo(log);
+    this.losses = new LossRecorder(backend, options.service, (message) => log.warn(message));
+    gate.logTo(log, (...losses) => this.losses.add(...losses));
     gate.observedAs(this.origin);
     this.keys = new Keys(backend, (message) => log.warn(message));
     this.names = new ServiceNames(backend, this.keys, options);
@@ -57,6 +61,7 @@ export class LockConnection {
   stateChanged(): void {
     this.#state = this.backend.state;
     this.#stateSince = now();
+    this.losses.flush();
   }
 
   /** Time that a call waits by default, in milliseconds. */

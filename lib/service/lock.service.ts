@@ -266,8 +266,9 @@ export class LockService {
 
   /** Called by Nest. Waits for holders to finish, then releases everything and closes the session. */
   async onApplicationShutdown(): Promise<void> {
-    const { gate, backend, options } = this.connection;
+    const { gate, backend, losses, options } = this.connection;
     await gate.drain(options.drainTimeoutMs);
+    losses.close();
     await backend.close();
     // Calls that end with the connection, such as that of a taker, publish their ends first.
     await nextTurn();

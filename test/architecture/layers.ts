@@ -112,7 +112,7 @@ export const LAYERS: Layers = {
   service: {
     folder: 'service',
     mayImport: ['local', 'stock', 'composite', 'contract', 'async'],
-    packages: [...NEST, 'node:async_hooks'],
+    packages: [...NEST, 'node:async_hooks', 'node:crypto', 'node:os'],
   },
   local: { folder: 'local', mayImport: ['contract', 'async'], packages: [] },
   stock: {

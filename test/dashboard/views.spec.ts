@@ -86,4 +86,16 @@ describe('a view', () => {
     await page.getByText('2 instances have answered').waitFor();
     expect(await page.locator('label.instances option').allInnerTexts()).toContain('shop-9 · 9');
   });
+
+  it('shows the lost leases of all instances, also of one that has ended', async () => {
+    const { url, backend } = await browsedApp();
+    const named = [{ key: 'order/1', label: 'Orders.place' }, { key: '<b>order/2</b>' }];
+    const loss = { id: 'a', at: new Date().toISOString(), service: 'shop', host: 'shop-7', pid: 42, reason: 'expired' };
+    await backend.records.write([{ name: 'losses', value: JSON.stringify([{ ...loss, leases: 3, named }]) }]);
+    const { page } = await open(`${url}#/instance`);
+    await live(page);
+    const row = page.locator('table.losses tbody tr');
+    for (const text of ['order/1, <b>order/2</b>', 'and 1 more', 'Orders.place', 'shop-7 · pid 42', 'expired'])
+      await row.getByText(text).first().waitFor();
+  });
 });

@@ -34,3 +34,15 @@ describe('with keys redacted', () => {
     expect(() => resolveDashboardOptions(options)).toThrow(new LockConfigurationError(message));
   });
 });
+
+it('recorded losses name neither keys nor hosts where the page must not', async () => {
+  const { get, backend } = await serveDashboard({ options: { redactKey, showHosts: false } });
+  const named = [{ key: 'customer/4711' }];
+  const by = { service: 'shop', host: 'shop-7', pid: 42 };
+  const loss = { id: 'a', at: new Date().toISOString(), ...by, reason: 'revoked "customer/4711"', leases: 1, named };
+  await backend.records.write([{ name: 'losses', value: JSON.stringify([loss]) }]);
+  const text = await (await get('/locks/api/state?view=instance')).text();
+  const { losses } = JSON.parse(text) as StateAnswer;
+  expect(losses).toMatchObject([{ keys: ['customer/…'], owner: { host: null, pid: 42 }, reason: null }]);
+  expect(text).not.toMatch(/4711|shop-7/);
+});

@@ -169,6 +169,9 @@ export async function tour(ground: TourGround): Promise<void> {
   ground.proxy.heal();
   const healed = { state: 'connected' };
   await expect.poll(async () => (await other.ask<StateAnswer>('state')).process).toMatchObject(healed);
+  const loss = { service: 'shop', pid: process.pid, named: [{ key: 'order/2', label: 'Shop.hang' }], leases: 1 };
+  await expect.poll(() => command(ground, 'losses')).toMatchObject([loss]);
+  expect((await one.ask<StateAnswer>('state?view=instance')).losses).toMatchObject([{ keys: ['order/2'] }]);
 
   // Each metric that panels and rules name is in the scrape.
   const scrape = await other.registry.metrics();

@@ -1,11 +1,11 @@
-import type { ShownEvent, ShownProcess, StateAnswer } from '../answers.js';
+import type { ShownEvent, ShownLoss, ShownProcess, StateAnswer } from '../answers.js';
 import { chart, histogram, stateStrip } from './charts.js';
 import { h } from './dom.js';
 import type { Child, VNode } from './dom.js';
-import { duration, moment } from './format.js';
+import { age, duration, moment } from './format.js';
 import { fact } from './leaders-view.js';
-import { chip, columns, heading, nothing } from './parts.js';
-import { serverNow, store } from './store.js';
+import { chip, columns, heading, nothing, ownerText } from './parts.js';
+import { serverNow, since, store } from './store.js';
 
 const STRIP_MS = 600_000;
 
@@ -38,6 +38,7 @@ export function instanceView(changed: () => void): Child {
       histogram('Holds', process.holds),
     ),
     events(process.events),
+    losses(shown.losses ?? []),
   ];
 }
 
@@ -159,5 +160,42 @@ function events(all: readonly ShownEvent[]): VNode {
             ),
           ),
         ),
+  );
+}
+
+function losses(all: readonly ShownLoss[]): VNode {
+  const now = serverNow();
+  return h(
+    'section',
+    { 'aria-labelledby': 'losses-title' },
+    h('h2', { id: 'losses-title' }, 'Lost leases of all instances'),
+    all.length === 0
+      ? nothing(
+          'No lease was lost',
+          'The latest losses of the cluster would be here, also those of processes that have ended.',
+        )
+      : h(
+          'table',
+          { class: 'plain losses' },
+          h('caption', { class: 'hidden' }, 'Latest losses of the cluster'),
+          columns('Time', 'Keys', 'Lost by', 'Reason'),
+          h(
+            'tbody',
+            {},
+            all.map((loss) => lossRow(loss, now)),
+          ),
+        ),
+  );
+}
+
+function lossRow({ id, at, service, owner, keys, leases, reason }: ShownLoss, now: number): VNode {
+  const more = leases - keys.length;
+  return h(
+    'tr',
+    { key: id },
+    h('td', { class: 'time' }, moment(at, now), h('span', { class: 'soft' }, ` · ${age(since(at))} ago`)),
+    h('td', { class: 'mono' }, keys.join(', '), more > 0 && h('span', { class: 'soft' }, ` and ${more} more`)),
+    h('td', {}, ownerText(owner), service !== null && h('span', { class: 'of' }, ` of ${service}`)),
+    h('td', {}, reason ?? ''),
   );
 }

@@ -1,102 +1,49 @@
 import { nameOf } from 'nestjs-distributed-lock';
-import type {
-  BackendGuarantees,
-  BackendState,
-  BackendVitals,
-  Contender,
-  CoordinationBackend,
-  Elections,
-  GrantedLease,
-  LockBackend,
-  LockBackendDefinition,
-  LockRequest,
-  RecordStore,
-  ResolvedRevokeOptions,
-  SessionChange,
-  Survey,
-  SurveyQuestion,
-} from 'nestjs-distributed-lock';
+import type { GrantedLease, LockBackend, LockBackendDefinition, LockRequest } from 'nestjs-distributed-lock';
 import { tellConductor } from './lock-report.js';
 
-/** A backend that passes every call to another backend, and reports requests, leases and releases to the conductor. */
-class WatchedBackend implements LockBackend {
-  constructor(private readonly inner: LockBackend) {}
-
-  get name(): string {
-    return this.inner.name;
-  }
-
-  get state(): BackendState {
-    return this.inner.state;
-  }
-
-  get guarantees(): BackendGuarantees | undefined {
-    return this.inner.guarantees;
-  }
-
-  get records(): RecordStore {
-    return this.inner.records;
-  }
-
-  get coordination(): CoordinationBackend | undefined {
-    return this.inner.coordination;
-  }
-
-  get elections(): Elections | undefined {
-    return this.inner.elections;
-  }
-
-  identify(key: string): string {
-    return this.inner.identify(key);
-  }
-
-  connect(): Promise<void> {
-    return this.inner.connect();
-  }
-
-  lineOf(key: string): Promise<readonly Contender[]> {
-    return this.inner.lineOf(key);
-  }
-
-  async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const key = nameOf(request);
-    const { mode } = request;
-    tellConductor({ kind: 'asks', key });
-    let lease: GrantedLease | null = null;
-    try {
-      lease = await this.inner.acquire(request);
-    } finally {
-      if (!lease) tellConductor({ kind: 'refused', key });
-    }
-    if (!lease) return null;
-    const token = String(lease.fencingToken);
-    tellConductor({ kind: 'holds', key, mode, token });
-    void lease.released.then(() => tellConductor({ kind: 'leaves', key, mode, token }));
-    return lease;
-  }
-
-  async survey(question: SurveyQuestion): Promise<Survey> {
-    return (await this.inner.survey?.(question)) ?? { keys: [], queues: [], isTruncated: false };
-  }
-
-  vitals(): BackendVitals {
-    const none = { sessionId: undefined, sessionTimeoutMs: undefined, marginMs: undefined, server: undefined };
-    return this.inner.vitals?.() ?? none;
-  }
-
-  observe(listener: (change: SessionChange) => void): void {
-    this.inner.observe?.(listener);
-  }
-
-  async revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {
-    await this.inner.revoke?.(key, options);
-  }
-
-  close(): Promise<void> {
-    return this.inner.close();
-  }
+/** A backend that does what another one does, and reports requests, leases and releases to the conductor. */
+export function watched(definition: LockBackendDefinition): LockBackendDefinition {
+  return { name: definition.name, create: () => reporting(definition.create()) };
 }
 
-export function watched(definition: LockBackendDefinition): LockBackendDefinition {
-  return { name: definition.name, create: () => new WatchedBackend(definition.create()) };
+function reporting(inner: LockBackend): LockBackend {
+  const acquireAll = inner.acquireAll?.bind(inner);
+  const reported: Pick<LockBackend, 'acquire' | 'acquireAll'> = {
+    acquire: async (request) => {
+      const leases = await reportedly([request], async () => {
+        const lease = await inner.acquire(request);
+        return lease && [lease];
+      });
+      return leases?.[0] ?? null;
+    },
+    acquireAll: acquireAll && ((requests) => reportedly(requests, () => acquireAll(requests))),
+  };
+  return new Proxy(inner, {
+    get(_, name) {
+      const member: unknown = Reflect.get(name in reported ? reported : inner, name);
+      return typeof member === 'function' ? member.bind(inner) : member;
+    },
+  });
+}
+
+/** Reports an acquisition of one key or of several, and their releases. */
+async function reportedly(
+  requests: readonly LockRequest[],
+  acquire: () => Promise<readonly GrantedLease[] | null>,
+): Promise<readonly GrantedLease[] | null> {
+  const wanted = requests.map((request) => ({ key: nameOf(request), mode: request.mode }));
+  for (const { key } of wanted) tellConductor({ kind: 'asks', key });
+  let leases: readonly GrantedLease[] | null = null;
+  try {
+    leases = await acquire();
+  } finally {
+    if (!leases) for (const { key } of wanted) tellConductor({ kind: 'refused', key });
+  }
+  leases?.forEach((lease, at) => {
+    const granted = { ...wanted[at]!, token: String(lease.fencingToken) };
+    tellConductor({ kind: 'holds', ...granted });
+    void lease.released.then(() => tellConductor({ kind: 'leaves', ...granted }));
+  });
+  return leases;
 }

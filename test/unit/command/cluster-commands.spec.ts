@@ -87,6 +87,17 @@ describe('commands on a cluster', () => {
     expect(await run('cron')).toMatchObject({ code: 1, complained: expect.stringContaining('cron needs --service') });
   });
 
+  it('show the leases that were lost', async () => {
+    const { run, basePath, locks, waiting } = await busyCluster();
+    expect((await run('losses')).said).toBe(`no loss of a lease is recorded (base path ${basePath})\n`);
+    await locks.revoke('orders/42', { graceMs: 0 });
+    await waiting;
+    await expect.poll(async () => JSON.parse((await run('losses', '--json')).said) as unknown[]).toHaveLength(1);
+    const { code, said, complained } = await run('losses');
+    expect([code, complained]).toEqual([0, '']);
+    await expect(stable(said)).toMatchFileSnapshot('golden/losses.txt');
+  });
+
   it('never write a character that a terminal obeys', async () => {
     const { run } = await busyCluster();
     for (const json of [[], ['--json']]) {

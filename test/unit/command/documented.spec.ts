@@ -4,7 +4,7 @@ import { runCommand } from '../../../lib/command/run-command.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { commandIo } from './command-io.js';
 
-const COMMAND = /nestjs-distributed-lock ((?:list|who|watch|revoke|leaders|cron|queues|doctor)\b[^`\n#]*)/g;
+const COMMAND = /nestjs-distributed-lock ((?:list|who|watch|revoke|leaders|cron|queues|losses|doctor)\b[^`\n#]*)/g;
 
 describe.each(['commands', 'operations'])('the commands in docs/%s.md', (page) => {
   const text = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8');
