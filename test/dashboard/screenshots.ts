@@ -18,7 +18,7 @@ interface Picture {
 const PICTURES: readonly Picture[] = [
   { name: 'locks-light', view: 'locks', scheme: 'light', width: 1280, height: 800 },
   { name: 'locks-key-dark', view: 'key/account%2FDE-2204', scheme: 'dark', width: 1280, height: 800 },
-  { name: 'locks-instance-light', view: 'instance', scheme: 'light', width: 1280, height: 960 },
+  { name: 'locks-instance-light', view: 'instance', scheme: 'light', width: 1280, height: 1000 },
   { name: 'locks-phone-dark', view: 'locks', scheme: 'dark', width: 390, height: 844 },
 ];
 

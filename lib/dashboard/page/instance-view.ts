@@ -167,7 +167,7 @@ function losses(all: readonly ShownLoss[]): VNode {
   const now = serverNow();
   return h(
     'section',
-    { 'aria-labelledby': 'losses-title' },
+    { class: 'below', 'aria-labelledby': 'losses-title' },
     h('h2', { id: 'losses-title' }, 'Lost leases of all instances'),
     all.length === 0
       ? nothing(
@@ -178,7 +178,7 @@ function losses(all: readonly ShownLoss[]): VNode {
           'table',
           { class: 'plain losses' },
           h('caption', { class: 'hidden' }, 'Latest losses of the cluster'),
-          columns('Time', 'Keys', 'Lost by', 'Reason'),
+          columns('Time', 'Keys', 'Lost by', 'Service', 'Reason'),
           h(
             'tbody',
             {},
@@ -195,7 +195,8 @@ function lossRow({ id, at, service, owner, keys, leases, reason }: ShownLoss, no
     { key: id },
     h('td', { class: 'time' }, moment(at, now), h('span', { class: 'soft' }, ` · ${age(since(at))} ago`)),
     h('td', { class: 'mono' }, keys.join(', '), more > 0 && h('span', { class: 'soft' }, ` and ${more} more`)),
-    h('td', {}, ownerText(owner), service !== null && h('span', { class: 'of' }, ` of ${service}`)),
+    h('td', {}, ownerText(owner)),
+    h('td', {}, service ?? ''),
     h('td', {}, reason ?? ''),
   );
 }
