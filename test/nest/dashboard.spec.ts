@@ -144,6 +144,21 @@ describe('access', () => {
     },
   );
 
+  it('that is closed for want of authorize and guards is explained in the log, once', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const { get } = await serveDashboard();
+    for (const route of ROUTES) await get(route);
+    const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('the page refuses'));
+    expect(lines).toEqual([
+      'the page refuses every request: LockDashboardModule has neither authorize nor guards, and NODE_ENV is neither ' +
+        'development nor test',
+    ]);
+    const guarded = await serveDashboard({ options: { authorize: () => false } });
+    expect((await guarded.get('/locks')).status).toBe(403);
+    expect(warn).toHaveBeenCalledTimes(lines.length);
+  });
+
   it.each(['development', 'test'])('is open with NODE_ENV "%s"', async (env) => {
     vi.stubEnv('NODE_ENV', env);
     const { get } = await serveDashboard();
@@ -351,6 +366,24 @@ describe('data', () => {
     const found = await stateOf(await get(`/locks/api/state?search=${encodeURIComponent(text)}`));
     expect(found.isTruncated).toBe(true);
     expect(new Set(backend.questions.map(({ prefix = '' }) => prefix))).toEqual(new Set(['']));
+  });
+
+  it('includes the absolute keys of the option paths, which no survey finds', async () => {
+    const paths = ['/curator/till', '/curator/pool', '/curator/free'];
+    const { get, backend } = await serveDashboard({ options: { paths } });
+    vi.spyOn(backend, 'survey').mockResolvedValue({ keys: [], queues: [], isTruncated: false });
+    backend.cluster.set('/curator/till', { holders: [{ label: 'Till.open' }], waiters: [{}, {}] });
+    backend.cluster.set('/curator/pool', { holders: Array(4).fill({ mode: 'permit' }) });
+    const state = await stateOf(await get('/locks/api/state'));
+    expect(state).toMatchObject({ fault: null, total: 2, held: 5, waiting: 2 });
+    const keys = state.keys.map(({ key, kind, holding, waiting }) => [key, kind, holding, waiting]);
+    expect(keys).toEqual([
+      ['/curator/till', 'lock', 1, 2],
+      ['/curator/pool', 'semaphore', 4, 0],
+    ]);
+    expect(state.keys.map(({ holders }) => holders.length)).toEqual([1, 3]);
+    const key = (await (await get('/locks/api/key?id=%2Fcurator%2Ftill')).json()) as { holds: unknown[] };
+    expect(key.holds).toMatchObject([{ owner: { label: 'Till.open' }, to: null }]);
   });
 
   it('costs nothing before the first poll', async () => {
@@ -593,6 +626,8 @@ describe('the module', () => {
     [{ actions: ['drop'] }, "actions must be an array of 'revoke', 'resign' or 'forget', got an array of 1"],
     [{ allowedOrigins: ['https://a.example/'] }, 'allowedOrigins must be'],
     [{ paths: ['relative'] }, 'paths must be'],
+    [{ paths: Array(21).fill('/k') }, 'paths must be at most 20 keys'],
+    [{ paths: ['/a/../b'] }, 'paths'],
     [{ authorise: () => true }, 'unknown field "authorise"'],
     [{ authorize: true }, 'authorize must be a function'],
     [{ connections: ['none'] }, 'connections has "none": import LockModule.forRoot'],
