@@ -4,7 +4,9 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../../lib/command/run-command.js';
 import { accepts } from '../../../lib/command/zookeeper-servers.js';
+import { LockConfigurationError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import { connectionOf, LockService } from '../../../lib/service/lock.service.js';
+import { ZooKeeperRecords } from '../../../lib/zookeeper/zookeeper-records.js';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
@@ -334,6 +336,38 @@ describe('doctor', () => {
       expect(await accepts({ host: '127.0.0.1', port }, 1_000, 300)).toBeUndefined();
     }
     expect(await accepts({ host: '127.0.0.1', port: await unusedPort() }, 1_000, 300)).toBeUndefined();
+  });
+
+  it.each([
+    ['a server that is gone', new LockUnavailableError('no server answers', { key: 'k' }), 2, 'no server answers\n'],
+    ['a mistake of ours', new TypeError('not a function'), 1, 'not a function\n'],
+  ])('does not take %s for missing rights', async (_, error, code, complained) => {
+    const { run } = await busyCluster();
+    const acquire = vi.spyOn(LockService.prototype, 'acquire').mockRejectedValueOnce(error);
+    onTestFinished(() => acquire.mockRestore());
+    expect(await run('doctor')).toMatchObject({ code, said: '', complained });
+  });
+
+  it.each([
+    [
+      new LockConfigurationError('no rights'),
+      0,
+      [{ check: 'clock', result: 'unknown', found: 'nothing can be written' }],
+    ],
+    [new LockUnavailableError('no server answers', { key: 'k' }), 2, []],
+    [new TypeError('not a function'), 1, []],
+  ])('takes only missing rights for a clock that cannot be read: %s', async (error, code, unknown) => {
+    const { run } = await busyCluster();
+    const { write } = ZooKeeperRecords.prototype;
+    const writes = vi.spyOn(ZooKeeperRecords.prototype, 'write');
+    onTestFinished(() => writes.mockRestore());
+    writes.mockImplementation(function (this: ZooKeeperRecords, changes) {
+      return changes[0]?.value === 'clock' ? Promise.reject(error) : write.call(this, changes);
+    });
+    const ended = await run('doctor', '--json');
+    expect(ended.code).toBe(code);
+    if (code === 0) expect(findingsOf(ended.said, 'unknown')).toEqual(unknown);
+    else expect(JSON.parse(ended.said)).toEqual({ error: error.message, isUnavailable: code === 2 });
   });
 
   it('finds a chroot that does not exist, and finds it again: nothing has created it', async () => {
