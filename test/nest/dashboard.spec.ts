@@ -504,6 +504,11 @@ describe('data', () => {
     const lease = await locks.acquire('order/1', { label: 'Orders.place' });
     await expect(locks.acquire('order/1', { waitMs: 5, label: 'Orders.cancel' })).rejects.toThrow('order/1');
     backend.leaseOn('order/1')!.lose(new LockLostError('order/1', 'the test says so'));
+    await vi.waitFor(async () => {
+      // The work goes on. The key may be another one's already.
+      const key = (await (await get('/locks/api/key?id=order%2F1')).json()) as { holds: { to: number | null }[] };
+      expect(key.holds.map(({ to }) => to)).toEqual([expect.any(Number)]);
+    }, SOON);
     await lease.release();
     const fields = { sessionId: undefined, sessionTimeoutMs: undefined, server: undefined };
     const change = { state: 'suspended', before: 'connected', why: 'no server', ...fields } as const;
