@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DashboardAccess } from '../../lib/dashboard/access.js';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import type { SurveyQuestion } from '../../lib/index.js';
+import { deferred } from '../../lib/async/deferred.js';
 import { channels } from '../../lib/contract/channels.js';
 import { CoordinationService, CronRunsService, LeaderElectionService } from '../../lib/index.js';
 import { LockLostError, LockModule, LockService } from '../../lib/index.js';
@@ -354,6 +355,26 @@ describe('data', () => {
     expect(surveys.some(({ prefix }) => prefix === 'many/59')).toBe(true);
     expect(surveys.length).toBeLessThanOrEqual(2 + seconds);
     expect(backend.questions.filter(isUnbounded)).toEqual([]);
+  });
+
+  it('says that the answer to a search is awaited until its survey has answered', async () => {
+    const { get, backend } = await serveDashboard();
+    backend.isTruncated = true;
+    for (let at = 0; at < 600; at++) backend.cluster.set(`many/${at}`, { holders: [{}] });
+    const mayAnswer = deferred();
+    const { survey } = backend;
+    vi.spyOn(backend, 'survey').mockImplementation(async (question) => {
+      if (question.prefix === 'many/59') await mayAnswer.promise;
+      return survey.call(backend, question);
+    });
+    const search = async (text: string) => {
+      const { keys, isSearchAwaited } = await stateOf(await get(`/locks/api/state?search=${text}`));
+      return [keys.length, isSearchAwaited];
+    };
+    expect(await search('')).toEqual([200, false]);
+    expect(await search('many/59')).toEqual([1, true]);
+    mayAnswer.resolve();
+    await expect.poll(() => search('many/59'), SOON).toEqual([11, false]);
   });
 
   it.each([
