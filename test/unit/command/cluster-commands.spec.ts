@@ -74,6 +74,23 @@ describe('commands on a cluster', () => {
     }
   });
 
+  it('name the base path when a key is free, also the default one, unless the key is absolute', async () => {
+    for (const [key, expected] of [
+      ['free', '"free" is free (base path /locks)\n'],
+      ['/curator/till', '"/curator/till" is free\n'],
+    ] as const) {
+      const io = commandIo();
+      expect(await runCommand(['who', key, '--connect', server.connectString, '--timeout', '60s'], io)).toBe(0);
+      expect(io.written().said).toBe(expected);
+      const ending = new AbortController();
+      const watched = commandIo({ signal: ending.signal });
+      const watching = runCommand(['watch', key, '--connect', server.connectString, '--timeout', '60s'], watched);
+      await eventually(() => watched.written().said !== '', 'the first line');
+      ending.abort();
+      expect([await watching, watched.written().said]).toEqual([0, expected]);
+    }
+  });
+
   it('show the runs of the jobs of a service', async () => {
     const { locks, run } = await busyCluster();
     const { records } = connectionOf(locks).backend;
