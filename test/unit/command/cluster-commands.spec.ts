@@ -211,6 +211,34 @@ describe('a command line', () => {
     expect(other.written().said).toContain('check the auth and acl options');
   });
 
+  it.each([
+    ['zookeeper', { ZOOKEEPER_PASSWORD: 'hunter2' }, 'ZOOKEEPER_PASSWORD is set, and ZOOKEEPER_USER is not: set both'],
+    ['zookeeper', { ZOOKEEPER_USER: 'me' }, 'ZOOKEEPER_USER is set, and ZOOKEEPER_PASSWORD is not: set both'],
+    ['zookeeper', { ZOOKEEPER_USER: '', ZOOKEEPER_PASSWORD: 'hunter2' }, 'ZOOKEEPER_USER is not: set both'],
+    ['redis', { REDIS_USERNAME: 'me' }, 'REDIS_USERNAME is set, and REDIS_PASSWORD is not: set both'],
+    ['etcd', { ETCD_PASSWORD: 'hunter2' }, 'ETCD_PASSWORD is set, and ETCD_USERNAME is not: set both'],
+    ['etcd', { ETCD_USERNAME: 'me' }, 'ETCD_USERNAME is set, and ETCD_PASSWORD is not: set both'],
+  ])('does not go on with half of the credentials of %s: %j', async (backend, env, message) => {
+    const io = commandIo({ env });
+    expect(await runCommand(['list', '--backend', backend, '--timeout', '50ms'], io)).toBe(1);
+    expect(io.written().complained).toContain(message);
+    expect(io.written().complained).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['redis', { REDIS_PASSWORD: 'hunter2' }],
+    ['redis', { REDIS_USERNAME: 'me', REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }],
+    ['redis', { ETCD_PASSWORD: 'hunter2', ZOOKEEPER_PASSWORD: 'hunter2' }],
+    ['etcd', { ETCD_USERNAME: '', ETCD_PASSWORD: '' }],
+  ])('takes whole credentials, and does not look at those of other backends: %s, %j', async (backend, env) => {
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const io = commandIo({ env });
+    const address = `${backend === 'redis' ? 'redis://' : ''}127.0.0.1:${await unusedPort()}`;
+    const connect = 'REDIS_URL' in env ? [] : ['--connect', address];
+    expect(await runCommand(['list', '--backend', backend, '--timeout', '50ms', ...connect], io)).toBe(2);
+  });
+
   it.each<[string, string[]]>([
     ['--backend must be zookeeper, redis or etcd, got "consul"', ['list', '--backend', 'consul']],
     ['--grace must be a duration such as 500ms, 5s or 2min, got "soon"', ['revoke', 'k', '--grace', 'soon']],
