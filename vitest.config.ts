@@ -28,7 +28,7 @@ const FOREIGN_PROGRAMS = ['test/interop/support/compile-java.ts', 'test/interop/
 
 const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = {
   nest: { env: { NEST_MAJOR: '12' } },
-  'nest-11': { env: { NEST_MAJOR: '11' } },
+  'nest-11': { env: { NEST_MAJOR: '11' }, globalSetup: ['test/nest-11/installed.ts'] },
   package: { testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
   integration: { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
   'integration-long': { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },

@@ -14,9 +14,11 @@ try {
   if (wantsReal(args) && !(await provideZooKeeper())) throw new Error('no Apache ZooKeeper is here: see --help');
   if (wants('redis', args) && !process.env.REDIS_URL) await providePackages(REDIS);
   if (wants('etcd', args) && !process.env.ETCD_HOSTS && !process.env.ETCD_BIN) await providePackages(ETCD);
-  await must('build', npmScript('build'));
-  await must('build the sample', [process.execPath, TSC, '-p', 'sample-app/tsconfig.json']);
-  process.exitCode = await run('sample', [process.execPath, 'sample-app/dist/run.js', ...args]);
+  // A signal to this process alone would leave the instances of the shop behind.
+  const inOwnGroup = true;
+  await must('build', npmScript('build'), { inOwnGroup });
+  await must('build the sample', [process.execPath, TSC, '-p', 'sample-app/tsconfig.json'], { inOwnGroup });
+  process.exitCode = await run('sample', [process.execPath, 'sample-app/dist/run.js', ...args], { inOwnGroup });
 } catch (error) {
   console.error(`\n${error.message}`);
   process.exitCode = 1;

@@ -39,27 +39,27 @@ export const list: ClusterCommand = async ({ backend, locks }, words, options, i
     String(items),
   ]);
   if (rows.length + queues.length === 0)
-    io.out(`nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}${below(backend)}\n`);
+    io.out(`nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}${below(backend, prefix)}\n`);
   else io.out(tableText(['KIND', 'KEY', 'HOLDER', 'SINCE', 'HOLD', 'WAIT'], [...rows, ...queues]));
   tellIfTruncated(survey, io);
   return 0;
 };
 
 /** Lists the contenders of a key. */
-export const who: ClusterCommand = async ({ locks }, words, { isJson }, io) => {
+export const who: ClusterCommand = async ({ backend, locks }, words, { isJson }, io) => {
   const [key = ''] = words;
   const contenders = await locks.contenders(key);
-  return said(io, isJson ? jsonText(contenders) : lineText(key, contenders));
+  return said(io, isJson ? jsonText(contenders) : lineText(key, contenders, backend));
 };
 
 /** Lists the contenders of a key whenever they have changed, until the user ends it. */
-export const watch: ClusterCommand = async ({ locks }, words, { isJson, everyMs }, io) => {
+export const watch: ClusterCommand = async ({ backend, locks }, words, { isJson, everyMs }, io) => {
   const [key = ''] = words;
   let before: string | undefined;
   while (!io.signal.aborted) {
     const contenders = await locks.contenders(key);
     const now = JSON.stringify(contenders);
-    if (now !== before) io.out(isJson ? `${jsonText(contenders).replace(/\n\s*/g, '')}\n` : lineText(key, contenders));
+    if (now !== before) io.out(isJson ? jsonLine(contenders) : lineText(key, contenders, backend));
     before = now;
     await pause(everyMs, io.signal).catch(() => {});
   }
@@ -73,10 +73,10 @@ export const revoke: ClusterCommand = async ({ backend, locks }, words, options,
   const holders = (await locks.contenders(key)).filter(({ state }) => state === 'held');
   // A holder that comes in from now on is one that nobody has seen: it keeps the key.
   if (holders.length === 0) {
-    const text = `nobody holds "${printable(key)}"${below(backend)}: nothing was revoked\n`;
+    const text = `nobody holds "${printable(key)}"${below(backend, key)}: nothing was revoked\n`;
     return said(io, isJson ? jsonText({ key, revoked: [] }) : text);
   }
-  if (!isJson) io.out(lineText(key, holders));
+  if (!isJson) io.out(lineText(key, holders, backend));
   if (!isConfirmed) {
     const typed = await io.ask(
       `Its holders are asked to release it, and lose it after ${durationText(graceMs)}. A holder that works on then\n` +
@@ -166,8 +166,9 @@ function surveyOf(
   return locks.survey({ prefix, mostKeys, withinMs });
 }
 
-/** The base path, for what was not found: perhaps it is another one that the application has. */
-function below(backend: LockBackend): string {
+/** The base path, for what was not found: perhaps it is another one that the application has. Absolute keys have none. */
+function below(backend: LockBackend, key = ''): string {
+  if (key.startsWith('/')) return '';
   const path = backend.identify('k').slice(0, -'/k'.length);
   return ` (base path ${printable(path) || '/'})`;
 }
@@ -185,8 +186,12 @@ function titleOf(key: string, service: string | undefined): string {
   return service === undefined ? key : `${key} (${service})`;
 }
 
-function lineText(key: string, contenders: readonly Contender[]): string {
-  if (contenders.length === 0) return `"${printable(key)}" is free\n`;
+function jsonLine(value: unknown): string {
+  return `${jsonText(value).replace(/\n\s*/g, '')}\n`;
+}
+
+function lineText(key: string, contenders: readonly Contender[], backend: LockBackend): string {
+  if (contenders.length === 0) return `"${printable(key)}" is free${below(backend, key)}\n`;
   const rows = contenders.map((one) => [
     one.state === 'held' && one.isKept ? 'kept' : one.state,
     one.permits === undefined ? one.mode : `${one.mode} ${one.permits}`,

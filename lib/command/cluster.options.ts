@@ -66,7 +66,7 @@ export function parseClusterArguments(
   const { values, positionals } = parsed(args);
   const duration = (name: keyof typeof DEFAULTS) => durationOf(`--${name}`, values[name] ?? DEFAULTS[name]);
   const backend = backendOf(values.backend ?? 'zookeeper');
-  const [user, password] = VARIABLES[backend].map((name) => env[name]);
+  const { user, password } = credentialsOf(backend, env);
   if (!/^[1-9]\d{0,4}$/.test(values.most ?? DEFAULTS.most))
     throw new Error('--most must be a whole number from 1 to 10000');
   const options = {
@@ -101,6 +101,21 @@ function parsed(args: readonly string[]) {
 function backendOf(name: string): BackendName {
   if (name === 'zookeeper' || name === 'redis' || name === 'etcd') return name;
   throw new Error(`--backend must be zookeeper, redis or etcd, got "${name}"`);
+}
+
+/**
+ * Returns the credentials of the environment. A backend would go without half of them, as another user.
+ * @throws Error that names the variable that is not set
+ */
+function credentialsOf(backend: BackendName, env: CommandIo['env']): Pick<ClusterOptions, 'user' | 'password'> {
+  const names = VARIABLES[backend];
+  // Scripts set a variable to nothing where they mean none.
+  const [user, password] = names.map((name) => env[name] || undefined);
+  // Redis has a user by default. The other half may stand in the URL.
+  const isWhole = backend === 'redis' && (user === undefined || IN_URL.test(env.REDIS_URL ?? ''));
+  if (isWhole || (user === undefined) === (password === undefined)) return { user, password };
+  const [set, missing] = user === undefined ? names.toReversed() : names;
+  throw new Error(`${set} is set, and ${missing} is not: set both, or neither`);
 }
 
 function refuseCredentials(args: readonly string[]): void {

@@ -1,9 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import type { CommandIo } from './command-io.js';
+import { ownVersion } from './own-version.js';
 import { runOnCluster } from './run-on-cluster.js';
 import { zookeeperCommand } from './zookeeper-command.js';
 
 const USAGE = `Usage: nestjs-distributed-lock <command> [options]
+       nestjs-distributed-lock --help | --version
 
 What is going on in a cluster:
   list [prefix]             the keys, jobs, elections and queues that are in use
@@ -30,7 +32,7 @@ What is going on in a cluster:
   --yes                     revoke asks no question
 
   Credentials are taken from the environment alone: ZOOKEEPER_USER, ZOOKEEPER_PASSWORD, REDIS_USERNAME,
-  REDIS_PASSWORD, ETCD_USERNAME, ETCD_PASSWORD. Exit codes: 0, 1 when something is wrong, 2 without a server.
+  REDIS_PASSWORD, ETCD_USERNAME, ETCD_PASSWORD; half of a pair is refused. Exit codes: 0, 1 when something is wrong, 2 without a server.
 
 zookeeper                   a ZooKeeper for development and tests, in memory, without Java. It ends at SIGINT and SIGTERM.
 
@@ -57,6 +59,10 @@ export async function runCommand(args: readonly string[], io: CommandIo = proces
   const [command, ...rest] = args;
   if (command === '--help' || command === '-h' || rest.includes('--help')) {
     io.out(USAGE);
+    return 0;
+  }
+  if (command === '--version') {
+    io.out(`${ownVersion()}\n`);
     return 0;
   }
   if (command !== undefined && ON_CLUSTERS.includes(command)) {

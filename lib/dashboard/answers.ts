@@ -165,6 +165,8 @@ export interface StateAnswer {
   /** The reason why there is no survey; `null` when there is one. */
   readonly fault: string | null;
   readonly isTruncated: boolean;
+  /** Whether the survey that begins at the text searched for has not answered yet. There may be more keys that match. */
+  readonly isSearchAwaited: boolean;
   /** The number of keys that match, of which `keys` are the first. */
   readonly total: number;
   readonly held: number;

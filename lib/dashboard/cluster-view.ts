@@ -27,6 +27,8 @@ interface Matches {
   readonly keys: readonly ShownKey[];
   /** The number of keys, shown or not. */
   readonly total: number;
+  /** Whether there may be more: a survey that begins at the text has not had its turn yet. */
+  readonly isAwaited: boolean;
 }
 
 /** The parts of a view. */
@@ -82,8 +84,10 @@ export class ClusterView {
     const isSurveyed = text !== '' && !text.startsWith('/') && !this.#viewed.names.areRedacted;
     const more = isTruncated && isSurveyed ? await this.#beginningWith(text) : [];
     const known = new Set(keys.map(nameOf));
-    const found = [...keys, ...more.filter((one) => !known.has(nameOf(one)))].filter((one) => matches(one, text));
-    return { keys: found.slice(0, MOST_SHOWN), total: found.length };
+    const found = [...keys, ...(more ?? []).filter((one) => !known.has(nameOf(one)))].filter((one) =>
+      matches(one, text),
+    );
+    return { keys: found.slice(0, MOST_SHOWN), total: found.length, isAwaited: more === undefined };
   }
 
   /** Ends the wait for a turn. */
@@ -91,10 +95,11 @@ export class ClusterView {
     this.#turns.stop();
   }
 
-  async #beginningWith(text: string): Promise<readonly ShownKey[]> {
+  /** Returns the keys that begin with the text; `undefined` while no survey of them has answered. */
+  async #beginningWith(text: string): Promise<readonly ShownKey[] | undefined> {
     return inTime(this.#turns.ask(text)).then(
       ({ keys }) => keys.map((one) => this.#shownKey(one)),
-      () => [],
+      () => undefined,
     );
   }
 

@@ -82,7 +82,7 @@ export class Dashboard {
     const text = typeof search === 'string' ? search.slice(0, LONGEST_QUERY) : '';
     const facts = await observed.cluster.facts();
     const { keys: all, queues, isTruncated, fault } = facts;
-    const { keys, total } = await observed.cluster.matching(text, facts);
+    const { keys, total, isAwaited } = await observed.cluster.matching(text, facts);
     return {
       instance: this.#instance,
       connection: name,
@@ -91,6 +91,7 @@ export class Dashboard {
       actions,
       fault,
       isTruncated,
+      isSearchAwaited: isAwaited,
       total: total - keys.filter(({ kind }) => kind === 'election').length,
       held: sum(all, 'holding'),
       waiting: sum(all, 'waiting'),

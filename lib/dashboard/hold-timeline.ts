@@ -9,6 +9,8 @@ interface Hold {
   readonly mode: string;
   readonly from: number;
   to: number | null;
+  /** Whether a hold that excludes it has followed. A survey that still sees it is older than that. */
+  isFollowed: boolean;
 }
 
 /**
@@ -29,11 +31,12 @@ export class HoldTimeline {
     const holds = this.#holds.get(key) ?? [];
     // The next survey would be late to see that the one before has ended.
     for (const one of holds) {
-      if (one.to === null && typeof one.name === 'string' && !areShared(one.mode, hold.mode)) {
+      if (one.to === null && isForeign(one) && !areShared(one.mode, hold.mode)) {
         one.to = Math.max(one.from, hold.from);
+        one.isFollowed = true;
       }
     }
-    holds.push({ name, ...hold, to: null });
+    holds.push({ name, ...hold, to: null, isFollowed: false });
     // The key that changed last is last, so the first one is forgotten.
     this.#holds.delete(key);
     this.#holds.set(key, holds);
@@ -54,10 +57,14 @@ export class HoldTimeline {
     const foreign = new Map(
       holders.filter(({ isOwn }) => !isOwn).map((holder) => [JSON.stringify([holder.owner, holder.since]), holder]),
     );
-    const open = (this.#holds.get(key) ?? []).filter(({ name, to }) => to === null && typeof name === 'string');
-    const known = new Set(open.map(({ name }) => name));
+    const holds = this.#holds.get(key) ?? [];
+    const open = holds.filter((hold) => hold.to === null && isForeign(hold));
+    const known = new Set(holds.filter(({ to, isFollowed }) => to === null || isFollowed).map(({ name }) => name));
+    const own = holds.find((hold) => hold.to === null && !isForeign(hold));
     for (const [name, { owner, mode, since }] of foreign) {
-      if (!known.has(name)) this.began(key, name, { owner, mode, from: since ?? at });
+      // The survey saw it before this process got the key.
+      if (known.has(name) || (own && !areShared(own.mode, mode))) continue;
+      this.began(key, name, { owner, mode, from: since ?? at });
     }
     for (const hold of open) if (!foreign.has(String(hold.name))) hold.to ??= at;
   }
@@ -66,9 +73,14 @@ export class HoldTimeline {
   missing(keys: ReadonlySet<string>, at: number): void {
     for (const [key, holds] of this.#holds) {
       if (keys.has(key)) continue;
-      for (const hold of holds) if (hold.to === null && typeof hold.name === 'string') hold.to = at;
+      for (const hold of holds) if (hold.to === null && isForeign(hold)) hold.to = at;
     }
   }
+}
+
+/** Whether it is a hold of another process. Surveys name these by text. */
+function isForeign({ name }: Hold): boolean {
+  return typeof name === 'string';
 }
 
 /** Whether two holds of one key may be at the same time. */

@@ -5,17 +5,42 @@ export const ROOT = new URL('../../', import.meta.url);
 /** The npm that runs this script, or the one on the PATH. */
 const NPM = process.env.npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
 
-/** Runs a command with its output on ours; resolves with its exit code. */
-export function run(title, argv, { cwd = ROOT, env = {} } = {}) {
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a command with its output on ours; resolves with its exit code.
+ * @param inOwnGroup signals reach this process alone, also Ctrl-C in a terminal. It passes them on to the command and to
+ *   all that this has started, and ends by them when the command has ended.
+ */
+export function run(title, argv, { cwd = ROOT, env = {}, inOwnGroup = false } = {}) {
   console.log(`\n> ${title}`);
   const [program, ...args] = argv;
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: 'inherit' });
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: 'inherit',
+      detached: inOwnGroup,
+    });
+    if (inOwnGroup) passSignals(child);
     child.once('error', (error) => {
       console.error(error.message);
       resolve(127);
     });
     child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+function passSignals(child) {
+  let passed;
+  const pass = (signal) => {
+    passed = signal;
+    process.kill(-child.pid, signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, pass);
+  child.once('exit', () => {
+    for (const signal of SIGNALS) process.off(signal, pass);
+    if (passed) process.kill(process.pid, passed);
   });
 }
 

@@ -268,7 +268,15 @@ export const LAYERS: Layers = {
       redis: ['redis/index.ts', 'redis/redis.backend.ts'],
       etcd: ['etcd/index.ts', 'etcd/etcd.backend.ts'],
     },
-    packages: ['@nestjs/common', 'node:crypto', 'node:net', 'node:readline/promises', 'node:tls', 'node:util'],
+    packages: [
+      '@nestjs/common',
+      'node:crypto',
+      'node:fs',
+      'node:net',
+      'node:readline/promises',
+      'node:tls',
+      'node:util',
+    ],
   },
   testing: {
     folder: 'testing',

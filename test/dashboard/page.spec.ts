@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CronRunsService } from '../../lib/index.js';
+import { deferred } from '../../lib/async/deferred.js';
 import { PLATFORMS } from '../nest/platforms.js';
 import type { Platform } from '../nest/platforms.js';
 import { ASSETS, browsedApp, browser, live, serveHttp, stripProxy } from './browsed-app.js';
@@ -57,6 +58,33 @@ describe('the table of locks', () => {
     await page.locator('#search').fill('orders.');
     await expect.poll(() => keysIn(page)).toEqual(['c', 'b']);
     await page.locator('#search').fill('nothing');
+    await page.getByText('Nothing found').waitFor();
+  });
+
+  it('tells a search that still awaits its answer from one that found nothing', async () => {
+    const { url, backend } = await browsedApp();
+    backend.isTruncated = true;
+    backend.cluster.set('shown/1', { holders: [{}] });
+    const mayAnswer = deferred();
+    const { survey } = backend;
+    vi.spyOn(backend, 'survey').mockImplementation(async (question) => {
+      if (question.prefix?.startsWith('late/')) await mayAnswer.promise;
+      const { keys, ...rest } = await survey.call(backend, question);
+      // The survey of the cluster does not get that far.
+      return { ...rest, keys: keys.filter(({ key }) => question.prefix !== '' || key.startsWith('shown/')) };
+    });
+    backend.cluster.set('late/1', { holders: [{}] });
+    const { page } = await open(url);
+    await live(page);
+    await page.locator('#search').fill('late/');
+    await page.locator('.count', { hasText: /^Looking …$/ }).waitFor();
+    await page.locator('.count', { hasText: '0 keys found so far, the answer is still awaited' }).waitFor();
+    await page.getByText('Still searching').waitFor();
+    mayAnswer.resolve();
+    await rowOf(page, 'late/1').waitFor();
+    await page.locator('.count', { hasText: '1 key found' }).waitFor();
+    expect(await page.getByText('awaited').count()).toBe(0);
+    await page.locator('#search').fill('late/2');
     await page.getByText('Nothing found').waitFor();
   });
 

@@ -77,6 +77,7 @@ describe('callers in the local queues of several services', () => {
     const [busy, other] = [at(services, 0), at(services, 1)];
     let isOver = false;
     const work = async () => {
+      // Quicker work would use up the hand-over numbers of a token in time, which ends the hand-overs as well.
       while (!isOver) await busy.using('k', () => new Promise<void>((resolve) => setTimeout(resolve, 2)));
     };
     const works = [work(), work(), work()];

@@ -3,7 +3,7 @@ import type { Lease } from '../../lib/contract/lease.js';
 import { FaultProxy } from '../../lib/testing/index.js';
 import type { LockService } from '../../lib/service/lock.service.js';
 import { freshBasePath } from '../support/base-path.js';
-import { openService } from '../support/services.js';
+import { closeService, openService } from '../support/services.js';
 import { openProxy } from './driver/support/open-proxy.js';
 
 const target = inject('zookeeper');
@@ -41,5 +41,24 @@ describe.each(Object.entries(faults))('release() on a link that %s', (_, break_)
     expect(await Promise.race([released, second])).toBe('released');
     expect(lease.isHeld()).toBe(false);
     proxy.heal();
+  });
+});
+
+describe.each(Object.entries(faults))('a shutdown on a link that %s', (_, break_) => {
+  it('ends within the time that docs/operations.md names', async () => {
+    const proxy = await openProxy(target);
+    const [drainTimeoutMs, releaseTimeoutMs] = [300, 900];
+    const options = { basePath: freshBasePath(), drainTimeoutMs, releaseTimeoutMs, localLine: true, keepMs: 60_000 };
+    const service = await openService({ connectString: proxy.connectString, ...options });
+    // A lease that is taken away from its holder, and one that is kept although nobody uses it, end one after the other.
+    const lease = await service.mutex('held', { localLine: false }).acquire();
+    await (await service.acquire('kept')).release();
+    break_(proxy);
+
+    const closed = closeService(service).then(() => 'closed');
+    const limitMs = drainTimeoutMs + 2 * releaseTimeoutMs + 1_500;
+    const limit = new Promise((resolve) => setTimeout(resolve, limitMs, 'it is late'));
+    expect(await Promise.race([closed, limit])).toBe('closed');
+    expect(lease.isHeld()).toBe(false);
   });
 });

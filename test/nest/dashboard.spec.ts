@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DashboardAccess } from '../../lib/dashboard/access.js';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
 import type { SurveyQuestion } from '../../lib/index.js';
+import { deferred } from '../../lib/async/deferred.js';
 import { channels } from '../../lib/contract/channels.js';
 import { CoordinationService, CronRunsService, LeaderElectionService } from '../../lib/index.js';
 import { LockLostError, LockModule, LockService } from '../../lib/index.js';
@@ -143,6 +144,21 @@ describe('access', () => {
       expect((await act('revoke', { id: 'a', graceMs: 0 })).status).toBe(403);
     },
   );
+
+  it('that is closed for want of authorize and guards is explained in the log, once', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const { get } = await serveDashboard();
+    for (const route of ROUTES) await get(route);
+    const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('the page refuses'));
+    expect(lines).toEqual([
+      'the page refuses every request: LockDashboardModule has neither authorize nor guards, and NODE_ENV is neither ' +
+        'development nor test',
+    ]);
+    const guarded = await serveDashboard({ options: { authorize: () => false } });
+    expect((await guarded.get('/locks')).status).toBe(403);
+    expect(warn).toHaveBeenCalledTimes(lines.length);
+  });
 
   it.each(['development', 'test'])('is open with NODE_ENV "%s"', async (env) => {
     vi.stubEnv('NODE_ENV', env);
@@ -341,6 +357,26 @@ describe('data', () => {
     expect(backend.questions.filter(isUnbounded)).toEqual([]);
   });
 
+  it('says that the answer to a search is awaited until its survey has answered', async () => {
+    const { get, backend } = await serveDashboard();
+    backend.isTruncated = true;
+    for (let at = 0; at < 600; at++) backend.cluster.set(`many/${at}`, { holders: [{}] });
+    const mayAnswer = deferred();
+    const { survey } = backend;
+    vi.spyOn(backend, 'survey').mockImplementation(async (question) => {
+      if (question.prefix === 'many/59') await mayAnswer.promise;
+      return survey.call(backend, question);
+    });
+    const search = async (text: string) => {
+      const { keys, isSearchAwaited } = await stateOf(await get(`/locks/api/state?search=${text}`));
+      return [keys.length, isSearchAwaited];
+    };
+    expect(await search('')).toEqual([200, false]);
+    expect(await search('many/59')).toEqual([1, true]);
+    mayAnswer.resolve();
+    await expect.poll(() => search('many/59'), SOON).toEqual([11, false]);
+  });
+
   it.each([
     ['outside of the base path', '/other/app', {}],
     ['of keys with other names', 'many/59', { redactKey: (key: string) => `#${key.length}` }],
@@ -351,6 +387,24 @@ describe('data', () => {
     const found = await stateOf(await get(`/locks/api/state?search=${encodeURIComponent(text)}`));
     expect(found.isTruncated).toBe(true);
     expect(new Set(backend.questions.map(({ prefix = '' }) => prefix))).toEqual(new Set(['']));
+  });
+
+  it('includes the absolute keys of the option paths, which no survey finds', async () => {
+    const paths = ['/curator/till', '/curator/pool', '/curator/free'];
+    const { get, backend } = await serveDashboard({ options: { paths } });
+    vi.spyOn(backend, 'survey').mockResolvedValue({ keys: [], queues: [], isTruncated: false });
+    backend.cluster.set('/curator/till', { holders: [{ label: 'Till.open' }], waiters: [{}, {}] });
+    backend.cluster.set('/curator/pool', { holders: Array(4).fill({ mode: 'permit' }) });
+    const state = await stateOf(await get('/locks/api/state'));
+    expect(state).toMatchObject({ fault: null, total: 2, held: 5, waiting: 2 });
+    const keys = state.keys.map(({ key, kind, holding, waiting }) => [key, kind, holding, waiting]);
+    expect(keys).toEqual([
+      ['/curator/till', 'lock', 1, 2],
+      ['/curator/pool', 'semaphore', 4, 0],
+    ]);
+    expect(state.keys.map(({ holders }) => holders.length)).toEqual([1, 3]);
+    const key = (await (await get('/locks/api/key?id=%2Fcurator%2Ftill')).json()) as { holds: unknown[] };
+    expect(key.holds).toMatchObject([{ owner: { label: 'Till.open' }, to: null }]);
   });
 
   it('costs nothing before the first poll', async () => {
@@ -471,6 +525,11 @@ describe('data', () => {
     const lease = await locks.acquire('order/1', { label: 'Orders.place' });
     await expect(locks.acquire('order/1', { waitMs: 5, label: 'Orders.cancel' })).rejects.toThrow('order/1');
     backend.leaseOn('order/1')!.lose(new LockLostError('order/1', 'the test says so'));
+    await vi.waitFor(async () => {
+      // The work goes on. The key may be another one's already.
+      const key = (await (await get('/locks/api/key?id=order%2F1')).json()) as { holds: { to: number | null }[] };
+      expect(key.holds.map(({ to }) => to)).toEqual([expect.any(Number)]);
+    }, SOON);
     await lease.release();
     const fields = { sessionId: undefined, sessionTimeoutMs: undefined, server: undefined };
     const change = { state: 'suspended', before: 'connected', why: 'no server', ...fields } as const;
@@ -593,6 +652,8 @@ describe('the module', () => {
     [{ actions: ['drop'] }, "actions must be an array of 'revoke', 'resign' or 'forget', got an array of 1"],
     [{ allowedOrigins: ['https://a.example/'] }, 'allowedOrigins must be'],
     [{ paths: ['relative'] }, 'paths must be'],
+    [{ paths: Array(21).fill('/k') }, 'paths must be at most 20 keys'],
+    [{ paths: ['/a/../b'] }, 'paths'],
     [{ authorise: () => true }, 'unknown field "authorise"'],
     [{ authorize: true }, 'authorize must be a function'],
     [{ connections: ['none'] }, 'connections has "none": import LockModule.forRoot'],

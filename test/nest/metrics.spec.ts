@@ -18,6 +18,7 @@ import {
   LockShutdownError,
   LockModule,
   LockService,
+  LockUnavailableError,
 } from '../../lib/index.js';
 import { LockMetricsModule } from '../../lib/metrics/index.js';
 import type { LockMetricsOptions } from '../../lib/metrics/index.js';
@@ -99,7 +100,7 @@ class Scrape {
 
 describe('the metrics of acquisitions', () => {
   it('count waits by their result, and holds', async () => {
-    const { locks, scrape: look } = await startMetered();
+    const { locks, backend, scrape: look } = await startMetered();
     const lease = await locks.acquire('a', { label: 'one' });
     expect(await locks.tryAcquire('a', { label: 'one' })).toBeNull();
     await expect(locks.acquire('a', { label: 'one', waitMs: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
@@ -108,9 +109,11 @@ describe('the metrics of acquisitions', () => {
     given.abort(new Error('enough'));
     await expect(aborted).rejects.toThrow('enough');
     await lease.release();
+    vi.spyOn(backend, 'acquire').mockRejectedValueOnce(new LockUnavailableError('no server', { key: 'a' }));
+    await expect(locks.acquire('a', { label: 'one' })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
     const seen = await look();
     const one = { connection: 'default', lock: 'one', mode: 'exclusive' };
-    for (const result of ['acquired', 'busy', 'timeout', 'aborted']) {
+    for (const result of ['acquired', 'busy', 'timeout', 'aborted', 'unavailable']) {
       expect(seen.of('wait_duration_seconds_count', { ...one, result })).toBe(1);
       expect(seen.of('wait_duration_seconds_bucket', { ...one, result, le: '+Inf' })).toBe(1);
     }

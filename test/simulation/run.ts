@@ -1,9 +1,4 @@
-/**
- * `npm run simulate -- [--hours H] [--seed S] [--seconds N] [--scenario NAME] [--defect NAME|all] [--replay SEED]
- * [--shrink SEED] [--guided] [--node PATH]`, or `npm run simulate -- --exhaustive [--scenario NAME]
- * [--deviations N|all] [--faults N] [--choices LIST] [--defect NAME]`.
- * README.md describes each option. The last line is `N simulated hours, N seeds, N findings`.
- */
+/** `npm run simulate`: `--help` lists its options, and README.md describes them. */
 import { simulateCommand } from './command/simulate.js';
 
 process.exitCode = await simulateCommand(process.argv.slice(2));

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +53,7 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
       const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
       // Each change is shown by a look of its own.
       for (let look = 0; look < 20; look++) {
-        expect((await lines.next()).value).toBe('"orders/42" is free');
+        expect((await lines.next()).value).toMatch(/^"orders\/42" is free \(base path \/.*\)$/);
         const lease = await locks.acquire('orders/42');
         for (const start of ['STATE', 'held']) expect((await lines.next()).value).toMatch(new RegExp(`^${start} `));
         await lease.release();
@@ -113,5 +114,10 @@ describe('npx nestjs-distributed-lock zookeeper', () => {
 
   it('prints its usage', async () => {
     expect(await run(['--help']).ended).toMatchObject({ code: 0, said: expect.stringContaining('--port') });
+  });
+
+  it('prints the version of its package', async () => {
+    const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+    expect(await run(['--version']).ended).toEqual({ code: 0, said: `${version}\n`, complained: '' });
   });
 });

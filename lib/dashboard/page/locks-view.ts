@@ -142,14 +142,22 @@ function countText(rows: number): string {
   const { state, search } = store;
   if (!state) return '';
   const more = state.total > state.keys.length ? ` of ${count(state.total)}` : '';
-  const found = search === '' ? '' : ' found';
+  if (isUnanswered()) return 'Looking …';
+  const found = search === '' ? '' : state.isSearchAwaited ? ' found so far, the answer is still awaited' : ' found';
   const truncated = state.isTruncated ? '. There are more than one survey sees: search by the beginning of a key' : '';
   return `${count(rows)}${more} ${rows === 1 ? 'key' : 'keys'}${found}${truncated}`;
+}
+
+/** Whether the rows are those of an earlier text. */
+function isUnanswered(): boolean {
+  return store.answered !== store.search;
 }
 
 function empty(): VNode {
   const { state, search, onlyContended } = store;
   if (state?.fault) return nothing('No overview', state.fault);
+  if (isUnanswered() || state?.isSearchAwaited)
+    return nothing('Still searching', `The answer about “${search}” is awaited.`);
   if (search !== '') return nothing('Nothing found', `No key, holder or waiting caller matches “${search}”.`);
   if (onlyContended) return nothing('Nobody waits', 'Keys that somebody waits for would be here.');
   return nothing('Nothing is locked', 'A key appears here as soon as somebody holds it, and goes when nobody does.');

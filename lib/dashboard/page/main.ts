@@ -62,6 +62,8 @@ function addresses(): readonly string[] {
 
 function received(state: StateAnswer, shownKey: KeyAnswer | undefined): void {
   store.state = state;
+  // Another text would have ended the question: an answer is about the present one.
+  store.answered = store.search;
   store.connection = state.connection;
   store.shownKey = shownKey;
   store.instances.set(state.instance.id, state);
@@ -226,7 +228,7 @@ function main(): VNode {
 function view(): Child {
   switch (store.route.view) {
     case 'locks':
-      return locksView({ changed: draw, searched: () => poller.now() });
+      return locksView({ changed: draw, searched });
     case 'key':
       return keyView(ask);
     case 'leaders':
@@ -240,6 +242,11 @@ function view(): Child {
     case 'instance':
       return instanceView(draw);
   }
+}
+
+function searched(): void {
+  draw();
+  poller.now();
 }
 
 function skip(event: Event): void {

@@ -33,6 +33,8 @@ export interface Store {
   shownKey: KeyAnswer | undefined;
   connection: string;
   search: string;
+  /** The text that the latest answer is about. */
+  answered: string;
   sorting: Sorting;
   onlyContended: boolean;
   /** Whether the order of rows stays, because the pointer or the focus is in the table. */
@@ -57,6 +59,7 @@ export const store: Store = {
   shownKey: undefined,
   connection: '',
   search: '',
+  answered: '',
   sorting: 'waiting',
   onlyContended: false,
   isPinned: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scenarioNamed } from '../plan/scenarios.js';
-import { readOptions } from './options.js';
+import { OPTIONS, readOptions, USAGE } from './options.js';
 
 describe('the options of npm run simulate', () => {
   it('have defaults', () => {
@@ -21,6 +21,11 @@ describe('the options of npm run simulate', () => {
       replayEvery: 0,
       defect: 'x',
     });
+  });
+
+  it('are all in the text of --help, and only they', () => {
+    const named = [...USAGE.matchAll(/--([a-z][\w-]*)/g)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set(Object.keys(OPTIONS)));
   });
 
   it.each([

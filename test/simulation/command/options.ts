@@ -29,27 +29,54 @@ export interface SimulateOptions {
   readonly replayEvery: number;
 }
 
+export const OPTIONS = {
+  hours: { type: 'string', default: '10' },
+  seed: { type: 'string', default: '1' },
+  seconds: { type: 'string', default: '600' },
+  scenario: { type: 'string' },
+  defect: { type: 'string' },
+  replay: { type: 'string' },
+  shrink: { type: 'string' },
+  node: { type: 'string' },
+  guided: { type: 'boolean', default: false },
+  exhaustive: { type: 'boolean', default: false },
+  deviations: { type: 'string' },
+  faults: { type: 'string' },
+  choices: { type: 'string' },
+  processes: { type: 'string', default: String(availableParallelism()) },
+  'replay-every': { type: 'string', default: '20' },
+} as const;
+
+export const USAGE = `npm run simulate -- [options]
+
+  --hours <number>           simulated hours of the cluster. Default 10
+  --seed <number>            the first seed. Default 1
+  --seconds <number>         the simulated seconds of one seed's traffic. Default 600
+  --scenario <name>          swarm (default), calm, links, processes, servers, outside, backups
+  --guided                   plans that reached something new are changed and tried again
+  --replay <seed>            one seed, with its story
+  --shrink <seed>            the smallest plan that still shows what the seed shows
+  --defect <name>|all        looks for a defect that is planted in the library
+  --node <path>              runs each seed on this Node.js as well, and compares
+  --processes <number>       the seeds that run at once. Default: one for each core
+  --replay-every <number>    every n-th seed runs twice. Default 20; 0: none
+
+npm run simulate -- --exhaustive [options]      small scenarios, in every order
+
+  --scenario <name>          default: all
+  --deviations <number>|all  the most deviations from the default order
+  --faults <number>          the most faults in a run
+  --choices <list>           one run, with its story
+  --defect <name>, --processes <number>
+
+The last line is "N simulated hours, N seeds, N findings". The exit code is 0 without findings.
+test/simulation/README.md and test/simulation/exhaustive/README.md say more.`;
+
 /** @throws Error that names the wrong option */
 export function readOptions(args: readonly string[]): SimulateOptions {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      hours: { type: 'string', default: '10' },
-      seed: { type: 'string', default: '1' },
-      seconds: { type: 'string', default: '600' },
-      scenario: { type: 'string' },
-      defect: { type: 'string' },
-      replay: { type: 'string' },
-      shrink: { type: 'string' },
-      node: { type: 'string' },
-      guided: { type: 'boolean', default: false },
-      exhaustive: { type: 'boolean', default: false },
-      deviations: { type: 'string' },
-      faults: { type: 'string' },
-      choices: { type: 'string' },
-      processes: { type: 'string', default: String(availableParallelism()) },
-      'replay-every': { type: 'string', default: '20' },
-    },
+    options: OPTIONS,
   });
   return {
     hours: positive('hours', values.hours),

@@ -22,6 +22,12 @@ function simulate(words: string): Promise<Ended> {
 }
 
 describe('npm run simulate', () => {
+  it('prints its options', async () => {
+    const { exitCode, lines, errors } = await simulate('--help');
+    expect([exitCode, errors]).toEqual([0, '']);
+    expect(lines[0]).toBe('npm run simulate -- [options]');
+  });
+
   it('ends with a line of hours, seeds and findings, and exits with 0 without findings', async () => {
     const { exitCode, lines } = await simulate(
       '--hours 0.001 --seconds 5 --scenario calm --replay-every 1 --processes 1',

@@ -13,13 +13,17 @@ import { shrink } from '../search/shrink.js';
 import { bundleAll, zookeeperBackend } from '../search/zookeeper-backend.js';
 import { storyOf, writeStory } from '../report/story.js';
 import { compareNodes } from './compare-nodes.js';
-import { readOptions } from './options.js';
+import { readOptions, USAGE } from './options.js';
 import type { SimulateOptions } from './options.js';
 
 const HOUR_MS = 3_600_000;
 
 /** Resolves with the exit code. */
 export async function simulateCommand(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(USAGE);
+    return 0;
+  }
   const options = readOptions(args);
   if (options.exhaustive) return exhaustiveCommand(options);
   if (options.replay !== undefined) return replayOne(drawn(options, options.replay));

@@ -4,7 +4,9 @@ import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../../lib/command/run-command.js';
 import { accepts } from '../../../lib/command/zookeeper-servers.js';
+import { LockConfigurationError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import { connectionOf, LockService } from '../../../lib/service/lock.service.js';
+import { ZooKeeperRecords } from '../../../lib/zookeeper/zookeeper-records.js';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
@@ -69,6 +71,23 @@ describe('commands on a cluster', () => {
       expect([code, complained]).toEqual([0, '']);
       if (ending !== 'txt') JSON.parse(said);
       await expect(stable(said)).toMatchFileSnapshot(`golden/${name}.${ending}`);
+    }
+  });
+
+  it('name the base path when a key is free, also the default one, unless the key is absolute', async () => {
+    for (const [key, expected] of [
+      ['free', '"free" is free (base path /locks)\n'],
+      ['/curator/till', '"/curator/till" is free\n'],
+    ] as const) {
+      const io = commandIo();
+      expect(await runCommand(['who', key, '--connect', server.connectString, '--timeout', '60s'], io)).toBe(0);
+      expect(io.written().said).toBe(expected);
+      const ending = new AbortController();
+      const watched = commandIo({ signal: ending.signal });
+      const watching = runCommand(['watch', key, '--connect', server.connectString, '--timeout', '60s'], watched);
+      await eventually(() => watched.written().said !== '', 'the first line');
+      ending.abort();
+      expect([await watching, watched.written().said]).toEqual([0, expected]);
     }
   });
 
@@ -201,6 +220,34 @@ describe('a command line', () => {
     const other = commandIo();
     expect(await runCommand(['doctor', ...options, '--base-path', `${basePath}-private`], other)).toBe(1);
     expect(other.written().said).toContain('check the auth and acl options');
+  });
+
+  it.each([
+    ['zookeeper', { ZOOKEEPER_PASSWORD: 'hunter2' }, 'ZOOKEEPER_PASSWORD is set, and ZOOKEEPER_USER is not: set both'],
+    ['zookeeper', { ZOOKEEPER_USER: 'me' }, 'ZOOKEEPER_USER is set, and ZOOKEEPER_PASSWORD is not: set both'],
+    ['zookeeper', { ZOOKEEPER_USER: '', ZOOKEEPER_PASSWORD: 'hunter2' }, 'ZOOKEEPER_USER is not: set both'],
+    ['redis', { REDIS_USERNAME: 'me' }, 'REDIS_USERNAME is set, and REDIS_PASSWORD is not: set both'],
+    ['etcd', { ETCD_PASSWORD: 'hunter2' }, 'ETCD_PASSWORD is set, and ETCD_USERNAME is not: set both'],
+    ['etcd', { ETCD_USERNAME: 'me' }, 'ETCD_USERNAME is set, and ETCD_PASSWORD is not: set both'],
+  ])('does not go on with half of the credentials of %s: %j', async (backend, env, message) => {
+    const io = commandIo({ env });
+    expect(await runCommand(['list', '--backend', backend, '--timeout', '50ms'], io)).toBe(1);
+    expect(io.written().complained).toContain(message);
+    expect(io.written().complained).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['redis', { REDIS_PASSWORD: 'hunter2' }],
+    ['redis', { REDIS_USERNAME: 'me', REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }],
+    ['redis', { ETCD_PASSWORD: 'hunter2', ZOOKEEPER_PASSWORD: 'hunter2' }],
+    ['etcd', { ETCD_USERNAME: '', ETCD_PASSWORD: '' }],
+  ])('takes whole credentials, and does not look at those of other backends: %s, %j', async (backend, env) => {
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const io = commandIo({ env });
+    const address = `${backend === 'redis' ? 'redis://' : ''}127.0.0.1:${await unusedPort()}`;
+    const connect = 'REDIS_URL' in env ? [] : ['--connect', address];
+    expect(await runCommand(['list', '--backend', backend, '--timeout', '50ms', ...connect], io)).toBe(2);
   });
 
   it.each<[string, string[]]>([
@@ -345,6 +392,38 @@ describe('doctor', () => {
       expect(await accepts({ host: '127.0.0.1', port }, 1_000, 300)).toBeUndefined();
     }
     expect(await accepts({ host: '127.0.0.1', port: await unusedPort() }, 1_000, 300)).toBeUndefined();
+  });
+
+  it.each([
+    ['a server that is gone', new LockUnavailableError('no server answers', { key: 'k' }), 2, 'no server answers\n'],
+    ['a mistake of ours', new TypeError('not a function'), 1, 'not a function\n'],
+  ])('does not take %s for missing rights', async (_, error, code, complained) => {
+    const { run } = await busyCluster();
+    const acquire = vi.spyOn(LockService.prototype, 'acquire').mockRejectedValueOnce(error);
+    onTestFinished(() => acquire.mockRestore());
+    expect(await run('doctor')).toMatchObject({ code, said: '', complained });
+  });
+
+  it.each([
+    [
+      new LockConfigurationError('no rights'),
+      0,
+      [{ check: 'clock', result: 'unknown', found: 'nothing can be written' }],
+    ],
+    [new LockUnavailableError('no server answers', { key: 'k' }), 2, []],
+    [new TypeError('not a function'), 1, []],
+  ])('takes only missing rights for a clock that cannot be read: %s', async (error, code, unknown) => {
+    const { run } = await busyCluster();
+    const { write } = ZooKeeperRecords.prototype;
+    const writes = vi.spyOn(ZooKeeperRecords.prototype, 'write');
+    onTestFinished(() => writes.mockRestore());
+    writes.mockImplementation(function (this: ZooKeeperRecords, changes) {
+      return changes[0]?.value === 'clock' ? Promise.reject(error) : write.call(this, changes);
+    });
+    const ended = await run('doctor', '--json');
+    expect(ended.code).toBe(code);
+    if (code === 0) expect(findingsOf(ended.said, 'unknown')).toEqual(unknown);
+    else expect(JSON.parse(ended.said)).toEqual({ error: error.message, isUnavailable: code === 2 });
   });
 
   it('finds a chroot that does not exist, and finds it again: nothing has created it', async () => {

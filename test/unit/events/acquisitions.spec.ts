@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { channels } from '../../../lib/contract/channels.js';
 import type { ObservedRequest, RequestGrantEvent, RequestMissEvent } from '../../../lib/contract/channels.js';
-import { LockLostError } from '../../../lib/contract/errors.js';
+import { LockLostError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import { settled } from '../local/callers.js';
 import { faultsOf } from './event-referee.js';
 import { startServices } from './services.js';
@@ -110,6 +110,20 @@ describe('the events of an acquisition', () => {
     await expect(locks.tryAcquire('k')).rejects.toThrow('broken');
     expect(referee.texts).toEqual(['start', 'miss error', 'start', 'miss error']);
   });
+
+  it.each([{ localLine: true }, { localLine: false }])(
+    'end with a miss when no server is in reach: %j',
+    async (sharing) => {
+      const misses = subscribed<RequestMissEvent>(channels.requestMiss);
+      const { locks, backend, referee } = startServices(sharing);
+      const unavailable = new LockUnavailableError('no server answers', { key: 'k' });
+      vi.spyOn(backend, 'acquire').mockRejectedValue(unavailable);
+      await expect(locks.acquire('k')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+      await expect(locks.tryAcquire('k')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+      expect(referee.texts).toEqual(['start', 'miss unavailable', 'start', 'miss unavailable']);
+      for (const { error } of misses) expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    },
+  );
 
   it('include what happens to the lease', async () => {
     const { locks, backend, referee } = startServices();
