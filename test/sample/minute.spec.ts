@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { KeyAnswer, StateAnswer } from '../../lib/dashboard/answers.js';
 import { RunningSample } from './running-sample.js';
