@@ -27,8 +27,9 @@ async function enterQueues(
     const values = (again: boolean) => [flag(waits), flag(again), ...entries];
     try {
       const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });
-      if (word === 'POSITIONS') {
-        contenders.forEach((contender, place) => contender.stands(rest[place] as Position));
+      const positions = word === 'GRANTED' ? [['g', ...rest]] : rest;
+      if (word === 'GRANTED' || word === 'POSITIONS') {
+        contenders.forEach((contender, place) => contender.stands(positions[place] as Position));
         return contenders;
       }
       contenders.forEach((contender) => contender.drop());

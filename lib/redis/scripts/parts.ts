@@ -5,30 +5,29 @@
  * server's, in milliseconds. Channels are not keys, so they need not be declared.
  */
 
-/** The clock, the sessions, and the identity of the server. `INFO` costs 3 us, the rest 1 us. */
+/** The clock, the sessions, and the identity of the server. `INFO` costs 2 us, the rest 2 us. */
 export const CLOCK = `
 local SESSIONS, SERVER = KEYS[1], KEYS[2]
-local CHANNEL = string.sub(SESSIONS, 1, -2) .. 'c:'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local ticks = math.floor((time[1] * 1000000 + time[2]) / 32)
 local info = redis.call('INFO', 'replication')
-local replid = string.match(info, 'master_replid:(%w+)')
 if not string.find(info, 'role:master', 1, true) then
   return redis.error_reply('READONLY this server is a replica')
 end
-local function isIdentity(text) return string.sub(text or '', 1, #replid) == replid end
+local _, name = string.find(info, 'master_replid:', 1, true)
+local replid = string.sub(info, name + 1, name + 40)
+local function isIdentity(text) return string.sub(text or '', 1, 40) == replid end
 local function digits(n) return string.format('%.0f', n) end
 local function endOf(sid) return tonumber(redis.call('ZSCORE', SESSIONS, sid) or 0) end
 local function isAlive(sid) return endOf(sid) > now end
+local function channelOf(sid) return string.sub(SESSIONS, 1, -2) .. 'c:' .. sid end
 -- The clock makes tokens grow when the last one was evicted, or lost with the database.
 local function nextToken(key)
-  local token = digits(ticks)
-  local last = redis.call('SET', key, token, 'PX', 86400000, 'GET')
-  if not last or tonumber(last) < ticks then return token end
-  token = digits(last + 1)
-  redis.call('SET', key, token, 'PX', 86400000)
-  return token
+  local last = tonumber(redis.call('SET', key, ticks, 'PX', 86400000, 'GET') or 0)
+  if last < ticks then return ticks end
+  redis.call('SET', key, last + 1, 'PX', 86400000)
+  return last + 1
 end
 `;
 
@@ -63,7 +62,7 @@ local function parse(entry)
 end
 local function tell(entry, what)
   local _, owner, number = parse(entry)
-  redis.call('PUBLISH', CHANNEL .. owner, what .. ' ' .. number)
+  redis.call('PUBLISH', channelOf(owner), what .. ' ' .. number)
 end
 local function publishChange(queue)
   if queue.isObserved == nil then queue.isObserved = redis.call('EXISTS', queue.o) == 1 end
@@ -136,7 +135,7 @@ local function grantTurns(queue)
   end
   for _, one in ipairs(granted) do
     local _, owner, number = parse(one[1])
-    redis.call('PUBLISH', CHANNEL .. owner, 'g ' .. number .. ' ' .. one[2] .. ' ' .. wanted)
+    redis.call('PUBLISH', channelOf(owner), 'g ' .. number .. ' ' .. digits(one[2]) .. ' ' .. wanted)
   end
 end
 -- When a waiting entry should be looked at, if no message comes: at the end of the settling, or of the first session

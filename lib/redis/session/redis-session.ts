@@ -241,7 +241,7 @@ export class RedisSession {
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
         const reply = await orAbort(link.run({ ...this.#call(script, keys, rest), inBytes, signal }), signal);
-        const answer = answerOf(reply as readonly unknown[]);
+        const answer = answerOf(reply);
         this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
         // The renewal finds out what has become of the session, and ends it.
@@ -300,10 +300,12 @@ export class RedisSession {
   }
 }
 
-/** Returns a reply as an answer. Its word may be bytes. */
-function answerOf(reply: readonly unknown[]): Answer {
-  const [word] = reply;
-  return typeof word === 'string' ? (reply as Answer) : [String(word), ...reply.slice(1)];
+/** Returns a reply as an answer. A number alone is the token of a grant. The word may be bytes. */
+function answerOf(reply: unknown): Answer {
+  if (typeof reply === 'number') return ['GRANTED', reply];
+  if (!Array.isArray(reply)) return [String(reply)];
+  const [word] = reply as readonly unknown[];
+  return typeof word === 'string' ? (reply as unknown as Answer) : [String(word), ...reply.slice(1)];
 }
 
 /**
