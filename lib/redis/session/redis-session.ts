@@ -7,7 +7,7 @@ import { Alarms, backoff, pause } from '../../async/timer.js';
 import type { Backoff } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
-import type { Script, ScriptCall, ScriptValue } from '../client/script.js';
+import type { Script, ScriptValue } from '../client/script.js';
 import { LEAVE } from '../scripts/lock-scripts.js';
 import { SessionLeases } from './session-leases.js';
 import type { QueueKeys, RedisKeys } from './redis-keys.js';
@@ -195,7 +195,7 @@ export class RedisSession {
   /** Registers an entry, and returns its number. */
   enter(entry: OwnEntry): number {
     const number = ++this.#numbers;
-    this.#entries.set(number, entry);
+    this.own(number, entry);
     return number;
   }
 
@@ -240,7 +240,13 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const reply = await orAbort(link.run({ ...this.#call(script, keys, rest), inBytes, signal }), signal);
+        const reply = await link.run({
+          script,
+          keys: [this.keys.sessions, this.keys.server, ...keys],
+          values: [this.server, this.id, this.#linkNumber, ...rest],
+          inBytes,
+          signal,
+        });
         const answer = answerOf(reply);
         this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
@@ -289,14 +295,6 @@ export class RedisSession {
 
   #mustLive(): void {
     if (this.#over) throw this.#over;
-  }
-
-  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[]): ScriptCall {
-    return {
-      script,
-      keys: [this.keys.sessions, this.keys.server, ...keys],
-      values: [this.server, this.id, this.#linkNumber, ...values],
-    };
   }
 }
 
