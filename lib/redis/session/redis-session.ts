@@ -1,6 +1,6 @@
 import { NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
-import { LinkedList } from '../../async/collections.js';
+import { LinkedList, StringMap } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, backoff, pause } from '../../async/timer.js';
@@ -85,7 +85,8 @@ export class RedisSession {
   /** Alarms that are nearly always cancelled: limits of releases, and looks at entries that wait. */
   readonly alarms = new Alarms();
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
-  readonly #entries = new Map<number, OwnEntry>();
+  /** By the number of the entry. */
+  readonly #entries = new StringMap<OwnEntry>();
   readonly #ending = awaited<never>();
   readonly #listener: SessionListener;
   readonly #timeoutMs: number;
@@ -161,7 +162,7 @@ export class RedisSession {
     this.#link = link;
     this.#linked.resolve(link);
     this.leases.resume();
-    for (const entry of this.#entries.values()) entry.mayHaveMissed();
+    for (const entry of this.#entries.values) entry.mayHaveMissed();
   }
 
   cut(): void {
@@ -201,26 +202,26 @@ export class RedisSession {
 
   /** Registers another object for an entry. */
   own(number: number, entry: OwnEntry): void {
-    this.#entries.set(number, entry);
+    this.#entries.set(String(number), entry);
   }
 
   owns(number: number, entry: OwnEntry): boolean {
-    return this.#entries.get(number) === entry;
+    return this.#entries.get(String(number)) === entry;
   }
 
   /** Prepares all held entries for another session. */
   movesTo(session: RedisSession): readonly Move[] {
-    return [...this.#entries.values()].flatMap((entry) => entry.moveTo?.(session) ?? []);
+    return this.#entries.values.flatMap((entry) => entry.moveTo?.(session) ?? []);
   }
 
   forget(number: number): void {
-    this.#entries.delete(number);
+    this.#entries.delete(String(number));
   }
 
   /** Passes a message of the session's channel on. */
   received(message: string): void {
-    const [what = '', number, token = '', wanted = ''] = message.split(' ');
-    this.#entries.get(Number(number))?.told(what, token, wanted);
+    const [what = '', number = '', token = '', wanted = ''] = message.split(' ');
+    this.#entries.get(number)?.told(what, token, wanted);
   }
 
   /**
@@ -284,7 +285,7 @@ export class RedisSession {
   async leaveAll(): Promise<void> {
     // Waiting entries first: none of them is to be granted when a hold leaves.
     const isHold = (entry: OwnEntry) => ('moveTo' in entry ? 1 : 0);
-    const entries = [...this.#entries.values()].sort((one, other) => isHold(one) - isHold(other));
+    const entries = this.#entries.values.sort((one, other) => isHold(one) - isHold(other));
     const places = entries.flatMap(({ places }) => places ?? []);
     const batches: Promise<void>[] = [];
     for (let first = 0; first < places.length; first += MOST_AT_ONCE) {
