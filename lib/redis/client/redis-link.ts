@@ -110,9 +110,13 @@ export class RedisLink {
    */
   #settled(asked: Promise<unknown>, signal = NEVER, ifUnknown?: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const place = this.#pending.join(reject);
-      if (this.#fault) reject(this.#fault);
       const dispose = onAbort(signal, reject);
+      const failed = (error: unknown) => {
+        dispose();
+        reject(error);
+      };
+      const place = this.#pending.join(failed);
+      if (this.#fault) failed(this.#fault);
       asked.then(
         (reply) => {
           place.leave();
@@ -121,10 +125,10 @@ export class RedisLink {
         },
         (error: unknown) => {
           place.leave();
-          dispose();
           const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-          if (isUnknown && ifUnknown) ifUnknown().then(resolve, reject);
-          else reject(this.#errorOf(error));
+          if (!isUnknown || !ifUnknown) return failed(this.#errorOf(error));
+          dispose();
+          ifUnknown().then(resolve, reject);
         },
       );
     });
