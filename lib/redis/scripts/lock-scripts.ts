@@ -85,7 +85,8 @@ for place = 1, #ARGV - 3 do
   local queue, entry = queueAt(place), ARGV[3 + place]
   local wasHeld = remove(queue, entry)
   if not wasHeld then redis.call('LREM', queue.w, 1, entry) end
-  if settling == 0 or (wasHeld and isAlone(entry)) then grantTurns(queue) end
+  local isEmpty = wasHeld and isAlone(entry)
+  if settling == 0 or isEmpty then grantTurns(queue, isEmpty) end
 end
 return {'LEFT'}
 `,

@@ -74,7 +74,8 @@ local function isTaken(queue)
   local holder = redis.call('ZRANGE', queue.h, 0, 0)[1]
   if not holder or not isAlone(holder) then return false end
   local _, owner = parse(holder)
-  return isAlive(owner)
+  queue.takenFor = math.max(0, endOf(owner) - now)
+  return queue.takenFor > 0
 end
 local function isWanted(queue)
   return redis.call('LLEN', queue.w) > 0 and 1 or 0
@@ -114,8 +115,8 @@ local function grant(queue, entry)
   publishChange(queue)
   return token
 end
--- Grants waiting entries as long as the first fits, and skips those whose session is over.
-local function grantTurns(queue)
+-- Grants waiting entries as long as the first fits, and skips those whose session is over. Any fits an empty key.
+local function grantTurns(queue, isEmpty)
   local granted, wanted = {}, 1
   while true do
     local entry = redis.call('LINDEX', queue.w, 0)
@@ -125,7 +126,8 @@ local function grantTurns(queue)
     end
     local _, owner = parse(entry)
     local isNext = isAlive(owner)
-    if isNext and not fits(queue, entry) then break end
+    if isNext and not isEmpty and not fits(queue, entry) then break end
+    if isNext then isEmpty = false end
     if isNext then granted[#granted + 1] = {entry, grant(queue, entry)} end
     redis.call('LPOP', queue.w)
     if isNext and isAlone(entry) then
@@ -142,6 +144,7 @@ end
 -- of a holder. Entries further back look later, so that one of them does. -1: no particular time.
 local function lookAfter(queue, place)
   if settling > 0 then return settling end
+  if queue.takenFor and queue.takenFor > 0 then return queue.takenFor + 1 + 250 * (place - 1) end
   local first = -1
   for _, entry in ipairs(redis.call('ZRANGE', queue.h, 0, 99)) do
     local _, owner = parse(entry)
