@@ -52,7 +52,7 @@ export type Shape = LoopShape | QueueShape | TakeOverShape | FirstShape;
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
-/** What one caller needs, and two scripts without a lock: they bound what a lock made of scripts can reach. */
+/** The requests that one caller needs, and two scripts without a lock: the bounds of a lock that is made of scripts. */
 const FLOORS_OF_REDIS: readonly ContenderId[] = ['floor-redis', 'floor-redis-empty', 'floor-redis-head'];
 const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
 /** Beside the same locks on ZooKeeper: one server each, and each waits for the disk. */
