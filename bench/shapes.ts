@@ -52,6 +52,8 @@ export type Shape = LoopShape | QueueShape | TakeOverShape | FirstShape;
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
+/** The requests that one caller needs, and two scripts without a lock: the bounds of a lock that is made of scripts. */
+const FLOORS_OF_REDIS: readonly ContenderId[] = ['floor-redis', 'floor-redis-empty', 'floor-redis-head'];
 const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
 /** Beside the same locks on ZooKeeper: one server each, and each waits for the disk. */
 const ON_ETCD: readonly ContenderId[] = ['ours-etcd', 'ours-etcd-strict', 'etcd3', 'ours', 'ours-strict'];
@@ -151,9 +153,9 @@ export const SHAPES: readonly Shape[] = [
     reference: 'curator',
     times: 100,
   },
-  onRedis('redis-1x1', 'Redis: one caller, one key', { contenders: ['floor-redis', ...ON_REDIS] }),
+  onRedis('redis-1x1', 'Redis: one caller, one key', { contenders: [...FLOORS_OF_REDIS, ...ON_REDIS] }),
   onRedis('redis-64-keys', 'Redis: 64 callers of one process, a key each', {
-    contenders: ['floor-redis', ...ON_REDIS],
+    contenders: [...FLOORS_OF_REDIS, ...ON_REDIS],
     callers: 64,
     keys: 'own',
   }),

@@ -26,6 +26,8 @@ export type ContenderId =
   | 'ours-kept'
   | 'ours-reset'
   | 'floor-redis'
+  | 'floor-redis-empty'
+  | 'floor-redis-head'
   | 'ours-redis'
   | 'ours-redis-strict'
   | 'floor-etcd'

@@ -2,6 +2,7 @@ import type { Contender, ContenderId } from './contender.js';
 
 const ours = { program: 'node', module: 'ours', server: 'zookeeper' } as const;
 const oursOnRedis = { program: 'node', module: 'ours-redis', server: 'redis' } as const;
+const floorOnRedis = { program: 'node', server: 'redis' } as const;
 const oursOnEtcd = { program: 'node', module: 'ours-etcd', server: 'etcd' } as const;
 const curator = { program: 'java', server: 'zookeeper' } as const;
 const kazoo = { program: 'python', server: 'zookeeper' } as const;
@@ -28,7 +29,19 @@ const ALL: readonly Contender[] = [
     isLocalLine: true,
   },
   { id: 'ours-redis-strict', label: 'ours on Redis, local line off', ...oursOnRedis, options: { localLine: false } },
-  { id: 'floor-redis', label: 'the floor: SET NX PX, DEL', program: 'node', module: 'floor-redis', server: 'redis' },
+  { id: 'floor-redis', label: 'the floor: SET NX PX, DEL', module: 'floor-redis', ...floorOnRedis },
+  {
+    id: 'floor-redis-empty',
+    label: 'the floor: two empty scripts',
+    module: 'floor-redis-empty',
+    ...floorOnRedis,
+  },
+  {
+    id: 'floor-redis-head',
+    label: 'the floor: two scripts, only the check',
+    module: 'floor-redis-head',
+    ...floorOnRedis,
+  },
   { id: 'floor-etcd', label: 'the floor: put, delete', program: 'node', module: 'floor-etcd', server: 'etcd' },
   { id: 'ours-etcd', label: 'ours on etcd', ...oursOnEtcd, options: { localLine: true }, isLocalLine: true },
   { id: 'ours-etcd-strict', label: 'ours on etcd, local line off', ...oursOnEtcd, options: { localLine: false } },

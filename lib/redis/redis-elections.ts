@@ -42,9 +42,7 @@ export class RedisElections implements Elections {
       releaseTimeoutMs: this.#releaseTimeoutMs,
       lookEveryMs: sessions.lookEveryMs,
     } as const;
-    const hold = await inSession(sessions, request, (session, signal) =>
-      acquireOne(session, wanted, { ...request, signal }),
-    );
+    const hold = await inSession(sessions, request, (session, signal) => acquireOne(session, wanted, request, signal));
     if (!hold) return null;
     if (value !== undefined) await proclaim(hold, value).catch((error: unknown) => giveUp(hold, error));
     return { lease: hold.lease, proclaim: (next) => proclaim(hold, next) };

@@ -29,13 +29,13 @@ export class RedisLocks implements PermitCounts {
     this.#releaseTimeoutMs = releaseTimeoutMs;
   }
 
-  async acquire(request: LockRequest): Promise<GrantedLease | null> {
+  acquire(request: LockRequest): Promise<GrantedLease | null> {
     const sessions = this.#shards.of(request.key);
     const wanted = this.#wantedBy(request, sessions);
-    const hold = await inSession(sessions, request, (session, signal) =>
-      acquireOne(session, wanted, { ...request, signal }),
-    );
-    return hold?.lease ?? null;
+    return inSession(sessions, request, async (session, signal) => {
+      const hold = await acquireOne(session, wanted, request, signal);
+      return hold && hold.lease;
+    });
   }
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {

@@ -1,3 +1,4 @@
+import { promised } from '../async/deferred.js';
 import type { BackendGuarantees } from '../contract/backend-guarantees.js';
 import type { Contender } from '../contract/contender.js';
 import type { CoordinationBackend } from '../contract/coordination-backend.js';
@@ -115,10 +116,12 @@ export class RedisBackend implements LockBackend {
     await this.#shards.connect();
   }
 
-  async acquire(request: LockRequest): Promise<GrantedLease | null> {
-    this.identify(request.key);
-    if (this.#plain && isPlain(request.key)) return this.#plain.acquire(request);
-    return this.#locks.acquire(request);
+  acquire(request: LockRequest): Promise<GrantedLease | null> {
+    return promised(() => {
+      this.identify(request.key);
+      const locks = this.#plain && isPlain(request.key) ? this.#plain : this.#locks;
+      return locks.acquire(request);
+    });
   }
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {

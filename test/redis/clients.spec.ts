@@ -40,7 +40,8 @@ describe.each(['ioredis 5', 'iovalkey'])('locks by Redis, through a client of %s
 
 describe.each(Object.keys(CLIENTS))('a connection of %s', (name) => {
   it('is only duplicated, and settings that would break locks are not taken over', async () => {
-    const given = CLIENTS[name]?.(server.url, { keyPrefix: 'mine:', enableAutoPipelining: true, commandTimeout: 1 });
+    const settings = { keyPrefix: 'mine:', enableAutoPipelining: true, commandTimeout: 1, stringNumbers: true };
+    const given = CLIENTS[name]?.(server.url, settings);
     const basePath = randomUUID();
     const backend = redis({ connection: given, basePath, restartDelayMs: 0 }).create();
     onTestFinished(() => backend.close());

@@ -1,4 +1,6 @@
+import { Redis } from 'ioredis';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { redis } from '../../lib/redis/index.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import type { RedisServerOptions } from '../../lib/testing/index.js';
 import { lost } from '../support/lost.js';
@@ -22,6 +24,18 @@ async function settled(url: string): Promise<void> {
 }
 
 const AOF = { appendonly: 'yes', appendfsync: 'always' };
+
+it('a server that comes back leaves a holder its key whose connection was given with numbers as text', async () => {
+  const server = await start();
+  const connection = new Redis(server.url, { lazyConnect: true, stringNumbers: true });
+  const client = redis({ connection, sessionTimeoutMs: SESSION_MS }).create();
+  onTestFinished(() => client.close());
+  const lease = await hold(client, 'k');
+  await server.kill();
+  await server.restart();
+  await expect.poll(async () => (await client.lineOf('k')).map(({ state }) => state)).toEqual(['held']);
+  expect(lease.isHeld()).toBe(true);
+});
 
 describe.each([
   ['without its data', {}],

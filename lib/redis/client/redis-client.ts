@@ -94,6 +94,7 @@ const SETTINGS = {
   autoResubscribe: false,
   reconnectOnError: null,
   keyPrefix: '',
+  stringNumbers: false,
   readOnly: false,
   commandTimeout: undefined,
   protocol: 2,

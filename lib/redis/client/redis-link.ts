@@ -1,4 +1,4 @@
-import { NEVER } from '../../async/abort.js';
+import { NEVER, onAbort } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { orTimeout } from '../../async/timer.js';
 import { closeClient } from './redis-client.js';
@@ -59,18 +59,13 @@ export class RedisLink {
   /**
    * Runs a script. One that the server lacks is not sent again for a caller that has given up. It would run after what
    * undoes it.
-   * @throws LinkLostError, RefusedError, `signal.reason`
+   * @throws LinkLostError, RefusedError, `signal.reason` at once when it aborts
    */
-  run({ script, keys, values, inBytes = false, signal = NEVER }: ScriptCall): Promise<unknown> {
-    const rest = [keys.length, ...keys, ...values];
-    const call = (command: string, source: string) => {
-      const { requests } = this.#clients;
-      this.#gatherWrites(requests);
-      return inBytes ? requests.callBuffer(command, source, ...rest) : requests.call(command, source, ...rest);
-    };
-    return this.#settled(call('EVALSHA', script.sha), async () => {
+  run(call: ScriptCall): Promise<unknown> {
+    const { script, signal = NEVER } = call;
+    return this.#settled(this.#send('EVALSHA', script.sha, call), signal, async () => {
       signal.throwIfAborted();
-      return this.#settled(call('EVAL', script.text));
+      return this.#settled(this.#send('EVAL', script.text, call), signal);
     });
   }
 
@@ -100,24 +95,40 @@ export class RedisLink {
     this.#onClosed(this.#fault);
   }
 
+  #send(command: string, source: string, { keys, values, inBytes = false }: ScriptCall): Promise<unknown> {
+    const { requests } = this.#clients;
+    this.#gatherWrites(requests);
+    return inBytes
+      ? requests.callBuffer(command, source, keys.length, ...keys, ...values)
+      : requests.call(command, source, keys.length, ...keys, ...values);
+  }
+
   /**
-   * Settles as the request does, or rejects when the link is closed: a client may leave its promises unsettled.
+   * Settles as the request does, or rejects when the link is closed: a client may leave its promises unsettled. Rejects
+   * as well when the signal aborts.
    * @param ifUnknown asked instead when the server does not know the script
    */
-  #settled(asked: Promise<unknown>, ifUnknown?: () => Promise<unknown>): Promise<unknown> {
+  #settled(asked: Promise<unknown>, signal = NEVER, ifUnknown?: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const place = this.#pending.join(reject);
-      if (this.#fault) reject(this.#fault);
+      const dispose = onAbort(signal, reject);
+      const failed = (error: unknown) => {
+        dispose();
+        reject(error);
+      };
+      const place = this.#pending.join(failed);
+      if (this.#fault) failed(this.#fault);
       asked.then(
         (reply) => {
           place.leave();
+          dispose();
           resolve(reply);
         },
         (error: unknown) => {
           place.leave();
           const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-          if (isUnknown && ifUnknown) ifUnknown().then(resolve, reject);
-          else reject(this.#errorOf(error));
+          if (!isUnknown || !ifUnknown) return failed(this.#errorOf(error));
+          dispose();
+          ifUnknown().then(resolve, reject);
         },
       );
     });

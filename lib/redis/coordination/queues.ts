@@ -113,9 +113,7 @@ export class RedisQueues implements Queues {
       lookEveryMs,
     } as const;
     const waiting = { key, mode: 'exclusive', line: 'fifo', wait: true, signal } as const;
-    const hold = await inSession(sessions, waiting, (session, limit) =>
-      acquireOne(session, wanted, { ...waiting, signal: limit }),
-    );
+    const hold = await inSession(sessions, waiting, (session, limit) => acquireOne(session, wanted, waiting, limit));
     // A request that waits is granted, or throws.
     return (hold as NonNullable<typeof hold>).lease;
   }

@@ -27,8 +27,9 @@ async function enterQueues(
     const values = (again: boolean) => [flag(waits), flag(again), ...entries];
     try {
       const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });
-      if (word === 'POSITIONS') {
-        contenders.forEach((contender, place) => contender.stands(rest[place] as Position));
+      const positions = word === 'GRANTED' ? [['g', ...rest]] : rest;
+      if (word === 'GRANTED' || word === 'POSITIONS') {
+        contenders.forEach((contender, place) => contender.stands(positions[place] as Position));
         return contenders;
       }
       contenders.forEach((contender) => contender.drop());
@@ -46,10 +47,11 @@ async function enterQueues(
 export async function acquireOne(
   session: RedisSession,
   wanted: Wanted,
-  { line, wait, signal }: LockRequest,
+  { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
+  signal: AbortSignal,
 ): Promise<RedisHold | null> {
-  const contenders = await enterQueues(session, [wanted], wait && line === 'fifo', signal);
-  return contenders?.[0]?.granted ?? contenders?.[0]?.untilGranted(signal) ?? null;
+  const [contender] = (await enterQueues(session, [wanted], wait && line === 'fifo', signal)) ?? [];
+  return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
 }
 
 /** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */

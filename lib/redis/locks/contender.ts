@@ -49,8 +49,10 @@ export class Contender implements OwnEntry {
   constructor(session: RedisSession, wanted: Wanted) {
     this.#session = session;
     this.#wanted = wanted;
+    const { mode, isCandidate, permits, most, label } = wanted.entry;
     const number = session.enter(this);
-    this.#entry = { ...wanted.entry, session: session.id, number, since: Math.round(session.serverNow) };
+    const since = Math.round(session.serverNow);
+    this.#entry = { mode, isCandidate, session: session.id, number, permits, most, since, label };
     this.place = { queue: wanted.queue, entry: entryText(this.#entry) };
   }
 

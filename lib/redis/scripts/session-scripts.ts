@@ -67,7 +67,7 @@ local sid, link = ARGV[2], tonumber(ARGV[3])
 if not isAlive(sid) or tonumber(known[2] or 0) > link then return {'GONE'} end
 redis.call('ZADD', SESSIONS, digits(now + ARGV[4]), sid)
 if known[2] ~= ARGV[3] then redis.call('HSET', SERVER, sid, ARGV[3]) end
-return {'ALIVE', redis.call('PUBLISH', CHANNEL .. sid, 'b'), digits(now)}
+return {'ALIVE', redis.call('PUBLISH', channelOf(sid), 'b'), digits(now)}
 `,
 );
 

@@ -35,7 +35,7 @@ export function ownerOf(session: string, label: string | undefined): ContenderOw
 }
 
 export function entryText({ mode, isCandidate, session, number, permits, most, since, label = '' }: Entry): string {
-  return [isCandidate ? LEADER : MODES[mode], session, number, permits, most, since, label].join('|');
+  return `${isCandidate ? LEADER : MODES[mode]}|${session}|${number}|${permits}|${most}|${since}|${label}`;
 }
 
 export function parseEntry(text: string): Entry {

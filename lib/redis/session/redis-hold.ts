@@ -74,11 +74,12 @@ export class RedisHold implements Grant, OwnEntry {
     return now() < this.#session.deadline;
   }
 
-  async giveBack(): Promise<void> {
+  giveBack(): Promise<void> {
     this.#leave();
     const left = this.#session.leave(this.places);
     // Without a connection the entry is removed later, or ends with its session.
-    if (this.#session.isLinked) await settledWithin(left, this.#options.releaseTimeoutMs, this.#session.alarms);
+    if (!this.#session.isLinked) return Promise.resolve();
+    return settledWithin(left, this.#options.releaseTimeoutMs, this.#session.alarms);
   }
 
   async downgrade(): Promise<void> {

@@ -29,8 +29,15 @@ export class RedisKeys {
 
   /** @param dataOf the key whose data the queue uses; default: its own */
   queue(kind: QueueKind, key: string, dataOf = key): QueueKeys {
-    const name = (part: string, of = key) => `${this.prefix}${part}:${kind}:${of}`;
-    return [name('h'), name('w'), name('t'), name('d', dataOf), name('o')];
+    const rest = `:${kind}:${key}`;
+    const { prefix } = this;
+    return [
+      `${prefix}h${rest}`,
+      `${prefix}w${rest}`,
+      `${prefix}t${rest}`,
+      `${prefix}d:${kind}:${dataOf}`,
+      `${prefix}o${rest}`,
+    ];
   }
 
   /** The name of anything else: a record, a value, the items of a queue. */

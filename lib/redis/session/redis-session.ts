@@ -1,13 +1,13 @@
 import { NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
-import { LinkedList } from '../../async/collections.js';
+import { LinkedList, StringMap } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, backoff, pause } from '../../async/timer.js';
 import type { Backoff } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
-import type { Script, ScriptCall, ScriptValue } from '../client/script.js';
+import type { Script, ScriptValue } from '../client/script.js';
 import { LEAVE } from '../scripts/lock-scripts.js';
 import { SessionLeases } from './session-leases.js';
 import type { QueueKeys, RedisKeys } from './redis-keys.js';
@@ -85,7 +85,8 @@ export class RedisSession {
   /** Alarms that are nearly always cancelled: limits of releases, and looks at entries that wait. */
   readonly alarms = new Alarms();
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
-  readonly #entries = new Map<number, OwnEntry>();
+  /** By the number of the entry. */
+  readonly #entries = new StringMap<OwnEntry>();
   readonly #ending = awaited<never>();
   readonly #listener: SessionListener;
   readonly #timeoutMs: number;
@@ -161,7 +162,7 @@ export class RedisSession {
     this.#link = link;
     this.#linked.resolve(link);
     this.leases.resume();
-    for (const entry of this.#entries.values()) entry.mayHaveMissed();
+    for (const entry of this.#entries.values) entry.mayHaveMissed();
   }
 
   cut(): void {
@@ -195,32 +196,32 @@ export class RedisSession {
   /** Registers an entry, and returns its number. */
   enter(entry: OwnEntry): number {
     const number = ++this.#numbers;
-    this.#entries.set(number, entry);
+    this.own(number, entry);
     return number;
   }
 
   /** Registers another object for an entry. */
   own(number: number, entry: OwnEntry): void {
-    this.#entries.set(number, entry);
+    this.#entries.set(String(number), entry);
   }
 
   owns(number: number, entry: OwnEntry): boolean {
-    return this.#entries.get(number) === entry;
+    return this.#entries.get(String(number)) === entry;
   }
 
   /** Prepares all held entries for another session. */
   movesTo(session: RedisSession): readonly Move[] {
-    return [...this.#entries.values()].flatMap((entry) => entry.moveTo?.(session) ?? []);
+    return this.#entries.values.flatMap((entry) => entry.moveTo?.(session) ?? []);
   }
 
   forget(number: number): void {
-    this.#entries.delete(number);
+    this.#entries.delete(String(number));
   }
 
   /** Passes a message of the session's channel on. */
   received(message: string): void {
-    const [what = '', number, token = '', wanted = ''] = message.split(' ');
-    this.#entries.get(Number(number))?.told(what, token, wanted);
+    const [what = '', number = '', token = '', wanted = ''] = message.split(' ');
+    this.#entries.get(number)?.told(what, token, wanted);
   }
 
   /**
@@ -240,8 +241,14 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const reply = await orAbort(link.run({ ...this.#call(script, keys, rest), inBytes, signal }), signal);
-        const answer = answerOf(reply as readonly unknown[]);
+        const reply = await link.run({
+          script,
+          keys: [this.keys.sessions, this.keys.server, ...keys],
+          values: [this.server, this.id, this.#linkNumber, ...rest],
+          inBytes,
+          signal,
+        });
+        const answer = answerOf(reply);
         this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
         // The renewal finds out what has become of the session, and ends it.
@@ -278,7 +285,7 @@ export class RedisSession {
   async leaveAll(): Promise<void> {
     // Waiting entries first: none of them is to be granted when a hold leaves.
     const isHold = (entry: OwnEntry) => ('moveTo' in entry ? 1 : 0);
-    const entries = [...this.#entries.values()].sort((one, other) => isHold(one) - isHold(other));
+    const entries = this.#entries.values.sort((one, other) => isHold(one) - isHold(other));
     const places = entries.flatMap(({ places }) => places ?? []);
     const batches: Promise<void>[] = [];
     for (let first = 0; first < places.length; first += MOST_AT_ONCE) {
@@ -290,20 +297,14 @@ export class RedisSession {
   #mustLive(): void {
     if (this.#over) throw this.#over;
   }
-
-  #call(script: Script, keys: readonly string[], values: readonly ScriptValue[]): ScriptCall {
-    return {
-      script,
-      keys: [this.keys.sessions, this.keys.server, ...keys],
-      values: [this.server, this.id, this.#linkNumber, ...values],
-    };
-  }
 }
 
-/** Returns a reply as an answer. Its word may be bytes. */
-function answerOf(reply: readonly unknown[]): Answer {
-  const [word] = reply;
-  return typeof word === 'string' ? (reply as Answer) : [String(word), ...reply.slice(1)];
+/** Returns a reply as an answer. A number alone is the token of a grant. The word may be bytes. */
+function answerOf(reply: unknown): Answer {
+  if (typeof reply === 'number') return ['GRANTED', reply];
+  if (!Array.isArray(reply)) return [String(reply)];
+  const [word] = reply as readonly unknown[];
+  return typeof word === 'string' ? (reply as unknown as Answer) : [String(word), ...reply.slice(1)];
 }
 
 /**

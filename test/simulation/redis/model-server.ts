@@ -63,6 +63,8 @@ export class ModelServer {
     const { kind, session, server } = request;
     const { data } = this;
     if (kind === 'join') return this.#join(session, now);
+    // While nobody waits, a release grants nothing, so any server takes it.
+    if (kind === 'release' && data.waiting.length === 0) return this.#release(session, now);
     const isAnother = server !== this.id || data.record !== this.id;
     if (isAnother && this.#rules.comparesServers) return { word: 'another server' };
     if (kind === 'renew' && this.#rules.revives && data.sessions[session] !== undefined)
