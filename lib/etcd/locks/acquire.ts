@@ -42,7 +42,10 @@ async function enterQueues(
   const leave = () => Promise.all(contenders.map((contender) => contender.leave(call.sent)));
   try {
     const isIn = await enter(session, contenders, call);
-    if (!isIn) return null;
+    if (!isIn) {
+      contenders.forEach(({ key }) => session.giveNameBack(key));
+      return null;
+    }
   } catch (error) {
     // The request may have been carried out, or may still be.
     await leave();

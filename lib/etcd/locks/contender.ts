@@ -34,7 +34,7 @@ export class Contender implements ViewFollower {
   constructor(session: EtcdSession, wanted: Wanted) {
     this.#session = session;
     this.#wanted = wanted;
-    this.key = `${wanted.queue.own}${session.id}-${session.nextNumber()}`;
+    this.key = wanted.queue.own + session.takeName();
     this.value = newEntry(wanted.entry);
     this.#granted.promise.catch(() => {});
   }
@@ -96,7 +96,7 @@ export class Contender implements ViewFollower {
   async leave(sent: Promise<unknown> = Promise.resolve()): Promise<void> {
     if (this.#hold) return this.#hold.lease.release();
     this.#drop();
-    const remove = () => this.#session.remove([this.key]);
+    const remove = () => this.#session.removeEntry(this.key);
     const left = sent.then(remove, remove);
     // Without a connection the key is removed later, or ends with its session.
     if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);

@@ -58,7 +58,7 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
 
   async giveBack(): Promise<void> {
     this.#leave();
-    const left = this.#session.remove([this.key]);
+    const left = this.#session.removeEntry(this.key);
     // Without a connection the key is removed later, or ends with its session.
     if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);
   }

@@ -191,11 +191,17 @@ export class QueueView {
       }
       this.#revision = kv.modified;
       if (!isEntryOf(this.#queue, kv.key)) continue;
-      // A key that is written again keeps its place.
       if (isDeleted) this.#entries.delete(kv.key);
-      else this.#entries.set(kv.key, entryOf(kv, this.#queue.hasBareValues));
+      else this.#put(entryOf(kv, this.#queue.hasBareValues));
     }
     this.#tell(this.#followers);
+  }
+
+  /** An entry that is written again keeps its place. A name that is used again is last, also if its deletion was missed. */
+  #put(entry: Entry): void {
+    const { key, created } = entry;
+    if (this.#entries.get(key)?.created !== created) this.#entries.delete(key);
+    this.#entries.set(key, entry);
   }
 
   #tell(followers: Iterable<ViewFollower>): void {

@@ -91,6 +91,22 @@ describe('a view of a wait queue', () => {
     expect(places.map((place) => place?.entry.key)).toEqual(['q//other', 'q//me']);
   });
 
+  it('takes an entry whose name is used again for the last one, also when the server has forgotten its deletion', async () => {
+    const { places, follow, answer, put } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    put(kvOf('a', 9));
+    expect(places.at(-1)).toMatchObject({ isTurn: true, isWanted: true });
+  });
+
+  it('keeps the place of an entry that is written again', async () => {
+    const { places, follow, answer, put } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    put(kvOf('a', 5, 9));
+    expect(places.at(-1)?.isTurn).toBe(false);
+  });
+
   it('tells that the entry is gone, and that another one waits', async () => {
     const { places, follow, answer, put, remove } = setUp();
     follow('me', 7);
