@@ -33,8 +33,7 @@ export interface Place {
 
 /** A listener for the place of one entry. */
 export interface ViewFollower {
-  /** The key of the entry. */
-  readonly key: string;
+  readonly entryKey: string;
   /** The revision of its creation. */
   readonly created: number;
   /** Called at each change. `undefined`: the entry is gone. */
@@ -217,7 +216,7 @@ export class QueueView {
     for (const follower of followers) {
       // A copy that is older than the entry does not have it yet.
       if (this.#revision < follower.created) continue;
-      const entry = entries.get(follower.key);
+      const entry = entries.get(follower.entryKey);
       follower.placed(entry && { entry, isTurn: first.has(entry.key), isWanted });
     }
   }

@@ -39,7 +39,7 @@ function setUp() {
   const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, 60_000);
   const places: (Place | undefined)[] = [];
   const follow = (name: string, created: number) =>
-    view.follow({ key: `q//${name}`, created, placed: (place) => void places.push(place) });
+    view.follow({ entryKey: `q//${name}`, created, placed: (place) => void places.push(place) });
   const answer = async (found: readonly KeyValue[], revision: number) => {
     reads.shift()?.(found, revision);
     await new Promise(setImmediate);
@@ -158,7 +158,7 @@ describe('a view of a wait queue', () => {
     follow('me', 7);
     const entries = [kvOf('me', 7), kvOf('other', 9)].map((kv) => entryOf(kv));
     view.follow(
-      { key: 'q//other', created: 9, placed: (place) => void places.push(place) },
+      { entryKey: 'q//other', created: 9, placed: (place) => void places.push(place) },
       {
         entries,
         number: undefined,
