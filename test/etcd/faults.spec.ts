@@ -67,6 +67,28 @@ describe('a wait queue', () => {
     expect(await client.lineOf('k')).toHaveLength(1);
   });
 
+  it('has few names, however often the key is acquired and tried: servers go through all that it has had', async () => {
+    const { open, basePath } = clientsOf({ sessionTimeoutMs: 120_000 });
+    const [client, other] = [open(server.host), open(server.host)];
+    const names = new Set<string>();
+    for (let turn = 0; turn < 10; turn++) {
+      const lease = await hold(client, 'k', { wait: turn % 2 === 0 });
+      (await keysBelow(server, `${basePath}/lock/k//`)).forEach((key) => names.add(key));
+      expect(await other.acquire(requestFor('k', { wait: false }))).toBeNull();
+      const giveUp = new AbortController();
+      const given = client.acquire(requestFor('k', { signal: giveUp.signal })).catch(() => 'gave up');
+      await expect.poll(async () => (await other.lineOf('k')).length).toBe(2);
+      giveUp.abort(new Error('gave up'));
+      expect(await given).toBe('gave up');
+      await lease.release();
+      const taken = await hold(other, 'k', { wait: false });
+      (await keysBelow(server, `${basePath}/lock/k//`)).forEach((key) => names.add(key));
+      await taken.release();
+    }
+    // Two of the one client at once, and one of the other.
+    expect(names.size).toBeLessThanOrEqual(3);
+  });
+
   it('is read again when the server has forgotten the changes that a link has missed', async () => {
     const { proxy, one, other } = await setUp();
     const first = await hold(other, 'k');

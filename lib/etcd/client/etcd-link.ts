@@ -40,6 +40,9 @@ interface LinkOptions {
   readonly onClosed: (error: LinkLostError) => void;
 }
 
+/** A message without fields. */
+const NO_FIELDS = Buffer.alloc(0);
+
 const METHODS = {
   range: '/etcdserverpb.KV/Range',
   txn: '/etcdserverpb.KV/Txn',
@@ -74,7 +77,7 @@ export class EtcdLink {
   /** Opens the connection, with a token if there is a user. @throws LinkLostError, RefusedError */
   async open(limitMs: number): Promise<StatusResponse> {
     if (this.#options.user) await this.#authenticate(limitMs);
-    return readStatusResponse(await this.#call(METHODS.status, [], limitMs));
+    return readStatusResponse(await this.#call(METHODS.status, NO_FIELDS, limitMs));
   }
 
   /** Reads one range. A majority confirms that it is up to date. @throws LinkLostError, RefusedError */
@@ -106,7 +109,7 @@ export class EtcdLink {
       (error) => answered.reject(error),
     );
     try {
-      stream.write(Buffer.concat(leaseRequest(lease)));
+      stream.write(leaseRequest(lease));
       return readLeaseResponse(await answered.promise);
     } catch (error) {
       throw this.#failed(error);
@@ -131,11 +134,11 @@ export class EtcdLink {
 
   /** Watches a range. @param from first revision; 0: from now on */
   watch(id: number, range: KeyRange, from: number): void {
-    this.#watch?.write(Buffer.concat(watchRequest(id, range, from)));
+    this.#watch?.write(watchRequest(id, range, from));
   }
 
   unwatch(id: number): void {
-    if (!this.isClosed) this.#watch?.write(Buffer.concat(unwatchRequest(id)));
+    if (!this.isClosed) this.#watch?.write(unwatchRequest(id));
   }
 
   /** Closes the connection. A second call has no effect. */
@@ -147,8 +150,7 @@ export class EtcdLink {
     this.#options.onClosed(this.#fault);
   }
 
-  async #call(method: string, fields: readonly Buffer[], limitMs?: number): Promise<Buffer> {
-    const message = Buffer.concat(fields);
+  async #call(method: string, message: Buffer, limitMs?: number): Promise<Buffer> {
     try {
       return await this.#client.call(method, message, { limitMs });
     } catch (error) {
@@ -164,7 +166,7 @@ export class EtcdLink {
   /** Gets a token. Requests that need one at the same time share the answer. @throws LinkLostError, RefusedError */
   #authenticate(limitMs?: number): Promise<void> {
     const { username = '', password = '' } = this.#options.user ?? {};
-    const message = Buffer.concat(authenticateRequest(username, password));
+    const message = authenticateRequest(username, password);
     this.#authenticated ??= this.#client
       .call(METHODS.authenticate, message, { limitMs, withoutToken: true })
       .then((answer) => this.#client.useToken(readToken(answer)))

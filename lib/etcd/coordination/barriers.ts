@@ -59,7 +59,7 @@ export class EtcdBarriers implements Barriers {
     }
     const members = this.#sessions.keys.below('members', key);
     return inSession(this.#sessions, { ...request, wait: true, signal }, async (session) => {
-      const member = `${members}${session.id}-${session.nextNumber()}`;
+      const member = members + session.newName();
       const call: ChangeCall = { signal };
       try {
         await join(session, member, call);

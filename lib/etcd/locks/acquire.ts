@@ -42,7 +42,10 @@ async function enterQueues(
   const leave = () => Promise.all(contenders.map((contender) => contender.leave(call.sent)));
   try {
     const isIn = await enter(session, contenders, call);
-    if (!isIn) return null;
+    if (!isIn) {
+      contenders.forEach(({ entryKey }) => session.giveNameBack(entryKey));
+      return null;
+    }
   } catch (error) {
     // The request may have been carried out, or may still be.
     await leave();
@@ -57,7 +60,7 @@ async function enterQueues(
 async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<boolean> {
   const reads = contenders.flatMap(({ queue }) => readsOf(queue));
   const isWhole = reads.length + contenders.length <= MOST_WITH_READS;
-  const first = contenders[0]?.key ?? '';
+  const first = contenders[0]?.entryKey ?? '';
   const change = entering(session, contenders, [{ key: first, property: 'created', is: 'equal', than: 0 }]);
   const shown = isWhole ? reads : [{ kind: 'read', key: first } as const];
   const { isMet, results, revision } = await session.change(
@@ -97,7 +100,7 @@ async function enterIfFree(session: EtcdSession, contenders: readonly Contender[
       contenders.forEach((contender) => contender.takes(revision));
       return true;
     }
-    if (contenders.some(({ key }, place) => states[place]?.entries.some((entry) => entry.key === key))) {
+    if (contenders.some(({ entryKey }, place) => states[place]?.entries.some(({ key }) => key === entryKey))) {
       // A request whose answer was lost has been carried out.
       stand(contenders, states);
       return true;
@@ -109,7 +112,7 @@ async function enterIfFree(session: EtcdSession, contenders: readonly Contender[
 
 function entering(session: EtcdSession, contenders: readonly Contender[], compare: readonly Compare[]): Change {
   const success = contenders.map(
-    ({ key, value }) => ({ kind: 'put', key, value: entryText(value), lease: session.lease }) as const,
+    ({ entryKey, value }) => ({ kind: 'put', key: entryKey, value: entryText(value), lease: session.lease }) as const,
   );
   const about = contenders.flatMap(({ queue }) => [
     queue.entries,
@@ -162,7 +165,7 @@ function notChangedSince(contenders: readonly Contender[], states: readonly Queu
 function stand(contenders: readonly Contender[], states: readonly QueueState[]): void {
   contenders.forEach((contender, place) => {
     const state = states[place];
-    const entry = state?.entries.find(({ key }) => key === contender.key);
+    const entry = state?.entries.find(({ key }) => key === contender.entryKey);
     if (!entry) throw new EntryGoneError();
     contender.stands(entry.created, state);
   });

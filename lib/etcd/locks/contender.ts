@@ -21,7 +21,7 @@ export class EntryGoneError extends SessionEndedError {
 
 /** An entry of this process in a wait queue, until it is granted or has left. */
 export class Contender implements ViewFollower {
-  readonly key: string;
+  readonly entryKey: string;
   readonly value: EntryValue;
   created = 0;
   readonly #session: EtcdSession;
@@ -34,7 +34,7 @@ export class Contender implements ViewFollower {
   constructor(session: EtcdSession, wanted: Wanted) {
     this.#session = session;
     this.#wanted = wanted;
-    this.key = `${wanted.queue.own}${session.id}-${session.nextNumber()}`;
+    this.entryKey = wanted.queue.own + session.takeName();
     this.value = newEntry(wanted.entry);
     this.#granted.promise.catch(() => {});
   }
@@ -59,8 +59,7 @@ export class Contender implements ViewFollower {
   /** Is granted by the request that entered the queue. */
   takes(created: number): void {
     this.created = created;
-    const { key, value } = this;
-    this.#grant({ ...value, key, created, modified: created }, undefined);
+    this.#grant({ ...this.value, key: this.entryKey, created, modified: created }, undefined);
   }
 
   placed(place: Place | undefined): void {
@@ -96,15 +95,15 @@ export class Contender implements ViewFollower {
   async leave(sent: Promise<unknown> = Promise.resolve()): Promise<void> {
     if (this.#hold) return this.#hold.lease.release();
     this.#drop();
-    const remove = () => this.#session.remove([this.key]);
+    const remove = () => this.#session.removeEntry(this.entryKey);
     const left = sent.then(remove, remove);
     // Without a connection the key is removed later, or ends with its session.
-    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);
+    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs, this.#session.alarms);
   }
 
   #isAtOnce({ entries, number }: QueueState): boolean {
     const turns = turnsOf(entries, number);
-    const place = entries.findIndex(({ key }) => key === this.key);
+    const place = entries.findIndex(({ key }) => key === this.entryKey);
     const entry = entries[place];
     if (entry && place < turns) this.#grant(entry, turns < entries.length ? true : undefined);
     return this.#isOver;

@@ -18,7 +18,9 @@ const SHORT_HOLD_MS = 25;
 
 /** A held entry: the grant behind a lease. */
 export class EtcdHold implements Grant, ViewFollower, Alarm {
+  /** The key as the application wrote it. */
   readonly key: string;
+  readonly entryKey: string;
   readonly created: number;
   due = 0;
   readonly fencingToken: bigint;
@@ -38,12 +40,13 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
     this.#session = session;
     this.#entry = entry;
     this.#wanted = wanted;
-    this.key = entry.key;
+    this.key = wanted.name;
+    this.entryKey = entry.key;
     this.created = entry.created;
     this.fencingToken = fencingTokenOf(BigInt(entry.created));
     if (isWanted) this.#demanded.set();
     this.demand = entry.mode === 'permit' ? undefined : this.#demanded;
-    this.lease = new GrantedLease(grantOf(this, wanted.name));
+    this.lease = new GrantedLease(this as Grant);
     this.#leaveLeases = session.leases.add(this.lease);
     this.#alarm = session.alarms.set(SHORT_HOLD_MS, this);
   }
@@ -58,9 +61,9 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
 
   async giveBack(): Promise<void> {
     this.#leave();
-    const left = this.#session.remove([this.key]);
+    const left = this.#session.removeEntry(this.entryKey);
     // Without a connection the key is removed later, or ends with its session.
-    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs);
+    if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs, this.#session.alarms);
   }
 
   async downgrade(): Promise<void> {
@@ -79,7 +82,7 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
     if (this.#isOver) return;
     if (!place) {
       this.#leave();
-      return this.lease.lose(new LockLostError(this.#wanted.name, 'it was taken away by force, or its record is gone'));
+      return this.lease.lose(new LockLostError(this.key, 'it was taken away by force, or its record is gone'));
     }
     if (place.isWanted) this.#demanded.set();
     else this.#demanded.none();
@@ -107,21 +110,6 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
     this.#leaveLeases();
     this.#leaveView?.();
   }
-}
-
-/** Returns the hold with the name of its key, as the application wrote it. */
-function grantOf(hold: EtcdHold, key: string): Grant {
-  return {
-    key,
-    get mode() {
-      return hold.mode;
-    },
-    fencingToken: hold.fencingToken,
-    isCurrent: () => hold.isCurrent(),
-    giveBack: () => hold.giveBack(),
-    downgrade: () => hold.downgrade(),
-    ...(hold.demand && { demand: hold.demand }),
-  };
 }
 
 /** Tells once that another entry waits. */

@@ -33,8 +33,7 @@ export interface Place {
 
 /** A listener for the place of one entry. */
 export interface ViewFollower {
-  /** The key of the entry. */
-  readonly key: string;
+  readonly entryKey: string;
   /** The revision of its creation. */
   readonly created: number;
   /** Called at each change. `undefined`: the entry is gone. */
@@ -191,11 +190,17 @@ export class QueueView {
       }
       this.#revision = kv.modified;
       if (!isEntryOf(this.#queue, kv.key)) continue;
-      // A key that is written again keeps its place.
       if (isDeleted) this.#entries.delete(kv.key);
-      else this.#entries.set(kv.key, entryOf(kv, this.#queue.hasBareValues));
+      else this.#put(entryOf(kv, this.#queue.hasBareValues));
     }
     this.#tell(this.#followers);
+  }
+
+  /** An entry that is written again keeps its place. A name that is used again is last, also if its deletion was missed. */
+  #put(entry: Entry): void {
+    const { key, created } = entry;
+    if (this.#entries.get(key)?.created !== created) this.#entries.delete(key);
+    this.#entries.set(key, entry);
   }
 
   #tell(followers: Iterable<ViewFollower>): void {
@@ -211,7 +216,7 @@ export class QueueView {
     for (const follower of followers) {
       // A copy that is older than the entry does not have it yet.
       if (this.#revision < follower.created) continue;
-      const entry = entries.get(follower.key);
+      const entry = entries.get(follower.entryKey);
       follower.placed(entry && { entry, isTurn: first.has(entry.key), isWanted });
     }
   }

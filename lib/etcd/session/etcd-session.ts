@@ -70,6 +70,8 @@ export class EtcdSession {
   #bound: Bound | undefined;
   #linked: Deferred<void> = awaited();
   #numbers = 0;
+  /** The names of entries that are gone. */
+  readonly #freeNames: string[] = [];
   #over: SessionEndedError | undefined;
 
   constructor(
@@ -105,9 +107,22 @@ export class EtcdSession {
     return this.#bound !== undefined;
   }
 
-  /** The number of another entry. */
-  nextNumber(): number {
-    return ++this.#numbers;
+  /** Returns a name that this session has never used. */
+  newName(): string {
+    return `${this.id}-${++this.#numbers}`;
+  }
+
+  /**
+   * Returns a name for an entry of a wait queue. Names are used again: a server that reads a queue goes through all names
+   * that were in it since the last compaction.
+   */
+  takeName(): string {
+    return this.#freeNames.pop() ?? this.newName();
+  }
+
+  /** Ends the use of a name of `takeName`, once. @param key the entry: it does not exist, and no request can create it */
+  giveNameBack(key: string): void {
+    this.#freeNames.push(key.slice(key.lastIndexOf('/') + 1));
   }
 
   /** Counts a renewal that was proven. @param sentAt when it was sent, on `now()` @param ttl the seconds it was given */
@@ -194,6 +209,12 @@ export class EtcdSession {
         if (!this.#over) await pause(pauses.next(), NEVER);
       }
     }
+  }
+
+  /** Removes an entry, and gives its name back. Resolves and ends as `remove`. */
+  async removeEntry(key: string): Promise<void> {
+    await this.remove([key]);
+    this.giveNameBack(key);
   }
 
   async #run<T>(

@@ -4,58 +4,82 @@ const EIGHT_BYTES = 1;
 const LENGTH_FIRST = 2;
 const FOUR_BYTES = 5;
 
-const NOTHING = Buffer.alloc(0);
 const SEVEN_BITS = 128;
 const MOST_SAFE_BYTES = 7;
-/** The most bytes of a field's number, up to 2^28, and of any number. */
-const LONGEST_TAG = 5;
+/** The most bytes of a number. */
 const LONGEST_VARINT = 10;
+/** Most requests are shorter. */
+const FIRST_BYTES = 512;
 
-/** Returns a field with a whole number or a truth value. The default, zero, is left out. */
-export function intField(number: number, value: number | bigint | boolean): Buffer {
-  const whole = typeof value === 'boolean' ? Number(value) : value;
-  if (whole === 0 || whole === 0n) return NOTHING;
-  const field = Buffer.allocUnsafe(LONGEST_TAG + LONGEST_VARINT);
-  return field.subarray(0, writeVarint(field, whole, writeVarint(field, tagOf(number, VARINT), 0)));
-}
+/** Writes the fields of one message, and of those in it, one after the other. */
+export class FieldWriter {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #at = 0;
 
-/** Returns a field with bytes or text. The default, no bytes, is left out. */
-export function bytesField(number: number, value: Buffer | string): Buffer {
-  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-  return bytes.length === 0 ? NOTHING : lengthFirst(number, [bytes]);
-}
-
-/** Returns a field with a message, which may have no fields. */
-export function messageField(number: number, fields: readonly Buffer[]): Buffer {
-  return lengthFirst(number, fields);
-}
-
-function lengthFirst(number: number, parts: readonly Buffer[]): Buffer {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const field = Buffer.allocUnsafe(LONGEST_TAG + LONGEST_VARINT + length);
-  let at = writeVarint(field, length, writeVarint(field, tagOf(number, LENGTH_FIRST), 0));
-  for (const part of parts) at += part.copy(field, at);
-  return field.subarray(0, at);
-}
-
-function tagOf(number: number, encoding: number): number {
-  return number * 8 + encoding;
-}
-
-/** Writes a number. Negative ones take ten bytes, as 64 bits of two's complement. Returns where the next byte goes. */
-function writeVarint(into: Buffer, value: number | bigint, from: number): number {
-  let at = from;
-  let rest = value;
-  if (typeof rest === 'bigint') {
-    rest = BigInt.asUintN(64, rest);
-    for (; rest >= BigInt(SEVEN_BITS); rest >>= 7n) into[at++] = Number(rest & 127n) | SEVEN_BITS;
-    into[at++] = Number(rest);
-    return at;
+  /** The bytes that were written so far. */
+  get written(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
   }
-  for (; rest >= SEVEN_BITS; rest = Math.floor(rest / SEVEN_BITS)) into[at++] = (rest % SEVEN_BITS) | SEVEN_BITS;
-  into[at++] = rest;
-  return at;
+
+  /** Writes a whole number or a truth value. The default, zero, is left out. */
+  number(field: number, value: number | bigint | boolean): void {
+    const whole = typeof value === 'boolean' ? Number(value) : value;
+    if (whole === 0 || whole === 0n) return;
+    this.#varint(field * 8 + VARINT);
+    this.#varint(whole);
+  }
+
+  /** Writes bytes or text. The default, no bytes, is left out. */
+  bytes(field: number, value: Buffer | string): void {
+    const length = Buffer.byteLength(value);
+    if (length === 0) return;
+    this.#varint(field * 8 + LENGTH_FIRST);
+    this.#varint(length);
+    this.#reserve(length);
+    if (typeof value === 'string') this.#bytes.write(value, this.#at);
+    else value.copy(this.#bytes, this.#at);
+    this.#at += length;
+  }
+
+  /** Writes a message, which may have no fields. @param write writes its fields */
+  message(field: number, write: () => void): void {
+    this.#varint(field * 8 + LENGTH_FIRST);
+    this.#reserve(1);
+    const head = this.#at++;
+    write();
+    const length = this.#at - head - 1;
+    if (length < SEVEN_BITS) {
+      this.#bytes[head] = length;
+      return;
+    }
+    // The length takes more than one byte.
+    const fields = Buffer.from(this.#bytes.subarray(head + 1, this.#at));
+    this.#at = head;
+    this.#varint(length);
+    this.#reserve(length);
+    this.#at += fields.copy(this.#bytes, this.#at);
+  }
+
+  /** Negative numbers take ten bytes, as 64 bits of two's complement. */
+  #varint(value: number | bigint): void {
+    this.#reserve(LONGEST_VARINT);
+    let rest = value;
+    if (typeof rest === 'bigint') {
+      rest = BigInt.asUintN(64, rest);
+      for (; rest >= BigInt(SEVEN_BITS); rest >>= 7n) this.#bytes[this.#at++] = Number(rest & 127n) | SEVEN_BITS;
+    } else {
+      for (; rest >= SEVEN_BITS; rest = Math.floor(rest / SEVEN_BITS))
+        this.#bytes[this.#at++] = (rest % SEVEN_BITS) | SEVEN_BITS;
+    }
+    this.#bytes[this.#at++] = Number(rest);
+  }
+
+  #reserve(count: number): void {
+    if (this.#at + count <= this.#bytes.length) return;
+    const longer = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#at + count));
+    this.#bytes.copy(longer, 0, 0, this.#at);
+    this.#bytes = longer;
+  }
 }
 
 /** The fields of one message, one after the other. A field that nothing reads is passed over. */
@@ -121,7 +145,7 @@ export class FieldReader {
 
   #passOver(): void {
     this.#isRead = true;
-    if (this.#encoding === VARINT) this.#varint();
+    if (this.#encoding === VARINT) while (this.#byte() >= SEVEN_BITS);
     else if (this.#encoding === LENGTH_FIRST) this.#extent();
     else if (this.#encoding === EIGHT_BYTES) this.#move(8);
     else if (this.#encoding === FOUR_BYTES) this.#move(4);

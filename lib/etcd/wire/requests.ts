@@ -1,4 +1,4 @@
-import { bytesField, intField, messageField } from './protobuf.js';
+import { FieldWriter } from './protobuf.js';
 
 /** A key, or all keys from it up to `end`, which is not one of them. */
 export interface KeyRange {
@@ -56,67 +56,95 @@ const RESULTS = { equal: 0, less: 2 } as const;
 const ASCENDING = 1;
 const BY_CREATION = 2;
 
-export function rangeRequest({ key, end = '', limit = 0, revision = 0, inOrderOf, only }: ReadOp): Buffer[] {
-  return [
-    bytesField(1, key),
-    bytesField(2, end),
-    intField(3, limit),
-    intField(4, revision),
-    ...(inOrderOf === 'creation' ? [intField(5, ASCENDING), intField(6, BY_CREATION)] : []),
-    intField(8, only === 'keys'),
-    intField(9, only === 'count'),
-  ];
+/** Returns a message. @param write writes its fields */
+function messageOf(write: (writer: FieldWriter) => void): Buffer {
+  const writer = new FieldWriter();
+  write(writer);
+  return writer.written;
 }
 
-function putRequest({ key, value, lease = 0n }: PutOp): Buffer[] {
-  const isSame = lease === 'same';
-  return [bytesField(1, key), bytesField(2, value), isSame ? intField(6, true) : intField(3, lease)];
+export function rangeRequest(read: ReadOp): Buffer {
+  return messageOf((writer) => writeRead(writer, read));
 }
 
-function deleteRequest({ key, end = '' }: DeleteOp): Buffer[] {
-  return [bytesField(1, key), bytesField(2, end)];
+export function txnRequest(txn: Txn): Buffer {
+  return messageOf((writer) => writeTxn(writer, txn));
 }
 
-export function txnRequest({ compare, success, failure }: Txn): Buffer[] {
-  return [
-    ...compare.map((one) => messageField(1, compareFields(one))),
-    ...success.map((op) => messageField(2, [opField(op)])),
-    ...failure.map((op) => messageField(3, [opField(op)])),
-  ];
+function writeTxn(writer: FieldWriter, { compare, success, failure }: Txn): void {
+  for (const one of compare) writer.message(1, () => writeCompare(writer, one));
+  for (const op of success) writer.message(2, () => writeOp(writer, op));
+  for (const op of failure) writer.message(3, () => writeOp(writer, op));
 }
 
-function opField(op: Op): Buffer {
-  if (op.kind === 'read') return messageField(1, rangeRequest(op));
-  if (op.kind === 'put') return messageField(2, putRequest(op));
-  if (op.kind === 'delete') return messageField(3, deleteRequest(op));
-  return messageField(4, txnRequest(op));
+function writeCompare(writer: FieldWriter, { key, end = '', property, is, than }: Compare): void {
+  writer.number(1, RESULTS[is]);
+  writer.number(2, PROPERTIES[property]);
+  writer.bytes(3, key);
+  writer.number(NUMBERS[property], than);
+  writer.bytes(64, end);
 }
 
-function compareFields({ key, end = '', property, is, than }: Compare): Buffer[] {
-  const result = intField(1, RESULTS[is]);
-  const target = intField(2, PROPERTIES[property]);
-  return [result, target, bytesField(3, key), intField(NUMBERS[property], than), bytesField(64, end)];
+function writeOp(writer: FieldWriter, op: Op): void {
+  if (op.kind === 'read') writer.message(1, () => writeRead(writer, op));
+  else if (op.kind === 'put') writer.message(2, () => writePut(writer, op));
+  else if (op.kind === 'delete') writer.message(3, () => writeRange(writer, op));
+  else writer.message(4, () => writeTxn(writer, op));
+}
+
+function writeRead(writer: FieldWriter, read: ReadOp): void {
+  const { limit = 0, revision = 0, inOrderOf, only } = read;
+  writeRange(writer, read);
+  writer.number(3, limit);
+  writer.number(4, revision);
+  if (inOrderOf === 'creation') {
+    writer.number(5, ASCENDING);
+    writer.number(6, BY_CREATION);
+  }
+  writer.number(8, only === 'keys');
+  writer.number(9, only === 'count');
+}
+
+function writePut(writer: FieldWriter, { key, value, lease = 0n }: PutOp): void {
+  writer.bytes(1, key);
+  writer.bytes(2, value);
+  if (lease === 'same') writer.number(6, true);
+  else writer.number(3, lease);
+}
+
+function writeRange(writer: FieldWriter, { key, end = '' }: KeyRange): void {
+  writer.bytes(1, key);
+  writer.bytes(2, end);
 }
 
 /** @param ttl seconds after its last renewal at which the lease ends */
-export function grantRequest(ttl: number): Buffer[] {
-  return [intField(1, ttl)];
+export function grantRequest(ttl: number): Buffer {
+  return messageOf((writer) => writer.number(1, ttl));
 }
 
 /** The request to renew a lease, or to end it. */
-export function leaseRequest(lease: bigint): Buffer[] {
-  return [intField(1, lease)];
+export function leaseRequest(lease: bigint): Buffer {
+  return messageOf((writer) => writer.number(1, lease));
 }
 
-export function authenticateRequest(name: string, password: string): Buffer[] {
-  return [bytesField(1, name), bytesField(2, password)];
+export function authenticateRequest(name: string, password: string): Buffer {
+  return messageOf((writer) => {
+    writer.bytes(1, name);
+    writer.bytes(2, password);
+  });
 }
 
 /** @param from first revision whose changes are sent; 0: from now on */
-export function watchRequest(id: number, { key, end = '' }: KeyRange, from: number): Buffer[] {
-  return [messageField(1, [bytesField(1, key), bytesField(2, end), intField(3, from), intField(7, id)])];
+export function watchRequest(id: number, range: KeyRange, from: number): Buffer {
+  return messageOf((writer) =>
+    writer.message(1, () => {
+      writeRange(writer, range);
+      writer.number(3, from);
+      writer.number(7, id);
+    }),
+  );
 }
 
-export function unwatchRequest(id: number): Buffer[] {
-  return [messageField(2, [intField(1, id)])];
+export function unwatchRequest(id: number): Buffer {
+  return messageOf((writer) => writer.message(2, () => writer.number(1, id)));
 }

@@ -3,7 +3,7 @@ import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
 import { SessionReport } from '../../../lib/etcd/session/session-report.js';
-import { bytesField, intField, messageField } from '../../../lib/etcd/wire/protobuf.js';
+import { bytesField, intField, messageField } from './support/fields.js';
 
 const header = messageField(1, [intField(3, 5), intField(4, 2)]);
 const answer = (...fields: Buffer[]) => Buffer.concat([header, ...fields]);

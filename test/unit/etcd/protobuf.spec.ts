@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesField, FieldReader, intField, messageField } from '../../../lib/etcd/wire/protobuf.js';
+import { FieldReader, FieldWriter } from '../../../lib/etcd/wire/protobuf.js';
 import { rangeRequest, txnRequest, watchRequest } from '../../../lib/etcd/wire/requests.js';
 import { readTxnResponse, readWatchResponse } from '../../../lib/etcd/wire/responses.js';
-
-const hex = (fields: readonly Buffer[]) => Buffer.concat(fields).toString('hex');
+import { bytesField, intField, messageField } from './support/fields.js';
 
 describe('fields', () => {
   it.each([
@@ -19,6 +18,31 @@ describe('fields', () => {
     ['the default of text', bytesField(1, ''), ''],
   ])('encode %s', (_, field, expected) => {
     expect(field.toString('hex')).toBe(expected);
+  });
+
+  it('of any length may be in each other', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 4 }), (lengths) => {
+        const writer = new FieldWriter();
+        const texts = lengths.map((length) => 'é'.repeat(length));
+        const write = (depth: number) => {
+          writer.bytes(1, texts[depth] ?? '');
+          if (depth + 1 < texts.length) writer.message(2, () => write(depth + 1));
+          writer.number(3, depth + 1);
+        };
+        write(0);
+        const expected = texts.reduceRight<Buffer>(
+          (inner, text, depth) =>
+            Buffer.concat([
+              bytesField(1, text),
+              depth + 1 < texts.length ? bytesField(2, inner) : Buffer.alloc(0),
+              intField(3, depth + 1),
+            ]),
+          Buffer.alloc(0),
+        );
+        expect(writer.written.equals(expected)).toBe(true);
+      }),
+    );
   });
 
   it('are read as they were written, by any other order and with unknown ones between', () => {
@@ -59,13 +83,13 @@ describe('fields', () => {
 
 describe('requests', () => {
   it('have the fields of etcd', () => {
-    expect(hex(rangeRequest({ kind: 'read', key: 'a', end: 'b', limit: 1, inOrderOf: 'creation' }))).toBe(
+    expect(rangeRequest({ kind: 'read', key: 'a', end: 'b', limit: 1, inOrderOf: 'creation' }).toString('hex')).toBe(
       '0a0161120162180128013002',
     );
-    expect(hex(watchRequest(3, { key: 'a' }, 9))).toBe('0a070a016118093803');
+    expect(watchRequest(3, { key: 'a' }, 9).toString('hex')).toBe('0a070a016118093803');
     const compare = { key: 'a', end: 'b', property: 'modified', is: 'less', than: 5 } as const;
     const put = { kind: 'put', key: 'k', value: 'v', lease: 7n } as const;
-    expect(hex(txnRequest({ compare: [compare], success: [put], failure: [] }))).toBe(
+    expect(txnRequest({ compare: [compare], success: [put], failure: [] }).toString('hex')).toBe(
       '0a0d080210021a0161300582040162' + '120a12080a016b1201761807',
     );
   });

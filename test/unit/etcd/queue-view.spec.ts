@@ -39,7 +39,7 @@ function setUp() {
   const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, 60_000);
   const places: (Place | undefined)[] = [];
   const follow = (name: string, created: number) =>
-    view.follow({ key: `q//${name}`, created, placed: (place) => void places.push(place) });
+    view.follow({ entryKey: `q//${name}`, created, placed: (place) => void places.push(place) });
   const answer = async (found: readonly KeyValue[], revision: number) => {
     reads.shift()?.(found, revision);
     await new Promise(setImmediate);
@@ -89,6 +89,22 @@ describe('a view of a wait queue', () => {
     expect(places).toEqual([]);
     put(kvOf('me', 8));
     expect(places.map((place) => place?.entry.key)).toEqual(['q//other', 'q//me']);
+  });
+
+  it('takes an entry whose name is used again for the last one, also when the server has forgotten its deletion', async () => {
+    const { places, follow, answer, put } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    put(kvOf('a', 9));
+    expect(places.at(-1)).toMatchObject({ isTurn: true, isWanted: true });
+  });
+
+  it('keeps the place of an entry that is written again', async () => {
+    const { places, follow, answer, put } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 7);
+    put(kvOf('a', 5, 9));
+    expect(places.at(-1)?.isTurn).toBe(false);
   });
 
   it('tells that the entry is gone, and that another one waits', async () => {
@@ -142,7 +158,7 @@ describe('a view of a wait queue', () => {
     follow('me', 7);
     const entries = [kvOf('me', 7), kvOf('other', 9)].map((kv) => entryOf(kv));
     view.follow(
-      { key: 'q//other', created: 9, placed: (place) => void places.push(place) },
+      { entryKey: 'q//other', created: 9, placed: (place) => void places.push(place) },
       {
         entries,
         number: undefined,

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
+import { LinkLostError } from '../../../lib/etcd/client/etcd-error.js';
+import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
+import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
+import type { Changed } from '../../../lib/etcd/session/outbox.js';
+
+const MET = { isMet: true, results: [], revision: 9, term: 1 };
+
+/** A session on a link whose answers a test decides on. */
+function setUp() {
+  const answers: ReturnType<typeof deferred<Changed>>[] = [];
+  const txn = () => {
+    const answer = deferred<Changed>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  const session = new EtcdSession(7n, { keys: new EtcdKeys('b'), timeoutMs: 60_000, provenAt: 0, onDoubt() {} });
+  const link = () => session.linkedBy({ txn } as unknown as EtcdLink, { key: session.key, revision: 5, lease: 7n });
+  link();
+  return { session, answers, link };
+}
+
+it('uses the name of an entry again when its removal is answered, and not before', async () => {
+  const { session, answers, link } = setUp();
+  expect([session.takeName(), session.takeName()]).toEqual(['7-1', '7-2']);
+  const removed = session.removeEntry('b/lock/k//7-1');
+  await expect.poll(() => answers.length).toBe(1);
+  expect(session.takeName()).toBe('7-3');
+  // The removal may have been carried out, and is made again.
+  answers[0]?.reject(new LinkLostError('cut'));
+  await expect.poll(() => session.isLinked).toBe(false);
+  link();
+  await expect.poll(() => answers.length).toBe(2);
+  expect(session.takeName()).toBe('7-4');
+  answers[1]?.resolve(MET);
+  await removed;
+  expect([session.takeName(), session.takeName()]).toEqual(['7-1', '7-5']);
+});
+
+it('never uses a new name again', () => {
+  const { session } = setUp();
+  session.giveNameBack('b/lock/k//7-0');
+  expect([session.newName(), session.newName()]).toEqual(['7-1', '7-2']);
+});
