@@ -23,6 +23,8 @@ export interface Doubt {
 export interface ChangeCall {
   readonly signal?: AbortSignal;
   readonly doubt?: Doubt;
+  /** Whether a lost answer is an error, and no reason to send the change again. */
+  readonly isOnce?: boolean;
   /** Settles when the change that was sent last is applied, or cannot be applied any more. */
   sent?: Promise<unknown>;
 }
@@ -152,7 +154,7 @@ export class EtcdSession {
 
   /**
    * Makes a change, again after a connection was lost without its answer.
-   * @throws SessionEndedError, RefusedError, `signal.reason`
+   * @throws SessionEndedError, RefusedError, `signal.reason`, and LinkLostError when it is to be sent once
    */
   change(change: Change, call: ChangeCall = {}): Promise<Changed> {
     const send = ({ outbox }: Bound) => {
@@ -198,7 +200,7 @@ export class EtcdSession {
 
   async #run<T>(
     ask: (bound: Bound) => Promise<T>,
-    { signal = NEVER, doubt = { isSo: false } }: ChangeCall,
+    { signal = NEVER, doubt = { isSo: false }, isOnce = false }: ChangeCall,
   ): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
@@ -210,12 +212,15 @@ export class EtcdSession {
       }
       try {
         const answer = await orAbort(ask(bound), signal);
+        // An answer that is not passed on is as good as lost.
+        if (this.#over) doubt.isSo = true;
         this.#throwIfOver();
         return answer;
       } catch (error) {
         if (error instanceof LinkLostError) {
           doubt.isSo = true;
           if (this.#bound === bound) this.cut();
+          if (isOnce) throw error;
         } else if (isEnding(error)) {
           if (this.#bound === bound) await orAbort(this.#untilEnded(), signal);
         } else throw error;

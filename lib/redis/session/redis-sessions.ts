@@ -124,6 +124,15 @@ export class RedisSessions {
     return Math.round(this.#settings.sessionTimeoutMs / 6);
   }
 
+  /**
+   * The longest time from the first sending of a request that does not wait to its last run on the server. A session
+   * that runs it late has renewals that are as late: each at most one session timeout.
+   */
+  get repeatableMs(): number {
+    const { connectTimeoutMs, sessionTimeoutMs } = this.#settings;
+    return connectTimeoutMs + 2 * sessionTimeoutMs;
+  }
+
   /** The longest time without looking at something that is waited for: a message may be lost. */
   get lookEveryMs(): number {
     return Math.round(this.#settings.sessionTimeoutMs / 3);
