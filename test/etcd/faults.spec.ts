@@ -11,6 +11,7 @@ import {
   revokeLease,
   revokeLeaseOf,
   write,
+  writeAgain,
 } from './support/clients.js';
 
 let members: EtcdServer[];
@@ -106,6 +107,32 @@ describe('a lease that an operator revokes', () => {
     await revokeLeaseOf(server, `${basePath}/lock/k//`, 'last');
     await first.release();
     expect((await waiting).isHeld()).toBe(true);
+  });
+});
+
+describe('a session that a late request of a former link binds again', () => {
+  it('goes on: its leases are held, and its requests are answered', async () => {
+    const { one, other, basePath } = await setUp();
+    const lease = await hold(one, 'k');
+    const key = `${basePath}/session/${one.vitals?.().sessionId ?? ''}`;
+    await writeAgain(server, key);
+    const [next] = await Promise.all([
+      hold(one, 'next', { wait: false }),
+      one.records.write([{ name: 'r', value: '1' }]),
+    ]);
+    expect(next.isHeld()).toBe(true);
+    expect(lease.isHeld()).toBe(true);
+    const waiting = hold(other, 'k');
+    await lease.release();
+    expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('notices it without a request', async () => {
+    const { one, basePath, proxy } = await setUp();
+    const lease = await hold(one, 'k');
+    await writeAgain(server, `${basePath}/session/${one.vitals?.().sessionId ?? ''}`);
+    await expect.poll(() => proxy.accepted, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => lease.state, { timeout: 10_000 }).toBe('held');
   });
 });
 

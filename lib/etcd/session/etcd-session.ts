@@ -33,6 +33,8 @@ export interface ChangeCall {
 interface Bound {
   readonly link: EtcdLink;
   readonly outbox: Outbox;
+  /** Settles when the session is cut off from the link. */
+  readonly ended: Deferred<void>;
 }
 
 interface SessionOptions {
@@ -65,7 +67,6 @@ export class EtcdSession {
   readonly key: string;
   readonly keys: EtcdKeys;
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
-  readonly #ending = awaited<never>();
   readonly #onDoubt: () => void;
   #timeoutMs: number;
   #provenAt: number;
@@ -121,13 +122,14 @@ export class EtcdSession {
 
   /** Requests go over this link from now on, and those that were lost are made again. */
   linkedBy(link: EtcdLink, proof: Proof): void {
-    this.#bound = { link, outbox: new Outbox(link, proof) };
+    this.#bound = { link, outbox: new Outbox(link, proof), ended: deferred() };
     this.#linked.resolve();
     this.leases.resume();
   }
 
   cut(): void {
     if (!this.#bound) return;
+    this.#bound.ended.resolve();
     this.#bound = undefined;
     this.#linked = awaited();
     this.leases.suspend();
@@ -139,7 +141,6 @@ export class EtcdSession {
     this.cut();
     this.#over = new SessionEndedError(why);
     this.#linked.reject(this.#over);
-    this.#ending.reject(this.#over);
     for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
     this.alarms.clear();
     this.leases.lose(why);
@@ -222,7 +223,9 @@ export class EtcdSession {
           if (this.#bound === bound) this.cut();
           if (isOnce) throw error;
         } else if (isEnding(error)) {
-          if (this.#bound === bound) await orAbort(this.#untilEnded(), signal);
+          // The heartbeat finds out what has become of the session. It ends the session, or the link.
+          if (this.#bound === bound) this.#onDoubt();
+          await orAbort(bound.ended.promise, signal);
         } else throw error;
       }
     }
@@ -230,12 +233,6 @@ export class EtcdSession {
 
   #throwIfOver(): void {
     if (this.#over) throw this.#over;
-  }
-
-  /** Waits for the end of the session, which a server says is over. */
-  #untilEnded(): Promise<never> {
-    this.#onDoubt();
-    return this.#ending.promise;
   }
 }
 
@@ -245,8 +242,8 @@ function isEnding(error: unknown): boolean {
 }
 
 /** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
-function awaited<T = void>(): Deferred<T> {
-  const result = deferred<T>();
+function awaited(): Deferred<void> {
+  const result = deferred();
   result.promise.catch(() => {});
   return result;
 }

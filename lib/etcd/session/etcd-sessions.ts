@@ -203,10 +203,10 @@ export class EtcdSessions {
   /** Continues a session on another link. */
   async #resume(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
     const proof = await bind(session, link, 'again');
-    const heartbeat = this.#newHeartbeat(session, link, host);
-    const beat = proof ? await heartbeat.beat() : 'over';
-    if (proof && beat !== 'over') this.#linked(session, link, { proof, heartbeat, host });
-    else await this.#follow(session, link, host);
+    if (!proof) return this.#follow(session, link, host);
+    const heartbeat = this.#newHeartbeat(session, link, { proof, host });
+    if ((await heartbeat.beat()) === 'over') await this.#follow(session, link, host);
+    else this.#linked(session, link, { proof, heartbeat, host });
   }
 
   /** Begins the session that follows one that is over. */
@@ -233,12 +233,16 @@ export class EtcdSessions {
     const proof = await bind(session, link, 'first');
     if (!proof) throw new LockUnavailableError('etcd has ended a lease that it had just granted');
     this.#session = session;
-    this.#linked(session, link, { proof, host, heartbeat: this.#newHeartbeat(session, link, host) });
+    this.#linked(session, link, { proof, host, heartbeat: this.#newHeartbeat(session, link, { proof, host }) });
   }
 
-  #newHeartbeat(session: EtcdSession, link: EtcdLink, host: string): Heartbeat {
+  #newHeartbeat(
+    session: EtcdSession,
+    link: EtcdLink,
+    { proof, host }: { readonly proof: Proof; readonly host: string },
+  ): Heartbeat {
     this.#heartbeat?.stop();
-    this.#heartbeat = new Heartbeat(session, link, this.answerMs, () => {
+    this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, () => {
       const following = this.#follow(session, link, host);
       answering(link, OPEN_MS * 2, following).catch((error: unknown) => this.#failed(error));
     });

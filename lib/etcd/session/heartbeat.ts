@@ -3,6 +3,7 @@ import { now } from '../../async/clock.js';
 import { after } from '../../async/timer.js';
 import type { EtcdLink } from '../client/etcd-link.js';
 import type { EtcdSession } from './etcd-session.js';
+import type { Proof } from './outbox.js';
 
 /** The outcomes of a heartbeat: the session is proven, it is not proven this time, or it is over. */
 export type Beat = 'proven' | 'unproven' | 'over';
@@ -16,6 +17,7 @@ export type Beat = 'proven' | 'unproven' | 'over';
 export class Heartbeat {
   readonly #session: EtcdSession;
   readonly #link: EtcdLink;
+  readonly #proof: Proof;
   readonly #everyMs: number;
   readonly #onOver: () => void;
   #isUnanswered = false;
@@ -23,9 +25,14 @@ export class Heartbeat {
   #cancel: Dispose = () => {};
 
   /** @param onOver called when the session cannot be renewed any more */
-  constructor(session: EtcdSession, link: EtcdLink, everyMs: number, onOver: () => void) {
+  constructor(
+    session: EtcdSession,
+    { link, proof, everyMs }: { link: EtcdLink; proof: Proof; everyMs: number },
+    onOver: () => void,
+  ) {
     this.#session = session;
     this.#link = link;
+    this.#proof = proof;
     this.#everyMs = everyMs;
     this.#onOver = onOver;
   }
@@ -37,11 +44,14 @@ export class Heartbeat {
     const renewed = await this.#link.keepAlive(lease);
     if (renewed.ttl <= 0) return 'over';
     const read = await this.#link.range({ kind: 'read', key, only: 'keys' });
-    if (read.found.length === 0) return 'over';
+    const [bound] = read.found;
+    if (!bound) return 'over';
     // Its leases are lost: their keys must not stay for as long as the process runs.
     if (this.#session.deadline <= now()) return 'over';
     if (read.term !== renewed.term) return 'unproven';
     this.#session.proven(sentAt, renewed.ttl);
+    // A request that a former link left behind has bound the session once more. No change is applied until the next one.
+    if (bound.modified !== this.#proof.revision) this.#link.close('the session was bound to another connection');
     return 'proven';
   }
 

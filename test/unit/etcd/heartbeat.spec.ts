@@ -8,14 +8,16 @@ import { Heartbeat } from '../../../lib/etcd/session/heartbeat.js';
 
 const TTL = 10;
 const NOTHING_FOUND = { kind: 'read', found: [], hasMore: false, count: 0, revision: 1 } as const;
-const FOUND = { ...NOTHING_FOUND, found: [{}] };
+const FOUND = { ...NOTHING_FOUND, found: [{ modified: 1 }] };
 
 function setUp(ageMs = 5_000) {
   const provenAt = now() - ageMs;
   const keys = new EtcdKeys('locks');
   const session = new EtcdSession(7n, { keys, timeoutMs: TTL * 1_000, provenAt, onDoubt() {} });
   const link = { keepAlive: vi.fn(), range: vi.fn(), close: vi.fn() };
-  const heartbeat = new Heartbeat(session, link as unknown as EtcdLink, 1_000, () => {});
+  const proof = { key: session.key, revision: 1, lease: 7n };
+  const options = { link: link as unknown as EtcdLink, proof, everyMs: 1_000 };
+  const heartbeat = new Heartbeat(session, options, () => {});
   return { session, link, heartbeat, before: session.deadline };
 }
 
@@ -84,6 +86,15 @@ describe('a heartbeat', () => {
     link.range.mockResolvedValue({ ...FOUND, term: 3 });
     expect(await heartbeat.beat()).toBe('over');
     expect(session.deadline).toBe(deadline);
+  });
+
+  it('closes a link that the session is not bound to any more', async () => {
+    const { session, link, heartbeat, before } = setUp();
+    link.keepAlive.mockResolvedValue({ ttl: TTL, term: 3 });
+    link.range.mockResolvedValue({ ...FOUND, found: [{ modified: 2 }], term: 3 });
+    expect(await heartbeat.beat()).toBe('proven');
+    expect(session.deadline).toBeGreaterThan(before);
+    expect(link.close).toHaveBeenCalledWith('the session was bound to another connection');
   });
 
   it('closes a link on which the last one is unanswered', async () => {
