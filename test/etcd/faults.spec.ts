@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
 import { Heartbeat } from '../../lib/etcd/session/heartbeat.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
+import { stallAfter } from '../support/block-event-loop.js';
 import {
   clientsOf,
   compact,
@@ -172,5 +174,23 @@ describe('servers that are out of reach, after they have said that the session i
     const reason = new Error('gave up');
     leaving.abort(reason);
     await expect(asked).rejects.toBe(reason);
+  });
+});
+
+describe('a stall of the process', () => {
+  it('is no silence of the server: answers that were not read count', async () => {
+    const sessionTimeoutMs = 6_000;
+    const { one, other } = await setUp(sessionTimeoutMs);
+    // The proxy before it is in this process, and stalls as well.
+    await one.close();
+    const lease = await hold(other, 'k');
+    const closed = vi.spyOn(EtcdLink.prototype, 'close');
+    onTestFinished(() => closed.mockRestore());
+    for (let round = 0; round < 2; round++) {
+      await stallAfter(Heartbeat.prototype, 'beat', sessionTimeoutMs / 3);
+      await (await hold(other, 'another')).release();
+    }
+    expect(closed).not.toHaveBeenCalled();
+    expect(lease.isHeld()).toBe(true);
   });
 });

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RedisLink } from '../../lib/redis/client/redis-link.js';
 import { Renewal } from '../../lib/redis/session/renewal.js';
 import { RedisSession } from '../../lib/redis/session/redis-session.js';
 import type { RecordChange } from '../../lib/contract/record-store.js';
 import type { RedisOptions } from '../../lib/redis/index.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
-import { blockEventLoop } from '../support/block-event-loop.js';
+import { blockEventLoop, stallAfter } from '../support/block-event-loop.js';
 import { clientsOf, hold, SESSION_MS } from './support/clients.js';
 import { isFreedWhenLost } from './support/lost-lease.js';
 
@@ -222,5 +223,25 @@ describe('a close whose answers are late', () => {
     const next = await waiting;
     expect([lease.isHeld(), next.isHeld()]).toEqual([false, true]);
     await closed;
+  });
+});
+
+describe('a stall of the process', () => {
+  it('is no silence of the server: answers that were not read count', async () => {
+    const sessionTimeoutMs = 6_000;
+    const { one, other } = await setUp({ sessionTimeoutMs });
+    // The proxy before it is in this process, and stalls as well.
+    await one.close();
+    const lease = await hold(other, 'k');
+    // The first run of a script takes two requests, and the second of them has no answer yet.
+    await stallAfter(Renewal.prototype, 'renew', 1);
+    const closed = vi.spyOn(RedisLink.prototype, 'close');
+    onTestFinished(() => closed.mockRestore());
+    for (let round = 0; round < 2; round++) {
+      await stallAfter(Renewal.prototype, 'renew', sessionTimeoutMs / 3);
+      await (await hold(other, 'another')).release();
+    }
+    expect(closed).not.toHaveBeenCalled();
+    expect(lease.isHeld()).toBe(true);
   });
 });

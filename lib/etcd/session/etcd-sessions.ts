@@ -4,7 +4,7 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { after, backoff, orTimeout, settledWithin } from '../../async/timer.js';
+import { after, afterSilence, backoff, orTimeout, settledWithin } from '../../async/timer.js';
 import {
   LockConfigurationError,
   LockShutdownError,
@@ -333,5 +333,5 @@ function awaited(): Deferred<EtcdSession> {
 
 /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
 function answering(link: EtcdLink, ms: number, work: Promise<void>): Promise<void> {
-  return work.finally(after(ms, () => link.close('the server does not answer')));
+  return work.finally(afterSilence(ms, () => link.close('the server does not answer')));
 }

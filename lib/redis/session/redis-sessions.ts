@@ -3,7 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { after, backoff, orTimeout, settledWithin } from '../../async/timer.js';
+import { after, afterSilence, backoff, orTimeout, settledWithin } from '../../async/timer.js';
 import {
   LockConfigurationError,
   LockShutdownError,
@@ -287,7 +287,7 @@ export class RedisSessions {
 
   /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
   #answering(link: RedisLink, work: Promise<void>): Promise<void> {
-    return work.finally(after(this.answerMs * 2, () => link.close('the server does not answer')));
+    return work.finally(afterSilence(this.answerMs * 2, () => link.close('the server does not answer')));
   }
 
   #linked(session: RedisSession, link: RedisLink, renewal: Renewal): void {

@@ -97,15 +97,38 @@ describe('a heartbeat', () => {
     expect(link.close).toHaveBeenCalledWith('the session was bound to another connection');
   });
 
+  it('keeps a link on which the renewal was answered late, and the read just sent', async () => {
+    const { link, heartbeat } = setUp();
+    vi.useFakeTimers();
+    try {
+      const renewed = deferred<object>();
+      link.keepAlive.mockReturnValue(renewed.promise);
+      link.range.mockReturnValue(new Promise(() => {}));
+      heartbeat.start();
+      vi.advanceTimersByTime(1_010);
+      // The timer comes first, and then the socket is read.
+      vi.advanceTimersToNextTimer();
+      renewed.resolve({ ttl: TTL, term: 3 });
+      await vi.advanceTimersByTimeAsync(10);
+      expect(link.range).toHaveBeenCalledOnce();
+      expect(link.close).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(link.close).toHaveBeenCalledWith('the server does not answer');
+    } finally {
+      heartbeat.stop();
+      vi.useRealTimers();
+    }
+  });
+
   it('closes a link on which the last one is unanswered', async () => {
     const { link, heartbeat } = setUp();
     vi.useFakeTimers();
     try {
       link.keepAlive.mockReturnValue(new Promise(() => {}));
       heartbeat.start();
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_010);
       expect(link.close).not.toHaveBeenCalled();
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_010);
       expect(link.close).toHaveBeenCalledWith('the server does not answer');
     } finally {
       heartbeat.stop();
