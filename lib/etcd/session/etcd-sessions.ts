@@ -45,10 +45,10 @@ export interface SessionSettings {
  */
 export class EtcdSessions {
   readonly watches = new Watches();
+  readonly report: SessionReport;
   readonly keys: EtcdKeys;
   readonly #settings: SessionSettings;
   readonly #openClient: OpenClient;
-  readonly #report: SessionReport;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #turn: number;
   #link: EtcdLink | undefined;
@@ -68,7 +68,7 @@ export class EtcdSessions {
     this.keys = keys;
     this.#settings = settings;
     this.#openClient = openClient;
-    this.#report = report;
+    this.report = report;
     // The processes of an application begin with different servers.
     this.#turn = Math.floor(Math.random() * settings.hosts.length);
   }
@@ -187,7 +187,7 @@ export class EtcdSessions {
       const status = await link.open(limitMs);
       checkVersion(status);
       await answering(link, limitMs * 2, this.#begin(link, host));
-      this.#report.warn(await warningsOf(link, status, this.keys.session('')));
+      this.report.warn(await warningsOf(link, status, this.keys.session('')));
     } catch (error) {
       this.#failed(error);
     }
@@ -223,7 +223,7 @@ export class EtcdSessions {
     // A lease may be longer than asked for. It is left as soon as it would be with the time asked for.
     const timeoutMs = Math.min(ttl * 1_000, this.#settings.sessionTimeoutMs);
     this.#grantedMs = ttl * 1_000;
-    this.#report.granted(this.#grantedMs, this.#settings.sessionTimeoutMs);
+    this.report.granted(this.#grantedMs, this.#settings.sessionTimeoutMs);
     const session = new EtcdSession(lease, {
       keys: this.keys,
       timeoutMs,
@@ -263,7 +263,7 @@ export class EtcdSessions {
     this.watches.linkedBy(link);
     session.linkedBy(link, proof);
     this.#host = host;
-    this.#report.connected(session, host);
+    this.report.connected(session, host);
     this.#connected.resolve(session);
   }
 
@@ -271,7 +271,7 @@ export class EtcdSessions {
     this.#session = undefined;
     this.#hasLost = true;
     session.end(why);
-    this.#report.ended(session.id, why);
+    this.report.ended(session.id, why);
     // Its entries, if the servers still have them, would be in the way of others.
     this.#link?.revoke(session.lease).catch(() => {});
   }
@@ -279,7 +279,7 @@ export class EtcdSessions {
   #closed(link: EtcdLink, error: Error): void {
     if (this.#link !== link) return;
     this.#session?.cut();
-    if (this.#isConnected) this.#report.disconnected(error, this.#session);
+    if (this.#isConnected) this.report.disconnected(error, this.#session);
     this.#disconnected();
     this.#failed(error);
   }

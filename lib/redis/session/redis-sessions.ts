@@ -55,9 +55,9 @@ export type OpenClients = (limitMs: number) => LinkClients | Promise<LinkClients
  */
 export class RedisSessions {
   readonly topics = new Topics();
+  readonly report: SessionReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
-  readonly #report: SessionReport;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
@@ -85,7 +85,7 @@ export class RedisSessions {
   ) {
     this.#settings = settings;
     this.#openClients = openClients;
-    this.#report = report;
+    this.report = report;
   }
 
   get state(): BackendState {
@@ -100,7 +100,7 @@ export class RedisSessions {
       sessionId: session?.id,
       sessionTimeoutMs: session && this.#settings.sessionTimeoutMs,
       marginMs: session && Math.max(0, session.deadline - now()),
-      server: this.#isConnected ? this.#report.server : undefined,
+      server: this.#isConnected ? this.report.server : undefined,
     };
   }
 
@@ -220,7 +220,7 @@ export class RedisSessions {
   }
 
   async #begin(link: RedisLink): Promise<void> {
-    this.#report.warn(await checkServer(link, this.#settings));
+    this.report.warn(await checkServer(link, this.#settings));
     this.#durability = await durabilityOf(link, this.#settings.isReplicated);
     const session = this.#session;
     if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
@@ -251,7 +251,7 @@ export class RedisSessions {
       this.#former.push(session);
       this.#session = undefined;
       session.end('the server was restarted, or another one took its place', 'kept');
-      this.#report.replaced();
+      this.report.replaced();
     } else this.#ended(session, why === 'LATE' ? 'it was not renewed in time' : 'the server has ended it');
     await this.#join(link);
   }
@@ -272,7 +272,7 @@ export class RedisSessions {
     this.#session = session;
     this.#known = server;
     this.#settledAt = now() + settlingMs;
-    this.#report.joined(settlingMs);
+    this.report.joined(settlingMs);
     this.#linked(session, link, this.#newRenewal(session, link));
   }
 
@@ -301,7 +301,7 @@ export class RedisSessions {
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
-    this.#report.connected(session.id, this.#settings.sessionTimeoutMs);
+    this.report.connected(session.id, this.#settings.sessionTimeoutMs);
     this.#connected.resolve(session);
   }
 
@@ -314,13 +314,13 @@ export class RedisSessions {
     this.#session = undefined;
     this.#hasLost = true;
     session.end(why);
-    this.#report.ended(session.id, why);
+    this.report.ended(session.id, why);
   }
 
   #closed(link: RedisLink, error: Error): void {
     if (this.#link !== link) return;
     this.#session?.cut();
-    if (this.#isConnected) this.#report.disconnected(error, this.#session);
+    if (this.#isConnected) this.report.disconnected(error, this.#session);
     this.#disconnected();
     this.#failed(error);
   }
